@@ -1,0 +1,54 @@
+"""The pixels of an output, by resolution and aspect ratio."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import NamedTuple
+
+from ratecard.rating.compiling import Shape
+from ratecard.tables.scalars import Size
+from ratecard.tables.video_charges import FrameSize
+
+
+class Framed(NamedTuple):
+    """The size that is priced, its aspect ratio where the model has a choice of it, and why it was taken."""
+
+    size: Size
+    ratio: str | None
+    note: str
+
+
+def frame_size_of(sizes: tuple[FrameSize, ...]) -> Callable[[Shape], Framed]:
+    """The function that finds a shape's output size.
+
+    A source-matched ratio (`adaptive`, `auto`) takes the listed ratio nearest to the source's, by the logarithm of
+    width / height; where the source's size is unknown, the dearest size of that resolution: never too low.
+    """
+    table = {(entry.resolution, entry.aspect_ratio): Framed(entry.size, entry.aspect_ratio, "") for entry in sizes}
+    with_resolution = any(entry.resolution for entry in sizes)
+    with_ratio = any(entry.aspect_ratio for entry in sizes)
+
+    def find(shape: Shape) -> Framed:
+        resolution = shape["resolution"] if with_resolution else None
+        found = table.get((resolution, shape["aspect_ratio"] if with_ratio else None))
+        if found:
+            return found
+        choices = [framed for (named, _), framed in table.items() if named == resolution]
+        source = shape.get("source")
+        if source is not None and source.width and source.height:
+            ratio = Fraction(source.width, source.height)
+            nearest = min(choices, key=lambda framed: _distance(_ratio(framed.ratio or ""), ratio))
+            return nearest._replace(note=f"aspect ratio {nearest.ratio} is nearest to the source's")
+        dearest = max(choices, key=lambda framed: framed.size.width * framed.size.height)
+        return dearest._replace(note=f"source size unknown: priced as {dearest.ratio}, the dearest")
+
+    return find
+
+
+def _ratio(words: str) -> Fraction:
+    width, height = words.split(":")
+    return Fraction(int(width), int(height))
+
+
+def _distance(one: Fraction, other: Fraction) -> Fraction:
+    """Rises with the difference of the logarithms, and stays exact."""
+    return max(one / other, other / one)

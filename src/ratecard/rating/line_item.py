@@ -1,0 +1,30 @@
+"""A line item: one charge applied to one request."""
+
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from ratecard.words.money import text
+
+
+class LineItem(NamedTuple):
+    """SKU, quantity, unit, unit rate, amount, the `file:line` of the rate, and what a reader should know about it.
+
+    `amount` is quantity x unit rate, rounded half-up to the line places that the table declares (12 by default).
+    `quantity` counts units (`mtoken`: millions of tokens); one that no decimal holds is shown to the same places.
+
+    >>> LineItem("m-duration-rate-5s", Decimal(5), "video_second", Decimal("0.1"), Decimal("0.5"), "video/m.yaml:9").amount
+    Decimal('0.5')
+    """
+
+    sku: str
+    quantity: Decimal
+    unit: str
+    unit_rate: Decimal
+    amount: Decimal
+    source: str
+    note: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The line with its numbers as text, so that no reader makes floats of them."""
+        numbers = {"quantity": text(self.quantity), "unit_rate": text(self.unit_rate), "amount": text(self.amount)}
+        return {key: numbers.get(key, value) for key, value in self._asdict().items() if key != "note" or value}

@@ -1,0 +1,30 @@
+"""`upscale-rate`: seconds of source x rate of the output height's tier, multiplied from a frame rate on."""
+
+from fractions import Fraction
+
+from ratecard.rating.compiling import Calculator, Compiling, Shape
+from ratecard.rating.line_item import LineItem
+from ratecard.rating.tiers import tier_of
+from ratecard.tables.video_charges import UpscaleRate
+from ratecard.words.money import from_fraction, multiply, plain
+
+
+def upscale_rate(charge: Compiling, options: UpscaleRate) -> Calculator:
+    """Output height = source height x `upscale_factor`; the frame rate is the one asked for, else the source's."""
+    find, sku, unit, places = tier_of(charge), charge.sku, options.unit, charge.places
+    threshold, factor = Fraction(options.frame_rate.from_), options.frame_rate.factor
+
+    def calculate(shape: Shape) -> LineItem:
+        source = shape.get("source")
+        height = source.height * shape["upscale_factor"] if source and source.height else None
+        (rate, where, words), note = find(shape, height)
+        fps = shape.get("target_fps") or (source and source.fps) or 0
+        if fps >= threshold:
+            rate = plain(multiply(rate, factor))
+            words += f"-{options.frame_rate.from_}fps"
+            note = "; ".join(filter(None, (note, f"x{factor} from {threshold} frames per second")))
+        seconds = Fraction(shape["seconds"])
+        amount = from_fraction(seconds * Fraction(rate), places)
+        return LineItem(f"{sku}{words}", from_fraction(seconds, places), unit, rate, amount, where, note)
+
+    return calculate

@@ -1,0 +1,67 @@
+"""A request body as a dict, from a mapping or from JSON as bytes or text; numbers keep their digits."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from ratecard.words.errors import QuoteError
+from ratecard.words.money import READING
+from ratecard.words.wording import REQUIRED, wrong_type
+
+Body = Mapping[str, Any] | bytes | bytearray | str
+
+INVALID = "Invalid request body"
+# JSON numbers never pass through a float; the scanner is called directly because `decode` would search for white space
+# around every body first.
+_SCAN = json.JSONDecoder(parse_float=READING.create_decimal).scan_once
+_SPACE = " \t\n\r"
+
+
+def read_body(body: Any) -> dict[str, Any]:
+    """The fields of a body; raises `QuoteError` with an error tree for anything that is not an object.
+
+    >>> read_body(b'{"reference_video_total_duration": 4.10}')
+    {'reference_video_total_duration': Decimal('4.10')}
+    """
+    if isinstance(body, (bytes, bytearray, memoryview)):
+        try:
+            body = bytes(body).decode()
+        except UnicodeDecodeError as error:
+            _refuse(f"The body is not JSON: byte {error.start} is not UTF-8")
+        return _object(_parse(body))
+    return _object(_parse(body)) if isinstance(body, str) else _object(body)
+
+
+def _parse(text: str) -> Any:
+    start = 0
+    while text[start : start + 1] in _SPACE and start < len(text):
+        start += 1
+    if start == len(text):
+        _refuse(REQUIRED)
+    try:
+        value, end = _SCAN(text, start)
+    except (json.JSONDecodeError, StopIteration, RecursionError, ValueError) as error:
+        _refuse(f"The body is not JSON: {_reason(error)}")
+    if end < len(text) and text[end:].strip(_SPACE):
+        _refuse(f"The body is not JSON: something follows at character {end}")
+    return value
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} at character {error.pos}"
+    if isinstance(error, StopIteration):
+        return f"no value at character {error.value}"
+    return "it is nested too deeply" if isinstance(error, RecursionError) else "a number has too many digits"
+
+
+def _object(value: Any) -> dict[str, Any]:
+    if isinstance(value, dict):
+        return value
+    if isinstance(value, Mapping):
+        return dict(value)
+    _refuse(wrong_type("object", value))
+
+
+def _refuse(message: str) -> NoReturn:
+    raise QuoteError(INVALID, [((), message)])

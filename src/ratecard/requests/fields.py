@@ -1,0 +1,165 @@
+"""How one request field is checked. `accept` is fast and answers None for a refusal; `messages` then says why.
+
+The messages come in the order in which clients know them: type, integer, least, greatest.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
+from itertools import product
+from typing import Any, Protocol
+
+from ratecard.words.money import MAX_DECIMAL_PLACES, READING
+from ratecard.words.wording import (
+    INVALID_URL,
+    NOT_AN_INTEGER,
+    invalid_enum,
+    invalid_literal,
+    too_big,
+    too_small,
+    wrong_type,
+)
+
+Accept = Callable[[Any], Any]
+_URL = re.compile(r"\s*(?:data:[^,]{0,200},|[a-z][a-z0-9+.-]*://[^\s/?#]+)", re.IGNORECASE)
+
+
+class Field(Protocol):
+    """One field of a request."""
+
+    @property
+    def accept(self) -> Accept:
+        """The value as the shape keeps it; None where it is refused. May raise `TypeError` for what has no hash."""
+
+    def messages(self, given: object) -> list[str]:
+        """Why a value is refused."""
+
+
+class Choice:
+    """One word of a list. `also` are further spellings, each with the word that it stands for."""
+
+    def __init__(self, words: Iterable[str], also: Mapping[str, str] | None = None, fold: bool = False) -> None:
+        self.words = tuple(words)
+        spellings = {word: word for word in self.words} | dict(also or {})
+        if fold:
+            spellings = {any_case: word for given, word in spellings.items() for any_case in _cases(given)} | spellings
+        self.accept: Accept = spellings.get
+
+    def messages(self, given: object) -> list[str]:
+        return [invalid_enum(self.words, given)]
+
+
+def _cases(word: str) -> Iterable[str]:
+    """Every way to write a short word in capital and small letters."""
+    return map("".join, product(*({letter.lower(), letter.upper()} for letter in word)))
+
+
+class Literals:
+    """One whole number of a short list."""
+
+    def __init__(self, numbers: Iterable[int]) -> None:
+        self.numbers = tuple(numbers)
+
+    def accept(self, given: Any) -> int | None:
+        number = whole(given)
+        return number if number in self.numbers else None
+
+    def messages(self, given: object) -> list[str]:
+        return [invalid_literal(number) for number in self.numbers]
+
+
+class WholeNumber:
+    """A whole number between two bounds."""
+
+    def __init__(self, least: int, greatest: int) -> None:
+        self.least, self.greatest = least, greatest
+
+    def accept(self, given: Any) -> int | None:
+        number = whole(given)
+        return number if number is not None and self.least <= number <= self.greatest else None
+
+    def messages(self, given: object) -> list[str]:
+        number = decimal(given)
+        if number is None:
+            return [wrong_type("number", given)]
+        words = [NOT_AN_INTEGER] if whole(given) is None else []
+        return words + _bounds(number, Decimal(self.least), Decimal(self.greatest))
+
+
+class Number:
+    """A number between two bounds, with its digits kept."""
+
+    def __init__(self, least: Decimal, greatest: Decimal) -> None:
+        self.least, self.greatest = least, greatest
+
+    def accept(self, given: Any) -> Decimal | None:
+        number = decimal(given)
+        if number is None or not self.least <= number <= self.greatest:
+            return None
+        return number if places(number) <= MAX_DECIMAL_PLACES else None
+
+    def messages(self, given: object) -> list[str]:
+        number = decimal(given)
+        if number is None:
+            return [wrong_type("number", given)]
+        words = _bounds(number, self.least, self.greatest)
+        return words or [f"Number must have at most {MAX_DECIMAL_PLACES} decimal places"]
+
+
+class Boolean:
+    """True or false, as the words by which a rate's attribute knows them."""
+
+    def accept(self, given: Any) -> str | None:
+        return "true" if given is True else "false" if given is False else None
+
+    def messages(self, given: object) -> list[str]:
+        return [wrong_type("boolean", given)]
+
+
+class Text:
+    """Any string."""
+
+    def accept(self, given: Any) -> str | None:
+        return given if isinstance(given, str) else None
+
+    def messages(self, given: object) -> list[str]:
+        return [wrong_type("string", given)]
+
+
+class Url:
+    """A URL or a data URI. Only its beginning is read: it may hold a whole video."""
+
+    def accept(self, given: Any) -> str | None:
+        return given if isinstance(given, str) and _URL.match(given) else None
+
+    def messages(self, given: object) -> list[str]:
+        return [INVALID_URL] if isinstance(given, str) else [wrong_type("string", given)]
+
+
+def decimal(given: object) -> Decimal | None:
+    """A JSON number as a decimal; None for what is not a number. An infinity stays one, and so exceeds every bound."""
+    if isinstance(given, bool) or not isinstance(given, (int, float, Decimal)):
+        return None
+    if isinstance(given, int):
+        return Decimal(given) if abs(given) < 10**400 else Decimal("Infinity" if given > 0 else "-Infinity")
+    number = READING.create_decimal(repr(given) if isinstance(given, float) else given)
+    return None if number.is_nan() else number
+
+
+def whole(given: object) -> int | None:
+    """A JSON number as an integer (2.0 is 2); None for what is not one, or is beyond all bounds."""
+    number = decimal(given)
+    if number is None or not number.is_finite() or number.adjusted() > 400 or places(number) > MAX_DECIMAL_PLACES:
+        return None
+    return int(number) if number == int(number) else None
+
+
+def places(number: Decimal) -> int:
+    """How many decimal places a finite number is written with."""
+    exponent = number.as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0
+
+
+def _bounds(number: Decimal, least: Decimal, greatest: Decimal) -> list[str]:
+    words = [too_small(least)] if number < least else []
+    return words + ([too_big(greatest)] if number > greatest else [])

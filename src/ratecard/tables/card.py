@@ -1,0 +1,27 @@
+"""All tables of a folder: models, units and vocabulary."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ratecard.tables.scalars import Frozen, Text
+from ratecard.tables.video import VideoModel
+from ratecard.tables.vocabulary import Unit, Vocabulary
+
+AnyModel = VideoModel
+
+
+class Family(Frozen):
+    """One file of models that are priced alike."""
+
+    family: Text
+    models: tuple[AnyModel, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Every table of a folder, checked, at one digest of what they mean."""
+
+    models: Mapping[str, AnyModel]
+    units: Mapping[str, Unit]
+    vocabulary: Vocabulary
+    digest: str

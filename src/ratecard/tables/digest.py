@@ -1,0 +1,38 @@
+"""A digest of what tables mean: the same for reordered, reformatted or commented files."""
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from hashlib import sha256
+from typing import Any
+
+from pydantic import BaseModel
+
+from ratecard.words.money import plain, text
+
+# Evidence and hand-made examples say why a rate is right; they decide no answer.
+_NO_MEANING = {"checked", "examples", "evidence", "announced", "name"}
+_LENGTH = 16
+
+
+def digest(parts: Iterable[BaseModel]) -> str:
+    """The first 16 hexadecimal digits of the SHA-256 of these parts' meaning, in whatever order they come."""
+    meanings = sorted(json.dumps(_meaning(part), sort_keys=True, separators=(",", ":")) for part in parts)
+    return sha256("\n".join(meanings).encode()).hexdigest()[:_LENGTH]
+
+
+def _meaning(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        own_source = {"source"} if value.__class__.__name__ == "Rate" or "effective" in value.__class__.model_fields else set()
+        skipped = _NO_MEANING | own_source
+        fields = {name: getattr(value, name) for name in value.__class__.model_fields if name not in skipped}
+        return {name: _meaning(part) for name, part in fields.items() if part is not None}
+    if isinstance(value, Mapping):
+        return {str(key): _meaning(part) for key, part in value.items()}
+    if isinstance(value, (tuple, list)):
+        return sorted((_meaning(part) for part in value), key=lambda part: json.dumps(part, sort_keys=True))
+    if isinstance(value, Decimal):
+        return text(plain(value))
+    return str(value) if isinstance(value, (date, Fraction)) else value

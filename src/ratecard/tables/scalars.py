@@ -1,0 +1,137 @@
+"""How the text of one YAML scalar becomes a value. Every refusal says what is allowed."""
+
+import re
+from collections.abc import Callable
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+from ratecard.words.money import READING, plain
+
+_NUMBER = re.compile(r"\d{1,15}(\.\d{1,12})?", re.ASCII)
+_INTEGER = re.compile(r"\d{1,9}", re.ASCII)
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_SIZE = re.compile(r"([1-9]\d{0,4})x([1-9]\d{0,4})", re.ASCII)
+_FRACTION = re.compile(r"(\d{1,4})(?:/([1-9]\d{0,3}))?", re.ASCII)
+_SECONDS_RANGE = re.compile(r"(\d{1,4})s\.\.(\d{1,4})s", re.ASCII)
+
+
+class Frozen(BaseModel):
+    """A part of a table: immutable, and a key that is not known is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
+
+
+class Size(NamedTuple):
+    """Pixels of a video frame."""
+
+    width: int
+    height: int
+
+
+def _one(given: object) -> str:
+    if not isinstance(given, str):
+        raise ValueError(f"must be one value, not a {'list' if isinstance(given, (list, tuple)) else 'mapping'}")
+    return given
+
+
+def read_text(given: object) -> str:
+    """A word or sentence; never empty."""
+    if not _one(given).strip():
+        raise ValueError("is empty. Write a value, or leave the key out")
+    return _one(given)
+
+
+def read_number(given: object) -> Decimal:
+    """A rate or factor: digits with at most 12 decimal places; no sign, exponent, infinity or NaN."""
+    if _NUMBER.fullmatch(_one(given)):
+        return plain(READING.create_decimal(_one(given)))
+    if re.fullmatch(r"-\s*[\d.]+", _one(given)):
+        raise ValueError("is negative. A rate is zero or more")
+    raise ValueError("is not a number. Write digits with at most 12 decimal places, like 0.10")
+
+
+def read_positive(given: object) -> Decimal:
+    """As `read_number`, and above zero."""
+    number = read_number(given)
+    if not number:
+        raise ValueError("must be more than zero")
+    return number
+
+
+def read_integer(given: object) -> int:
+    """A whole number, zero or more."""
+    if not _INTEGER.fullmatch(_one(given)):
+        raise ValueError("is not a whole number. Write digits, like 16")
+    return int(_one(given))
+
+
+def read_day(given: object) -> date:
+    """A calendar day; as an instant it means 00:00 UTC."""
+    try:
+        if not _DAY.fullmatch(_one(given)):
+            raise ValueError
+        return date.fromisoformat(_one(given))
+    except ValueError:
+        raise ValueError("is not a date. Write YYYY-MM-DD, like 2026-09-28") from None
+
+
+def read_size(given: object) -> Size:
+    """Pixels, as `1280x720`."""
+    match = _SIZE.fullmatch(_one(given))
+    if not match:
+        raise ValueError("is not a size. Write width x height in pixels, like 1280x720")
+    return Size(int(match[1]), int(match[2]))
+
+
+def read_fraction(given: object) -> Fraction:
+    """A ratio, as `5/3` or `2`."""
+    match = _FRACTION.fullmatch(_one(given))
+    if not match:
+        raise ValueError("is not a fraction. Write it like 5/3")
+    return Fraction(int(match[1]), int(match[2] or 1))
+
+
+def read_words(given: object) -> tuple[str, ...]:
+    """A list of different words; `3s..15s` stands for each of those seconds."""
+    items = [given] if isinstance(given, str) else given
+    if not isinstance(items, (list, tuple)) or not items:
+        raise ValueError("must be a list with at least one value, like [480p, 720p]")
+    words = tuple(word for item in items for word in _expand(read_text(item)))
+    if len(set(words)) < len(words):
+        twice = next(word for word in words if words.count(word) > 1)
+        raise ValueError(f"lists '{twice}' twice")
+    return words
+
+
+def _expand(item: str) -> list[str]:
+    match = _SECONDS_RANGE.fullmatch(item)
+    if not match:
+        return [item]
+    first, last = int(match[1]), int(match[2])
+    if first >= last:
+        raise ValueError(f"range '{item}' must rise, like 3s..15s")
+    return [f"{second}s" for second in range(first, last + 1)]
+
+
+def _read_integers(given: object) -> tuple[int, ...]:
+    return tuple(read_integer(word) for word in read_words(given))
+
+
+def _already(read: Callable[[object], Any], kind: type) -> BeforeValidator:
+    """Reads text; a value that has its type already (a table made in a program) is taken as it is."""
+    return BeforeValidator(lambda given: given if isinstance(given, kind) else read(given))
+
+
+Text = Annotated[str, BeforeValidator(read_text)]
+Number = Annotated[Decimal, _already(read_number, Decimal)]
+Positive = Annotated[Decimal, _already(read_positive, Decimal)]
+Integer = Annotated[int, _already(read_integer, int)]
+Day = Annotated[date, _already(read_day, date)]
+Pixels = Annotated[Size, _already(read_size, Size)]
+Ratio = Annotated[Fraction, _already(read_fraction, Fraction)]
+Words = Annotated[tuple[str, ...], BeforeValidator(read_words)]
+Integers = Annotated[tuple[int, ...], BeforeValidator(_read_integers)]

@@ -1,0 +1,74 @@
+"""A version: the rates of one model from one effective date until the next."""
+
+from datetime import date
+from typing import Any, Literal
+
+from pydantic import model_validator
+
+from ratecard.tables.charge import Charge
+from ratecard.tables.scalars import Day, Frozen, Integer, Number, Text
+
+
+class Rounding(Frozen):
+    """How the amounts of a quote are rounded: the total once, to `places`; each line's amount to `line_places`."""
+
+    places: Integer
+    mode: Literal["half-up"]
+    line_places: Integer = 12
+
+
+class Example(Frozen):
+    """A request that a person priced by hand or saw quoted, and its total."""
+
+    request: dict[str, Any]
+    source: dict[str, Number] = {}
+    total: Number
+
+
+class Version(Frozen):
+    """What every type of model records about its prices.
+
+    `effective` is the first day of these rates, from 00:00 UTC; `announced` the day on which they were made known;
+    `checked` the last day on which a person compared them with `source`.
+    """
+
+    effective: Day
+    announced: Day | None = None
+    checked: Day
+    source: Text
+    evidence: Text | None = None
+    charges: tuple[Charge, ...]
+    rounding: Rounding
+    examples: tuple[Example, ...]
+
+
+class Retirement(Frozen):
+    """From when a model is no longer served, and what takes its place."""
+
+    on: Day
+    successor: Text | None = None
+
+
+class Model(Frozen):
+    """One model that customers name, with its dated versions, newest first."""
+
+    model: Text
+    name: Text
+    type: str
+    currency: Text
+    retired: Retirement | None = None
+    versions: tuple[Version, ...]
+
+    @model_validator(mode="after")
+    def _has_versions(self) -> "Model":
+        if not self.versions:
+            raise ValueError("has no versions. A model without a known price does not belong in the tables")
+        return self
+
+    def version_on(self, day: date) -> Version | None:
+        """The version in effect on a day; None before the first one."""
+        return next((version for version in self.versions if version.effective <= day), None)
+
+    def retired_on(self, day: date) -> bool:
+        """Whether the model is retired on a day."""
+        return self.retired is not None and self.retired.on <= day

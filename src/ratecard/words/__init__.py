@@ -1,0 +1,1 @@
+"""Floor 0: errors, money and their wording. Imports the standard library only."""
