@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ratecard.load.folder import load_tables
-from ratecard.pricing import PricedVideo
+from ratecard.pricing import Pricer, price_video
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.body import Body, read_body
@@ -36,7 +36,7 @@ class RateCard:
         self.tables = tables
         self.api_wide = api_wide_fields(tables.vocabulary.video)
         # Compiled versions, shared by every price book of this card.
-        self._compiled: dict[tuple[str, date], PricedVideo] = {}
+        self._compiled: dict[tuple[str, date], Pricer] = {}
 
     @property
     def digest(self) -> str:
@@ -50,23 +50,25 @@ class RateCard:
         """
         return PriceBook(self, _day(instant))
 
-    def compiled(self, model: AnyModel, day: date) -> PricedVideo | None:
+    def compiled(self, model: AnyModel, day: date) -> Pricer | None:
         """A model's version in effect on a day, compiled once; None before its first version."""
         version = model.version_on(day)
         if version is None:
             return None
         key = (model.model, version.effective)
         if key not in self._compiled:
-            self._compiled[key] = PricedVideo(model, version, self.tables, self.api_wide)
+            self._compiled[key] = price_video(model, version, self.tables, self.api_wide)
         return self._compiled[key]
 
 
 class PriceBook:
     """A rate card compiled for one instant: immutable, pure, what a server holds."""
 
+    __slots__ = ("_video", "card", "day")
+
     def __init__(self, card: RateCard, day: date) -> None:
         self.card, self.day = card, day
-        self._video: dict[str, PricedVideo] = {}
+        self._video: dict[str, Pricer] = {}
 
     def __iter__(self) -> Iterator[AnyModel]:
         """The models that have a price at this instant, by name."""
@@ -86,14 +88,14 @@ class PriceBook:
         >>> quote.total, quote.lines[0].unit_rate
         (Decimal('0.77'), Decimal('0.154'))
         """
-        fields: dict[str, Any] = body if body.__class__ is dict else read_body(body)  # type: ignore[assignment]
+        fields = read_body(body)
         try:
-            priced = self._video[fields["model"]]
+            quote = self._video[fields["model"]]
         except (KeyError, TypeError):
-            priced = self._find(fields)
-        return priced.quote(fields, source)
+            quote = self._find(fields)
+        return quote(fields, source)
 
-    def priced(self, name: str) -> PricedVideo:
+    def priced(self, name: str) -> Pricer:
         """A model's compiled version. Raises `QuoteError` for one that has no price at this instant."""
         model = self.card.tables.models.get(name)
         if model is None:
@@ -111,7 +113,7 @@ class PriceBook:
             )
         return priced
 
-    def _find(self, fields: dict[str, Any]) -> PricedVideo:
+    def _find(self, fields: dict[str, Any]) -> Pricer:
         name = fields.get("model")
         if not isinstance(name, str):
             refuse_without_model(fields, self.card.api_wide)

@@ -1,44 +1,66 @@
-"""One version of a video model, compiled: a body goes in, a quote comes out."""
+"""One version of a video model, compiled into one function: a body goes in, a quote comes out."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ratecard.rating.calculators import calculator
-from ratecard.rating.compiling import Compiling
+from ratecard.rating.compiling import Compiling, new
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.fields import Field
-from ratecard.requests.video import VideoReader
+from ratecard.requests.video import VideoRequests, in_order
 from ratecard.tables.card import Tables
 from ratecard.tables.video import VideoModel, VideoVersion
 from ratecard.words.money import ROUNDING, step, total
 
+Pricer = Callable[[dict[str, Any], SourceVideo | None], Quote]
 
-class PricedVideo:
-    """The reader and the calculators of one version. Immutable; a quote costs look-ups and one multiplication a line."""
+_NONE: tuple[str, ...] = ()
 
-    def __init__(self, model: VideoModel, version: VideoVersion, tables: Tables, api_wide: Mapping[str, Field]) -> None:
-        self.model, self.version = model, version
-        self._read = VideoReader(version, api_wide).read
-        self._calculators = tuple(
-            calculator(Compiling(model.model, version, charge, tables.units[charge.unit].per, first=number == 0))
-            for number, charge in enumerate(version.charges)
-        )
-        self._only = self._calculators[0] if len(self._calculators) == 1 else None
-        self._step = step(version.rounding.places)
-        self._digest = tables.digest
 
-    def quote(self, body: dict[str, Any], source: SourceVideo | None = None) -> Quote:
-        """The price of a body. Raises `QuoteError`."""
-        shape, ignored = self._read(body, source)
-        if self._only:
-            line = self._only(shape)
-            lines, exact = (line,), line.amount
-        else:
-            lines = tuple(calculate(shape) for calculate in self._calculators)
+def price_video(model: VideoModel, version: VideoVersion, tables: Tables, api_wide: Mapping[str, Field]) -> Pricer:
+    """The function that quotes bodies at one version. It raises `QuoteError`.
+
+    All that does not depend on the body is worked out here, once; a quote then costs look-ups, one multiplication a
+    line and one rounding.
+    """
+    asked = VideoRequests(version, api_wide)
+    active, inert, defaults, required = asked.active.get, asked.inert, asked.defaults, asked.required
+    settle, refuse = asked.settle, asked.refuse
+    calculators = tuple(
+        calculator(Compiling(model.model, version, charge, tables.units[charge.unit].per, first=number == 0))
+        for number, charge in enumerate(version.charges)
+    )
+    first, several = calculators[0], len(calculators) > 1
+    name, currency, effective, digest = model.model, model.currency, version.effective, tables.digest
+    finest, quantize = step(version.rounding.places), ROUNDING.quantize
+
+    def quote(body: dict[str, Any], source: SourceVideo | None) -> Quote:
+        shape, ignored = defaults.copy(), _NONE
+        try:
+            for field, given in body.items():
+                accept = active(field)
+                if accept is not None:
+                    value = shape[field] = accept(given)
+                    if value is None:
+                        refuse(body, source)
+                elif field in inert:
+                    if inert[field](given) is None:
+                        refuse(body, source)
+                    ignored = (*ignored, field)
+        except TypeError:  # a list or an object is no key of a look-up
+            refuse(body, source)
+        for field in required:
+            if field not in shape:
+                refuse(body, source)
+        if settle is not None and settle(shape, source):
+            refuse(body, source)
+        if several:
+            lines = tuple([calculate(shape) for calculate in calculators])
             exact = total([line.amount for line in lines])
-        rounded = ROUNDING.quantize(exact, self._step)
-        model = self.model
-        return Quote(
-            model.model, rounded, exact, model.currency, lines, self.version.effective, self._digest, ignored
-        )
+        else:
+            line = first(shape)
+            lines, exact = (line,), line.amount
+        return new(Quote, (name, quantize(exact, finest), exact, currency, lines, effective, digest, in_order(ignored) if ignored else ignored))
+
+    return quote

@@ -8,6 +8,8 @@ from ratecard.rating.compiling import Shape
 from ratecard.tables.scalars import Size
 from ratecard.tables.video_charges import FrameSize
 
+Place = tuple[str | None, str | None]
+
 
 class Framed(NamedTuple):
     """The size that is priced, its aspect ratio where the model has a choice of it, and why it was taken."""
@@ -17,22 +19,24 @@ class Framed(NamedTuple):
     note: str
 
 
-def frame_size_of(sizes: tuple[FrameSize, ...]) -> Callable[[Shape], Framed]:
-    """The function that finds a shape's output size.
+def frame_size_of(sizes: tuple[FrameSize, ...]) -> tuple[dict[Place, Framed], Callable[[Shape], Framed]]:
+    """The listed sizes by (resolution, aspect ratio), and the function that finds any shape's output size.
 
     A source-matched ratio (`adaptive`, `auto`) takes the listed ratio nearest to the source's, by the logarithm of
     width / height; where the source's size is unknown, the dearest size of that resolution: never too low.
     """
-    table = {(entry.resolution, entry.aspect_ratio): Framed(entry.size, entry.aspect_ratio, "") for entry in sizes}
+    listed: dict[Place, Framed] = {
+        (entry.resolution, entry.aspect_ratio): Framed(entry.size, entry.aspect_ratio, "") for entry in sizes
+    }
     with_resolution = any(entry.resolution for entry in sizes)
     with_ratio = any(entry.aspect_ratio for entry in sizes)
 
     def find(shape: Shape) -> Framed:
         resolution = shape["resolution"] if with_resolution else None
-        found = table.get((resolution, shape["aspect_ratio"] if with_ratio else None))
+        found = listed.get((resolution, shape["aspect_ratio"] if with_ratio else None))
         if found:
             return found
-        choices = [framed for (named, _), framed in table.items() if named == resolution]
+        choices = [framed for (named, _), framed in listed.items() if named == resolution]
         source = shape.get("source")
         if source is not None and source.width and source.height:
             ratio = Fraction(source.width, source.height)
@@ -41,7 +45,7 @@ def frame_size_of(sizes: tuple[FrameSize, ...]) -> Callable[[Shape], Framed]:
         dearest = max(choices, key=lambda framed: framed.size.width * framed.size.height)
         return dearest._replace(note=f"source size unknown: priced as {dearest.ratio}, the dearest")
 
-    return find
+    return listed, find
 
 
 def _ratio(words: str) -> Fraction:

@@ -3,7 +3,7 @@
 from fractions import Fraction
 from math import ceil
 
-from ratecard.rating.compiling import Calculator, Compiling, Shape, slug
+from ratecard.rating.compiling import SECONDS, Calculator, Compiling, Shape, slug
 from ratecard.rating.frame_size import Framed, frame_size_of
 from ratecard.rating.line_item import LineItem
 from ratecard.tables.scalars import Size
@@ -16,13 +16,13 @@ def megapixel_rate(charge: Compiling, options: MegapixelRate) -> Calculator:
 
     Without sizes in the table, size and frames are those of the source video, enlarged by `upscale_factor`.
     """
-    rate_of, sku, unit, places = charge.rate_of(), charge.sku, options.unit, charge.places
-    listed = frame_size_of(options.sizes)
+    (key, rates), sku, unit, places = charge.rates_by(), charge.sku, options.unit, charge.places
+    _, find = frame_size_of(options.sizes)
     round_up = options.megapixels == "rounded-up"
 
     def of_table(shape: Shape) -> tuple[Framed, Fraction]:
         assert options.frames is not None  # the loader asks for frames beside sizes
-        return listed(shape), Fraction(int(shape["seconds"]) * options.frames.per_second + options.frames.plus)
+        return find(shape), Fraction(int(SECONDS[shape["duration"]]) * options.frames.per_second + options.frames.plus)
 
     def of_source(shape: Shape) -> tuple[Framed, Fraction]:
         source, factor = shape["source"], shape["upscale_factor"]
@@ -32,7 +32,7 @@ def megapixel_rate(charge: Compiling, options: MegapixelRate) -> Calculator:
     measure = of_table if options.sizes else of_source
 
     def calculate(shape: Shape) -> LineItem:
-        rate, source, words = rate_of(shape)
+        rate, source, words = rates[key(shape)]
         ((width, height), ratio, note), frames = measure(shape)
         pixels = width * height * frames / charge.per
         quantity = Fraction(ceil(pixels)) if round_up else pixels

@@ -10,12 +10,10 @@ _ONE = Decimal(1)
 
 def per_clip(charge: Compiling) -> Calculator:
     """Exact: the amount is the rate."""
-    rate_of, sku, unit = charge.rate_of(), charge.sku, charge.charge.unit
-    names_duration = any("duration" in rate.attributes for rate in charge.charge.rates)
+    (key, rates), sku, unit = charge.rates_by(), charge.sku, charge.charge.unit
 
     def calculate(shape: Shape) -> LineItem:
-        rate, source, words = rate_of(shape)
-        duration = f"-{shape['duration']}" if names_duration else ""
-        return LineItem(f"{sku}{duration}{words}", _ONE, unit, rate, rate, source)
+        rate, source, words = rates[key(shape)]
+        return LineItem(f"{sku}{words}", _ONE, unit, rate, rate, source)
 
     return calculate

@@ -1,17 +1,19 @@
 """`duration-rate`, `resolution-rate`: seconds of output x rate."""
 
-from ratecard.rating.compiling import Calculator, Compiling, Shape
+from ratecard.rating.compiling import SECONDS, Calculator, Compiling, Shape, new
 from ratecard.rating.line_item import LineItem
 from ratecard.words.money import multiply
 
 
 def per_second(charge: Compiling) -> Calculator:
-    """Exact: whole seconds times a rate of at most 12 places."""
-    rate_of, sku, unit = charge.rate_of(), charge.sku, charge.charge.unit
+    """Exact: whole seconds times a rate of at most 12 places. SKUs are put together once, for every duration."""
+    key, rates = charge.rates_by("duration")
+    unit = charge.charge.unit
+    cells = {values: (f"{charge.sku}{rate.words}", rate.unit_rate, rate.source) for values, rate in rates.items()}
 
     def calculate(shape: Shape) -> LineItem:
-        rate, source, words = rate_of(shape)
-        seconds = shape["seconds"]
-        return LineItem(f"{sku}-{shape['duration']}{words}", seconds, unit, rate, multiply(seconds, rate), source, "")
+        sku, rate, source = cells[key(shape)]
+        seconds = SECONDS[shape["duration"]]
+        return new(LineItem, (sku, seconds, unit, rate, multiply(seconds, rate), source, ""))
 
     return calculate

@@ -27,7 +27,7 @@ class Quote(NamedTuple):
 
     def to_json(self) -> bytes:
         """What HTTP answers: `{"quote":0.95}`, exact digits, never through a float."""
-        return b'{"quote":%b}' % str(self.total).encode()
+        return f'{{"quote":{self.total!s}}}'.encode()
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, amounts as text: for records and explanations."""

@@ -23,12 +23,21 @@ def read_body(body: Any) -> dict[str, Any]:
     >>> read_body(b'{"reference_video_total_duration": 4.10}')
     {'reference_video_total_duration': Decimal('4.10')}
     """
+    if body.__class__ is bytes:
+        try:  # the common case first: an object and nothing around it
+            text = body.decode()
+            fields, end = _SCAN(text, 0)
+            if end == len(text) and fields.__class__ is dict:
+                return fields  # type: ignore[no-any-return]
+        except (ValueError, StopIteration, RecursionError):
+            pass  # read again below, with the reason
+    elif body.__class__ is dict:
+        return body  # type: ignore[no-any-return]
     if isinstance(body, (bytes, bytearray, memoryview)):
         try:
             body = bytes(body).decode()
         except UnicodeDecodeError as error:
             _refuse(f"The body is not JSON: byte {error.start} is not UTF-8")
-        return _object(_parse(body))
     return _object(_parse(body)) if isinstance(body, str) else _object(body)
 
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 from itertools import product
 from typing import Any, Protocol
 
-from ratecard.words.money import MAX_DECIMAL_PLACES, READING
+from ratecard.words.money import MAX_DECIMAL_PLACES, READING, places_of
 from ratecard.words.wording import (
     INVALID_URL,
     NOT_AN_INTEGER,
@@ -96,7 +96,7 @@ class Number:
         number = decimal(given)
         if number is None or not self.least <= number <= self.greatest:
             return None
-        return number if places(number) <= MAX_DECIMAL_PLACES else None
+        return number if places_of(number) <= MAX_DECIMAL_PLACES else None
 
     def messages(self, given: object) -> list[str]:
         number = decimal(given)
@@ -149,15 +149,9 @@ def decimal(given: object) -> Decimal | None:
 def whole(given: object) -> int | None:
     """A JSON number as an integer (2.0 is 2); None for what is not one, or is beyond all bounds."""
     number = decimal(given)
-    if number is None or not number.is_finite() or number.adjusted() > 400 or places(number) > MAX_DECIMAL_PLACES:
+    if number is None or not number.is_finite() or number.adjusted() > 400 or places_of(number) > MAX_DECIMAL_PLACES:
         return None
     return int(number) if number == int(number) else None
-
-
-def places(number: Decimal) -> int:
-    """How many decimal places a finite number is written with."""
-    exponent = number.as_tuple().exponent
-    return max(0, -exponent) if isinstance(exponent, int) else 0
 
 
 def _bounds(number: Decimal, least: Decimal, greatest: Decimal) -> list[str]:

@@ -4,10 +4,10 @@ A rule completes the shape in place and returns the problems that it finds; an e
 """
 
 from collections.abc import Callable
-from decimal import Decimal
 from math import ceil
 from typing import Any
 
+from ratecard.rating.compiling import SECONDS
 from ratecard.rating.source_video import SourceVideo
 from ratecard.tables.video import SOURCE_MATCHED_DURATIONS, SOURCE_MATCHED_RATIOS, ReferenceVideo, VideoVersion
 from ratecard.tables.video_charges import InterpolationRate, MegapixelRate, UpscaleRate
@@ -22,25 +22,17 @@ NO_DURATION = "Could not read the duration of the video"
 NO_SIZE = "Could not read the size of the video"
 NO_FRAME_RATE = "Could not read the frame rate of the video"
 
-_NONE: Problems = []
-# Seconds of every duration that a table may list, so that the common case is one look-up.
-SECONDS = {f"{seconds}s": Decimal(seconds) for seconds in range(1, 1_000)}
 
 
-def rule_of(version: VideoVersion) -> Rule:
-    """The rule of a version: of its source video, of its reference video, or just its stated seconds."""
+def rule_of(version: VideoVersion) -> Rule | None:
+    """The rule of a version: of its source video, of its reference video, or none."""
     if any(isinstance(charge, (UpscaleRate, InterpolationRate)) for charge in version.charges):
         return _source_rule(version)
     if any(isinstance(charge, MegapixelRate) and not charge.sizes for charge in version.charges):
         return _source_rule(version)
     if version.accepts.reference_video_total_duration:
         return _reference_rule(version.accepts.reference_video_total_duration)
-    return _stated_seconds
-
-
-def _stated_seconds(shape: Shape, source: SourceVideo | None) -> Problems:
-    shape["seconds"] = SECONDS.get(shape.get("duration", ""))
-    return _NONE
+    return None
 
 
 def _reference_rule(limits: ReferenceVideo) -> Rule:
@@ -56,10 +48,9 @@ def _reference_rule(limits: ReferenceVideo) -> Rule:
                 problems.append((field, too_small(limits.source_min)))
             if reference > limits.source_max:
                 problems.append((field, too_big(limits.source_max)))
-            duration = shape["duration"] = f"{ceil(reference)}s"
+            shape["duration"] = f"{ceil(reference)}s"
         elif reference is None and (duration in SOURCE_MATCHED_DURATIONS or ratio in SOURCE_MATCHED_RATIOS):
             problems.append((field, REQUIRED))
-        shape["seconds"] = SECONDS.get(duration)
         shape["video_input"] = "false" if reference is None else "true"
         shape["reference_seconds"], shape["source"] = reference, source
         return problems

@@ -1,6 +1,6 @@
 """Bodies of `POST /video/quote` -> shapes of one version, or every error of the body at once."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NoReturn
 
 from ratecard.rating.source_video import SourceVideo
@@ -16,64 +16,50 @@ from ratecard.words.wording import REQUIRED, wrong_type
 _CHOICES = ("duration", "aspect_ratio", "resolution", "enhancement_model", "upscale_factor", "slowdown_factor")
 
 
-class VideoReader:
-    """Reads bodies for one version: compiled once, then one look-up a field."""
+class VideoRequests:
+    """What one version asks of a request: how each field is checked, what is required, what has a default.
+
+    `settle` is the rule across fields, if the version has one; its price depends on the `active` fields, not on the `inert` ones.
+    """
 
     def __init__(self, version: VideoVersion, api_wide: Mapping[str, Field]) -> None:
-        self._fields = fields_of(version, dict(api_wide))
-        self._settle = rule_of(version)
-        effective = frozenset().union(*(charge.fields for charge in version.charges))
+        self.fields = fields_of(version, dict(api_wide))
+        self.settle = rule_of(version)
+        # What the price depends on; the shape keeps nothing else of a body.
+        effective = frozenset[str]().union(*(charge.fields for charge in version.charges))
         if version.accepts.audio != "configurable":
             effective -= {"audio"}
-        self._active: dict[str, Accept] = {n: f.accept for n, f in self._fields.items() if n in effective}
-        self._inert: dict[str, Accept] = {n: f.accept for n, f in self._fields.items() if n not in effective}
-        self._defaults: Shape = {"audio": "false" if version.accepts.audio == "none" else "true"}
+        accepts: dict[str, Accept] = {name: field.accept for name, field in self.fields.items()}
+        self.active = {name: accept for name, accept in accepts.items() if name in effective}
+        self.inert = {name: accept for name, accept in accepts.items() if name not in effective}
+        self.defaults: Shape = {name: None for name in ("resolution", "aspect_ratio") if name not in effective}
+        self.defaults |= {"video_input": "false", "reference_seconds": None}
+        self.defaults["audio"] = "false" if version.accepts.audio == "none" else "true"
         required = []
         for name in (name for name in _CHOICES if name in effective):
             values = tuple(getattr(version.accepts, name) or ())
             if name in version.defaults:
-                self._defaults[name] = type(values[0])(version.defaults[name])
+                self.defaults[name] = type(values[0])(version.defaults[name])
             elif len(values) == 1:
-                self._defaults[name] = values[0]
+                self.defaults[name] = values[0]
             elif values and not (name == "duration" and "video_url" in effective):
                 required.append(name)
-        self._required = tuple(required)
+        self.required = tuple(required)
 
-    def read(self, body: dict[str, Any], source: SourceVideo | None) -> tuple[Shape, tuple[str, ...]]:
-        """The shape of a body and the fields without effect. Raises `QuoteError` with every problem of the body."""
-        shape = self._defaults.copy()
-        ignored: list[str] = []
-        active, inert = self._active, self._inert
-        for name, given in body.items():
-            accept = active.get(name)
-            if accept is None:
-                accept = inert.get(name)
-                if accept is None:
-                    continue
-                ignored.append(name)
-            try:
-                value = accept(given)
-            except TypeError:  # a list or an object is no key of a look-up
-                value = None
-            if value is None:
-                self._refuse(body, source)
-            shape[name] = value
-        for name in self._required:
-            if name not in shape:
-                self._refuse(body, source)
-        if self._settle(shape, source):
-            self._refuse(body, source)
-        if len(ignored) > 1:
-            ignored.sort(key=FIELD_ORDER.index)
-        return shape, tuple(ignored)
-
-    def _refuse(self, body: Mapping[str, Any], source: SourceVideo | None) -> NoReturn:
-        shape = self._defaults.copy()
-        problems = field_problems(body, self._fields, shape)
-        problems += [((name,), REQUIRED) for name in self._required if name not in body]
-        refused = {path[0] for path, _ in problems}
-        problems += [problem for problem in self._settle(shape, source) if problem[0][0] not in refused]
+    def refuse(self, body: Mapping[str, Any], source: SourceVideo | None) -> NoReturn:
+        """Raise `QuoteError` with every problem of a body that was found wanting."""
+        shape = self.defaults.copy()
+        problems = field_problems(body, self.fields, shape)
+        problems += [((name,), REQUIRED) for name in self.required if name not in body]
+        if self.settle is not None:
+            refused = {path[0] for path, _ in problems}
+            problems += [problem for problem in self.settle(shape, source) if problem[0][0] not in refused]
         refuse(problems)
+
+
+def in_order(names: Collection[str]) -> tuple[str, ...]:
+    """Field names in the order of the specification."""
+    return tuple(names) if len(names) == 1 else tuple(sorted(names, key=FIELD_ORDER.index))
 
 
 def field_problems(body: Mapping[str, Any], fields: Mapping[str, Field], shape: Shape) -> Problems:

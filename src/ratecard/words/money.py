@@ -53,14 +53,14 @@ def round_half_up(amount: Decimal, places: int) -> Decimal:
     return ROUNDING.quantize(amount, step(places))
 
 
-def at_most(amount: Decimal, places: int) -> Decimal:
-    """`amount` as it is where it has no more decimal places than that, else rounded half-up to them.
+def places_of(number: Decimal) -> int:
+    """How many decimal places a finite number is written with.
 
-    >>> at_most(Decimal("1.4445"), 12), at_most(Decimal("0.00005"), 4)
-    (Decimal('1.4445'), Decimal('0.0001'))
+    >>> places_of(Decimal("4.10")), places_of(Decimal("1E+2"))
+    (2, 0)
     """
-    rounded = ROUNDING.quantize(amount, step(places))
-    return amount if rounded == amount else rounded
+    exponent = number.as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0
 
 
 def from_fraction(amount: Fraction, places: int) -> Decimal:
@@ -83,8 +83,7 @@ def plain(amount: Decimal) -> Decimal:
     (Decimal('13.375'), Decimal('100'))
     """
     short = EXACT.normalize(amount)
-    exponent = short.as_tuple().exponent
-    return EXACT.quantize(short, step(0)) if isinstance(exponent, int) and exponent > 0 else short
+    return EXACT.quantize(short, step(0)) if not places_of(short) else short
 
 
 def total(amounts: list[Decimal]) -> Decimal:
