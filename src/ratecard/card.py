@@ -108,9 +108,7 @@ class PriceBook:
         priced = self.card.compiled(model, self.day)
         if priced is None:
             first = model.versions[-1]
-            raise QuoteError(
-                f"No price for {name} on {self.day}. Its first version takes effect on {first.effective}."
-            )
+            raise QuoteError(f"No price for {name} on {self.day}. Its first version takes effect on {first.effective}.")
         return priced
 
     def _find(self, fields: dict[str, Any]) -> Pricer:
@@ -132,5 +130,3 @@ def _day(instant: datetime | date) -> date:
     if isinstance(instant, date):
         return instant
     raise InstantError(f"{instant!r} is not a datetime or a date")
-
-

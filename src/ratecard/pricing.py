@@ -61,6 +61,18 @@ def price_video(model: VideoModel, version: VideoVersion, tables: Tables, api_wi
         else:
             line = first(shape)
             lines, exact = (line,), line.amount
-        return new(Quote, (name, quantize(exact, finest), exact, currency, lines, effective, digest, in_order(ignored) if ignored else ignored))
+        return new(
+            Quote,
+            (
+                name,
+                quantize(exact, finest),
+                exact,
+                currency,
+                lines,
+                effective,
+                digest,
+                in_order(ignored) if ignored else ignored,
+            ),
+        )
 
     return quote

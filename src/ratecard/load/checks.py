@@ -2,20 +2,21 @@
 
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
+from typing import Any
 
 from ratecard.tables.charge import Charge
 from ratecard.tables.rate import ANY
 from ratecard.tables.selection import domains_of, missing, overlaps, tiers
 from ratecard.tables.version import Model
-from ratecard.tables.vocabulary import Unit
 from ratecard.tables.video import VideoVersion
+from ratecard.tables.vocabulary import Unit
 from ratecard.words.suggest import did_you_mean
 from ratecard.words.tree import Path
 
 Finding = tuple[Path, str]
 
 
-def check_model(model: Model, units: Mapping[str, Unit]) -> Iterator[Finding]:
+def check_model(model: Model[Any], units: Mapping[str, Unit]) -> Iterator[Finding]:
     """Every rule that a model of any type obeys."""
     if not (len(model.currency) == 3 and model.currency.isalpha() and model.currency.isupper()):
         yield ("currency",), f"currency '{model.currency}' is not an ISO 4217 code. Write three capitals, like USD"
@@ -44,12 +45,18 @@ def check_unit(charge: Charge, units: Mapping[str, Unit]) -> Iterator[Finding]:
     fitting = [unit.unit for unit in units.values() if unit.counts in charge.METERS]
     if charge.unit not in units:
         near = did_you_mean(charge.unit, fitting)
-        yield ("unit",), f"unit '{charge.unit}' is not in units.yaml.{near} Allowed for {charge.method}: {', '.join(fitting)}"
+        yield (
+            ("unit",),
+            f"unit '{charge.unit}' is not in units.yaml.{near} Allowed for {charge.method}: {', '.join(fitting)}",
+        )
     elif charge.unit not in fitting:
         counts = units[charge.unit].counts
-        yield ("unit",), (
-            f"unit '{charge.unit}' counts a {counts}, but {charge.method} counts a {' or '.join(charge.METERS)}. "
-            f"Allowed: {', '.join(fitting)}"
+        yield (
+            ("unit",),
+            (
+                f"unit '{charge.unit}' counts a {counts}, but {charge.method} counts a {' or '.join(charge.METERS)}. "
+                f"Allowed: {', '.join(fitting)}"
+            ),
         )
 
 

@@ -34,7 +34,10 @@ def _complaint(problem: Mapping[str, Any], data: Any, root: type[BaseModel]) -> 
         allowed = [part.strip(" '") for word in allowed for part in word.split(" or ")]
         field = path if kind == "literal_error" else (*path, context["discriminator"].strip("'"))
         value = given if kind == "literal_error" else context["tag"]
-        yield field, f"{field[-1]} '{value}' is not known.{did_you_mean(str(value), allowed)} Allowed: {', '.join(allowed)}"
+        yield (
+            field,
+            f"{field[-1]} '{value}' is not known.{did_you_mean(str(value), allowed)} Allowed: {', '.join(allowed)}",
+        )
     elif kind == "union_tag_not_found":
         word = context["discriminator"].strip("'")
         yield path, f"{word} is missing{_inside((*path, word))}"
@@ -46,7 +49,7 @@ def _path_in(loc: tuple[str | int, ...], data: Any) -> Path:
     """`loc` without the names of union members, which are no part of the file."""
     path: list[str | int] = []
     for index, part in enumerate(loc):
-        inside = isinstance(data, Mapping) and part in data or isinstance(data, list) and isinstance(part, int)
+        inside = (isinstance(data, Mapping) and part in data) or (isinstance(data, list) and isinstance(part, int))
         if inside:
             path.append(part)
             data = data[part]

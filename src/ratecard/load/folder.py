@@ -104,8 +104,8 @@ def _check_units(text: TextFile, part: Units) -> None:
         if unit.unit in seen:
             text.fault(("units", index, "unit"), f"unit '{unit.unit}' stands twice; keep one")
         if str(unit.per).strip("0") != "1":
-            words = f"per {unit.per} is not a power of ten: the price of one would not be a decimal. Write 1, 1000, 1000000"
+            words = (
+                f"per {unit.per} is not a power of ten: the price of one would not be a decimal. Write 1, 1000, 1000000"
+            )
             text.fault(("units", index, "per"), words)
         seen.add(unit.unit)
-
-

@@ -5,7 +5,14 @@ from itertools import product
 
 from ratecard.load.checks import Finding
 from ratecard.tables.video import VideoModel, VideoVersion
-from ratecard.tables.video_charges import FrameSize, InterpolationRate, MegapixelRate, PerClip, TokenFormula, UpscaleRate
+from ratecard.tables.video_charges import (
+    FrameSize,
+    InterpolationRate,
+    MegapixelRate,
+    PerClip,
+    TokenFormula,
+    UpscaleRate,
+)
 from ratecard.tables.vocabulary import VideoFields
 from ratecard.words.suggest import did_you_mean
 from ratecard.words.tree import Path
@@ -47,7 +54,10 @@ def _check_vocabulary(version: VideoVersion, fields: VideoFields) -> Iterator[Fi
         for value in getattr(version.accepts, name) or ():
             if value.casefold() not in folded:
                 near = did_you_mean(value, known)
-                yield ("accepts", name), f"{name} '{value}' is not in vocabulary.yaml.{near} Allowed: {', '.join(known)}"
+                yield (
+                    ("accepts", name),
+                    f"{name} '{value}' is not in vocabulary.yaml.{near} Allowed: {', '.join(known)}",
+                )
     for alias, value in version.accepts.resolution_aliases.items():
         if value not in (version.accepts.resolution or ()):
             yield ("accepts", "resolution_aliases", alias), f"'{value}' is not a resolution that this version accepts"

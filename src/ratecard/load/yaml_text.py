@@ -1,9 +1,11 @@
-"""YAML read as text: every scalar stays the characters that a person wrote, and every node knows its line.
+"""YAML read as text: every scalar stays the characters that a person wrote, and every part knows its line.
 
 An ordinary YAML reader turns `16:9` into 969, `no` into False and `0.10` into a float, and keeps the last of two equal
-keys without a word. Here nothing is guessed: duplicate keys, tags and too many aliases are refused.
+keys without a word. Here nothing is guessed: duplicate keys, tags, deep nesting and too many aliases are refused. The
+text is read as a stream of events, because building a tree of a hostile file can exhaust the stack.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,9 +20,7 @@ _Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 # A table is written by a person: far beyond any real one, and small enough that a hostile file stays harmless.
 MAX_BYTES = 5_000_000
 MAX_DEPTH = 20
-MAX_VALUES_FROM_ALIASES = 10_000
-
-_PLAIN_TAGS = {"tag:yaml.org,2002:str", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"}
+MAX_ALIASES = 1_000
 
 
 @dataclass(slots=True)
@@ -50,78 +50,91 @@ def read_yaml_text(name: str, content: bytes) -> TextFile:
         file.fault((), f"the file has {len(content):,} bytes; a table has at most {MAX_BYTES:,}")
         return file
     try:
-        _refuse_depth(content)
-        node = yaml.compose(content, Loader=_Loader)
+        file.data = _Reader(file, content).document()
+    except _UnreadableError as problem:
+        file.faults.append(Fault(name, problem.line, problem.path, str(problem)))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         words = ", ".join(filter(None, (error.context, error.problem)))
         file.faults.append(Fault(name, mark.line + 1 if mark else 1, (), f"not YAML: {words}"))
-        return file
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        words = str(error).splitlines()[0]
-        file.fault((), f"not YAML text in UTF-8: {words}")
-        return file
-    if node is None:
-        file.fault((), "the file is empty")
-        return file
-    file.data = _Reader(file).value(node, ())
+        file.fault((), f"not YAML text in UTF-8: {str(error).splitlines()[0]}")
     return file
 
 
-def _refuse_depth(content: bytes) -> None:
-    """Deep nesting is refused while it is still a stream of events: building nodes of it could exhaust the stack."""
-    depth = 0
-    for event in yaml.parse(content, Loader=_Loader) if content.count(b"[") + content.count(b"{") > MAX_DEPTH else ():
-        if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
-            depth += 1
-            if depth > MAX_DEPTH:
-                raise yaml.MarkedYAMLError(
-                    problem=f"more than {MAX_DEPTH} levels of nesting", problem_mark=event.start_mark
-                )
-        elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
-            depth -= 1
+class _UnreadableError(Exception):
+    """What makes the rest of a file unreadable."""
+
+    def __init__(self, event: Any, path: Path, message: str) -> None:
+        super().__init__(message)
+        self.line, self.path = event.start_mark.line + 1, path
 
 
 class _Reader:
-    def __init__(self, file: TextFile) -> None:
+    def __init__(self, file: TextFile, content: bytes) -> None:
         self.file = file
-        self.nodes_seen: set[int] = set()
-        self.values_from_aliases = 0
+        self.events: Iterator[Any] = yaml.parse(content, Loader=_Loader)
+        self.anchors: dict[str, str] = {}
+        self.aliases = 0
 
-    def value(self, node: yaml.Node, path: Path) -> Any:
-        self.file.lines.setdefault(path, node.start_mark.line + 1)
-        if len(path) > MAX_DEPTH or self._too_many_aliases(node):
-            self.file.fault(path, "too many or endless aliases (*name); write the values out")
-            return None
-        if node.tag not in _PLAIN_TAGS:
-            self.file.fault(path, f"tag '{node.tag}' is not allowed; every value is plain text")
-            return None
-        if isinstance(node, yaml.ScalarNode):
-            return node.value
-        if isinstance(node, yaml.SequenceNode):
-            return [self.value(item, (*path, index)) for index, item in enumerate(node.value)]
-        return self._mapping(node, path)
+    def document(self) -> Any:
+        data, first = None, True
+        for event in self.events:
+            if isinstance(event, yaml.DocumentStartEvent):
+                if not first:
+                    raise _UnreadableError(event, (), "a second document begins here; write one table a file")
+                data, first = self.value(next(self.events), ()), False
+        if first:
+            self.file.fault((), "the file is empty")
+        return data
 
-    def _mapping(self, node: yaml.Node, path: Path) -> dict[str, Any]:
+    def value(self, event: Any, path: Path) -> Any:
+        self.file.lines.setdefault(path, event.start_mark.line + 1)
+        if isinstance(event, yaml.AliasEvent):
+            return self._alias(event, path)
+        if event.tag:
+            raise _UnreadableError(event, path, f"tag '{event.tag}' is not allowed; every value is plain text")
+        if len(path) > MAX_DEPTH:
+            raise _UnreadableError(event, path, f"more than {MAX_DEPTH} levels of nesting")
+        if isinstance(event, yaml.ScalarEvent):
+            if event.anchor:
+                self.anchors[event.anchor] = event.value
+            return event.value
+        if event.anchor:
+            raise _UnreadableError(
+                event, path, f"anchor '&{event.anchor}': only a single value may be named and used again"
+            )
+        return self._sequence(path) if isinstance(event, yaml.SequenceStartEvent) else self._mapping(path)
+
+    def _sequence(self, path: Path) -> list[Any]:
+        items: list[Any] = []
+        while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
+            items.append(self.value(event, (*path, len(items))))
+        return items
+
+    def _mapping(self, path: Path) -> dict[str, Any]:
         result: dict[str, Any] = {}
-        for key_node, value_node in node.value:
-            key, line = key_node.value, key_node.start_mark.line + 1
-            if not isinstance(key_node, yaml.ScalarNode):
-                self.file.faults.append(Fault(self.file.name, line, path, "a key must be a word"))
-            elif key in result or key == SOURCE_KEY:
-                before = self.file.lines.get((*path, key))
-                words = f"key '{key}' stands twice (first in line {before}); keep one" if before else f"key '{key}'?"
-                self.file.faults.append(Fault(self.file.name, line, (*path, key), words))
-            else:
-                self.file.lines[(*path, key)] = line
-                result[key] = self.value(value_node, (*path, key))
-                if key == "rate":
-                    result[SOURCE_KEY] = f"{self.file.name}:{value_node.start_mark.line + 1}"
+        event: Any
+        while not isinstance(event := next(self.events), yaml.MappingEndEvent):
+            if not isinstance(event, yaml.ScalarEvent):
+                raise _UnreadableError(event, path, "a key must be a word")
+            key, place = event.value, (*path, event.value)
+            if key in result or key == SOURCE_KEY:
+                words = f"key '{key}' stands twice (first in line {self.file.line(place)}); keep one"
+                self.file.faults.append(Fault(self.file.name, event.start_mark.line + 1, place, words))
+                self.value(next(self.events), (*place, "again"))
+                continue
+            self.file.lines[place] = event.start_mark.line + 1
+            result[key] = self.value(next(self.events), place)
+            if key == "rate":
+                result[SOURCE_KEY] = f"{self.file.name}:{self.file.lines[place]}"
         return result
 
-    def _too_many_aliases(self, node: yaml.Node) -> bool:
-        """Whether a node was reached before (through an alias) and such values are too many by now."""
-        if id(node) in self.nodes_seen:
-            self.values_from_aliases += 1
-        self.nodes_seen.add(id(node))
-        return self.values_from_aliases > MAX_VALUES_FROM_ALIASES
+    def _alias(self, event: Any, path: Path) -> str:
+        """An alias stands for one value, so that a few lines cannot stand for millions."""
+        self.aliases += 1
+        if self.aliases > MAX_ALIASES:
+            raise _UnreadableError(event, path, f"more than {MAX_ALIASES} aliases (*name); write the values out")
+        if event.anchor not in self.anchors:
+            raise _UnreadableError(event, path, f"alias '*{event.anchor}' names nothing above it")
+        return self.anchors[event.anchor]

@@ -7,7 +7,14 @@ from ratecard.rating.per_clip import per_clip
 from ratecard.rating.per_second import per_second
 from ratecard.rating.token_formula import token_formula
 from ratecard.rating.upscale_rate import upscale_rate
-from ratecard.tables.video_charges import InterpolationRate, MegapixelRate, PerClip, PerSecond, TokenFormula, UpscaleRate
+from ratecard.tables.video_charges import (
+    InterpolationRate,
+    MegapixelRate,
+    PerClip,
+    PerSecond,
+    TokenFormula,
+    UpscaleRate,
+)
 
 
 def calculator(charge: Compiling) -> Calculator:

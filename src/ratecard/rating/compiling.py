@@ -3,11 +3,10 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import product
 from operator import itemgetter
 from typing import Any, NamedTuple
-
-from decimal import Decimal
 
 from ratecard.rating.line_item import LineItem
 from ratecard.tables.charge import Charge

@@ -15,7 +15,7 @@ def interpolation_rate(charge: Compiling, options: InterpolationRate) -> Calcula
     at_frame_rate = Fraction(options.at_frame_rate)
 
     def calculate(shape: Shape) -> LineItem:
-        source = shape.get("source")
+        source = shape["source"]
         (rate, where, words), note = find(shape, source.height if source else None)
         fps = Fraction(shape.get("target_fps") or source.fps)
         quantity = Fraction(shape["seconds"]) * shape["slowdown_factor"] * fps / at_frame_rate

@@ -12,8 +12,9 @@ class LineItem(NamedTuple):
     `amount` is quantity x unit rate, rounded half-up to the line places that the table declares (12 by default).
     `quantity` counts units (`mtoken`: millions of tokens); one that no decimal holds is shown to the same places.
 
-    >>> LineItem("m-duration-rate-5s", Decimal(5), "video_second", Decimal("0.1"), Decimal("0.5"), "video/m.yaml:9").amount
-    Decimal('0.5')
+    >>> line = LineItem("m-fixed", Decimal(1), "clip", Decimal("0.22"), Decimal("0.22"), "video/ovi.yaml:26")
+    >>> line.amount
+    Decimal('0.22')
     """
 
     sku: str

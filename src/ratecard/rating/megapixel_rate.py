@@ -18,11 +18,11 @@ def megapixel_rate(charge: Compiling, options: MegapixelRate) -> Calculator:
     """
     (key, rates), sku, unit, places = charge.rates_by(), charge.sku, options.unit, charge.places
     _, find = frame_size_of(options.sizes)
+    per_second, plus = (options.frames.per_second, options.frames.plus) if options.frames else (0, 0)
     round_up = options.megapixels == "rounded-up"
 
     def of_table(shape: Shape) -> tuple[Framed, Fraction]:
-        assert options.frames is not None  # the loader asks for frames beside sizes
-        return find(shape), Fraction(int(SECONDS[shape["duration"]]) * options.frames.per_second + options.frames.plus)
+        return find(shape), Fraction(int(SECONDS[shape["duration"]]) * per_second + plus)
 
     def of_source(shape: Shape) -> tuple[Framed, Fraction]:
         source, factor = shape["source"], shape["upscale_factor"]

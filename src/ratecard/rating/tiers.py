@@ -34,7 +34,9 @@ def tier_of(charge: Compiling) -> Callable[[Shape, int | None], Tiered]:
     def find(shape: Shape, height: int | None) -> Tiered:
         rows = tiers.get(shape.get("enhancement_model")) or tiers[None]
         if height is None:
-            return Tiered(max((rate for _, rate in rows), key=lambda rate: rate.unit_rate), "height unknown: dearest tier")
+            return Tiered(
+                max((rate for _, rate in rows), key=lambda rate: rate.unit_rate), "height unknown: dearest tier"
+            )
         return Tiered(next(rate for edge, rate in rows if edge is None or height <= edge), "")
 
     return find

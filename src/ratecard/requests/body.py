@@ -13,7 +13,7 @@ Body = Mapping[str, Any] | bytes | bytearray | str
 INVALID = "Invalid request body"
 # JSON numbers never pass through a float; the scanner is called directly because `decode` would search for white space
 # around every body first.
-_SCAN = json.JSONDecoder(parse_float=READING.create_decimal).scan_once
+_SCAN: Any = json.JSONDecoder(parse_float=READING.create_decimal).scan_once  # type: ignore[attr-defined]
 _SPACE = " \t\n\r"
 
 
@@ -28,11 +28,11 @@ def read_body(body: Any) -> dict[str, Any]:
             text = body.decode()
             fields, end = _SCAN(text, 0)
             if end == len(text) and fields.__class__ is dict:
-                return fields  # type: ignore[no-any-return]
+                return fields
         except (ValueError, StopIteration, RecursionError):
             pass  # read again below, with the reason
     elif body.__class__ is dict:
-        return body  # type: ignore[no-any-return]
+        return body
     if isinstance(body, (bytes, bytearray, memoryview)):
         try:
             body = bytes(body).decode()
@@ -65,11 +65,9 @@ def _reason(error: BaseException) -> str:
 
 
 def _object(value: Any) -> dict[str, Any]:
-    if isinstance(value, dict):
-        return value
-    if isinstance(value, Mapping):
-        return dict(value)
-    _refuse(wrong_type("object", value))
+    if not isinstance(value, Mapping):
+        _refuse(wrong_type("object", value))
+    return value if isinstance(value, dict) else dict(value)
 
 
 def _refuse(message: str) -> NoReturn:

@@ -1,6 +1,6 @@
 """Rules across the fields of a video request: what a reference clip or a source video decides.
 
-A rule completes the shape in place and returns the problems that it finds; an empty list means that the shape can be rated.
+A rule completes the shape in place and returns the problems that it finds; with none, the shape can be rated.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,6 @@ NO_SIZE = "Could not read the size of the video"
 NO_FRAME_RATE = "Could not read the frame rate of the video"
 
 
-
 def rule_of(version: VideoVersion) -> Rule | None:
     """The rule of a version: of its source video, of its reference video, or none."""
     if any(isinstance(charge, (UpscaleRate, InterpolationRate)) for charge in version.charges):
@@ -37,11 +36,12 @@ def rule_of(version: VideoVersion) -> Rule | None:
 
 def _reference_rule(limits: ReferenceVideo) -> Rule:
     """With reference video: the tier with video input; `-1` and `auto` take its seconds, rounded up."""
-    field: Path = ("reference_video_total_duration",)
+    name = "reference_video_total_duration"
+    field: Path = (name,)
 
     def settle(shape: Shape, source: SourceVideo | None) -> Problems:
         problems: Problems = []
-        reference = shape.pop(field[0], None) or None
+        reference = shape.pop(name, None) or None
         duration, ratio = shape.get("duration", ""), shape.get("aspect_ratio")
         if duration in SOURCE_MATCHED_DURATIONS and reference is not None:
             if reference < limits.source_min:

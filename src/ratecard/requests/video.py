@@ -19,7 +19,8 @@ _CHOICES = ("duration", "aspect_ratio", "resolution", "enhancement_model", "upsc
 class VideoRequests:
     """What one version asks of a request: how each field is checked, what is required, what has a default.
 
-    `settle` is the rule across fields, if the version has one; its price depends on the `active` fields, not on the `inert` ones.
+    `settle` is the rule across fields, if the version has one. Its price depends on the `active` fields, not on the
+    `inert` ones.
     """
 
     def __init__(self, version: VideoVersion, api_wide: Mapping[str, Field]) -> None:

@@ -25,7 +25,9 @@ def digest(parts: Iterable[BaseModel]) -> str:
 
 def _meaning(value: Any) -> Any:
     if isinstance(value, BaseModel):
-        own_source = {"source"} if value.__class__.__name__ == "Rate" or "effective" in value.__class__.model_fields else set()
+        own_source = (
+            {"source"} if value.__class__.__name__ == "Rate" or "effective" in value.__class__.model_fields else set()
+        )
         skipped = _NO_MEANING | own_source
         fields = {name: getattr(value, name) for name in value.__class__.model_fields if name not in skipped}
         return {name: _meaning(part) for name, part in fields.items() if part is not None}

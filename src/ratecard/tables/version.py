@@ -1,9 +1,9 @@
 """A version: the rates of one model from one effective date until the next."""
 
 from datetime import date
-from typing import Any, Literal
+from typing import Any, Generic, Literal, Self, TypeVar
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from ratecard.tables.charge import Charge
 from ratecard.tables.scalars import Day, Frozen, Integer, Number, Text
@@ -21,7 +21,7 @@ class Example(Frozen):
     """A request that a person priced by hand or saw quoted, and its total."""
 
     request: dict[str, Any]
-    source: dict[str, Number] = {}
+    source: dict[str, Number] = Field(default_factory=dict)
     total: Number
 
 
@@ -49,7 +49,10 @@ class Retirement(Frozen):
     successor: Text | None = None
 
 
-class Model(Frozen):
+AnyVersion = TypeVar("AnyVersion", bound=Version)
+
+
+class Model(Frozen, Generic[AnyVersion]):
     """One model that customers name, with its dated versions, newest first."""
 
     model: Text
@@ -57,15 +60,15 @@ class Model(Frozen):
     type: str
     currency: Text
     retired: Retirement | None = None
-    versions: tuple[Version, ...]
+    versions: tuple[AnyVersion, ...]
 
     @model_validator(mode="after")
-    def _has_versions(self) -> "Model":
+    def _has_versions(self) -> Self:
         if not self.versions:
             raise ValueError("has no versions. A model without a known price does not belong in the tables")
         return self
 
-    def version_on(self, day: date) -> Version | None:
+    def version_on(self, day: date) -> AnyVersion | None:
         """The version in effect on a day; None before the first one."""
         return next((version for version in self.versions if version.effective <= day), None)
 

@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from pydantic import Field
+
 from ratecard.tables.scalars import Frozen, Integer, Integers, Text, Words
 from ratecard.tables.version import Model, Version
 from ratecard.tables.video_charges import VideoCharge
@@ -38,7 +40,7 @@ class VideoAccepts(Frozen):
     duration: Words | None = None
     aspect_ratio: Words | None = None
     resolution: Words | None = None
-    resolution_aliases: dict[str, Text] = {}
+    resolution_aliases: dict[str, Text] = Field(default_factory=dict)
     upscale_factor: Integers | None = None
     enhancement_model: Words | None = None
     target_fps: FrameRates | None = None
@@ -52,7 +54,7 @@ class VideoVersion(Version):
     """A version of a video model. `defaults` are the values of request fields that may be left out."""
 
     accepts: VideoAccepts
-    defaults: dict[str, Text] = {}
+    defaults: dict[str, Text] = Field(default_factory=dict)
     charges: tuple[VideoCharge, ...]
 
     def values_of(self, attribute: str) -> tuple[str, ...]:
@@ -70,7 +72,7 @@ class VideoVersion(Version):
         return tuple(values)
 
 
-class VideoModel(Model):
+class VideoModel(Model[VideoVersion]):
     """One video model."""
 
     type: Literal["video"]
@@ -83,4 +85,3 @@ class VideoModel(Model):
         "upscale",
         "interpolation",
     ]
-    versions: tuple[VideoVersion, ...]

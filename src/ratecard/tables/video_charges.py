@@ -50,7 +50,7 @@ class TokenFormula(Charge):
     """Video tokens: (input + output seconds) x pixels x frames per second / pixels per token."""
 
     ATTRIBUTES: ClassVar = ("resolution", "video_input")
-    METERS: ClassVar = ("video token",)
+    METERS: ClassVar = ("token",)
     method: Literal["token-formula"]
     frames_per_second: Integer
     pixels_per_token: Integer
