@@ -67,7 +67,11 @@ class _UnreadableError(Exception):
 
     def __init__(self, event: Any, path: Path, message: str) -> None:
         super().__init__(message)
-        self.line, self.path = event.start_mark.line + 1, path
+        self.line, self.path = _line(event), path
+
+
+def _line(event: Any) -> int:
+    return int(event.start_mark.line) + 1
 
 
 class _Reader:
@@ -89,7 +93,7 @@ class _Reader:
         return data
 
     def value(self, event: Any, path: Path) -> Any:
-        self.file.lines.setdefault(path, event.start_mark.line + 1)
+        self.file.lines.setdefault(path, _line(event))
         if isinstance(event, yaml.AliasEvent):
             return self._alias(event, path)
         if event.tag:
@@ -114,17 +118,16 @@ class _Reader:
 
     def _mapping(self, path: Path) -> dict[str, Any]:
         result: dict[str, Any] = {}
-        event: Any
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
             if not isinstance(event, yaml.ScalarEvent):
                 raise _UnreadableError(event, path, "a key must be a word")
             key, place = event.value, (*path, event.value)
             if key in result or key == SOURCE_KEY:
                 words = f"key '{key}' stands twice (first in line {self.file.line(place)}); keep one"
-                self.file.faults.append(Fault(self.file.name, event.start_mark.line + 1, place, words))
+                self.file.faults.append(Fault(self.file.name, _line(event), place, words))
                 self.value(next(self.events), (*place, "again"))
                 continue
-            self.file.lines[place] = event.start_mark.line + 1
+            self.file.lines[place] = _line(event)
             result[key] = self.value(next(self.events), place)
             if key == "rate":
                 result[SOURCE_KEY] = f"{self.file.name}:{self.file.lines[place]}"
