@@ -12,7 +12,8 @@ from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.body import Body, read_body
 from ratecard.requests.video import refuse_without_model
 from ratecard.requests.video_fields import api_wide_fields
-from ratecard.tables.card import AnyModel, Tables
+from ratecard.tables.card import Tables
+from ratecard.tables.video import VideoModel, VideoVersion
 from ratecard.words.errors import InstantError, QuoteError
 from ratecard.words.suggest import suggestions
 from ratecard.words.wording import echo
@@ -50,11 +51,8 @@ class RateCard:
         """
         return PriceBook(self, _day(instant))
 
-    def compiled(self, model: AnyModel, day: date) -> Pricer | None:
-        """A model's version in effect on a day, compiled once; None before its first version."""
-        version = model.version_on(day)
-        if version is None:
-            return None
+    def compiled(self, model: VideoModel, version: VideoVersion) -> Pricer:
+        """The function that quotes at a version, made once and shared by every book of this card."""
         key = (model.model, version.effective)
         if key not in self._compiled:
             self._compiled[key] = price_video(model, version, self.tables, self.api_wide)
@@ -70,12 +68,12 @@ class PriceBook:
         self.card, self.day = card, day
         self._video: dict[str, Pricer] = {}
 
-    def __iter__(self) -> Iterator[AnyModel]:
-        """The models that have a price at this instant, by name."""
-        for name in sorted(self.card.tables.models):
-            model = self.card.tables.models[name]
-            if model.version_on(self.day) and not model.retired_on(self.day):
-                yield model
+    def in_effect_all(self) -> Iterator[tuple[VideoModel, VideoVersion]]:
+        """Every model that has a price at this instant with its version in effect, by name."""
+        for _, model in sorted(self.card.tables.models.items()):
+            version = model.version_on(self.day)
+            if version and not model.retired_on(self.day):
+                yield model, version
 
     def quote_video(self, body: Body, *, source: SourceVideo | None = None) -> Quote:
         """The quote of a body of `POST /video/quote`: a mapping, or JSON as bytes or text.
@@ -95,28 +93,28 @@ class PriceBook:
             quote = self._find(fields)
         return quote(fields, source)
 
-    def priced(self, name: str) -> Pricer:
-        """A model's compiled version. Raises `QuoteError` for one that has no price at this instant."""
+    def in_effect(self, name: str) -> tuple[VideoModel, VideoVersion]:
+        """A model and its version in effect. Raises `QuoteError` for one that has no price now, and says why."""
         model = self.card.tables.models.get(name)
         if model is None:
-            near = suggestions(name, (known.model for known in self))
+            near = suggestions(name, (known.model for known, _ in self.in_effect_all()))
             hint = f". Did you mean: {', '.join(near)}?" if near else ""
             raise QuoteError(f"Specified model not found: {echo(name)}{hint}")
         if model.retired is not None and model.retired_on(self.day):
             hint = f" Use {model.retired.successor} instead." if model.retired.successor else ""
             raise QuoteError(f"Specified model not found: {name}. It was retired on {model.retired.on}.{hint}")
-        priced = self.card.compiled(model, self.day)
-        if priced is None:
-            first = model.versions[-1]
-            raise QuoteError(f"No price for {name} on {self.day}. Its first version takes effect on {first.effective}.")
-        return priced
+        version = model.version_on(self.day)
+        if version is None:
+            first = model.versions[-1].effective
+            raise QuoteError(f"No price for {name} on {self.day}. Its first version takes effect on {first}.")
+        return model, version
 
     def _find(self, fields: dict[str, Any]) -> Pricer:
         name = fields.get("model")
         if not isinstance(name, str):
             refuse_without_model(fields, self.card.api_wide)
-        priced = self._video[name] = self.priced(name)
-        return priced
+        quote = self._video[name] = self.card.compiled(*self.in_effect(name))
+        return quote
 
 
 def _day(instant: datetime | date) -> date:

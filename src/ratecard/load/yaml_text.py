@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from ratecard.tables.rate import SOURCE_KEY
+from ratecard.tables.rate import PLACED_BY, SOURCE_KEY
 from ratecard.words.errors import Fault
 from ratecard.words.tree import Path
 
@@ -129,7 +129,7 @@ class _Reader:
                 continue
             self.file.lines[place] = _line(event)
             result[key] = self.value(next(self.events), place)
-            if key == "rate":
+            if key in PLACED_BY:
                 result[SOURCE_KEY] = f"{self.file.name}:{self.file.lines[place]}"
         return result
 

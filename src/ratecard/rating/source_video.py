@@ -26,8 +26,8 @@ class SourceVideo:
     def __init__(
         self,
         seconds: Numeric | None = None,
-        width: int | None = None,
-        height: int | None = None,
+        width: Numeric | None = None,
+        height: Numeric | None = None,
         fps: Numeric | None = None,
     ) -> None:
         object.__setattr__(self, "seconds", _positive("seconds", seconds))
@@ -50,7 +50,7 @@ def _positive(name: str, given: Numeric | None) -> Fraction | None:
     return number
 
 
-def _pixels(name: str, given: int | None) -> int | None:
+def _pixels(name: str, given: Numeric | None) -> int | None:
     number = _positive(name, given)
     if number is not None and number.denominator != 1:
         raise ValueError(f"{name}={given!r} must be a whole number of pixels")

@@ -6,6 +6,7 @@ from typing import Any, Generic, Literal, Self, TypeVar
 from pydantic import Field, model_validator
 
 from ratecard.tables.charge import Charge
+from ratecard.tables.rate import SOURCE_KEY
 from ratecard.tables.scalars import Day, Frozen, Integer, Number, Text
 
 
@@ -23,6 +24,7 @@ class Example(Frozen):
     request: dict[str, Any]
     source: dict[str, Number] = Field(default_factory=dict)
     total: Number
+    place: str = Field(default="", alias=SOURCE_KEY)
 
 
 class Version(Frozen):

@@ -1,0 +1,5 @@
+"""`python -m ratecard`."""
+
+from ratecard.doors.cli import main
+
+main()

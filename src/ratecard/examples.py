@@ -1,0 +1,56 @@
+"""The worked examples of a table, run: a person's own check of a rate."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import NamedTuple
+
+from ratecard.card import RateCard
+from ratecard.rating.source_video import SourceVideo
+from ratecard.requests.text_body import body_of_text
+from ratecard.tables.version import Example
+from ratecard.words.errors import Fault, QuoteError
+from ratecard.words.money import text
+
+
+class Worked(NamedTuple):
+    """One example with what the tables say today: a total, or the reason why there is none."""
+
+    model: str
+    number: int
+    example: Example
+    total: Decimal | None
+    reason: str
+
+
+def work(card: RateCard) -> Iterator[Worked]:
+    """Every example of every version, priced on the first day of its version."""
+    for model in card.tables.models.values():
+        for version in model.versions:
+            book = card.at(version.effective)
+            for number, example in enumerate(version.examples):
+                source = SourceVideo(**example.source) if example.source else None
+                body = {"model": model.model, **body_of_text(example.request)}
+                try:
+                    quote = book.quote_video(body, source=source)
+                except QuoteError as error:
+                    yield Worked(model.model, number, example, None, str(error))
+                else:
+                    lines = "".join(f"\n    {line.sku} {text(line.amount)} ({line.source})" for line in quote.lines)
+                    yield Worked(model.model, number, example, quote.total, lines)
+
+
+def wrong_examples(card: RateCard) -> list[Fault]:
+    """Every example whose total is not what the tables say, at its line."""
+    return [_fault(worked) for worked in work(card) if worked.total != worked.example.total]
+
+
+def _fault(worked: Worked) -> Fault:
+    file, _, line = worked.example.place.rpartition(":")
+    words = f"{worked.model}: the example says {text(worked.example.total)}, {_says(worked)}"
+    return Fault(file, int(line), (worked.model, "examples", worked.number), words)
+
+
+def _says(worked: Worked) -> str:
+    if worked.total is None:
+        return f"but it is refused: {worked.reason}"
+    return f"the rates give {text(worked.total)}:{worked.reason}"

@@ -1,0 +1,98 @@
+"""The price sheet: every price cell of a model, enumerated from what its version accepts."""
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any, NamedTuple
+
+from ratecard.card import PriceBook
+from ratecard.rating.quote import Quote
+from ratecard.rating.source_video import SourceVideo
+from ratecard.requests.video_fields import FIELD_ORDER
+from ratecard.tables.rate import ANY
+from ratecard.tables.selection import tiers
+from ratecard.tables.video import SOURCE_MATCHED_DURATIONS, SOURCE_MATCHED_RATIOS, VideoVersion
+from ratecard.tables.video_charges import InterpolationRate, MegapixelRate, UpscaleRate
+from ratecard.words.money import text
+
+# A source video and a reference clip of so many seconds stand for all: their seconds enter linearly.
+_SECONDS = 10
+COLUMNS = (*FIELD_ORDER, "source_video", "total", "exact", "currency", "effective", "sku", "source")
+
+
+class Cell(NamedTuple):
+    """One combination of values that decide a price, and its quote."""
+
+    body: dict[str, Any]
+    video: SourceVideo | None
+    quote: Quote
+
+    def row(self) -> dict[str, str]:
+        """The cell as text, by column; fields that do not matter are empty."""
+        quote = self.quote
+        result = dict.fromkeys(COLUMNS, "") | {name: str(value) for name, value in self.body.items()}
+        if "audio" in self.body:
+            result["audio"] = str(self.body["audio"]).lower()
+        if self.video:
+            parts = (f"{self.video.seconds} s", f"{self.video.width}x{self.video.height}", f"{self.video.fps} fps")
+            result["source_video"] = ", ".join(parts)
+        result |= {"total": text(quote.total), "exact": text(quote.exact), "currency": quote.currency}
+        result |= {"effective": quote.effective.isoformat()}
+        result |= {"sku": " + ".join(line.sku for line in quote.lines)}
+        return result | {"source": " + ".join(line.source for line in quote.lines)}
+
+
+def price_cells(prices: PriceBook, name: str) -> Iterator[Cell]:
+    """Every price cell of a model that has a price in this book."""
+    model, version = prices.in_effect(name)
+    effective = frozenset[str]().union(*(charge.fields for charge in version.charges))
+    names = [field for field in FIELD_ORDER if field in effective and field != "video_url"]
+    for values in product(*(_values(version, field) for field in names)):
+        body = {"model": model.model} | {
+            field: value for field, value in zip(names, values, strict=True) if value is not None
+        }
+        for video in _videos(version, body):
+            yield Cell(body, video, prices.quote_video(body, source=video))
+
+
+def _values(version: VideoVersion, name: str) -> tuple[Any, ...]:
+    accepts = version.accepts
+    if name == "audio":
+        return (False, True) if accepts.audio == "configurable" else (None,)
+    if name == "target_fps":
+        return _frame_rates(version)
+    if name == "reference_video_total_duration":
+        return (None, _SECONDS)
+    if name == "duration":
+        stated = tuple(word for word in accepts.duration or () if word not in SOURCE_MATCHED_DURATIONS)
+        return (None,) if _needs_video(version) else stated or (None,)
+    if name == "aspect_ratio":
+        return tuple(word for word in accepts.aspect_ratio or () if word not in SOURCE_MATCHED_RATIOS) or (None,)
+    return tuple(getattr(accepts, name) or (None,))
+
+
+def _frame_rates(version: VideoVersion) -> tuple[int, ...]:
+    """The frame rates at which something changes: the least, and the one from which the price is multiplied."""
+    limits = version.accepts.target_fps
+    steps = [int(charge.frame_rate.from_) for charge in version.charges if isinstance(charge, UpscaleRate)]
+    linear = [int(charge.at_frame_rate) for charge in version.charges if isinstance(charge, InterpolationRate)]
+    return (*([limits.min] if limits and steps else []), *steps, *linear)
+
+
+def _needs_video(version: VideoVersion) -> bool:
+    return any("video_url" in charge.fields for charge in version.charges)
+
+
+def _videos(version: VideoVersion, body: dict[str, Any]) -> Iterator[SourceVideo | None]:
+    """A source video for every tier, just as high as the tier allows."""
+    if not _needs_video(version):
+        yield None
+        return
+    factor = int(body.get("upscale_factor", 1))
+    charge = next(charge for charge in version.charges if "video_url" in charge.fields)
+    if isinstance(charge, MegapixelRate):
+        yield SourceVideo(seconds=_SECONDS, width=1280, height=720, fps=24)
+        return
+    divisor = factor if isinstance(charge, UpscaleRate) else 1
+    edges = [int(edge) for edge in tiers(charge.rates) if edge != ANY]
+    for height in (*edges, 2 * edges[-1]):
+        yield SourceVideo(seconds=_SECONDS, width=height * 16 // 9 // divisor, height=height // divisor, fps=30)
