@@ -7,7 +7,8 @@
 (Decimal('0.77'), 'USD')
 """
 
-from ratecard.card import PriceBook, RateCard, load_rate_card
+from ratecard.card import RateCard, load_rate_card
+from ratecard.price_book import PriceBook
 from ratecard.rating.line_item import LineItem
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo

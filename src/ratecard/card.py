@@ -1,22 +1,22 @@
-"""The rate card (all tables at one digest) and the price book (a card compiled for one instant)."""
+"""The rate card: all tables at one digest, and the price book of any instant."""
 
-from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
 
 from ratecard.load.folder import load_tables
+from ratecard.price_book import PriceBook
 from ratecard.pricing import Pricer, price_video
-from ratecard.rating.quote import Quote
-from ratecard.rating.source_video import SourceVideo
-from ratecard.requests.body import Body, read_body
-from ratecard.requests.video import refuse_without_model
+from ratecard.pricing_new.compiled import Metered, Rater
+from ratecard.pricing_new.media import price_audio, price_media
+from ratecard.pricing_new.rpc import price_rpc
+from ratecard.pricing_new.text import price_text
 from ratecard.requests.video_fields import api_wide_fields
-from ratecard.tables.card import Tables
+from ratecard.tables.card import AnyModel, Tables
+from ratecard.tables.metered import MeteredVersion, TextVersion
+from ratecard.tables.metered_charges import RpcCredits
+from ratecard.tables.version import Version
 from ratecard.tables.video import VideoModel, VideoVersion
-from ratecard.words.errors import InstantError, QuoteError
-from ratecard.words.suggest import suggestions
-from ratecard.words.wording import echo
+from ratecard.words.errors import InstantError
 
 
 def load_rate_card(folder: str | Path | None = None) -> "RateCard":
@@ -36,85 +36,55 @@ class RateCard:
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
         self.api_wide = api_wide_fields(tables.vocabulary.video)
-        # Compiled versions, shared by every price book of this card.
-        self._compiled: dict[tuple[str, date], Pricer] = {}
+        # Compiled video versions, shared by every price book of this card.
+        self._video: dict[tuple[str, date], Pricer] = {}
 
     @property
     def digest(self) -> str:
         """Names what the tables mean: not their order, comments or line numbers."""
         return self.tables.digest
 
-    def at(self, instant: datetime | date) -> "PriceBook":
+    def at(self, instant: datetime | date) -> PriceBook:
         """The price book in effect at an aware instant; a date means its 00:00 UTC.
 
         Raises `InstantError` for a datetime without a time zone.
         """
         return PriceBook(self, _day(instant))
 
-    def compiled(self, model: VideoModel, version: VideoVersion) -> Pricer:
-        """The function that quotes at a version, made once and shared by every book of this card."""
+    def video_pricer(self, model: VideoModel, version: VideoVersion) -> Pricer:
+        """The function that quotes at a video version, made once and shared by every book of this card."""
         key = (model.model, version.effective)
-        if key not in self._compiled:
-            self._compiled[key] = price_video(model, version, self.tables, self.api_wide)
-        return self._compiled[key]
+        if key not in self._video:
+            self._video[key] = price_video(model, version, self.tables, self.api_wide)
+        return self._video[key]
 
+    def metered(self, model: AnyModel, version: Version) -> Metered:
+        """A version of a model that is not video, with what its function is compiled from."""
+        if not isinstance(version, MeteredVersion):
+            raise TypeError(f"{model.model} is a video model")
+        return Metered(model, version, self.tables.units, self.tables.digest)
 
-class PriceBook:
-    """A rate card compiled for one instant: immutable, pure, what a server holds."""
-
-    __slots__ = ("_video", "card", "day")
-
-    def __init__(self, card: RateCard, day: date) -> None:
-        self.card, self.day = card, day
-        self._video: dict[str, Pricer] = {}
-
-    def in_effect_all(self) -> Iterator[tuple[VideoModel, VideoVersion]]:
-        """Every model that has a price at this instant with its version in effect, by name."""
-        for _, model in sorted(self.card.tables.models.items()):
-            version = model.version_on(self.day)
-            if version and not model.retired_on(self.day):
-                yield model, version
-
-    def quote_video(self, body: Body, *, source: SourceVideo | None = None) -> Quote:
-        """The quote of a body of `POST /video/quote`: a mapping, or JSON as bytes or text.
-
-        `source` is what is known of the video to process (upscale, interpolation, source-matched ratios). Amounts are
-        in the model's currency; the total is rounded once, as its table says. Raises `QuoteError` and nothing else.
-
-        >>> prices = load_rate_card().at(date(2026, 10, 1))
-        >>> quote = prices.quote_video({"model": "kling-o3-pro-text-to-video", "duration": "5s"})
-        >>> quote.total, quote.lines[0].unit_rate
-        (Decimal('0.77'), Decimal('0.154'))
-        """
-        fields = read_body(body)
-        try:
-            quote = self._video[fields["model"]]
-        except (KeyError, TypeError):
-            quote = self._find(fields)
-        return quote(fields, source)
-
-    def in_effect(self, name: str) -> tuple[VideoModel, VideoVersion]:
-        """A model and its version in effect. Raises `QuoteError` for one that has no price now, and says why."""
-        model = self.card.tables.models.get(name)
-        if model is None:
-            near = suggestions(name, (known.model for known, _ in self.in_effect_all()))
-            hint = f". Did you mean: {', '.join(near)}?" if near else ""
-            raise QuoteError(f"Specified model not found: {echo(name)}{hint}")
-        if model.retired is not None and model.retired_on(self.day):
-            hint = f" Use {model.retired.successor} instead." if model.retired.successor else ""
-            raise QuoteError(f"Specified model not found: {name}. It was retired on {model.retired.on}.{hint}")
-        version = model.version_on(self.day)
-        if version is None:
-            first = model.versions[-1].effective
-            raise QuoteError(f"No price for {name} on {self.day}. Its first version takes effect on {first}.")
-        return model, version
-
-    def _find(self, fields: dict[str, Any]) -> Pricer:
-        name = fields.get("model")
-        if not isinstance(name, str):
-            refuse_without_model(fields, self.card.api_wide)
-        quote = self._video[name] = self.card.compiled(*self.in_effect(name))
-        return quote
+    def rater(self, kind: str, model: AnyModel, version: Version, book: PriceBook) -> Rater | None:
+        """The function that rates usages of a type at a version; None where the model has no price for the type."""
+        if not isinstance(version, MeteredVersion):
+            return None
+        metered = self.metered(model, version)
+        if kind in ("text", "embedding"):
+            if model.type != kind:
+                return None
+            named = version.surcharges.items() if isinstance(version, TextVersion) else ()
+            surcharges: dict[str, Metered] = {search: self.metered(*book.in_effect(name)) for search, name in named}
+            return price_text(metered, surcharges, book.limits.scraped_urls)
+        if kind == "rpc":
+            charge = version.charges[0]
+            return price_rpc(metered, charge) if isinstance(charge, RpcCredits) else None
+        if kind == "audio":
+            return price_audio(metered)
+        return (
+            price_media(metered, kind)
+            if kind in ("upscale", model.type) or (kind, model.type) == ("image", "upscale")
+            else None
+        )
 
 
 def _day(instant: datetime | date) -> date:

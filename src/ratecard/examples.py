@@ -5,9 +5,14 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from ratecard.card import RateCard
+from ratecard.price_book import PriceBook
+from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
-from ratecard.requests.text_body import body_of_text
+from ratecard.requests.text_body import body_of_text, usage_of_text
+from ratecard.tables.card import AnyModel
+from ratecard.tables.metered import UsageExample
 from ratecard.tables.version import Example
+from ratecard.tables.video import VideoExample
 from ratecard.words.errors import Fault, QuoteError
 from ratecard.words.money import text
 
@@ -28,15 +33,23 @@ def work(card: RateCard) -> Iterator[Worked]:
         for version in model.versions:
             book = card.at(version.effective)
             for number, example in enumerate(version.examples):
-                source = SourceVideo(**example.source) if example.source else None
-                body = {"model": model.model, **body_of_text(example.request)}
                 try:
-                    quote = book.quote_video(body, source=source)
+                    quote = _price(book, model, example)
                 except QuoteError as error:
                     yield Worked(model.model, number, example, None, str(error))
                 else:
                     lines = "".join(f"\n    {line.sku} {text(line.amount)} ({line.source})" for line in quote.lines)
                     yield Worked(model.model, number, example, quote.total, lines)
+
+
+def _price(book: PriceBook, model: AnyModel, example: Example) -> Quote:
+    if isinstance(example, VideoExample):
+        source = SourceVideo(**example.source) if example.source else None
+        return book.quote_video({"model": model.model, **body_of_text(example.request)}, source=source)
+    usage = example.usage if isinstance(example, UsageExample) else {}
+    if model.type == "surcharge":
+        return book.surcharge(model.model, int(usage["count"]))
+    return book.rate(usage_of_text(model.type, model.model, usage))
 
 
 def wrong_examples(card: RateCard) -> list[Fault]:

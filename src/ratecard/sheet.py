@@ -1,22 +1,26 @@
 """The price sheet: every price cell of a model, enumerated from what its version accepts."""
 
+import json
 from collections.abc import Iterator
 from itertools import product
 from typing import Any, NamedTuple
 
-from ratecard.card import PriceBook
+from ratecard.price_book import PriceBook
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.video_fields import FIELD_ORDER
+from ratecard.tables.card import AnyModel
+from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.rate import ANY
 from ratecard.tables.selection import tiers
 from ratecard.tables.video import SOURCE_MATCHED_DURATIONS, SOURCE_MATCHED_RATIOS, VideoVersion
 from ratecard.tables.video_charges import InterpolationRate, MegapixelRate, UpscaleRate
-from ratecard.words.money import text
+from ratecard.unit_usages import unit_usages
+from ratecard.words.money import plain, text
 
 # A source video and a reference clip of so many seconds stand for all: their seconds enter linearly.
 _SECONDS = 10
-COLUMNS = (*FIELD_ORDER, "source_video", "total", "exact", "currency", "effective", "sku", "source")
+COLUMNS = (*FIELD_ORDER, "usage", "source_video", "total", "exact", "currency", "effective", "sku", "source")
 
 
 class Cell(NamedTuple):
@@ -35,15 +39,19 @@ class Cell(NamedTuple):
         if self.video:
             parts = (f"{self.video.seconds} s", f"{self.video.width}x{self.video.height}", f"{self.video.fps} fps")
             result["source_video"] = ", ".join(parts)
-        result |= {"total": text(quote.total), "exact": text(quote.exact), "currency": quote.currency}
+        result |= {"total": quote.to_dict()["total"], "exact": text(plain(quote.exact)), "currency": quote.currency}
         result |= {"effective": quote.effective.isoformat()}
         result |= {"sku": " + ".join(line.sku for line in quote.lines)}
         return result | {"source": " + ".join(line.source for line in quote.lines)}
 
 
 def price_cells(prices: PriceBook, name: str) -> Iterator[Cell]:
-    """Every price cell of a model that has a price in this book."""
+    """Every price cell of a model that has a price in this book; of one that is not video, one unit of every rate."""
     model, version = prices.in_effect(name)
+    if isinstance(version, MeteredVersion):
+        yield from _unit_cells(prices, model, version)
+    if not isinstance(version, VideoVersion):
+        return
     effective = frozenset[str]().union(*(charge.fields for charge in version.charges))
     names = [field for field in FIELD_ORDER if field in effective and field != "video_url"]
     for values in product(*(_values(version, field) for field in names)):
@@ -52,6 +60,16 @@ def price_cells(prices: PriceBook, name: str) -> Iterator[Cell]:
         }
         for video in _videos(version, body):
             yield Cell(body, video, prices.quote_video(body, source=video))
+
+
+def _unit_cells(prices: PriceBook, model: AnyModel, version: MeteredVersion) -> Iterator[Cell]:
+    if model.type == "surcharge":
+        yield Cell({"model": model.model}, None, prices.surcharge(model.model, 1))
+        return
+    for usage in unit_usages(model, version):
+        quote = prices.rate(usage)
+        counted = {key: value for key, value in usage.items() if key not in ("type", "model")}
+        yield Cell({"model": model.model, "usage": json.dumps(counted)}, None, quote)
 
 
 def _values(version: VideoVersion, name: str) -> tuple[Any, ...]:

@@ -6,8 +6,18 @@ from typing import Annotated, Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
+from ratecard.tables.rate import SOURCE_KEY
 from ratecard.words.suggest import did_you_mean
 from ratecard.words.tree import Path
+from ratecard.words.wording import echo
+
+_MAPPING, _LIST = "must hold keys, like `key: value`", "must be a list, each part begun by a dash"
+_SHAPES = {
+    "model_type": _MAPPING,
+    "model_attributes_type": _MAPPING,
+    "dict_type": _MAPPING,
+    "tuple_type": _LIST,
+}
 
 
 def complaints(error: ValidationError, data: Any, root: type[BaseModel]) -> Iterator[tuple[Path, str]]:
@@ -21,28 +31,26 @@ def _complaint(problem: Mapping[str, Any], data: Any, root: type[BaseModel]) -> 
     kind, context = problem["type"], problem.get("ctx") or {}
     key = next((str(part) for part in reversed(path) if isinstance(part, str)), "the file")
     given = problem["input"]
-    shown = f" '{given[:80]}'" if isinstance(given, str) else ""
+    shown = f" '{echo(given)}'" if isinstance(given, str) else ""
     if kind == "missing":
         yield path, f"{key} is missing{_inside(path)}"
     elif kind == "extra_forbidden":
         allowed = _allowed_keys(root, problem["loc"][:-1])
-        yield path, f"unknown key '{key}'.{did_you_mean(key, allowed)} Allowed here: {', '.join(allowed)}"
+        yield path, f"unknown key '{echo(key)}'.{did_you_mean(key, allowed)} Allowed here: {', '.join(allowed)}"
     elif kind == "value_error":
         yield path, f"{key}{shown} {context['error']}"
     elif kind in ("literal_error", "union_tag_invalid"):
         allowed = [word.strip(" '") for word in str(context.get("expected") or context["expected_tags"]).split(",")]
         allowed = [part.strip(" '") for word in allowed for part in word.split(" or ")]
         field = path if kind == "literal_error" else (*path, context["discriminator"].strip("'"))
-        value = given if kind == "literal_error" else context["tag"]
-        yield (
-            field,
-            f"{field[-1]} '{value}' is not known.{did_you_mean(str(value), allowed)} Allowed: {', '.join(allowed)}",
-        )
+        value = str(given if kind == "literal_error" else context["tag"])
+        words = f"{field[-1]} '{echo(value)}' is not known.{did_you_mean(value, allowed)}"
+        yield field, f"{words} Allowed: {', '.join(allowed)}"
     elif kind == "union_tag_not_found":
         word = context["discriminator"].strip("'")
         yield path, f"{word} is missing{_inside((*path, word))}"
     else:
-        yield path, f"{key}{shown}: {problem['msg'][0].lower()}{problem['msg'][1:]}"
+        yield path, f"{key}{shown} {_SHAPES.get(kind, problem['msg'])}"
 
 
 def _path_in(loc: tuple[str | int, ...], data: Any) -> Path:
@@ -74,7 +82,8 @@ def _allowed_keys(root: type[BaseModel], loc: tuple[str | int, ...]) -> list[str
             at = _bare(members[0])
         else:
             at = next(member for member in members if _has_tag(member, part))
-    return [field.alias or name for name, field in at.model_fields.items()]
+    names = (field.alias or name for name, field in at.model_fields.items())
+    return [name for name in names if name != SOURCE_KEY]
 
 
 def _bare(annotation: Any) -> Any:

@@ -1,23 +1,30 @@
 """A folder of YAML files -> checked tables, or every fault of the folder at once."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from ratecard.load.checks import check_model
+from ratecard.load.checks import Finding, check_model, check_references
 from ratecard.load.complaints import complaints
+from ratecard.load.metered_checks import check_metered
+from ratecard.load.shared_checks import check_units, check_vocabulary
 from ratecard.load.video_checks import check_video
 from ratecard.load.yaml_text import TextFile, read_yaml_text
 from ratecard.tables.card import AnyModel, Family, Tables
 from ratecard.tables.digest import digest
-from ratecard.tables.vocabulary import Unit, Units, Vocabulary
+from ratecard.tables.limits import LimitsFile
+from ratecard.tables.video import VideoModel
+from ratecard.tables.vocabulary import Units, Vocabulary
 from ratecard.words.errors import Fault, TableError
+from ratecard.words.tree import Path as Place
 
-UNITS, VOCABULARY = "units.yaml", "vocabulary.yaml"
+UNITS, VOCABULARY, LIMITS = _SHARED = "units.yaml", "vocabulary.yaml", "limits.yaml"
 Part = TypeVar("Part", bound=BaseModel)
+_MODEL: TypeAdapter[AnyModel] = TypeAdapter(AnyModel)
 
 
 def shipped_folder() -> Path:
@@ -30,14 +37,17 @@ def shipped_folder() -> Path:
 def load_tables(folder: str | Path | None = None) -> Tables:
     """Every `.yaml` file below a folder; the shipped tables where none is named.
 
-    A folder without `units.yaml` or `vocabulary.yaml` uses the shipped ones. Raises `TableError` with every fault.
+    A folder without `units.yaml`, `vocabulary.yaml` or `limits.yaml` uses the shipped ones. Raises `TableError` with
+    every fault.
     """
     shipped = shipped_folder()
     root = Path(folder) if folder is not None else shipped
     if not root.is_dir():
         raise TableError([Fault(str(root), 1, (), "is not a folder. Name the folder that holds the rate tables")])
     contents = {path.relative_to(root).as_posix(): path.read_bytes() for path in _yaml_files(root)}
-    for name in (UNITS, VOCABULARY):
+    if not contents.keys() - set(_SHARED):
+        raise TableError([Fault(str(root), 1, (), "holds no rate table. A table is a file that ends in .yaml")])
+    for name in _SHARED:
         contents.setdefault(name, (shipped / name).read_bytes())
     return tables_from(contents)
 
@@ -51,30 +61,47 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
     texts = {name: read_yaml_text(name, content) for name, content in contents.items()}
     units_part = _validated(texts[UNITS], Units)
     vocabulary = _validated(texts[VOCABULARY], Vocabulary)
-    units = {unit.unit: unit for unit in units_part.units} if units_part else {}
+    limits = _validated(texts[LIMITS], LimitsFile)
     if units_part:
-        _check_units(texts[UNITS], units_part)
+        _record(texts[UNITS], (), check_units(units_part))
+    if vocabulary:
+        _record(texts[VOCABULARY], (), check_vocabulary(vocabulary.video))
+    units = {unit.unit: unit for unit in units_part.units} if units_part else None
     models: dict[str, AnyModel] = {}
     homes: dict[str, str] = {}
-    for text in (text for name, text in texts.items() if name not in (UNITS, VOCABULARY)):
+    found: list[tuple[TextFile, int, AnyModel]] = []
+    for text in (text for name, text in texts.items() if name not in _SHARED):
         for index, model in _models(text):
-            _check(text, index, model, units, vocabulary)
+            _record(text, ("models", index), check_model(model, units))
+            if not isinstance(model, VideoModel):
+                _record(text, ("models", index), check_metered(model))
+            elif vocabulary:
+                _record(text, ("models", index), check_video(model, vocabulary.video))
+            found.append((text, index, model))
             if model.model in homes:
                 text.fault(("models", index, "model"), f"model '{model.model}' stands in {homes[model.model]} too")
             homes[model.model] = text.name
             models[model.model] = model
+    for text, index, model in found:
+        _record(text, ("models", index), check_references(model, models))
     faults = [fault for text in texts.values() for fault in text.faults]
-    if faults or vocabulary is None:
+    if faults or units is None or vocabulary is None or limits is None:
         raise TableError(sorted(faults, key=lambda fault: (fault.file, fault.line, fault.message)))
-    parts: list[BaseModel] = [*models.values(), *units.values(), vocabulary]
-    return Tables(models, units, vocabulary, digest(parts))
+    parts: list[BaseModel] = [*models.values(), *units.values(), vocabulary, limits]
+    return Tables(models, units, vocabulary, limits.limits, digest(parts))
 
 
 def _models(text: TextFile) -> Iterator[tuple[int, AnyModel]]:
     """The sound models of a family file with their index; the faults of the others are recorded."""
     family = _validated(text, Family)
     if family:
+        if not family.models:
+            text.fault(("models",), "models is empty. Write at least one model, or remove the file")
         yield from enumerate(family.models)
+    elif isinstance(text.data, dict) and isinstance(text.data.get("models"), list):
+        for index, model in enumerate(text.data["models"]):
+            with suppress(ValidationError):  # recorded already, with the faults of the family
+                yield index, _MODEL.validate_python(model)
 
 
 def _validated(text: TextFile, part: type[Part]) -> Part | None:
@@ -88,24 +115,6 @@ def _validated(text: TextFile, part: type[Part]) -> Part | None:
         return None
 
 
-def _check(
-    text: TextFile, index: int, model: AnyModel, units: Mapping[str, Unit], vocabulary: Vocabulary | None
-) -> None:
-    for path, message in check_model(model, units):
-        text.fault(("models", index, *path), message)
-    if vocabulary:
-        for path, message in check_video(model, vocabulary.video):
-            text.fault(("models", index, *path), message)
-
-
-def _check_units(text: TextFile, part: Units) -> None:
-    seen: set[str] = set()
-    for index, unit in enumerate(part.units):
-        if unit.unit in seen:
-            text.fault(("units", index, "unit"), f"unit '{unit.unit}' stands twice; keep one")
-        if str(unit.per).strip("0") != "1":
-            words = (
-                f"per {unit.per} is not a power of ten: the price of one would not be a decimal. Write 1, 1000, 1000000"
-            )
-            text.fault(("units", index, "per"), words)
-        seen.add(unit.unit)
+def _record(text: TextFile, at: Place, findings: Iterable[Finding]) -> None:
+    for path, message in findings:
+        text.fault((*at, *path), message)

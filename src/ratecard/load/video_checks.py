@@ -1,25 +1,20 @@
-"""Rules between the parts of a video version: values the API knows, defaults, sizes, and what a method needs."""
+"""Rules between the parts of a video version: values that the API knows, limits, defaults and examples."""
 
 from collections.abc import Iterator
-from itertools import product
 
 from ratecard.load.checks import Finding
-from ratecard.tables.video import VideoModel, VideoVersion
-from ratecard.tables.video_charges import (
-    FrameSize,
-    InterpolationRate,
-    MegapixelRate,
-    PerClip,
-    TokenFormula,
-    UpscaleRate,
-)
+from ratecard.load.video_charge_checks import check_charges
+from ratecard.tables.version import Rounding
+from ratecard.tables.video import VideoAccepts, VideoModel, VideoVersion
 from ratecard.tables.vocabulary import VideoFields
 from ratecard.words.suggest import did_you_mean
-from ratecard.words.tree import Path
 
 _TEXT_FIELDS = ("duration", "aspect_ratio", "resolution", "enhancement_model")
 _NUMBER_FIELDS = ("upscale_factor", "slowdown_factor")
-_NEEDS_SOURCE = (UpscaleRate, InterpolationRate)
+_REQUEST_FIELDS = tuple(name for name in VideoAccepts.model_fields if name != "resolution_aliases")
+_SOURCE_FIELDS = ("seconds", "width", "height", "fps")
+# More decimal places than any amount needs, and few enough to stay cheap.
+_LINE_PLACES = 100
 
 
 def check_video(model: VideoModel, fields: VideoFields) -> Iterator[Finding]:
@@ -30,37 +25,67 @@ def check_video(model: VideoModel, fields: VideoFields) -> Iterator[Finding]:
 
 
 def _check_version(version: VideoVersion, fields: VideoFields) -> Iterator[Finding]:
-    yield from _check_vocabulary(version, fields)
+    for path, words in (
+        *_check_vocabulary(version.accepts, fields),
+        *_check_resolutions(version.accepts, fields),
+        *_check_limits(version.accepts, fields),
+    ):
+        yield ("accepts", *path), words
+    yield from _check_rounding(version.rounding)
     yield from _check_defaults(version)
-    for number, charge in enumerate(version.charges):
-        at: Path = ("charges", number)
-        if isinstance(charge, (TokenFormula, MegapixelRate)) and charge.sizes:
-            yield from ((at + path, words) for path, words in _check_sizes(version, charge.sizes))
-        if isinstance(charge, MegapixelRate) and bool(charge.sizes) != bool(charge.frames):
-            yield (*at, "sizes"), "write both sizes and frames, or neither (then the source video has them)"
-        if isinstance(charge, TokenFormula) and not charge.sizes:
-            yield (*at, "sizes"), "sizes is empty. The token formula needs the pixels of every output"
-        if not isinstance(charge, PerClip) and version.accepts.duration is None:
-            yield ("accepts", "duration"), f"duration is missing in accepts: {charge.method} bills seconds"
-        if isinstance(charge, _NEEDS_SOURCE) and version.accepts.target_fps is None:
-            yield ("accepts", "target_fps"), f"target_fps is missing in accepts: {charge.method} depends on it"
+    yield from _check_examples(version)
+    yield from check_charges(version)
 
 
-def _check_vocabulary(version: VideoVersion, fields: VideoFields) -> Iterator[Finding]:
+def _check_vocabulary(accepts: VideoAccepts, fields: VideoFields) -> Iterator[Finding]:
     """A value that the API does not know is a typing mistake, or belongs into vocabulary.yaml first."""
-    for name in ("duration", "aspect_ratio", "resolution"):
-        known = getattr(fields, name)
+    for name in ("duration", "aspect_ratio", "resolution", *_NUMBER_FIELDS):
+        known = [str(value) for value in getattr(fields, name)]
         folded = {value.casefold() for value in known}
-        for value in getattr(version.accepts, name) or ():
+        for value in map(str, getattr(accepts, name) or ()):
             if value.casefold() not in folded:
                 near = did_you_mean(value, known)
-                yield (
-                    ("accepts", name),
-                    f"{name} '{value}' is not in vocabulary.yaml.{near} Allowed: {', '.join(known)}",
-                )
-    for alias, value in version.accepts.resolution_aliases.items():
-        if value not in (version.accepts.resolution or ()):
-            yield ("accepts", "resolution_aliases", alias), f"'{value}' is not a resolution that this version accepts"
+                yield (name,), f"{name} '{value}' is not in vocabulary.yaml.{near} Allowed: {', '.join(known)}"
+
+
+def _check_resolutions(accepts: VideoAccepts, fields: VideoFields) -> Iterator[Finding]:
+    """Resolutions match without regard to case, so no two spellings may differ by it alone."""
+    seen: dict[str, str] = {}
+    known = {value.casefold() for value in fields.resolution}
+    for value in accepts.resolution or ():
+        if value.casefold() in seen:
+            yield ("resolution",), f"resolution '{value}' is '{seen[value.casefold()]}' in other letters; keep one"
+        seen[value.casefold()] = value
+    for alias, value in accepts.resolution_aliases.items():
+        path = ("resolution_aliases", alias)
+        if alias.casefold() in seen:
+            yield path, f"alias '{alias}' is accepted as '{seen[alias.casefold()]}' already; leave the alias out"
+        elif alias.casefold() not in known:
+            yield path, f"alias '{alias}' is not in vocabulary.yaml. Allowed: {', '.join(fields.resolution)}"
+        elif value not in (accepts.resolution or ()):
+            allowed = ", ".join(accepts.resolution or ("none",))
+            yield path, f"'{value}' is not a resolution that this version accepts. Allowed: {allowed}"
+        seen[alias.casefold()] = alias
+
+
+def _check_limits(accepts: VideoAccepts, fields: VideoFields) -> Iterator[Finding]:
+    if accepts.target_fps:
+        lowest, highest, wide = accepts.target_fps.min, accepts.target_fps.max, fields.target_fps
+        if not wide.min <= lowest <= highest <= wide.max:
+            words = f"target_fps {lowest} to {highest} must rise within {wide.min} to {wide.max}"
+            yield ("target_fps",), words
+    if accepts.reference_video_total_duration:
+        cap, most = accepts.reference_video_total_duration.max, fields.reference_video_total_duration.max
+        if cap > most:
+            yield ("reference_video_total_duration", "max"), f"max {cap} is above what the API takes. Allowed: {most}"
+
+
+def _check_rounding(rounding: Rounding) -> Iterator[Finding]:
+    at, line_places = ("rounding",), rounding.line_places
+    if line_places > _LINE_PLACES:
+        yield (*at, "line_places"), f"line_places {line_places} is too many. Allowed: 0 to {_LINE_PLACES}"
+    elif rounding.places > line_places:
+        yield (*at, "places"), f"places {rounding.places} is more than line_places. Allowed: 0 to {line_places}"
 
 
 def _check_defaults(version: VideoVersion) -> Iterator[Finding]:
@@ -75,19 +100,17 @@ def _check_defaults(version: VideoVersion) -> Iterator[Finding]:
             yield path, f"default '{value}' of {name} is not accepted. Allowed: {', '.join(accepted) or 'none'}"
 
 
-def _check_sizes(version: VideoVersion, sizes: tuple[FrameSize, ...]) -> Iterator[Finding]:
-    """Every accepted resolution and aspect ratio has one size."""
-    resolutions = version.values_of("resolution") or (None,)
-    ratios = version.values_of("aspect_ratio") or (None,)
-    seen: dict[tuple[str | None, str | None], int] = {}
-    for index, entry in enumerate(sizes):
-        key = (entry.resolution, entry.aspect_ratio)
-        words = f"resolution {entry.resolution}, aspect ratio {entry.aspect_ratio}"
-        if key in seen:
-            yield ("sizes", index), f"two sizes for {words}; keep one"
-        elif entry.resolution not in resolutions or entry.aspect_ratio not in ratios:
-            yield ("sizes", index), f"{words} is not accepted by this version"
-        seen[key] = index
-    for key in product(resolutions, ratios):
-        if key not in seen:
-            yield ("sizes",), f"no size for resolution {key[0]}, aspect ratio {key[1]}, which this version accepts"
+def _check_examples(version: VideoVersion) -> Iterator[Finding]:
+    for index, example in enumerate(version.examples):
+        for part, given, allowed in (
+            ("request", example.request, _REQUEST_FIELDS),
+            ("source", example.source, _SOURCE_FIELDS),
+        ):
+            for name in given:
+                if name not in allowed:
+                    words = f"unknown key '{name}' in {part}.{did_you_mean(name, allowed)}"
+                    yield ("examples", index, part, name), f"{words} Allowed here: {', '.join(allowed)}"
+        for name in ("width", "height"):
+            pixels = example.source.get(name)
+            if pixels is not None and pixels % 1:
+                yield ("examples", index, "source", name), f"{name} {pixels} is not a whole number of pixels"

@@ -58,7 +58,8 @@ def read_yaml_text(name: str, content: bytes) -> TextFile:
         words = ", ".join(filter(None, (error.context, error.problem)))
         file.faults.append(Fault(name, mark.line + 1 if mark else 1, (), f"not YAML: {words}"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        file.fault((), f"not YAML text in UTF-8: {str(error).splitlines()[0]}")
+        line = content[: getattr(error, "position", 0)].count(b"\n") + 1
+        file.faults.append(Fault(name, line, (), f"not YAML text in UTF-8: {str(error).splitlines()[0]}"))
     return file
 
 
@@ -119,17 +120,19 @@ class _Reader:
     def _mapping(self, path: Path) -> dict[str, Any]:
         result: dict[str, Any] = {}
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
-            if not isinstance(event, yaml.ScalarEvent):
-                raise _UnreadableError(event, path, "a key must be a word")
+            if not isinstance(event, yaml.ScalarEvent) or event.tag or event.anchor:
+                raise _UnreadableError(event, path, "a key must be a plain word, without tag, anchor or alias")
             key, place = event.value, (*path, event.value)
-            if key in result or key == SOURCE_KEY:
+            if key == SOURCE_KEY:
+                raise _UnreadableError(event, path, f"key '{SOURCE_KEY}' is reserved; leave it out")
+            if key in result:
                 words = f"key '{key}' stands twice (first in line {self.file.line(place)}); keep one"
                 self.file.faults.append(Fault(self.file.name, _line(event), place, words))
                 self.value(next(self.events), (*place, "again"))
                 continue
             self.file.lines[place] = _line(event)
             result[key] = self.value(next(self.events), place)
-            if key in PLACED_BY:
+            if path[-2:-1] and PLACED_BY.get(str(path[-2])) == key:
                 result[SOURCE_KEY] = f"{self.file.name}:{self.file.lines[place]}"
         return result
 

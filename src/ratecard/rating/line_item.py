@@ -3,7 +3,7 @@
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from ratecard.words.money import text
+from ratecard.words.money import plain, text
 
 
 class LineItem(NamedTuple):
@@ -27,5 +27,5 @@ class LineItem(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """The line with its numbers as text, so that no reader makes floats of them."""
-        numbers = {"quantity": text(self.quantity), "unit_rate": text(self.unit_rate), "amount": text(self.amount)}
+        numbers = {name: text(plain(getattr(self, name))) for name in ("quantity", "unit_rate", "amount")}
         return {key: numbers.get(key, value) for key, value in self._asdict().items() if key != "note" or value}

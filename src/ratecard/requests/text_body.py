@@ -8,6 +8,7 @@ from ratecard.words.money import READING
 
 _NUMBER = re.compile(r"-?\d{1,30}(\.\d{1,400})?", re.ASCII)
 _NUMBER_FIELDS = ("upscale_factor", "target_fps", "slowdown_factor", "reference_video_total_duration")
+_CACHE_FIELDS = ("cached_tokens", "cache_creation_input_tokens")
 _BOOLEANS = {"true": True, "false": False}
 
 
@@ -26,3 +27,28 @@ def _value(name: str, text: str) -> Any:
     if name in _NUMBER_FIELDS and _NUMBER.fullmatch(text):
         return READING.create_decimal(text)
     return text
+
+
+def usage_of_text(type_: str, model: str, fields: Mapping[str, str]) -> dict[str, Any]:
+    """A usage from a table's example; the cache buckets and a single RPC call are written flat there.
+
+    >>> usage_of_text("text", "m", {"prompt_tokens": "10", "cached_tokens": "4"})["usage"]
+    {'prompt_tokens': 10, 'completion_tokens': 0, 'prompt_tokens_details': {'cached_tokens': 4}}
+    """
+    values = {name: _number(text) for name, text in fields.items()}
+    if type_ in ("text", "embedding"):
+        details = {name: values.pop(name) for name in _CACHE_FIELDS if name in values}
+        tokens = {name: values.pop(name, 0) for name in ("prompt_tokens", "completion_tokens")}
+        return {"type": type_, "model": model, "usage": {**tokens, "prompt_tokens_details": details}, **values}
+    if "factor" in values:
+        type_ = "upscale"
+    if type_ == "rpc":
+        return {"type": type_, "network": values["network"], "calls": [{"method": values["method"]}]}
+    return {"type": type_, "model": model, **values}
+
+
+def _number(text: str) -> Any:
+    if not _NUMBER.fullmatch(text):
+        return text
+    number = READING.create_decimal(text)
+    return int(number) if number == int(number) else number

@@ -2,12 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
+from pydantic import Field
+
+from ratecard.tables.limits import Limits
+from ratecard.tables.metered import MeteredModel, TextModel
 from ratecard.tables.scalars import Frozen, Text
 from ratecard.tables.video import VideoModel
 from ratecard.tables.vocabulary import Unit, Vocabulary
 
-AnyModel = VideoModel
+AnyModel = Annotated[VideoModel | TextModel | MeteredModel, Field(discriminator="type")]
 
 
 class Family(Frozen):
@@ -24,4 +29,5 @@ class Tables:
     models: Mapping[str, AnyModel]
     units: Mapping[str, Unit]
     vocabulary: Vocabulary
+    limits: tuple[Limits, ...]
     digest: str

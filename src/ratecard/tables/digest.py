@@ -10,10 +10,13 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from ratecard.tables.scalars import Size
 from ratecard.words.money import plain, text
 
 # Evidence and hand-made examples say why a rate is right; they decide no answer.
 _NO_MEANING = {"checked", "examples", "evidence", "announced", "name"}
+# The first charge of a version has the shortest SKU: here, and only here, the order has a meaning.
+_ORDERED = "charges"
 _LENGTH = 16
 
 
@@ -30,9 +33,15 @@ def _meaning(value: Any) -> Any:
         )
         skipped = _NO_MEANING | own_source
         fields = {name: getattr(value, name) for name in value.__class__.model_fields if name not in skipped}
-        return {name: _meaning(part) for name, part in fields.items() if part is not None}
+        return {
+            name: [_meaning(one) for one in part] if name == _ORDERED else _meaning(part)
+            for name, part in fields.items()
+            if part is not None
+        }
     if isinstance(value, Mapping):
         return {str(key): _meaning(part) for key, part in value.items()}
+    if isinstance(value, Size):
+        return f"{value.width}x{value.height}"
     if isinstance(value, (tuple, list)):
         return sorted((_meaning(part) for part in value), key=lambda part: json.dumps(part, sort_keys=True))
     if isinstance(value, Decimal):

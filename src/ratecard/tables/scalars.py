@@ -1,6 +1,7 @@
 """How the text of one YAML scalar becomes a value. Every refusal says what is allowed."""
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
@@ -69,12 +70,20 @@ def read_integer(given: object) -> int:
     return int(_one(given))
 
 
+def read_count(given: object) -> int:
+    """A whole number, one or more."""
+    if not read_integer(given):
+        raise ValueError("must be more than zero")
+    return read_integer(given)
+
+
 def read_day(given: object) -> date:
     """A calendar day; as an instant it means 00:00 UTC."""
+    text = _one(given)
     try:
-        if not _DAY.fullmatch(_one(given)):
+        if not _DAY.fullmatch(text):
             raise ValueError
-        return date.fromisoformat(_one(given))
+        return date.fromisoformat(text)
     except ValueError:
         raise ValueError("is not a date. Write YYYY-MM-DD, like 2026-09-28") from None
 
@@ -102,7 +111,7 @@ def read_words(given: object) -> tuple[str, ...]:
         raise ValueError("must be a list with at least one value, like [480p, 720p]")
     words = tuple(word for item in items for word in _expand(read_text(item)))
     if len(set(words)) < len(words):
-        twice = next(word for word in words if words.count(word) > 1)
+        [(twice, _)] = Counter(words).most_common(1)
         raise ValueError(f"lists '{twice}' twice")
     return words
 
@@ -117,8 +126,8 @@ def _expand(item: str) -> list[str]:
     return [f"{second}s" for second in range(first, last + 1)]
 
 
-def _read_integers(given: object) -> tuple[int, ...]:
-    return tuple(read_integer(word) for word in read_words(given))
+def _read_counts(given: object) -> tuple[int, ...]:
+    return tuple(read_count(word) for word in read_words(given))
 
 
 def _already(read: Callable[[object], Any], kind: type) -> BeforeValidator:
@@ -130,8 +139,9 @@ Text = Annotated[str, BeforeValidator(read_text)]
 Number = Annotated[Decimal, _already(read_number, Decimal)]
 Positive = Annotated[Decimal, _already(read_positive, Decimal)]
 Integer = Annotated[int, _already(read_integer, int)]
+Count = Annotated[int, _already(read_count, int)]
 Day = Annotated[date, _already(read_day, date)]
 Pixels = Annotated[Size, _already(read_size, Size)]
 Ratio = Annotated[Fraction, _already(read_fraction, Fraction)]
 Words = Annotated[tuple[str, ...], BeforeValidator(read_words)]
-Integers = Annotated[tuple[int, ...], BeforeValidator(_read_integers)]
+Counts = Annotated[tuple[int, ...], BeforeValidator(_read_counts)]

@@ -1,9 +1,9 @@
 """A version: the rates of one model from one effective date until the next."""
 
 from datetime import date
-from typing import Any, Generic, Literal, Self, TypeVar
+from typing import Generic, Literal, TypeVar
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from ratecard.tables.charge import Charge
 from ratecard.tables.rate import SOURCE_KEY
@@ -19,10 +19,8 @@ class Rounding(Frozen):
 
 
 class Example(Frozen):
-    """A request that a person priced by hand or saw quoted, and its total."""
+    """A request that a person priced by hand or saw quoted: its total, and the line on which it stands."""
 
-    request: dict[str, Any]
-    source: dict[str, Number] = Field(default_factory=dict)
     total: Number
     place: str = Field(default="", alias=SOURCE_KEY)
 
@@ -40,7 +38,6 @@ class Version(Frozen):
     source: Text
     evidence: Text | None = None
     charges: tuple[Charge, ...]
-    rounding: Rounding
     examples: tuple[Example, ...]
 
 
@@ -63,12 +60,6 @@ class Model(Frozen, Generic[AnyVersion]):
     currency: Text
     retired: Retirement | None = None
     versions: tuple[AnyVersion, ...]
-
-    @model_validator(mode="after")
-    def _has_versions(self) -> Self:
-        if not self.versions:
-            raise ValueError("has no versions. A model without a known price does not belong in the tables")
-        return self
 
     def version_on(self, day: date) -> AnyVersion | None:
         """The version in effect on a day; None before the first one."""

@@ -4,8 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from ratecard.tables.scalars import Frozen, Integer, Integers, Text, Words
-from ratecard.tables.version import Model, Version
+from ratecard.tables.scalars import Count, Counts, Frozen, Integer, Positive, Text, Words
+from ratecard.tables.version import Example, Model, Rounding, Version
 from ratecard.tables.video_charges import VideoCharge
 
 # Words of a request that mean "as the source clip".
@@ -16,7 +16,7 @@ SOURCE_MATCHED_RATIOS = ("adaptive", "auto")
 class ReferenceVideo(Frozen):
     """How many seconds of reference video a model takes in all, and for a source-matched duration."""
 
-    max: Integer
+    max: Count
     source_min: Integer = 4
     source_max: Integer = 30
 
@@ -24,14 +24,14 @@ class ReferenceVideo(Frozen):
 class FrameRates(Frozen):
     """The frame rates that may be asked for."""
 
-    min: Integer
-    max: Integer
+    min: Count
+    max: Count
 
 
 class SourceLimit(Frozen):
     """The longest video that may be sent for processing."""
 
-    max_seconds: Integer
+    max_seconds: Count
 
 
 class VideoAccepts(Frozen):
@@ -41,13 +41,20 @@ class VideoAccepts(Frozen):
     aspect_ratio: Words | None = None
     resolution: Words | None = None
     resolution_aliases: dict[str, Text] = Field(default_factory=dict)
-    upscale_factor: Integers | None = None
+    upscale_factor: Counts | None = None
     enhancement_model: Words | None = None
     target_fps: FrameRates | None = None
-    slowdown_factor: Integers | None = None
+    slowdown_factor: Counts | None = None
     audio: Literal["none", "always", "configurable"]
     video_url: SourceLimit | None = None
     reference_video_total_duration: ReferenceVideo | None = None
+
+
+class VideoExample(Example):
+    """A body, what is known of its source video, and its total."""
+
+    request: dict[str, Text]
+    source: dict[str, Positive] = Field(default_factory=dict)
 
 
 class VideoVersion(Version):
@@ -56,6 +63,8 @@ class VideoVersion(Version):
     accepts: VideoAccepts
     defaults: dict[str, Text] = Field(default_factory=dict)
     charges: tuple[VideoCharge, ...]
+    rounding: Rounding
+    examples: tuple[VideoExample, ...]
 
     def values_of(self, attribute: str) -> tuple[str, ...]:
         """Every value that a rate's attribute can have under what this version accepts."""

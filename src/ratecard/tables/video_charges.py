@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from ratecard.tables.charge import Charge
-from ratecard.tables.scalars import Frozen, Integer, Pixels, Positive, Ratio, Text
+from ratecard.tables.scalars import Count, Frozen, Integer, Pixels, Positive, Ratio, Text
 
 
 class FrameSize(Frozen):
@@ -52,8 +52,8 @@ class TokenFormula(Charge):
     ATTRIBUTES: ClassVar = ("resolution", "video_input")
     METERS: ClassVar = ("token",)
     method: Literal["token-formula"]
-    frames_per_second: Integer
-    pixels_per_token: Integer
+    frames_per_second: Count
+    pixels_per_token: Count
     # With reference video, at least ceil(output seconds x this) seconds are billed; 0 switches the minimum off.
     reference_minimum: Ratio = Fraction(5, 3)
     sizes: tuple[FrameSize, ...]
@@ -67,7 +67,7 @@ class TokenFormula(Charge):
 class Frames(Frozen):
     """How many frames a clip has: seconds x `per_second`, and `plus`."""
 
-    per_second: Integer
+    per_second: Count
     plus: Integer = 0
 
 

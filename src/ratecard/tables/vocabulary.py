@@ -1,6 +1,6 @@
 """What is not a price and yet data: units, and the values that the API knows for a request field."""
 
-from ratecard.tables.scalars import Frozen, Integer, Integers, Number, Text, Words
+from ratecard.tables.scalars import Counts, Frozen, Integer, Number, Text, Words
 
 
 class Unit(Frozen):
@@ -24,9 +24,9 @@ class VideoFields(Frozen):
     duration: Words
     aspect_ratio: Words
     resolution: Words
-    upscale_factor: Integers
+    upscale_factor: Counts
     target_fps: Range
-    slowdown_factor: Integers
+    slowdown_factor: Counts
     reference_video_total_duration: Range
 
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -11,28 +12,41 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from ratecard.card import PriceBook
+from ratecard.price_book import PriceBook
 from ratecard.requests.body import INVALID, Body
 from ratecard.requests.text_body import body_of_text
 from ratecard.words.errors import QuoteError
 
 _SAMPLE = 4096
+# A cell may hold a data URI of a whole video.
+_LONGEST_CELL = 2**31 - 1
 
 
 def answer_batch(prices: PriceBook, path: Path) -> int:
     """Answer every body of a file on standard output; how many were refused, which is said on standard error."""
+    content = _read(path)
+    rows = list(_csv_rows(content) if _is_csv(path, content) else _json_lines(content))
+    # On a terminal the answers wait until the progress bar is gone.
+    terminal = sys.stdout.isatty()
+    out: BinaryIO = io.BytesIO() if terminal else sys.stdout.buffer
+    bad = 0
+    with _progress() as progress:
+        for row in progress.track(rows, description="Quoting"):
+            bad += _answer(prices, row, out)
+    if isinstance(out, io.BytesIO):
+        sys.stdout.buffer.write(out.getvalue())
+    sys.stdout.buffer.flush()
+    words = f"{len(rows):,} row{'' if len(rows) == 1 else 's'}: {len(rows) - bad:,} quoted, {bad:,} refused"
+    click.echo(words, err=True)
+    return bad
+
+
+def _read(path: Path) -> bytes:
     try:
         content = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
     except OSError as error:
         raise click.UsageError(f"Cannot read {path}: {error.strerror}") from None
-    rows = list(_csv_rows(content) if _is_csv(path, content) else _json_lines(content))
-    out, bad = sys.stdout.buffer, 0
-    with _progress() as progress:
-        for row in progress.track(rows, description="Quoting"):
-            bad += _answer(prices, row, out)
-    out.flush()
-    click.echo(f"{len(rows)} rows: {len(rows) - bad} quoted, {bad} refused", err=True)
-    return bad
+    return content.removeprefix(BOM_UTF8)
 
 
 def _answer(prices: PriceBook, row: Body | QuoteError, out: BinaryIO) -> bool:
@@ -48,10 +62,10 @@ def _answer(prices: PriceBook, row: Body | QuoteError, out: BinaryIO) -> bool:
 
 
 def _is_csv(path: Path, content: bytes) -> bool:
-    """By its name; without one, a body of JSON begins with a brace."""
+    """By its name; without one, JSON begins with a brace or a bracket."""
     if path.suffix:
         return path.suffix.lower() == ".csv"
-    return not content[:_SAMPLE].lstrip().startswith(b"{")
+    return not content[:_SAMPLE].lstrip().startswith((b"{", b"["))
 
 
 def _json_lines(content: bytes) -> Iterator[Body]:
@@ -59,12 +73,17 @@ def _json_lines(content: bytes) -> Iterator[Body]:
 
 
 def _csv_rows(content: bytes) -> Iterator[Body | QuoteError]:
-    reader = csv.DictReader(io.StringIO(content.decode("utf-8-sig", "replace"), newline=""))
+    csv.field_size_limit(_LONGEST_CELL)
+    reader = csv.DictReader(io.StringIO(content.decode("utf-8", "replace"), newline=""))
+    names = list(reader.fieldnames or ())
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise click.UsageError(f"The heading of the CSV names '{twice[0]}' twice")
     for row in reader:
         if None in row:
             yield QuoteError(INVALID, [((), f"Row {reader.line_num} has more cells than the heading")])
         else:
-            yield body_of_text({name: text or "" for name, text in row.items()})
+            yield body_of_text({name.strip(): (text or "").strip() for name, text in row.items()})
 
 
 def _progress() -> Progress:

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import click
 
-from ratecard.card import load_rate_card
+from ratecard.card import RateCard, load_rate_card
 from ratecard.doors.cli.options import json_option
 from ratecard.examples import work, wrong_examples
-from ratecard.words.errors import TableError
+from ratecard.words.errors import Fault, TableError
 
 
-@click.command()
+@click.command(short_help="Report every fault of a folder of tables.")
 @click.argument("folder", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path))
 @json_option
 def check(folder: Path | None, as_json: bool) -> None:
@@ -20,10 +20,7 @@ def check(folder: Path | None, as_json: bool) -> None:
     Every fault is printed as file:line, what was given and what is allowed; with faults the exit status is 1.
     """
     try:
-        card = load_rate_card(folder)
-        wrong = wrong_examples(card)
-        if wrong:
-            raise TableError(wrong)
+        card = _sound(folder)
     except TableError as error:
         click.echo(json.dumps(error.body(), indent=2, ensure_ascii=False) if as_json else str(error))
         if not as_json:
@@ -34,5 +31,16 @@ def check(folder: Path | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({**counts, "digest": card.digest}))
     else:
-        words = ", ".join(f"{count} {noun}" for noun, count in counts.items())
+        words = ", ".join(f"{count} {noun if count > 1 else noun[:-1]}" for noun, count in counts.items())
         click.echo(f"Sound: {words}. Digest {card.digest}.")
+
+
+def _sound(folder: Path | None) -> RateCard:
+    """The card of a folder whose tables are sound, whose examples are right, and which has any."""
+    card = load_rate_card(folder)
+    if not card.tables.models:
+        raise TableError([Fault(str(folder), 1, (), "holds no model. Name the folder that holds the rate tables")])
+    wrong = wrong_examples(card)
+    if wrong:
+        raise TableError(wrong)
+    return card

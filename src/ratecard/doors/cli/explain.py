@@ -9,11 +9,13 @@ from babel import Locale
 
 from ratecard.doors.cli.money_text import money
 from ratecard.doors.cli.options import at_option, book, json_option, locale_option, tables_option
-from ratecard.doors.cli.screen import show_table
+from ratecard.doors.cli.screen import paragraph, show_table
+from ratecard.explain import Explanation
 from ratecard.explain import explain as explain_model
+from ratecard.words.errors import QuoteError
 
 
-@click.command()
+@click.command(short_help="Show where the prices of a model come from.")
 @click.argument("model")
 @tables_option
 @at_option
@@ -21,35 +23,34 @@ from ratecard.explain import explain as explain_model
 @json_option
 def explain(model: str, tables: Path | None, at: datetime, locale: Locale, as_json: bool) -> None:
     """Show where the prices of MODEL come from: its version in effect, and the file:line of every rate."""
-    found = explain_model(book(tables, at), model)
+    try:
+        found = explain_model(book(tables, at), model)
+    except QuoteError as error:
+        click.echo(error.to_json() if as_json else str(error), err=not as_json)
+        raise SystemExit(1) from None
     if as_json:
         click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
-        return
-    version = found.version
+    else:
+        show(found, locale)
+
+
+def show(found: Explanation, locale: Locale) -> None:
+    """An explanation for people."""
     click.echo(f"{found.name} ({found.model}), {found.currency}")
-    click.echo(f"In effect since {version.effective}, checked {version.checked} against: {version.source}")
-    for words, days in (("Earlier versions", found.earlier), ("Later versions", found.later)):
-        if days:
-            click.echo(f"{words}: {', '.join(map(str, days))}")
-    if found.retires:
-        click.echo(f"Retires on {found.retires}")
-    click.echo()
-    for field, values in found.accepts.items():
-        click.echo(f"  {field}: {values}")
-    click.echo()
-    show_table(
-        ("Charge", "Method", "For", "Rate", "Per", "Made of", "Source"),
-        [
-            (
-                rate.charge,
-                rate.method,
-                rate.attributes,
-                money(rate.unit_rate, found.currency, locale),
-                rate.unit,
-                rate.made_of,
-                rate.source,
-            )
-            for rate in found.rates
-        ],
-        right=("Rate",),
-    )
+    for name, value in found.facts.items():
+        click.echo(paragraph(f"{name}: {value}", indent="  "))
+    click.echo("\nA request may say")
+    for name, value in found.accepts.items():
+        click.echo(paragraph(f"  {name}: {value}", indent="    "))
+    for charge in found.charges:
+        click.echo(f"\n{charge.charge}: {charge.method}, a rate per {charge.unit}")
+        for name, value in charge.options.items():
+            click.echo(paragraph(f"  {name}: {value}", indent="    "))
+        show_table(
+            ("Rate", "Made of", "Source", "For"),
+            [
+                (money(rate.unit_rate, found.currency, locale), rate.made_of, rate.source, rate.attributes)
+                for rate in charge.rates
+            ],
+            right=("Rate", "Made of"),
+        )

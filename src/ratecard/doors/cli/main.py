@@ -1,4 +1,4 @@
-"""The group of commands and what all of them share: tables, instant, locale, exit status."""
+"""The group of commands: what a refusal and a wrong use answer."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ def main() -> None:
     ratecard quote '{"model": "ovi-image-to-video"}' --json
     ratecard explain kling-o3-pro-text-to-video      where its prices come from
     ratecard sheet kling-o3-pro-text-to-video        every price of a model
-    ratecard check pricing_tables                    every fault of a folder of tables
+    ratecard check pricing_tables                    every fault of a folder
 
     Exit status: 0 done, 1 the answer is an error body or a failed check, 2 wrong use.
     """

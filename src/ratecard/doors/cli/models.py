@@ -8,9 +8,10 @@ import click
 
 from ratecard.doors.cli.options import at_option, book, json_option, tables_option
 from ratecard.doors.cli.screen import show_table
+from ratecard.tables.video import VideoModel
 
 
-@click.command()
+@click.command(short_help="List the models that have a price.")
 @click.argument("part", required=False, default="")
 @tables_option
 @at_option
@@ -26,7 +27,7 @@ def models(part: str, tables: Path | None, at: datetime, as_json: bool) -> None:
                 "id": model.model,
                 "name": model.name,
                 "type": model.type,
-                "mode": model.mode,
+                "mode": model.mode if isinstance(model, VideoModel) else None,
                 "currency": model.currency,
                 "effective": version.effective.isoformat(),
                 "retires": model.retired and model.retired.on.isoformat(),
@@ -37,9 +38,9 @@ def models(part: str, tables: Path | None, at: datetime, as_json: bool) -> None:
         return
     if found:
         show_table(
-            ("Model", "Kind", "In effect since", "Retires"),
+            ("Model", "Type", "Since", "Retires"),
             [
-                (model.model, model.mode, str(version.effective), str(model.retired.on) if model.retired else "")
+                (model.model, model.type, str(version.effective), str(model.retired.on) if model.retired else "")
                 for model, version in found
             ],
         )

@@ -1,44 +1,37 @@
 """Options that several commands share, and how their text is read."""
 
-from collections.abc import Callable
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any, TypeVar
 
 import click
 from babel import Locale, UnknownLocaleError
 
-from ratecard.card import PriceBook, load_rate_card
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-class _Instant(click.ParamType[datetime]):
-    name = "instant"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        if isinstance(value, datetime):
-            return value
-        try:
-            if len(value) == len("2026-10-01"):
-                day = date.fromisoformat(value)
-                return datetime(day.year, day.month, day.day, tzinfo=UTC)
-            instant = datetime.fromisoformat(value)
-        except ValueError:
-            self.fail(f"'{value}' is not an instant. Write 2026-10-01 or 2026-10-01T12:00:00Z", param, ctx)
-        if instant.tzinfo is None:
-            self.fail(f"'{value}' has no time zone. Write {value}Z for UTC", param, ctx)
-        return instant
+from ratecard.card import load_rate_card
+from ratecard.price_book import PriceBook
 
 
-class _Locale(click.ParamType[Locale]):
-    name = "locale"
+def instant(given: str | datetime) -> datetime:
+    """`2026-10-01` (its 00:00 UTC) or an aware instant; a time without a zone is refused, not guessed."""
+    if isinstance(given, datetime):
+        return given
+    try:
+        if len(given) == len("2026-10-01"):
+            day = date.fromisoformat(given)
+            return datetime(day.year, day.month, day.day, tzinfo=UTC)
+        found = datetime.fromisoformat(given)
+    except ValueError:
+        raise click.BadParameter(f"'{given}' is not an instant. Write 2026-10-01 or 2026-10-01T12:00:00Z") from None
+    if found.tzinfo is None:
+        raise click.BadParameter(f"'{given}' has no time zone. Write {given}Z for UTC")
+    return found
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Locale:
-        try:
-            return value if isinstance(value, Locale) else Locale.parse(value, sep="-" if "-" in value else "_")
-        except (ValueError, UnknownLocaleError):
-            self.fail(f"'{value}' is not a locale. Write one like en_US, de_DE, ja_JP, ar_EG", param, ctx)
+
+def locale(given: str | Locale) -> Locale:
+    """A locale by its name: `de_DE`, `de-DE`."""
+    try:
+        return given if isinstance(given, Locale) else Locale.parse(given, sep="-" if "-" in given else "_")
+    except (ValueError, UnknownLocaleError):
+        raise click.BadParameter(f"'{given}' is not a locale. Write one like en_US, de_DE, ja_JP, ar_EG") from None
 
 
 def now() -> datetime:
@@ -52,10 +45,10 @@ tables_option = click.option(
     help="Folder of rate tables; the shipped tables where none is named.",
 )
 at_option = click.option(
-    "--at", type=_Instant(), default=now, show_default="now", help="Prices in effect at this instant, like 2026-10-01."
+    "--at", type=instant, default=now, show_default="now", help="Prices in effect at this instant, like 2026-10-01."
 )
 locale_option = click.option(
-    "--locale", type=_Locale(), default="en_US", show_default=True, help="How money is written, like de_DE or ja_JP."
+    "--locale", type=locale, default="en_US", show_default=True, help="How money is written, like de_DE or ja_JP."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Answer with JSON.")
 

@@ -1,25 +1,77 @@
-"""Tables for a terminal. A pipe gets the same table, as wide as its content."""
+"""Text in columns, for a terminal and for a pipe alike: a word is never broken, and nothing is cut."""
 
+import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from textwrap import wrap
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
+import click
+from rich.cells import cell_len
 
-# Wide enough that no line of a pipe is ever folded.
-_PIPE_WIDTH = 400
+_GAP = "  "
+# What a last column keeps of a narrow terminal.
+_LEAST = 24
 
 
-def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str] = ()) -> None:
-    """Print rows under headings; the columns of `right` are numbers."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for heading in headings:
-        number = heading in right
-        table.add_column(
-            heading, justify="right" if number else "left", no_wrap=number, overflow="fold", highlight=False
-        )
-    for row in rows:
-        table.add_row(*row)
-    console = Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH, markup=False, highlight=False)
-    console.print(table)
+def align(rows: Sequence[Sequence[str]], right: Collection[int] = (), least: int = 0) -> list[str]:
+    """Rows as lines with equal columns, those of `right` flush right; the first column fills up to `least` in all.
+
+    >>> align([("Rate", "For"), ("$0.50", "720p")], right={0})
+    [' Rate  For', '$0.50  720p']
+    """
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    widths[0] += max(0, least - sum(widths) - cell_len(_GAP) * (len(widths) - 1))
+    return [_GAP.join(_pad(cell, widths[i], i in right) for i, cell in enumerate(row)).rstrip() for row in rows]
+
+
+def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Collection[str] = ()) -> None:
+    """Print rows under headings. Columns that are empty are left out; the last one continues on lines of its own."""
+    body = list(rows)
+    kept = [i for i, heading in enumerate(headings) if any(row[i] for row in body)]
+    columns = [headings[i] for i in kept]
+    cells = _folded([[row[i] for i in kept] for row in body], columns)
+    first, *others = align([columns, *cells], {i for i, heading in enumerate(columns) if heading in right})
+    click.echo(heading_style(first))
+    click.echo("\n".join(others))
+
+
+def heading_style(line: str) -> str:
+    """A heading: bold where the output is a terminal."""
+    return click.style(line, bold=True)
+
+
+def width() -> int | None:
+    """How many columns the terminal has; None where the output is no terminal, and so has no end."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def paragraph(words: str, indent: str = "") -> str:
+    """Words on as many lines as the terminal needs; further lines begin with `indent`."""
+    columns = width()
+    if columns is None:
+        return words
+    return "\n".join(_wrapped(words, columns, indent))
+
+
+def _wrapped(words: str, columns: int, indent: str = "") -> list[str]:
+    broken = wrap(words, columns, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return broken or [""]
+
+
+def _folded(rows: list[list[str]], headings: Sequence[str]) -> list[list[str]]:
+    columns = width()
+    if columns is None or not rows:
+        return rows
+    used = [max(map(cell_len, column)) for column in zip(headings, *rows, strict=True)]
+    left = max(_LEAST, columns - sum(used[:-1]) - cell_len(_GAP) * (len(used) - 1))
+    folded = []
+    for *cells, last in rows:
+        first, *others = _wrapped(last, left)
+        folded.append([*cells, first])
+        folded += [[*("" for _ in cells), other] for other in others]
+    return folded
+
+
+def _pad(cell: str, columns: int, right: bool) -> str:
+    space = " " * (columns - cell_len(cell))
+    return space + cell if right else cell + space

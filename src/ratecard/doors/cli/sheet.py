@@ -13,7 +13,7 @@ from ratecard.doors.cli.options import at_option, book, tables_option
 from ratecard.sheet import COLUMNS, price_cells
 
 
-@click.command()
+@click.command(short_help="Print every price of a model, or of all.")
 @click.argument("models", nargs=-1)
 @click.option("--format", "kind", type=click.Choice(["csv", "json", "markdown"]), default="csv", show_default=True)
 @tables_option

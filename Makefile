@@ -1,0 +1,100 @@
+# Everything runs in .venv, which the first command makes: nothing is needed but make and Python 3.11 or newer.
+# A line that begins with `##` after a target's name is what `make help` says of it.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+# The newest Python that can make an environment. Another one: make PYTHON=/path/to/python3 ...
+PYTHON ?= $(shell for each in python3.14 python3.13 python3.12 python3.11 python3 python; do \
+	"$$each" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo "$$each" && break; \
+	done)
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+RATECARD := $(BIN)/ratecard
+# The day of the prices that `make demo` shows.
+DAY := 2026-10-01
+
+.PHONY: help
+help:  ## say what each command does
+	@echo "ratecard: exact, explained prices from YAML rate tables. Commands:"
+	@echo
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1|/' | \
+		while IFS='|' read -r name words; do printf '  make %-11s %s\n' "$$name" "$$words"; done
+	@echo
+	@echo "The first one makes $(VENV) and takes a minute; make PYTHON=python3.12 ... chooses the Python for it."
+
+# The environment; made again when what it should hold has changed.
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "No Python 3.11 or newer with venv was found. Install one, or name it: make PYTHON=/path/to/python3" >&2; exit 1; }
+	"$(PYTHON)" -m venv $(VENV)
+
+$(VENV)/.package: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/.tools: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install -c constraints.txt -e '.[dev]'
+	@touch $@ $(VENV)/.package
+
+.PHONY: demo
+demo: $(VENV)/.package  ## quote real models at real prices, with line items, errors and sources
+	@echo; echo "== Kling O3 Pro, 5 seconds with audio: one rate"; echo
+	$(RATECARD) quote --at $(DAY) --model kling-o3-pro-text-to-video --duration 5s
+	@echo; echo "== Grok Imagine 1.5 from an image: seconds, and a fee for the image"; echo
+	$(RATECARD) quote --at $(DAY) --model grok-imagine-1-5-image-to-video-private --duration 5s --resolution 720p
+	@echo; echo "== Seedance 2.5 with 7.5 seconds of reference video: by tokens, shown as in Germany"; echo
+	$(RATECARD) quote --at $(DAY) --locale de_DE --model seedance-2-5-reference-to-video-basic --duration 5s --resolution 1080p --aspect-ratio 16:9 --reference-video-total-duration 7.5
+	@echo; echo "== Topaz upscale of a known video: by its height and frame rate"; echo
+	$(RATECARD) quote --at $(DAY) --model topaz-video-upscale --source seconds=10,width=854,height=480,fps=60
+	@echo; echo "== What the API answers: a price, or the tree of everything that is wrong"; echo
+	$(RATECARD) quote --at $(DAY) --json '{"model": "ovi-image-to-video"}'
+	$(RATECARD) quote --at $(DAY) --json '{"model": "kling-o3-pro-text-to-video", "duration": "99s", "target_fps": 500}' || test $$? = 1
+	@echo; echo "== Where prices come from"; echo
+	$(RATECARD) explain --at $(DAY) kling-o3-pro-text-to-video
+	@echo; echo "== Many requests: a line in, a line out, the bad one in its place"; echo
+	printf '%s\n' 'model,duration,resolution' 'ovi-image-to-video,,' 'veo3,5s,' 'wan-3-0-pro-text-to-video,30s,4k' | $(RATECARD) quote --at $(DAY) --batch - || test $$? = 1
+	@echo; echo "Done. Next: README.md, pricing_tables/README.md, make test"
+
+.PHONY: test
+test: lint types  ## run lint, format, types and all tests with branch coverage
+	$(BIN)/python -m pytest --cov --cov-report=term
+
+.PHONY: lint
+lint: $(VENV)/.tools  ## check style and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+.PHONY: types
+types: $(VENV)/.tools  ## check types, strictly
+	$(BIN)/mypy
+
+.PHONY: format
+format: $(VENV)/.tools  ## correct style and format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+.PHONY: check
+check: test test-wheel  ## run everything that CI runs
+
+.PHONY: test-wheel
+test-wheel: $(VENV)/.package  ## build the wheel and use it alone, far from this folder
+	@sh .ci/test-wheel $(BIN)/python
+
+.PHONY: tables
+tables: $(VENV)/.package  ## check pricing_tables and its examples
+	$(RATECARD) check pricing_tables
+
+.PHONY: bench
+bench: $(VENV)/.tools  ## compare a quote with validating its body
+	$(BIN)/python benchmarks/quote_one.py
+
+.PHONY: readme
+readme: $(VENV)/.package  ## write the real output of every example into the pages
+	$(BIN)/python tests/readme_blocks.py
+
+.PHONY: clean
+clean:  ## remove the environment and everything that was built
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage htmlcov
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

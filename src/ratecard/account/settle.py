@@ -1,0 +1,81 @@
+"""Paying an amount: DIEM first, then bundled credits, then USD; and what staked tokens give a day."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, time, timedelta
+from decimal import Decimal
+from typing import NamedTuple
+
+from ratecard.tables.limits import Diem
+from ratecard.words.errors import InstantError, RateCardError
+from ratecard.words.money import EXACT, multiply, text
+
+# The order in which an account pays; one of each is worth one US dollar.
+ORDER = ("DIEM", "BUNDLED_CREDITS", "USD")
+
+
+class BalanceError(RateCardError):
+    """An amount that the balances cannot pay; `missing` is how much."""
+
+    def __init__(self, amount: Decimal, missing: Decimal) -> None:
+        super().__init__(amount, missing)
+        self.amount, self.missing = amount, missing
+
+    def __str__(self) -> str:
+        return f"{text(self.amount)} cannot be paid: {text(self.missing)} is missing after {', '.join(ORDER)}"
+
+
+class Payment(NamedTuple):
+    """What one balance pays."""
+
+    currency: str
+    amount: Decimal
+
+
+def settle(amount: Decimal, balances: Mapping[str, Decimal]) -> tuple[Payment, ...]:
+    """Split an amount over DIEM, bundled credits and USD, in that order; exact.
+
+    Raises `BalanceError` where the balances do not reach, and `ValueError` for a negative or inexact number.
+
+    >>> settle(Decimal("0.95"), {"DIEM": Decimal("0.40"), "USD": Decimal("5")})
+    (Payment(currency='DIEM', amount=Decimal('0.40')), Payment(currency='USD', amount=Decimal('0.55')))
+    """
+    rest = _number("amount", amount)
+    unknown = sorted(set(balances) - set(ORDER))
+    if unknown:
+        raise ValueError(f"balances has {unknown[0]!r}. Allowed: {', '.join(ORDER)}")
+    payments = []
+    for currency in ORDER:
+        have = _number(f"balances[{currency!r}]", balances.get(currency, Decimal(0)))
+        paid = min(have, rest)
+        if paid:
+            payments.append(Payment(currency, paid))
+            rest = EXACT.subtract(rest, paid)
+    if rest:
+        raise BalanceError(amount, rest)
+    return tuple(payments)
+
+
+def daily_allowance(staked: Decimal, diem: Diem) -> Decimal:
+    """What staked DIEM gives for one day, in US dollars; nothing below the least stake. No roll-over.
+
+    >>> daily_allowance(Decimal("2.5"), Diem(usd_per_day=Decimal(1), least_staked=Decimal("0.1")))
+    Decimal('2.5')
+    """
+    held = _number("staked", staked)
+    return multiply(held, diem.usd_per_day) if held >= diem.least_staked else Decimal(0)
+
+
+def next_refresh(instant: datetime) -> datetime:
+    """When the allowance is refreshed next: 00:00 UTC after an aware instant."""
+    if instant.tzinfo is None:
+        raise InstantError(f"{instant!r} has no time zone. Write an aware instant, like datetime(..., tzinfo=UTC)")
+    return datetime.combine(instant.astimezone(UTC).date() + timedelta(days=1), time(), UTC)
+
+
+def _number(name: str, given: Decimal | int) -> Decimal:
+    if isinstance(given, bool) or not isinstance(given, (Decimal, int)):
+        raise ValueError(f"{name}={given!r} must be a Decimal or an int; a float has lost its digits already")
+    number = Decimal(given)
+    if not number.is_finite() or number < 0:
+        raise ValueError(f"{name}={given!r} must be a finite number, zero or more")
+    return number

@@ -1,0 +1,105 @@
+"""Rules between the parts of a version that is not video: what its type may charge, and what a method needs."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from ratecard.load.checks import Finding, check_rates
+from ratecard.tables.charge import Charge
+from ratecard.tables.metered import METHODS_OF_TYPE, MeteredModel, MeteredVersion, TextModel
+from ratecard.tables.metered_charges import DurationBand, PerUpscale, RpcCredits, Tokens, band
+from ratecard.words.suggest import did_you_mean
+
+_TOKENS = ("input", "output", "cache_input", "cache_write")
+_CONTEXTS = ("base", "extended")
+_FACTORS = ("2x", "4x")
+
+
+def check_metered(model: MeteredModel | TextModel) -> Iterator[Finding]:
+    """Every rule that such a model obeys beyond those of all models."""
+    allowed = METHODS_OF_TYPE[model.type]
+    for index, version in enumerate(model.versions):
+        for number, charge in enumerate(version.charges):
+            at = ("versions", index, "charges", number)
+            if charge.method not in allowed:
+                near = did_you_mean(charge.method, allowed)
+                words = f"method {charge.method} does not price {model.type}.{near} Allowed: {', '.join(allowed)}"
+                yield (*at, "method"), words
+                continue
+            yield from (((*at, *path), words) for path, words in _check_charge(model.type, version, charge))
+
+
+def _check_charge(kind: str, version: MeteredVersion, charge: Charge) -> Iterator[Finding]:
+    if isinstance(charge, Tokens):
+        yield from _check_tokens(kind, charge)
+        return
+    found = list(check_rates(version, charge))
+    yield from found
+    if isinstance(charge, DurationBand) and not found:
+        yield from _check_bands(charge)
+    elif isinstance(charge, PerUpscale):
+        for index, rate in enumerate(charge.rates):
+            for factor in rate.attributes.get("factor", ()):
+                if factor not in _FACTORS:
+                    yield ("rates", index, "factor"), f"factor '{factor}' is not known. Allowed: {', '.join(_FACTORS)}"
+    elif isinstance(charge, RpcCredits):
+        yield from _check_rpc(charge)
+
+
+def _check_tokens(kind: str, charge: Tokens) -> Iterator[Finding]:
+    seen: dict[tuple[str, str], int] = {}
+    for index, rate in enumerate(charge.rates):
+        for name, known in (("tokens", _TOKENS), ("context", _CONTEXTS)):
+            for value in rate.attributes.get(name, ()):
+                if value not in known:
+                    near = did_you_mean(value, known)
+                    yield ("rates", index, name), f"{name} '{value}' is not known.{near} Allowed: {', '.join(known)}"
+        for name in rate.attributes:
+            if name not in charge.ATTRIBUTES:
+                yield (
+                    ("rates", index, name),
+                    f"unknown key '{name}'. Allowed: {', '.join((*charge.ATTRIBUTES, 'rate'))}",
+                )
+        for context in rate.attributes.get("context", ("base",)):
+            for bucket in rate.attributes.get("tokens", ("",)):
+                if not bucket:
+                    yield ("rates", index), f"tokens is missing. Write one of: {', '.join(_TOKENS)}"
+                if (context, bucket) in seen:
+                    yield ("rates", index), f"two rates for {bucket} tokens, context {context}; keep one"
+                seen[context, bucket] = index
+    contexts = {context for context, _ in seen} | {"base"}
+    for context in sorted(contexts):
+        for bucket in ("input", "output") if kind == "text" else ("input",):
+            if (context, bucket) not in seen:
+                yield ("rates",), f"no rate for {bucket} tokens, context {context}"
+    if ("extended" in contexts) != (charge.context_token_threshold is not None):
+        yield (
+            ("context_token_threshold",),
+            "write both context_token_threshold and rates with context: extended, or none",
+        )
+
+
+def _check_bands(charge: DurationBand) -> Iterator[Finding]:
+    bands = []
+    for index, rate in enumerate(charge.rates):
+        for value in rate.attributes.get("seconds", ("",)):
+            found = band(value)
+            if found is None:
+                words = f"seconds '{value}' is not a band. Write its first and last second, like 61..120"
+                yield ("rates", index, "seconds"), words
+            else:
+                bands.append((found, index))
+    for (one, _), (other, index) in pairwise(sorted(bands)):
+        if other[0] <= one[1]:
+            words = f"seconds {other[0]}..{other[1]} overlaps {one[0]}..{one[1]}; let it begin at {one[1] + 1}"
+            yield ("rates", index, "seconds"), words
+
+
+def _check_rpc(charge: RpcCredits) -> Iterator[Finding]:
+    seen: set[str] = set()
+    for index, chain in enumerate(charge.chains):
+        if chain.chain in seen:
+            yield ("chains", index, "chain"), f"chain '{chain.chain}' stands twice; keep one"
+        seen.add(chain.chain)
+    for name in ("chains", "tiers"):
+        if not getattr(charge, name):
+            yield (name,), f"{name} is empty. Write at least one"

@@ -1,0 +1,197 @@
+"""The price book: a rate card at one instant. What a server holds."""
+
+from collections.abc import Iterator, Mapping
+from datetime import date
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from ratecard.account.limits import Limit, Sunset, limit_of, sunset_of
+from ratecard.pricing import Pricer
+from ratecard.pricing_new.compiled import Rater
+from ratecard.pricing_new.text import Estimate, estimate, surcharge_line
+from ratecard.rating.quote import Quote
+from ratecard.rating.source_video import SourceVideo
+from ratecard.requests.body import INVALID, Body, read_body
+from ratecard.requests.service_parameters import split_model
+from ratecard.requests.text_usage import count_messages
+from ratecard.requests.usage import TYPES, AnyUsage, read_usage
+from ratecard.requests.video import refuse_without_model
+from ratecard.tables.card import AnyModel
+from ratecard.tables.limits import Limits
+from ratecard.tables.version import Version
+from ratecard.tables.video import VideoModel, VideoVersion
+from ratecard.words.errors import QuoteError
+from ratecard.words.suggest import suggestions
+from ratecard.words.wording import REQUIRED, echo, wrong_type
+
+if TYPE_CHECKING:
+    from ratecard.card import RateCard
+
+_NO_SUFFIX: dict[str, Any] = {}
+# `type` of a usage whose model is not named in it: there is one.
+_RPC = "crypto-rpc"
+
+
+class PriceBook:
+    """A rate card compiled for one instant: immutable, pure, what a server holds."""
+
+    __slots__ = ("_raters", "_video", "card", "day")
+
+    def __init__(self, card: "RateCard", day: date) -> None:
+        self.card, self.day = card, day
+        self._video: dict[str, Pricer] = {}
+        self._raters: dict[tuple[str, str], Rater] = {}
+
+    def in_effect_all(self, type_: str | None = None) -> Iterator[tuple[AnyModel, Version]]:
+        """Every model (of a type) that has a price at this instant with its version in effect, by name."""
+        for _, model in sorted(self.card.tables.models.items()):
+            version = model.version_on(self.day)
+            if version and not model.retired_on(self.day) and type_ in (None, model.type):
+                yield model, version
+
+    def in_effect(self, name: str) -> tuple[AnyModel, Version]:
+        """A model and its version in effect. Raises `QuoteError` for one that has no price now, and says why."""
+        model = self.card.tables.models.get(name)
+        if model is None:
+            near = suggestions(name, (known.model for known, _ in self.in_effect_all()))
+            hint = f". Did you mean: {', '.join(near)}?" if near else ""
+            raise QuoteError(f"Specified model not found: {echo(name)}{hint}")
+        if model.retired is not None and model.retired_on(self.day):
+            hint = f" Use {model.retired.successor} instead." if model.retired.successor else ""
+            raise QuoteError(f"Specified model not found: {name}. It was retired on {model.retired.on}.{hint}")
+        version = model.version_on(self.day)
+        if version is None:
+            first = model.versions[-1].effective
+            raise QuoteError(f"No price for {name} on {self.day}. Its first version takes effect on {first}.")
+        return model, version
+
+    def quote_video(self, body: Body, *, source: SourceVideo | None = None) -> Quote:
+        """The quote of a body of `POST /video/quote`: a mapping, or JSON as bytes or text.
+
+        `source` is what is known of the video to process (upscale, interpolation, source-matched ratios). Amounts are
+        in the model's currency; the total is rounded once, as its table says. Raises `QuoteError` and nothing else.
+
+        >>> from ratecard import load_rate_card
+        >>> prices = load_rate_card().at(date(2026, 10, 1))
+        >>> quote = prices.quote_video({"model": "kling-o3-pro-text-to-video", "duration": "5s"})
+        >>> quote.total, quote.lines[0].unit_rate
+        (Decimal('0.77'), Decimal('0.154'))
+        """
+        fields = read_body(body)
+        try:
+            quote = self._video[fields["model"]]
+        except (KeyError, TypeError):
+            quote = self._find_video(fields)
+        return quote(fields, source)
+
+    def rate(self, usage: AnyUsage | Body) -> Quote:
+        """The charge of any metered request: a typed usage, a mapping, or JSON; its `type` says of what kind.
+
+        Amounts are exact, in the model's currency; only video is rounded. Raises `QuoteError` and nothing else.
+
+        >>> from ratecard import load_rate_card
+        >>> prices = load_rate_card().at(date(2026, 8, 22))
+        >>> usage = {"prompt_tokens": 5500, "completion_tokens": 0, "prompt_tokens_details": {"cached_tokens": 5000}}
+        >>> prices.rate({"type": "text", "model": "claude-opus-4-6", "usage": usage}).total
+        Decimal('0.006000000')
+        """
+        fields = usage if usage.__class__ is dict else read_usage(usage)
+        try:
+            rater = self._raters[fields["type"], fields["model"]]
+        except (KeyError, TypeError):
+            return self._rate_by_type(fields)
+        return rater(fields, _NO_SUFFIX)
+
+    def quote_audio(self, body: Body) -> Quote:
+        """The quote of an audio or music body: `model`, and `duration_seconds` or `character_count`.
+
+        Exact, in the model's currency. Raises `QuoteError`.
+        """
+        fields = read_body(body)
+        name = self._name(fields)
+        return self._rater("audio", name)(fields, _NO_SUFFIX)
+
+    def estimate_text(self, model: str, *, prompt_tokens: int, max_completion_tokens: int) -> Estimate:
+        """The least and the most that a text request can cost before it runs; searches not included.
+
+        The least: every prompt token in its cheapest bucket, no completion. The most: the dearest, and all of it.
+        """
+        counts = {"prompt_tokens": prompt_tokens, "max_completion_tokens": max_completion_tokens}
+        problems = [((name,), words) for name, given in counts.items() for words in count_messages(given)]
+        if problems:
+            raise QuoteError(INVALID, problems)
+        found, version = self.in_effect(split_model(model)[0])
+        if found.type != "text":
+            self._wrong_type(found, "text")
+        return estimate(self.card.metered(found, version), prompt_tokens, max_completion_tokens)
+
+    def surcharge(self, name: str, count: int) -> Quote:
+        """The charge of so many searches, scraped URLs or results by themselves, whatever model they were for."""
+        model, version = self.in_effect(name)
+        if model.type != "surcharge":
+            self._wrong_type(model, "surcharge")
+        metered = self.card.metered(model, version)
+        return metered.quote([surcharge_line(metered)(count)])
+
+    def limits_for(self, type_: str, *, tier: str | None = None, partner: bool = False) -> Limit:
+        """Requests (and tokens) a minute of a type: text by tier, image, audio, embedding, video-queue, video-retrieve.
+
+        >>> from ratecard import load_rate_card
+        >>> load_rate_card().at(date(2026, 10, 1)).limits_for("text", tier="S")
+        Limit(requests=75, tokens=750000)
+        """
+        return limit_of(self.limits, type_, tier, partner)
+
+    def sunset(self, endpoint: str) -> Sunset | None:
+        """Status, headers and body of an endpoint that has stopped answering; None of one that answers."""
+        return sunset_of(self.limits, endpoint, self.day)
+
+    @property
+    def limits(self) -> Limits:
+        """The limits in effect; before the first ones, the first."""
+        dated = self.card.tables.limits
+        return next((limits for limits in dated if limits.effective <= self.day), dated[-1])
+
+    def _find_video(self, fields: Mapping[str, Any]) -> Pricer:
+        name = fields.get("model")
+        if not isinstance(name, str):
+            refuse_without_model(fields, self.card.api_wide)
+        model, version = self.in_effect(name)
+        if not isinstance(model, VideoModel) or not isinstance(version, VideoVersion):
+            self._wrong_type(model, "video")
+        quote = self._video[name] = self.card.video_pricer(model, version)
+        return quote
+
+    def _rate_by_type(self, fields: Mapping[str, Any]) -> Quote:
+        """A usage whose model has not been asked for yet, has a suffix, or does not name itself."""
+        kind = fields.get("type")
+        if not isinstance(kind, str) or TYPES.accept(kind) is None:
+            raise QuoteError(INVALID, [(("type",), TYPES.messages(kind)[0] if "type" in fields else REQUIRED)])
+        if kind == "video":
+            return self.quote_video({name: value for name, value in fields.items() if name != "type"})
+        if kind == "rpc":
+            return self._rater("rpc", _RPC)(fields, _NO_SUFFIX)
+        name = self._name(fields)
+        if kind == "text" and name not in self.card.tables.models:
+            name, suffix = split_model(name)
+            return self._rater(kind, name)(fields, suffix)
+        rater = self._raters[kind, name] = self._rater(kind, name)
+        return rater(fields, _NO_SUFFIX)
+
+    def _rater(self, kind: str, name: str) -> Rater:
+        model, version = self.in_effect(name)
+        rater = self.card.rater(kind, model, version, self)
+        if rater is None:
+            self._wrong_type(model, kind)
+        return rater
+
+    def _name(self, fields: Mapping[str, Any]) -> str:
+        name = fields.get("model")
+        if isinstance(name, str):
+            return name
+        message = wrong_type("string", name) if "model" in fields else REQUIRED
+        raise QuoteError(INVALID, [(("model",), message)])
+
+    def _wrong_type(self, model: AnyModel, asked: str) -> NoReturn:
+        raise QuoteError(
+            f"Specified model not found: {model.model} is of type {model.type}, and has no price for {asked}"
+        )

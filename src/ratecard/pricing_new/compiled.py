@@ -1,0 +1,44 @@
+"""What the function of every metered type is compiled from."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ratecard.rating.line_item import LineItem
+from ratecard.rating.quote import Quote
+from ratecard.tables.metered import MeteredVersion
+from ratecard.tables.version import Model
+from ratecard.tables.vocabulary import Unit
+from ratecard.words.money import total
+
+# From a usage, and the parameters of its model's name, to a quote.
+Rater = Callable[[Mapping[str, Any], Mapping[str, Any]], Quote]
+
+
+@dataclass(frozen=True, slots=True)
+class Metered:
+    """One version of one model, the units of the card, and its digest."""
+
+    model: Model[Any]
+    version: MeteredVersion
+    units: Mapping[str, Unit]
+    digest: str
+
+    def per(self, unit: str) -> int:
+        """How many of what it counts one unit holds."""
+        return self.units[unit].per
+
+    def quote(
+        self,
+        lines: Sequence[LineItem],
+        ignored: tuple[str, ...] = (),
+        tokens: tuple[int, int] | None = None,
+        type_: str = "",
+    ) -> Quote:
+        """A quote of these lines: exact, nothing is rounded."""
+        exact = total([line.amount for line in lines])
+        model, effective = self.model, self.version.effective
+        kind = type_ or model.type
+        return Quote(
+            model.model, exact, exact, model.currency, tuple(lines), effective, self.digest, ignored, kind, tokens
+        )

@@ -1,0 +1,63 @@
+"""RPC batches: credits by chain and method."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ratecard.pricing_new.compiled import Metered, Rater
+from ratecard.rating.quote import Quote
+from ratecard.rating.rpc_credits import Call, networks_of, rpc_lines, tier_of_method
+from ratecard.requests.asked import Problems, accepted
+from ratecard.requests.body import INVALID
+from ratecard.requests.fields import Boolean, Choice, Text
+from ratecard.tables.metered_charges import RpcCredits
+from ratecard.words.errors import QuoteError
+from ratecard.words.wording import REQUIRED, echo, wrong_type
+
+
+def price_rpc(metered: Metered, charge: RpcCredits) -> Rater:
+    """The function that rates batches; a network or method without a price is an error at its place."""
+    networks = Choice(networks_of(charge), fold=False)
+
+    def rate(usage: Mapping[str, Any], suffix: Mapping[str, Any]) -> Quote:
+        problems: Problems = []
+        network = accepted(networks, usage.get("network"))
+        if network is None:
+            given = networks.messages(usage["network"]) if "network" in usage else [REQUIRED]
+            problems += [(("network",), message) for message in given]
+        calls = _read_calls(usage, charge, problems)
+        if problems:
+            raise QuoteError(INVALID, problems)
+        return metered.quote(rpc_lines(charge, metered.model.model, network, calls))
+
+    return rate
+
+
+def _read_calls(usage: Mapping[str, Any], charge: RpcCredits, problems: Problems) -> list[Call]:
+    given = usage.get("calls")
+    if not isinstance(given, (list, tuple)):
+        message = wrong_type("array", given) if "calls" in usage else REQUIRED
+        problems.append((("calls",), message))
+        return []
+    if not given:
+        problems.append((("calls",), "Array must contain at least 1 element(s)"))
+    if len(given) > charge.max_calls:
+        problems.append((("calls",), f"Array must contain at most {charge.max_calls} element(s)"))
+        return []
+    return [_read_call(call, index, charge, problems) for index, call in enumerate(given)]
+
+
+def _read_call(given: object, index: int, charge: RpcCredits, problems: Problems) -> Call:
+    if not isinstance(given, Mapping):
+        problems.append((("calls", index), wrong_type("object", given)))
+        return Call("", failed=False)
+    method, failed = accepted(Text(), given.get("method")), "false"
+    if method is None:
+        message = wrong_type("string", given["method"]) if "method" in given else REQUIRED
+        problems.append((("calls", index, "method"), message))
+    elif tier_of_method(charge, method) is None:
+        problems.append((("calls", index, "method"), f"This method is not supported: {echo(method)}"))
+    if "failed" in given:
+        failed = accepted(Boolean(), given["failed"])
+        if failed is None:
+            problems.append((("calls", index, "failed"), wrong_type("boolean", given["failed"])))
+    return Call(method or "", failed == "true")

@@ -1,0 +1,24 @@
+"""Counts of one thing: images, characters, seconds of audio, songs, searches; quantity x rate, exact."""
+
+from collections.abc import Callable
+from decimal import Decimal
+
+from ratecard.rating.line_item import LineItem
+from ratecard.tables.charge import Charge
+from ratecard.tables.rate import Rate
+from ratecard.words.money import EXACT, multiply, plain
+
+Count = int | Decimal
+Counter = Callable[[Count, Rate, str], LineItem]
+
+
+def per_unit(charge: Charge, per: int) -> Counter:
+    """The function (count, rate, SKU) -> line. The quantity is the count in units, such as millions of characters."""
+    of_unit = EXACT.divide(Decimal(1), Decimal(per))
+
+    def line(count: Count, rate: Rate, sku: str) -> LineItem:
+        unit_rate = plain(multiply(rate.rate, charge.markup))
+        quantity = multiply(count, of_unit)
+        return LineItem(sku, quantity, charge.unit, unit_rate, multiply(quantity, unit_rate), rate.source)
+
+    return line

@@ -1,0 +1,60 @@
+"""`rpc-credits`: the chain's credits x the tier of the method; a failed call costs what the table says."""
+
+from collections.abc import Iterable
+from decimal import Decimal
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from ratecard.rating.line_item import LineItem
+from ratecard.tables.metered_charges import RpcCredits
+from ratecard.words.money import add, multiply
+
+
+class Call(NamedTuple):
+    """One call of a batch."""
+
+    method: str
+    failed: bool
+
+
+def networks_of(charge: RpcCredits) -> dict[str, tuple[str, int]]:
+    """Every public network, `<chain>-<network>`, with its chain and the credits of a standard call."""
+    return {
+        f"{chain.chain}-{network}": (chain.chain, chain.credits)
+        for chain in charge.chains
+        for network in chain.networks
+    }
+
+
+def tier_of_method(charge: RpcCredits, method: str) -> tuple[str, Decimal] | None:
+    """The first tier that names a method; None for one that the API rejects or does not know."""
+    if any(fnmatchcase(method, pattern) for pattern in charge.refused):
+        return None
+    for tier in charge.tiers:
+        if any(fnmatchcase(method, pattern) for pattern in tier.methods):
+            return tier.tier, tier.factor
+    return None
+
+
+def rpc_lines(charge: RpcCredits, model: str, network: str, calls: Iterable[Call]) -> list[LineItem]:
+    """One line for each tier of the batch, and one for its failed calls; whole credits, exact."""
+    chain, credits_of_call = networks_of(charge)[network]
+    credits_by: dict[str, Decimal] = {}
+    for call in calls:
+        if call.failed:
+            name, amount = "failed", Decimal(charge.failed_credits)
+        else:
+            tier = tier_of_method(charge, call.method)
+            if tier is None:
+                raise ValueError(f"no tier for {call.method}")
+            name, amount = f"{chain}-{tier[0]}", multiply(tier[1], credits_of_call)
+        credits_by[name] = add(credits_by.get(name, Decimal(0)), amount)
+    rate = charge.rates[0]
+    return [
+        _line(charge, f"{model}-{name}-{charge.unit}", amount, rate.rate, rate.source)
+        for name, amount in credits_by.items()
+    ]
+
+
+def _line(charge: RpcCredits, sku: str, amount: Decimal, rate: Decimal, source: str) -> LineItem:
+    return LineItem(sku, amount, charge.unit, rate, multiply(amount, rate), source)

@@ -1,0 +1,82 @@
+"""`service_parameters` of a text request, from its body and from its model's name, and which searches they bill."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ratecard.requests.asked import accepted
+from ratecard.requests.fields import Boolean, Choice, Field, Text
+from ratecard.requests.text_usage import Problems, mapping_of
+from ratecard.words.suggest import did_you_mean
+from ratecard.words.wording import echo, wrong_type
+
+PARAMETERS: dict[str, Field] = {
+    "character_slug": Text(),
+    "strip_thinking_response": Boolean(),
+    "disable_thinking": Boolean(),
+    "enable_web_search": Choice(("off", "on", "auto")),
+    "enable_web_scraping": Boolean(),
+    "enable_x_search": Boolean(),
+    "enable_web_citations": Boolean(),
+    "include_search_results_in_stream": Boolean(),
+    "return_search_results_as_documents": Boolean(),
+    "include_venice_system_prompt": Boolean(),
+}
+# Each kind of search: the field that counts it, and the parameter that switches it.
+SEARCHES = {
+    "web_search": ("web_search_requests", "enable_web_search"),
+    "web_scraping": ("scraped_urls", "enable_web_scraping"),
+    "x_search": ("x_search_results", "enable_x_search"),
+}
+_BOOLEANS = {"true": True, "false": False}
+
+
+def split_model(name: str) -> tuple[str, dict[str, Any]]:
+    """A model's name without its suffix, and the parameters of the suffix `:<parameter>=<value>&...`.
+
+    >>> split_model("zai-org-glm-5-2:enable_web_search=on&disable_thinking=true")
+    ('zai-org-glm-5-2', {'enable_web_search': 'on', 'disable_thinking': True})
+    """
+    model, _, suffix = name.partition(":")
+    parameters: dict[str, Any] = {}
+    for part in filter(None, suffix.split("&")):
+        parameter, _, value = part.partition("=")
+        expected = PARAMETERS.get(parameter)
+        parameters[parameter] = _BOOLEANS.get(value, value) if isinstance(expected, Boolean) else value
+    return model, parameters
+
+
+def read_parameters(given: object, suffix: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
+    """The parameters of a request; an explicit field wins over the suffix of the model's name."""
+    own = {} if given is None else mapping_of(given)
+    if own is None:
+        problems.append((("service_parameters",), wrong_type("object", given)))
+        own = {}
+    for name in suffix:
+        if name not in PARAMETERS:
+            near = did_you_mean(name, PARAMETERS)
+            problems.append((("model",), f"Unrecognized parameter in the model name: '{echo(name)}'.{near}"))
+    parameters: dict[str, Any] = {}
+    for name, expected in PARAMETERS.items():
+        if name not in own and name not in suffix:
+            continue
+        value = own[name] if name in own else suffix[name]
+        parameters[name] = accepted(expected, value)
+        if parameters[name] is None:
+            problems += [(("service_parameters", name), message) for message in expected.messages(value)]
+    return parameters
+
+
+def billed_searches(counts: Mapping[str, int], parameters: Mapping[str, Any]) -> dict[str, int]:
+    """How many of each kind of search a request is billed for.
+
+    X search bypasses the standard web search, and so does scraping; a search that is switched off is not billed. With
+    `on` a search is made, so that one is billed where none was counted; `auto` bills what was counted.
+    """
+    billed = {}
+    for kind, (field, parameter) in SEARCHES.items():
+        switched = parameters.get(parameter)
+        least = 1 if switched == "on" and field not in counts else 0
+        billed[kind] = 0 if switched in ("off", "false") else max(counts.get(field, 0), least)
+    if billed["x_search"] or parameters.get("enable_x_search") == "true" or billed["web_scraping"]:
+        billed["web_search"] = 0
+    return {kind: count for kind, count in billed.items() if count}

@@ -1,0 +1,157 @@
+"""Metered requests of every type, as typed models: the schema of `prices.rate`.
+
+`prices.rate` takes these, the same as a mapping, or JSON. What a field means and how it is billed stands beside it; a
+mapping is checked by the price book itself, so that its errors name the model's own values.
+"""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ratecard.requests.body import Body, read_body
+from ratecard.requests.fields import Choice
+
+
+class _Usage(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+Count = Annotated[int, Field(ge=0, strict=True)]
+AtLeastOne = Annotated[int, Field(ge=1, strict=True)]
+
+
+class PromptTokensDetails(_Usage):
+    """Parts of the prompt: read from the cache, and written to it."""
+
+    cached_tokens: Count = 0
+    cache_creation_input_tokens: Count = 0
+
+
+class TokenUsage(_Usage):
+    """The OpenAI-compatible usage object: `prompt_tokens` is all input, cached tokens included."""
+
+    prompt_tokens: Count
+    completion_tokens: Count = 0
+    prompt_tokens_details: PromptTokensDetails | None = None
+
+
+class ServiceParameters(_Usage):
+    """The parameters of a text request that decide what is searched."""
+
+    enable_web_search: Literal["off", "on", "auto"] = "off"
+    enable_web_scraping: bool = False
+    enable_x_search: bool = False
+
+
+class TextUsage(_Usage):
+    """Tokens of a language model, and what it searched."""
+
+    type: Literal["text"] = "text"
+    model: str
+    usage: TokenUsage
+    web_search_requests: Count | None = None
+    scraped_urls: Count | None = None
+    x_search_results: Count | None = None
+    service_parameters: ServiceParameters | None = None
+
+
+class EmbeddingUsage(_Usage):
+    """Tokens of an embedding model."""
+
+    type: Literal["embedding"] = "embedding"
+    model: str
+    usage: TokenUsage
+
+
+class ImageUsage(_Usage):
+    """Images made: `n` at a resolution and quality; left out, the lowest resolution and high quality."""
+
+    type: Literal["image"] = "image"
+    model: str
+    n: AtLeastOne = 1
+    resolution: str | None = None
+    quality: str | None = None
+
+
+class EditUsage(_Usage):
+    """Images edited; input images beyond those that cost nothing are billed too."""
+
+    type: Literal["edit"] = "edit"
+    model: str
+    n: AtLeastOne = 1
+    resolution: str | None = None
+    quality: str | None = None
+    input_images: AtLeastOne = 1
+
+
+class UpscaleUsage(_Usage):
+    """One image enlarged."""
+
+    type: Literal["upscale"] = "upscale"
+    model: str
+    factor: Literal["2x", "4x"]
+
+
+class SpeechUsage(_Usage):
+    """Characters spoken."""
+
+    type: Literal["speech"] = "speech"
+    model: str
+    characters: Count
+
+
+class TranscriptionUsage(_Usage):
+    """Seconds of audio transcribed."""
+
+    type: Literal["transcription"] = "transcription"
+    model: str
+    seconds: Annotated[Decimal, Field(ge=0)]
+
+
+class MusicUsage(_Usage):
+    """A song or sound: its seconds, or its characters, whichever its model is billed by."""
+
+    type: Literal["music"] = "music"
+    model: str
+    duration_seconds: AtLeastOne | None = None
+    character_count: Count | None = None
+
+
+class RpcCall(_Usage):
+    """One call of a batch."""
+
+    method: str
+    failed: bool = False
+
+
+class RpcUsage(_Usage):
+    """A batch of calls to one network, such as `ethereum-mainnet`."""
+
+    type: Literal["rpc"] = "rpc"
+    network: str
+    calls: Annotated[tuple[RpcCall, ...], Field(min_length=1, max_length=100)]
+
+
+AnyUsage = (
+    TextUsage
+    | EmbeddingUsage
+    | ImageUsage
+    | EditUsage
+    | UpscaleUsage
+    | SpeechUsage
+    | TranscriptionUsage
+    | MusicUsage
+    | RpcUsage
+)
+TYPES = Choice(
+    ("text", "embedding", "image", "edit", "upscale", "speech", "transcription", "music", "rpc", "video")
+)
+
+
+def read_usage(usage: AnyUsage | Body) -> Mapping[str, Any]:
+    """A usage as a mapping; raises `QuoteError` for what is not an object."""
+    if isinstance(usage, _Usage):
+        return usage.model_dump(exclude_none=True)
+    return read_body(usage)

@@ -1,0 +1,124 @@
+"""A folder is one whole: every fault of every file at once, and no fault hides another."""
+
+from pathlib import Path
+
+import pytest
+
+import ratecard
+from ratecard.load.folder import shipped_folder, tables_from
+
+MODEL = """\
+  - model: {name}
+    name: Example
+    type: video
+    mode: text-to-video
+    currency: {currency}
+    versions:
+      - effective: 2026-09-01
+        checked: {checked}
+        source: price page
+        accepts: {{duration: [5s], audio: none}}
+        charges:
+          - {{charge: video, method: duration-rate, unit: video_second, rates: [{{rate: {rate}}}]}}
+        rounding: {{places: 2, mode: half-up}}
+        examples:
+          - {{request: {{duration: 5s}}, total: 0.50}}
+"""
+
+
+def model(name: str, currency: str = "USD", checked: str = "2026-09-02", rate: str = "0.10") -> str:
+    return MODEL.format(name=name, currency=currency, checked=checked, rate=rate)
+
+
+def family(*models: str) -> str:
+    return "family: example\nmodels:\n" + "".join(models)
+
+
+def faults(folder: Path) -> list[str]:
+    with pytest.raises(ratecard.TableError) as refusal:
+        ratecard.load_rate_card(folder)
+    return [str(fault).partition(" is ")[0] for fault in refusal.value.faults]
+
+
+def test_all_faults_of_all_files_come_at_once_by_file_and_line(tmp_path: Path) -> None:
+    (tmp_path / "b.yaml").write_text(family(model("one", currency="usd", rate="1e3", checked="soon")))
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "a.yml").write_text(family(model("two", rate="-1")))
+    (tmp_path / "c.yaml").write_text(family(model("three", currency="eur"), model("three")))
+    (tmp_path / "units.yaml").write_text("units:\n  - {unit: video_second, counts: second of video, per: 60}\n")
+    assert faults(tmp_path) == [
+        "b.yaml:10: checked 'soon'",
+        "b.yaml:14: rate '1e3'",
+        "c.yaml:7: currency 'eur'",
+        "c.yaml:18: model 'three' stands in c.yaml too",
+        "deep/a.yml:14: rate '-1'",
+        "units.yaml:2: per 60",
+    ]
+
+
+def test_a_broken_model_does_not_hide_the_faults_of_the_models_beside_it(tmp_path: Path) -> None:
+    models = model("broken", rate="free"), model("odd", currency="usd"), model("broken too", checked="no")
+    (tmp_path / "a.yaml").write_text(family(*models).replace("family: example", "familly: example"))
+    assert faults(tmp_path) == [
+        "a.yaml:1: family",
+        "a.yaml:1: unknown key 'familly'. Did you mean 'family'? Allowed here: family, models",
+        "a.yaml:14: rate 'free'",
+        "a.yaml:22: currency 'usd'",
+        "a.yaml:40: checked 'no'",
+    ]
+
+
+def test_broken_units_or_vocabulary_are_not_blamed_on_the_models(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(family(model("one")))
+    (tmp_path / "units.yaml").write_text("unit: [video_second]\n")
+    (tmp_path / "vocabulary.yaml").write_text("video: {}\n")
+    found = faults(tmp_path)
+    assert {fault.partition(":")[0] for fault in found} == {"units.yaml", "vocabulary.yaml"}
+    assert found[:2] == [
+        "units.yaml:1: units",
+        "units.yaml:1: unknown key 'unit'. Did you mean 'units'? Allowed here: units",
+    ]
+
+
+def test_a_fault_leads_to_its_field_in_the_tree_that_requests_have_too(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(family(model("one"), model("two", currency="usd")))
+    with pytest.raises(ratecard.TableError) as refusal:
+        ratecard.load_rate_card(tmp_path)
+    words = "a.yaml:22: currency 'usd' is not an ISO 4217 code. Write three capitals, like USD"
+    at_model = {"_errors": [], "currency": {"_errors": [words]}}
+    tree = {"_errors": [], "a.yaml": {"_errors": [], "models": {"_errors": [], "1": at_model}}}
+    assert refusal.value.body() == {"error": "1 fault in the tables", "details": tree}
+
+
+def test_the_error_counts_its_faults(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(family(model("one", currency="usd", rate="0.1"), model("two", currency="$")))
+    with pytest.raises(ratecard.TableError) as refusal:
+        ratecard.load_rate_card(tmp_path)
+    assert refusal.value.body()["error"] == "2 faults in the tables"
+
+
+@pytest.mark.parametrize(
+    ("make", "words"), [(False, "is not a folder. Name the"), (True, "holds no rate table. A table")]
+)
+def test_a_folder_without_tables_is_refused(tmp_path: Path, make: bool, words: str) -> None:
+    folder = tmp_path / "tables"
+    if make:
+        folder.mkdir()
+        (folder / "units.yaml").write_bytes((shipped_folder() / "units.yaml").read_bytes())
+        (folder / "notes.txt").write_text("not a table")
+    with pytest.raises(ratecard.TableError, match=words) as refusal:
+        ratecard.load_rate_card(folder)
+    assert str(folder) in str(refusal.value)
+
+
+def test_tables_can_be_read_from_bytes_without_a_file_system() -> None:
+    shared = {path.name: path.read_bytes() for path in shipped_folder().glob("*.yaml")}
+    tables = tables_from({"any/name.yaml": family(model("one")).encode(), **shared})
+    [version] = tables.models["one"].versions
+    assert version.charges[0].rates[0].source == "any/name.yaml:14"
+
+
+def test_a_folder_may_bring_its_own_units(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(family(model("one")).replace("unit: video_second", "unit: second"))
+    (tmp_path / "units.yaml").write_text("units:\n  - {unit: second, counts: second of video, per: 1}\n")
+    assert list(ratecard.load_rate_card(tmp_path).tables.units) == ["second"]

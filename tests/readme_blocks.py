@@ -1,0 +1,87 @@
+"""The examples of README.md: what they say, and what they really print.
+
+    python tests/readme_blocks.py       writes the real output into the pages
+
+A `python` block is run, and prints the `text` block after it. A `console` block holds commands (`$ ratecard ...`), each
+with what it prints, errors included. A `yaml` block is an excerpt of the file that its first line names.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import dedent
+from typing import NamedTuple
+
+ROOT = Path(__file__).parent.parent
+PAGES = ("README.md", "pricing_tables/README.md")
+_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# These change with every edit of a table, and the sense of a page does not depend on them.
+_PASSING = re.compile(r"(?<=\.yaml:)\d+|\b[0-9a-f]{16}\b")
+
+
+class Block(NamedTuple):
+    """A block of a page: its language, its text, and where the text begins and ends."""
+
+    page: str
+    line: int
+    language: str
+    text: str
+    span: tuple[int, int]
+
+
+def blocks(page: str) -> list[Block]:
+    """Every block of a page that names its language."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    found = _BLOCK.finditer(text)
+    return [Block(page, text.count("\n", 0, m.start()) + 1, m[1], m[2], m.span(2)) for m in found]
+
+
+def outputs(page: str) -> Iterator[tuple[Block, str, str]]:
+    """(block, what the page shows, what is really printed) for every block that shows an output."""
+    known = blocks(page)
+    for block, after in zip(known, [*known[1:], None], strict=True):
+        if block.language == "python" and after is not None and after.language == "text":
+            yield after, after.text, _run([sys.executable, "-c", block.text])
+        if block.language == "console":
+            commands = [line[2:] for line in block.text.splitlines() if line.startswith("$ ")]
+            yield block, block.text, "".join(f"$ {command}\n{_run(['sh', '-c', command])}" for command in commands)
+
+
+def excerpts(page: str) -> Iterator[tuple[Block, str, str]]:
+    """(block, file, excerpt) for every `yaml` block that names a file in its first line."""
+    for block in blocks(page):
+        if block.language == "yaml" and block.text.startswith("# pricing_tables/"):
+            name, _, lines = block.text[2:].partition("\n")
+            yield block, name, dedent(lines)
+
+
+def passing(output: str) -> str:
+    """An output without line numbers of tables and without digests."""
+    return _PASSING.sub("*", output)
+
+
+def _run(command: list[str]) -> str:
+    scripts = sysconfig.get_path("scripts")
+    environment = os.environ | {"PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}", "PYTHONUTF8": "1"}
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+    )
+    return done.stdout.decode()
+
+
+def main() -> None:
+    """Write what is really printed into the pages."""
+    for page in PAGES:
+        text = (ROOT / page).read_text(encoding="utf-8")
+        for block, shown, printed in reversed(list(outputs(page))):
+            if shown != printed:
+                text = text[: block.span[0]] + printed + text[block.span[1] :]
+        (ROOT / page).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+"""The pages tell the truth: every example is run, every excerpt is in its file, every link leads somewhere."""
+
+import re
+from textwrap import dedent
+
+import pytest
+
+from readme_blocks import PAGES, ROOT, blocks, excerpts, outputs, passing
+
+LINK = re.compile(r"\]\(([^)#]+)(?:#([^)]*))?\)")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_example_prints_what_the_page_shows(page: str) -> None:
+    found = list(outputs(page))
+    assert found
+    for block, shown, printed in found:
+        assert passing(shown) == passing(printed), f"{page}:{block.line} is not what is printed; run make readme"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_excerpt_is_in_its_table(page: str) -> None:
+    for block, name, excerpt in excerpts(page):
+        lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+        size = len(excerpt.splitlines())
+        windows = (dedent("\n".join(lines[i : i + size]) + "\n") for i in range(len(lines)))
+        assert excerpt in windows, f"{page}:{block.line} is not in {name}"
+
+
+@pytest.mark.parametrize("page", [*PAGES, "ARCHITECTURE.md", "CONTRIBUTING.md", "benchmarks/README.md"])
+def test_every_link_leads_to_a_file_and_a_heading(page: str) -> None:
+    folder = (ROOT / page).parent
+    for target, heading in LINK.findall((ROOT / page).read_text(encoding="utf-8")):
+        path = folder / target
+        assert path.exists(), f"{page} links to {target}"
+        if heading:
+            headings = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+            slugs = [re.sub(r"[^\w\- ]", "", words.lower()).replace(" ", "-") for words in headings]
+            assert heading in slugs, f"{page} links to {target}#{heading}"
+
+
+def test_the_first_screen_shows_a_quote_its_lines_and_its_table() -> None:
+    first = [block for block in blocks("README.md") if block.line < 50]
+    assert {"python", "text", "yaml"} <= {block.language for block in first}
+    assert any("video/grok-imagine.yaml:" in block.text for block in first if block.language == "text")
