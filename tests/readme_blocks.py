@@ -3,7 +3,8 @@
     python tests/readme_blocks.py       writes the real output into the pages
 
 A `python` block is run, and prints the `text` block after it. A `console` block holds commands (`$ ratecard ...`), each
-with what it prints, errors included. A `yaml` block is an excerpt of the file that its first line names.
+with what it prints, errors included. A `yaml` block is an excerpt of the file that its first line names. The `text`
+block of the tables' page is what mistakes in its example are answered with.
 """
 
 import os
@@ -17,7 +18,8 @@ from textwrap import dedent
 from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
-PAGES = ("README.md", "pricing_tables/README.md")
+PRICING = "pricing_tables/README.md"
+PAGES = ("README.md", PRICING)
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # These change with every edit of a table, and the sense of a page does not depend on them.
 _PASSING = re.compile(r"(?<=\.yaml:)\d+|\b[0-9a-f]{16}\b")
@@ -44,6 +46,10 @@ def outputs(page: str) -> Iterator[tuple[Block, str, str]]:
     """(block, what the page shows, what is really printed) for every block that shows an output."""
     known = blocks(page)
     for block, after in zip(known, [*known[1:], None], strict=True):
+        if page == PRICING and block.language == "text":
+            from price_change import refusals
+
+            yield block, block.text, refusals()
         if block.language == "python" and after is not None and after.language == "text":
             yield after, after.text, _run([sys.executable, "-c", block.text])
         if block.language == "console":

@@ -7,23 +7,74 @@
 (Decimal('0.77'), 'USD')
 """
 
+from ratecard.account.keys import ApiKey, ApiKeyList, period_start, within_limits
+from ratecard.account.limits import Limit, LimitError, Sunset
+from ratecard.account.settle import BalanceError, daily_allowance, next_refresh, settle
+from ratecard.account.shipped import limits_for, sunset
 from ratecard.card import RateCard, load_rate_card
+from ratecard.ledger import LedgerError, ledger_csv, ledger_json, read_ledger
 from ratecard.price_book import PriceBook
+from ratecard.pricing_new.text import Estimate
+from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry
 from ratecard.rating.line_item import LineItem
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
+from ratecard.requests.usage import (
+    EditUsage,
+    EmbeddingUsage,
+    ImageUsage,
+    MusicUsage,
+    RpcUsage,
+    SpeechUsage,
+    TextUsage,
+    TokenUsage,
+    TranscriptionUsage,
+    UpscaleUsage,
+    VideoUsage,
+)
 from ratecard.words.errors import Fault, InstantError, QuoteError, RateCardError, TableError
 
 __all__ = [
+    "ApiKey",
+    "ApiKeyList",
+    "BalanceError",
+    "EditUsage",
+    "EmbeddingUsage",
+    "Estimate",
     "Fault",
+    "ImageUsage",
+    "InferenceDetails",
     "InstantError",
+    "LedgerEntry",
+    "LedgerError",
+    "Limit",
+    "LimitError",
     "LineItem",
+    "MusicUsage",
     "PriceBook",
     "Quote",
     "QuoteError",
     "RateCard",
     "RateCardError",
+    "RpcUsage",
     "SourceVideo",
+    "SpeechUsage",
+    "Sunset",
     "TableError",
+    "TextUsage",
+    "TokenUsage",
+    "TranscriptionUsage",
+    "UpscaleUsage",
+    "VideoUsage",
+    "daily_allowance",
+    "ledger_csv",
+    "ledger_json",
+    "limits_for",
     "load_rate_card",
+    "next_refresh",
+    "period_start",
+    "read_ledger",
+    "settle",
+    "sunset",
+    "within_limits",
 ]

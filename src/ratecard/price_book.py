@@ -92,7 +92,7 @@ class PriceBook:
         >>> prices = load_rate_card().at(date(2026, 8, 22))
         >>> usage = {"prompt_tokens": 5500, "completion_tokens": 0, "prompt_tokens_details": {"cached_tokens": 5000}}
         >>> prices.rate({"type": "text", "model": "claude-opus-4-6", "usage": usage}).total
-        Decimal('0.006000000')
+        Decimal('0.0060000')
         """
         fields = usage if usage.__class__ is dict else read_usage(usage)
         try:

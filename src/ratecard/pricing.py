@@ -72,6 +72,10 @@ def price_video(model: VideoModel, version: VideoVersion, tables: Tables, api_wi
                 effective,
                 digest,
                 in_order(ignored) if ignored else ignored,
+                "video",
+                None,
+                "video",
+                None,
             ),
         )
 

@@ -7,8 +7,9 @@ from math import floor
 from textwrap import indent
 
 from ratecard import PriceBook, Quote, RateCard
-from ratecard.load.folder import UNITS, VOCABULARY, shipped_folder, tables_from
+from ratecard.load.folder import shipped_folder, tables_from
 
+SHARED = ("units.yaml", "vocabulary.yaml", "limits.yaml")
 MADE_UP_DAY = date(2026, 1, 1)
 TABLE = """\
 family: made-up
@@ -47,7 +48,7 @@ def prices_of(
     table = TABLE.format(
         accepts=accepts, defaults=defaults, mode=mode, rounding=rounding, charges=indent("".join(charges), " " * 10)
     )
-    files = {name: (shipped_folder() / name).read_bytes() for name in (UNITS, VOCABULARY)}
+    files = {name: (shipped_folder() / name).read_bytes() for name in SHARED}
     return RateCard(tables_from({**files, "video/made-up.yaml": table.encode()})).at(MADE_UP_DAY)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ratecard import PriceBook, QuoteError, RateCard
+from ratecard import LineItem, PriceBook, Quote, QuoteError, RateCard
 
 BODY = {"model": "kling-v3-pro-text-to-video", "duration": "5s", "aspect_ratio": "16:9", "target_fps": 24}
 
@@ -30,7 +30,7 @@ def test_a_record_holds_everything_and_no_float(card: RateCard, prices: PriceBoo
     expected = {
         "model": "kling-v3-pro-text-to-video",
         "total": "0.92",
-        "exact": "0.9240",
+        "exact": "0.924",
         "currency": "USD",
         "lines": [quote.lines[0].to_dict()],
         "effective": "2026-09-28",
@@ -42,8 +42,11 @@ def test_a_record_holds_everything_and_no_float(card: RateCard, prices: PriceBoo
     assert (quote.total, quote.exact, quote.effective) == (Decimal("0.92"), Decimal("0.924"), date(2026, 9, 28))
 
 
-def test_a_quote_is_a_value(prices: PriceBook) -> None:
+def test_a_quote_is_a_value_with_all_its_parts(prices: PriceBook) -> None:
     quote = prices.quote_video(BODY)
+    assert len(quote) == len(Quote._fields)
+    assert Quote(**quote._asdict()) == quote
+    assert LineItem(**quote.lines[0]._asdict()) == quote.lines[0]
     assert pickle.loads(pickle.dumps(quote)) == quote  # noqa: S301
     assert hash(quote) == hash(prices.quote_video(dict(BODY)))
 

@@ -138,7 +138,7 @@ def test_a_body_that_is_no_object_is_refused_as_a_whole(prices: PriceBook, text:
         ({"model"}, "Expected object, received unknown"),
         (b"\xff{}", "The body is not JSON: byte 0 is not UTF-8"),
         (b'{"model": "\xe9"}', "The body is not JSON: byte 11 is not UTF-8"),
-        ('{"model": "x"}'.encode("utf-16-le") + b"\xd8", "The body is not JSON: Expecting property name"),
+        ('{"model": "x"}'.encode("utf-16-le"), "The body is not JSON: Expecting property name"),
     ],
 )
 def test_a_body_that_is_no_text_and_no_mapping(prices: PriceBook, body: Any, message: str) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -48,7 +48,7 @@ class ApiKey(_Record):
     Decimal('1.10')
     """
 
-    id: str
+    id: str = ""
     apiKeyType: str | None = None  # noqa: N815
     consumptionLimits: ConsumptionLimits = ConsumptionLimits()  # noqa: N815
     limitPeriod: str | None = None  # noqa: N815
@@ -70,16 +70,24 @@ class ApiKeyList(_Record):
 
 
 def within_limits(
-    quote: Quote, key: ApiKey, spent: Mapping[str, Decimal] | None = None, *, currency: str = "usd"
+    quote: Quote,
+    key_record: ApiKey | Mapping[str, Any],
+    spent: Mapping[str, Decimal] | Decimal | None = None,
+    *,
+    currency: str = "usd",
 ) -> bool:
     """Whether a charge keeps a key within its spending limit of the current period.
 
-    `spent` is what the key spent in the period so far, by currency (`usd`, `diem`, `vcu`); the record's own
-    `currentPeriodUsage` where it is left out. A currency without a limit is unlimited.
+    `spent` is what the key spent in the period so far, by currency (`usd`, `diem`, `vcu`) or in `currency`; the
+    record's own `currentPeriodUsage` where it is left out. A currency without a limit is unlimited.
     """
+    key = key_record if isinstance(key_record, ApiKey) else ApiKey.model_validate(key_record)
     name = currency.lower()
     limit: Decimal | None = getattr(key.consumptionLimits, name)
-    before = getattr(key.currentPeriodUsage, name) if spent is None else spent.get(name, Decimal(0))
+    if spent is None:
+        before: Decimal = getattr(key.currentPeriodUsage, name)
+    else:
+        before = spent.get(name, Decimal(0)) if isinstance(spent, Mapping) else spent
     return limit is None or add(before, quote.total) <= limit
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
-from typing import NamedTuple
 
 from ratecard.tables.limits import Diem
 from ratecard.words.errors import InstantError, RateCardError
@@ -24,35 +23,26 @@ class BalanceError(RateCardError):
         return f"{text(self.amount)} cannot be paid: {text(self.missing)} is missing after {', '.join(ORDER)}"
 
 
-class Payment(NamedTuple):
-    """What one balance pays."""
-
-    currency: str
-    amount: Decimal
-
-
-def settle(amount: Decimal, balances: Mapping[str, Decimal]) -> tuple[Payment, ...]:
-    """Split an amount over DIEM, bundled credits and USD, in that order; exact.
+def settle(amount: Decimal, balances: Mapping[str, Decimal]) -> dict[str, Decimal]:
+    """Split an amount over DIEM, bundled credits and USD, in that order: what each of them pays; exact.
 
     Raises `BalanceError` where the balances do not reach, and `ValueError` for a negative or inexact number.
 
     >>> settle(Decimal("0.95"), {"DIEM": Decimal("0.40"), "USD": Decimal("5")})
-    (Payment(currency='DIEM', amount=Decimal('0.40')), Payment(currency='USD', amount=Decimal('0.55')))
+    {'DIEM': Decimal('0.40'), 'BUNDLED_CREDITS': Decimal('0'), 'USD': Decimal('0.55')}
     """
     rest = _number("amount", amount)
-    unknown = sorted(set(balances) - set(ORDER))
+    have = {name.upper(): _number(f"balances[{name!r}]", balance) for name, balance in balances.items()}
+    unknown = sorted(set(have) - set(ORDER))
     if unknown:
         raise ValueError(f"balances has {unknown[0]!r}. Allowed: {', '.join(ORDER)}")
-    payments = []
+    paid = {}
     for currency in ORDER:
-        have = _number(f"balances[{currency!r}]", balances.get(currency, Decimal(0)))
-        paid = min(have, rest)
-        if paid:
-            payments.append(Payment(currency, paid))
-            rest = EXACT.subtract(rest, paid)
+        paid[currency] = min(have.get(currency, Decimal(0)), rest)
+        rest = EXACT.subtract(rest, paid[currency])
     if rest:
         raise BalanceError(amount, rest)
-    return tuple(payments)
+    return paid
 
 
 def daily_allowance(staked: Decimal, diem: Diem) -> Decimal:

@@ -1,12 +1,14 @@
 """A quote: what the rates say about one request."""
 
 import json
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from ratecard.rating.ledger_entry import CURRENCIES, InferenceDetails, LedgerEntry
 from ratecard.rating.line_item import LineItem
-from ratecard.words.money import plain, text
+from ratecard.words.errors import InstantError
+from ratecard.words.money import minus, plain, text
 
 
 class Quote(NamedTuple):
@@ -47,6 +49,27 @@ class Quote(NamedTuple):
             "digest": self.digest,
             "ignored": list(self.ignored),
         }
+
+    def ledger_entries(
+        self, *, timestamp: datetime, request_id: str, execution_ms: int | None = None, currency: str = "USD"
+    ) -> tuple[LedgerEntry, ...]:
+        """The ledger rows of this charge: a video clip is one row at its rounded total, anything else a row a line.
+
+        Amounts are negative and sum exactly to minus `total`. Raises `InstantError` for a naive timestamp.
+        """
+        if timestamp.tzinfo is None:
+            raise InstantError(f"{timestamp!r} has no time zone. Write an aware one, like datetime(..., tzinfo=UTC)")
+        if currency not in CURRENCIES:
+            raise ValueError(f"currency={currency!r}. Allowed: {', '.join(CURRENCIES)}")
+        details = InferenceDetails(request_id, execution_ms, *(self.tokens or (None, None)))
+        rows = [(line.sku, line.unit_rate, line.quantity, line.amount) for line in self.lines]
+        if self.type == "video":
+            rows = [(self.lines[0].sku, self.total, Decimal(1), self.total)]
+        when = timestamp.isoformat()
+        return tuple(
+            LedgerEntry(when, sku, plain(rate), plain(unit), plain(minus(amount)), currency, self.model, details)
+            for sku, rate, unit, amount in rows
+        )
 
     def explain(self) -> str:
         """Everything as JSON text, for a log or a terminal."""

@@ -42,7 +42,7 @@ def _positive(name: str, given: Numeric | None) -> Fraction | None:
     try:
         if isinstance(given, bool):
             raise ValueError
-        number = Fraction(repr(given) if isinstance(given, float) else given)
+        number = Fraction(float.__repr__(given) if isinstance(given, float) else given)
     except (ValueError, TypeError, OverflowError, ZeroDivisionError):
         raise ValueError(f"{name}={given!r} is not a finite number") from None
     if number <= 0:

@@ -24,8 +24,8 @@ def tier_of(charge: Compiling) -> Callable[[Shape, int | None], Tiered]:
     for key, rate in selection.rates.items():
         named = dict(zip(selection.attributes, key, strict=True))
         model, edge = named.get("enhancement_model"), named["up_to"]
-        tier = f"above-{edges[-1]}" if edge == ANY and edges else f"up-to-{edge}"
-        words = f"-{slug(model)}-{tier}" if model else f"-{tier}"
+        tier = f"up-to-{edge}" if edge != ANY else f"above-{edges[-1]}" if edges else ""
+        words = "".join(f"-{word}" for word in (slug(model or ""), tier) if word)
         compiled = charge.compiled(rate, selection.attributes, key)._replace(words=words)
         tiers.setdefault(model, []).append((None if edge == ANY else int(edge), compiled))
     for rows in tiers.values():

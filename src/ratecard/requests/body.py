@@ -67,7 +67,7 @@ def _reason(error: BaseException) -> str:
 def _object(value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         _refuse(wrong_type("object", value))
-    return value if isinstance(value, dict) else dict(value)
+    return dict(value)
 
 
 def _refuse(message: str) -> NoReturn:

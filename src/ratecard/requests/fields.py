@@ -126,6 +126,19 @@ class Text:
         return [wrong_type("string", given)]
 
 
+class Unwanted:
+    """A field that a model refuses, whatever its value; the message says what to send instead."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+
+    def accept(self, given: Any) -> None:
+        return None
+
+    def messages(self, given: object) -> list[str]:
+        return [self.message]
+
+
 class Url:
     """A URL or a data URI. Only its beginning is read: it may hold a whole video."""
 
@@ -142,7 +155,7 @@ def decimal(given: object) -> Decimal | None:
         return None
     if isinstance(given, int):
         return Decimal(given) if abs(given) < 10**400 else Decimal("Infinity" if given > 0 else "-Infinity")
-    number = READING.create_decimal(repr(given) if isinstance(given, float) else given)
+    number = READING.create_decimal(float.__repr__(given) if isinstance(given, float) else given)
     return None if number.is_nan() else number
 
 

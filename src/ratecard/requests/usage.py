@@ -134,6 +134,23 @@ class RpcUsage(_Usage):
     calls: Annotated[tuple[RpcCall, ...], Field(min_length=1, max_length=100)]
 
 
+class VideoUsage(_Usage):
+    """A video, as the body of `POST /video/quote`: which fields matter, and their values, vary by model."""
+
+    type: Literal["video"] = "video"
+    model: str
+    duration: str | None = None
+    aspect_ratio: str | None = None
+    resolution: str | None = None
+    upscale_factor: Literal[1, 2, 4] | None = None
+    enhancement_model: str | None = None
+    target_fps: Annotated[int, Field(ge=16, le=120, strict=True)] | None = None
+    slowdown_factor: Literal[1, 2, 4, 8] | None = None
+    audio: bool | None = None
+    video_url: str | None = None
+    reference_video_total_duration: Annotated[Decimal, Field(ge=0, le=150)] | None = None
+
+
 AnyUsage = (
     TextUsage
     | EmbeddingUsage
@@ -144,10 +161,9 @@ AnyUsage = (
     | TranscriptionUsage
     | MusicUsage
     | RpcUsage
+    | VideoUsage
 )
-TYPES = Choice(
-    ("text", "embedding", "image", "edit", "upscale", "speech", "transcription", "music", "rpc", "video")
-)
+TYPES = Choice(("text", "embedding", "image", "edit", "upscale", "speech", "transcription", "music", "rpc", "video"))
 
 
 def read_usage(usage: AnyUsage | Body) -> Mapping[str, Any]:

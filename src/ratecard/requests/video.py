@@ -8,7 +8,7 @@ from ratecard.requests.body import INVALID
 from ratecard.requests.fields import Accept, Field
 from ratecard.requests.source_rules import Problems, Shape, rule_of
 from ratecard.requests.video_fields import FIELD_ORDER, fields_of
-from ratecard.tables.video import VideoVersion
+from ratecard.tables.video import SOURCE_MATCHED_DURATIONS, VideoVersion
 from ratecard.words.errors import QuoteError
 from ratecard.words.wording import REQUIRED, wrong_type
 
@@ -30,6 +30,9 @@ class VideoRequests:
         effective = frozenset[str]().union(*(charge.fields for charge in version.charges))
         if version.accepts.audio != "configurable":
             effective -= {"audio"}
+        matched = set(SOURCE_MATCHED_DURATIONS).intersection(version.accepts.duration or ())
+        if version.accepts.reference_video_total_duration and "duration" in effective and matched:
+            effective |= {"reference_video_total_duration"}
         accepts: dict[str, Accept] = {name: field.accept for name, field in self.fields.items()}
         self.active = {name: accept for name, accept in accepts.items() if name in effective}
         self.inert = {name: accept for name, accept in accepts.items() if name not in effective}
@@ -51,6 +54,8 @@ class VideoRequests:
         """Raise `QuoteError` with every problem of a body that was found wanting."""
         shape = self.defaults.copy()
         problems = field_problems(body, self.fields, shape)
+        for name in self.inert:
+            shape.pop(name, None)
         problems += [((name,), REQUIRED) for name in self.required if name not in body]
         if self.settle is not None:
             refused = {path[0] for path, _ in problems}

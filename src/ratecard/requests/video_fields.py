@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from ratecard.requests.fields import Boolean, Choice, Field, Literals, Number, Text, Url, WholeNumber
+from ratecard.requests.fields import Boolean, Choice, Field, Literals, Number, Text, Unwanted, Url, WholeNumber
 from ratecard.tables.video import VideoVersion
 from ratecard.tables.vocabulary import VideoFields
 
@@ -20,6 +20,7 @@ FIELD_ORDER = (
     "video_url",
     "reference_video_total_duration",
 )
+NO_RESOLUTION = "Use upscale_factor instead of resolution"
 _EITHER_AUTO = {"auto": "Auto", "Auto": "auto"}
 
 
@@ -50,6 +51,8 @@ def fields_of(version: VideoVersion, api_wide: dict[str, Field]) -> dict[str, Fi
         own["aspect_ratio"] = Choice(accepts.aspect_ratio)
     if accepts.resolution:
         own["resolution"] = Choice(accepts.resolution, accepts.resolution_aliases, fold=True)
+    elif accepts.upscale_factor:
+        own["resolution"] = Unwanted(NO_RESOLUTION)
     if accepts.enhancement_model:
         own["enhancement_model"] = Choice(accepts.enhancement_model)
     if accepts.upscale_factor:

@@ -32,6 +32,7 @@ READING = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
 
 add = EXACT.add
 multiply = EXACT.multiply
+minus = EXACT.minus
 
 
 @lru_cache(maxsize=64)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from ratecard.ledger.entry import InferenceDetails, LedgerEntry
+from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry
 from ratecard.words.errors import RateCardError
 from ratecard.words.money import READING, text
 

@@ -1,0 +1,57 @@
+"""A source-matched duration on a model that bills plain seconds, and one whose ratio has no effect."""
+
+from fractions import Fraction
+
+import pytest
+from made_up_tables import assert_costs, charge, prices_of
+
+from ratecard import PriceBook, QuoteError
+
+FIELD = "reference_video_total_duration"
+
+
+@pytest.fixture(scope="module")
+def editing() -> PriceBook:
+    """Edits a clip of 4 to 6 seconds, at a rate per second of output."""
+    return prices_of(
+        '{duration: [3s..6s, "-1", auto], audio: none, aspect_ratio: ["16:9", adaptive],'
+        f" {FIELD}: {{max: 20, source_min: 4, source_max: 6}}}}",
+        charge("method: duration-rate\nunit: video_second\n", ["rate: 0.07"]),
+        mode="video-to-video",
+    )
+
+
+@pytest.mark.parametrize(("seconds", "billed"), [(4, 4), (4.2, 5), (5.999, 6), (6, 6)])
+@pytest.mark.parametrize("word", ["-1", "auto", "Auto"])
+def test_the_seconds_of_the_clip_are_billed_rounded_up(
+    editing: PriceBook, word: str, seconds: float, billed: int
+) -> None:
+    quote = editing.quote_video({"model": "made-up", "duration": word, FIELD: seconds})
+    assert_costs(quote, billed * Fraction("0.07"))
+    assert quote.lines[0].sku == f"made-up-duration-rate-{billed}s"
+    assert quote.ignored == ()
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({"duration": "-1"}, ["Required"]),
+        ({"duration": "-1", FIELD: 3.9}, ["Number must be greater than or equal to 4"]),
+        ({"duration": "auto", FIELD: 6.1}, ["Number must be less than or equal to 6"]),
+        ({"duration": "3s", FIELD: 21}, ["Number must be less than or equal to 20"]),
+    ],
+)
+def test_the_clip_must_fit_the_limits_of_the_table(
+    editing: PriceBook, body: dict[str, object], words: list[str]
+) -> None:
+    with pytest.raises(QuoteError) as caught:
+        editing.quote_video({"model": "made-up", **body})
+    assert caught.value.details == {"_errors": [], FIELD: {"_errors": words}}
+
+
+def test_a_source_matched_ratio_without_effect_asks_for_no_clip(editing: PriceBook) -> None:
+    body = {"model": "made-up", "duration": "3s", "aspect_ratio": "adaptive"}
+    assert editing.quote_video(body).ignored == ("aspect_ratio",)
+    with pytest.raises(QuoteError) as caught:
+        editing.quote_video({**body, "audio": "yes"})
+    assert list(caught.value.details or ()) == ["_errors", "audio"]
