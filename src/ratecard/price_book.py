@@ -119,18 +119,21 @@ class PriceBook:
         problems = [((name,), words) for name, given in counts.items() for words in count_messages(given)]
         if problems:
             raise QuoteError(INVALID, problems)
-        found, version = self.in_effect(split_model(model)[0])
+        found, version = self.in_effect(split_model(self._name({"model": model}))[0])
         if found.type != "text":
             self._wrong_type(found, "text")
-        return estimate(self.card.metered(found, version), prompt_tokens, max_completion_tokens)
+        return estimate(self.card.metered(found, version), int(prompt_tokens), int(max_completion_tokens))
 
     def surcharge(self, name: str, count: int) -> Quote:
         """The charge of so many searches, scraped URLs or results by themselves, whatever model they were for."""
         model, version = self.in_effect(name)
         if model.type != "surcharge":
             self._wrong_type(model, "surcharge")
+        problems = [(("count",), words) for words in count_messages(count)]
+        if problems:
+            raise QuoteError(INVALID, problems)
         metered = self.card.metered(model, version)
-        return metered.quote([surcharge_line(metered)(count)])
+        return metered.quote([surcharge_line(metered)(int(count))])
 
     def limits_for(self, type_: str, *, tier: str | None = None, partner: bool = False) -> Limit:
         """Requests (and tokens) a minute of a type: text by tier, image, audio, embedding, video-queue, video-retrieve.
@@ -168,14 +171,13 @@ class PriceBook:
             raise QuoteError(INVALID, [(("type",), TYPES.messages(kind)[0] if "type" in fields else REQUIRED)])
         if kind == "video":
             return self.quote_video({name: value for name, value in fields.items() if name != "type"})
-        if kind == "rpc":
-            return self._rater("rpc", _RPC)(fields, _NO_SUFFIX)
-        name = self._name(fields)
+        name, suffix = _RPC if kind == "rpc" else self._name(fields), _NO_SUFFIX
         if kind == "text" and name not in self.card.tables.models:
             name, suffix = split_model(name)
-            return self._rater(kind, name)(fields, suffix)
-        rater = self._raters[kind, name] = self._rater(kind, name)
-        return rater(fields, _NO_SUFFIX)
+        rater = self._raters.get((kind, name))
+        if rater is None:
+            rater = self._raters[kind, name] = self._rater(kind, name)
+        return rater(fields, suffix)
 
     def _rater(self, kind: str, name: str) -> Rater:
         model, version = self.in_effect(name)

@@ -74,8 +74,6 @@ def price_video(model: VideoModel, version: VideoVersion, tables: Tables, api_wi
                 in_order(ignored) if ignored else ignored,
                 "video",
                 None,
-                "video",
-                None,
             ),
         )
 

@@ -1,6 +1,6 @@
 """What one field cannot know: rules between the parts of a model. Each finding is (path into the model, message)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -47,15 +47,15 @@ def _check_version(version: Version, units: Mapping[str, Unit] | None) -> Iterat
             yield from ((("charges", number, *path), words) for path, words in check_unit(charge, units))
 
 
-def check_references(model: Model[Any], models: Mapping[str, Model[Any]]) -> Iterator[Finding]:
-    """What a model names of other models is in the tables."""
+def check_references(model: Model[Any], models: Mapping[str, Model[Any]], broken: Collection[str]) -> Iterator[Finding]:
+    """What a model names of other models is in the tables; those that are `broken` have faults of their own."""
     successor = model.retired.successor if model.retired else None
-    if successor is not None and successor not in models:
+    if successor is not None and successor not in models and successor not in broken:
         near = did_you_mean(successor, models)
         yield ("retired", "successor"), f"successor '{successor}' is not in the tables.{near} Name a model's id"
     for index, version in enumerate(model.versions):
         for kind, name in getattr(version, "surcharges", {}).items():
-            if name not in models or models[name].type != "surcharge":
+            if name not in broken and (name not in models or models[name].type != "surcharge"):
                 known = [other.model for other in models.values() if other.type == "surcharge"]
                 words = f"surcharge '{name}' is not in the tables.{did_you_mean(name, known)} Known: {', '.join(known)}"
                 yield ("versions", index, "surcharges", kind), words

@@ -82,13 +82,15 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
                 text.fault(("models", index, "model"), f"model '{model.model}' stands in {homes[model.model]} too")
             homes[model.model] = text.name
             models[model.model] = model
+    broken = {name for text in texts.values() for name in _written(text)} - models.keys()
     for text, index, model in found:
-        _record(text, ("models", index), check_references(model, models))
+        _record(text, ("models", index), check_references(model, models, broken))
     faults = [fault for text in texts.values() for fault in text.faults]
     if faults or units is None or vocabulary is None or limits is None:
         raise TableError(sorted(faults, key=lambda fault: (fault.file, fault.line, fault.message)))
-    parts: list[BaseModel] = [*models.values(), *units.values(), vocabulary, limits]
-    return Tables(models, units, vocabulary, limits.limits, digest(parts))
+    parts: list[BaseModel] = [*models.values(), *units.values(), vocabulary, *limits.limits]
+    families = {model.model: str(text.data["family"]) for text, _, model in found}
+    return Tables(models, units, vocabulary, limits.limits, digest(parts), families, homes)
 
 
 def _models(text: TextFile) -> Iterator[tuple[int, AnyModel]]:
@@ -102,6 +104,14 @@ def _models(text: TextFile) -> Iterator[tuple[int, AnyModel]]:
         for index, model in enumerate(text.data["models"]):
             with suppress(ValidationError):  # recorded already, with the faults of the family
                 yield index, _MODEL.validate_python(model)
+
+
+def _written(text: TextFile) -> Iterator[str]:
+    """The ids of a file's models as they are written, sound or not."""
+    models = text.data.get("models") if isinstance(text.data, dict) else None
+    for model in models if isinstance(models, list) else ():
+        if isinstance(model, dict) and isinstance(model.get("model"), str):
+            yield model["model"]
 
 
 def _validated(text: TextFile, part: type[Part]) -> Part | None:

@@ -111,7 +111,8 @@ def _images(metered: Metered) -> Made:
         if choices["quality"] and quality is None:
             quality = _unnamed_quality(rates, resolution, named="resolution" in shape)
         words = [word for word in (resolution, quality) if word and word != UNSTATED]
-        sku = f"{model}-fixed-{'-'.join(words)}-1img" if words else f"{model}-{charge.unit}-unit"
+        fixed = bool(words) or metered.model.type == "edit"
+        sku = "-".join((model, "fixed", *words, "1img")) if fixed else f"{model}-{charge.unit}-unit"
         found = [count(shape["n"], rates[resolution, quality], sku)]
         if further and count_further and shape["input_images"] > further.included:
             extra = (shape["input_images"] - further.included) * shape["n"]

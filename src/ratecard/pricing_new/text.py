@@ -123,17 +123,16 @@ def _read_searches(
 ) -> _Searches:
     counts: dict[str, int] = {}
     for kind, (field, _) in SEARCHES.items():
-        if usage.get(field) is not None:
+        if field in usage:
             most = scraped_most if kind == "web_scraping" else MOST_TOKENS
             messages = count_messages(usage[field], most)
             problems += [((field,), message) for message in messages]
             counts[field] = 0 if messages else int(usage[field])
-    parameters = read_parameters(usage.get("service_parameters"), suffix, problems)
+    parameters = read_parameters(usage.get("service_parameters", {}), suffix, problems)
     billed = billed_searches(counts, parameters)
-    for kind in billed:
-        if kind not in supported:
-            field, parameter = SEARCHES[kind]
-            path = (field,) if counts.get(field) else ("service_parameters", parameter)
+    for kind, (field, parameter) in SEARCHES.items():
+        if kind not in supported and (kind in billed or parameters.get(parameter) in ("on", "true")):
+            path = (field,) if kind in billed and counts.get(field) else ("service_parameters", parameter)
             problems.append((path, f"This model does not support {kind.replace('_', ' ')}"))
     switches = {parameter for _, parameter in SEARCHES.values()}
     without_effect = [field for kind, (field, _) in SEARCHES.items() if counts.get(field) and kind not in billed]

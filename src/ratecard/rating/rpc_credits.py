@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from ratecard.rating.line_item import LineItem
+from ratecard.rating.per_unit import per_unit
 from ratecard.tables.metered_charges import RpcCredits
 from ratecard.words.money import add, multiply
 
@@ -49,12 +50,5 @@ def rpc_lines(charge: RpcCredits, model: str, network: str, calls: Iterable[Call
                 raise ValueError(f"no tier for {call.method}")
             name, amount = f"{chain}-{tier[0]}", multiply(tier[1], credits_of_call)
         credits_by[name] = add(credits_by.get(name, Decimal(0)), amount)
-    rate = charge.rates[0]
-    return [
-        _line(charge, f"{model}-{name}-{charge.unit}", amount, rate.rate, rate.source)
-        for name, amount in credits_by.items()
-    ]
-
-
-def _line(charge: RpcCredits, sku: str, amount: Decimal, rate: Decimal, source: str) -> LineItem:
-    return LineItem(sku, amount, charge.unit, rate, multiply(amount, rate), source)
+    count = per_unit(charge, 1)
+    return [count(amount, charge.rates[0], f"{model}-{name}-{charge.unit}") for name, amount in credits_by.items()]

@@ -12,7 +12,7 @@ from ratecard.rating.compiling import SECONDS, Calculator, CompiledRate, Compili
 from ratecard.rating.frame_size import Framed, frame_size_of
 from ratecard.rating.line_item import LineItem
 from ratecard.tables.video_charges import TokenFormula
-from ratecard.words.money import EXACT, ROUNDING, add, multiply, places_of, step
+from ratecard.words.money import EXACT, ROUNDING, add, multiply, places_of, plain, step
 
 
 class _Cell(NamedTuple):
@@ -40,7 +40,7 @@ def token_formula(charge: Compiling, options: TokenFormula) -> Calculator:
         (width, height), ratio, note = framed
         tokens = multiply(of_pixel, Decimal(width * height))
         words = f"{rate.words}-{slug(ratio)}" if ratio else rate.words
-        exact = places_of(multiply(tokens, rate.unit_rate)) <= places
+        exact = places_of(plain(multiply(tokens, rate.unit_rate))) <= places
         return _Cell(rate.unit_rate, rate.source, words, tokens, exact, note)
 
     def cell_by_size(shape: Shape) -> _Cell:

@@ -76,12 +76,14 @@ def token_lines(charge: Tokens, rates: TokenRates, per: int) -> Rated:
 
     def lines(uncached: int, cached: int, written: int, completion: int) -> list[LineItem]:
         tier = extended if threshold is not None and uncached + cached + written > threshold else base
+        of_input, of_cache_input, of_cache_write, of_output = tier
+        counted = ((uncached, of_input), (cached, of_cache_input), (written, of_cache_write), (completion, of_output))
         found = []
-        for count, bucket in zip((uncached, cached, written, completion), tier, strict=True):
+        for count, bucket in counted:
             if count and bucket:
                 sku, unit_rate, token_rate, source, note = bucket
-                quantity, amount = multiply(count, of_unit), multiply(count, token_rate)
-                found.append(new(LineItem, (sku, quantity, unit, unit_rate, amount, source, note)))
+                parts = (sku, multiply(count, of_unit), unit, unit_rate, multiply(count, token_rate), source, note)
+                found.append(new(LineItem, parts))
         return found
 
     return lines

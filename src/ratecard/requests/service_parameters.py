@@ -47,7 +47,7 @@ def split_model(name: str) -> tuple[str, dict[str, Any]]:
 
 def read_parameters(given: object, suffix: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
     """The parameters of a request; an explicit field wins over the suffix of the model's name."""
-    own = {} if given is None else mapping_of(given)
+    own = mapping_of(given)
     if own is None:
         problems.append((("service_parameters",), wrong_type("object", given)))
         own = {}

@@ -59,6 +59,8 @@ class VideoRequests:
         problems += [((name,), REQUIRED) for name in self.required if name not in body]
         if self.settle is not None:
             refused = {path[0] for path, _ in problems}
+            if "duration" in refused:  # it stands for some seconds, so that nothing else is missed because of it
+                shape["duration"] = "1s"
             problems += [problem for problem in self.settle(shape, source) if problem[0][0] not in refused]
         refuse(problems)
 

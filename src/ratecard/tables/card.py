@@ -1,7 +1,8 @@
 """All tables of a folder: models, units and vocabulary."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import date
 from typing import Annotated
 
 from pydantic import Field
@@ -31,3 +32,8 @@ class Tables:
     vocabulary: Vocabulary
     limits: tuple[Limits, ...]
     digest: str
+    # The family and the file of every model.
+    families: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    # Versions that a candidate proposes: (model, effective date).
+    proposed: frozenset[tuple[str, date]] = frozenset()

@@ -16,7 +16,7 @@ from ratecard.words.money import plain, text
 # Evidence and hand-made examples say why a rate is right; they decide no answer.
 _NO_MEANING = {"checked", "examples", "evidence", "announced", "name"}
 # The first charge of a version has the shortest SKU: here, and only here, the order has a meaning.
-_ORDERED = "charges"
+_ORDERED = ("charges", "tiers")
 _LENGTH = 16
 
 
@@ -34,7 +34,7 @@ def _meaning(value: Any) -> Any:
         skipped = _NO_MEANING | own_source
         fields = {name: getattr(value, name) for name in value.__class__.model_fields if name not in skipped}
         return {
-            name: [_meaning(one) for one in part] if name == _ORDERED else _meaning(part)
+            name: [_meaning(one) for one in part] if name in _ORDERED else _meaning(part)
             for name, part in fields.items()
             if part is not None
         }

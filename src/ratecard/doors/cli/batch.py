@@ -27,14 +27,14 @@ def answer_batch(prices: PriceBook, path: Path) -> int:
     content = _read(path)
     rows = list(_csv_rows(content) if _is_csv(path, content) else _json_lines(content))
     # On a terminal the answers wait until the progress bar is gone.
-    terminal = sys.stdout.isatty()
-    out: BinaryIO = io.BytesIO() if terminal else sys.stdout.buffer
+    later = io.BytesIO() if sys.stdout.isatty() else None
+    out: BinaryIO = later or sys.stdout.buffer
     bad = 0
     with _progress() as progress:
         for row in progress.track(rows, description="Quoting"):
             bad += _answer(prices, row, out)
-    if isinstance(out, io.BytesIO):
-        sys.stdout.buffer.write(out.getvalue())
+    if later:
+        sys.stdout.buffer.write(later.getvalue())
     sys.stdout.buffer.flush()
     words = f"{len(rows):,} row{'' if len(rows) == 1 else 's'}: {len(rows) - bad:,} quoted, {bad:,} refused"
     click.echo(words, err=True)
