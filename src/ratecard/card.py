@@ -3,6 +3,8 @@
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+from ratecard.candidate import with_candidate
+from ratecard.load.candidate_file import load_candidate
 from ratecard.load.folder import load_tables
 from ratecard.price_book import PriceBook
 from ratecard.pricing import Pricer, price_video
@@ -43,6 +45,20 @@ class RateCard:
     def digest(self) -> str:
         """Names what the tables mean: not their order, comments or line numbers."""
         return self.tables.digest
+
+    def with_candidate(self, path: str | Path) -> "RateCard":
+        """A new card with a candidate overlay laid over this one, which stays as it is; candidates can be stacked.
+
+        Raises `TableError` with every fault of the overlay, a change that matches or changes nothing included.
+        """
+        return RateCard(with_candidate(self.tables, load_candidate(path)))
+
+    def boundaries(self) -> tuple[datetime, ...]:
+        """The instants at which some price changes, begins or ends, in order: when a server changes its price book."""
+        days = {version.effective for model in self.tables.models.values() for version in model.versions}
+        days |= {model.retired.on for model in self.tables.models.values() if model.retired}
+        days |= {limits.effective for limits in self.tables.limits}
+        return tuple(datetime(day.year, day.month, day.day, tzinfo=UTC) for day in sorted(days))
 
     def at(self, instant: datetime | date) -> PriceBook:
         """The price book in effect at an aware instant; a date means its 00:00 UTC.

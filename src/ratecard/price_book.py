@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from ratecard.card import RateCard
 
 _NO_SUFFIX: dict[str, Any] = {}
-# `type` of a usage whose model is not named in it: there is one.
-_RPC = "crypto-rpc"
 
 
 class PriceBook:
@@ -171,7 +169,7 @@ class PriceBook:
             raise QuoteError(INVALID, [(("type",), TYPES.messages(kind)[0] if "type" in fields else REQUIRED)])
         if kind == "video":
             return self.quote_video({name: value for name, value in fields.items() if name != "type"})
-        name, suffix = _RPC if kind == "rpc" else self._name(fields), _NO_SUFFIX
+        name, suffix = self._rpc() if kind == "rpc" else self._name(fields), _NO_SUFFIX
         if kind == "text" and name not in self.card.tables.models:
             name, suffix = split_model(name)
         rater = self._raters.get((kind, name))
@@ -185,6 +183,12 @@ class PriceBook:
         if rater is None:
             self._wrong_type(model, kind)
         return rater
+
+    def _rpc(self) -> str:
+        """The model of RPC credits, which a usage does not name."""
+        for model, _ in self.in_effect_all("rpc"):
+            return model.model
+        raise QuoteError(f"Specified model not found: no model of type rpc has a price on {self.day}")
 
     def _name(self, fields: Mapping[str, Any]) -> str:
         name = fields.get("model")

@@ -31,7 +31,9 @@ class VideoRequests:
         if version.accepts.audio != "configurable":
             effective -= {"audio"}
         matched = set(SOURCE_MATCHED_DURATIONS).intersection(version.accepts.duration or ())
-        if version.accepts.reference_video_total_duration and "duration" in effective and matched:
+        if version.accepts.reference_video_total_duration is None:
+            effective -= {"reference_video_total_duration"}
+        elif "duration" in effective and matched:
             effective |= {"reference_video_total_duration"}
         accepts: dict[str, Accept] = {name: field.accept for name, field in self.fields.items()}
         self.active = {name: accept for name, accept in accepts.items() if name in effective}
