@@ -9,6 +9,7 @@ import pytest
 import ratecard
 from ratecard import InstantError, PriceBook, QuoteError, RateCard
 from ratecard.load.folder import shipped_folder
+from ratecard.pricing import Pricer
 from ratecard.tables.video import VideoModel, VideoVersion
 
 TURBO = {"model": "minimax-h3-max-turbo-text-to-video", "duration": "10s", "resolution": "480P"}
@@ -107,6 +108,24 @@ def test_video_versions_are_compiled_once_and_shared_by_all_price_books(card: Ra
         pricers.append(card.video_pricer(model, version))
     assert pricers[0] is pricers[1]
     assert pricers[0] is not pricers[2]
+
+
+class Counting(RateCard):
+    """Counts how often a price book asks for a compiled version."""
+
+    asked = 0
+
+    def video_pricer(self, model: VideoModel, version: VideoVersion) -> Pricer:
+        self.asked += 1
+        return super().video_pricer(model, version)
+
+
+def test_a_price_book_finds_a_model_once(card: RateCard) -> None:
+    counting = Counting(card.tables)
+    prices = counting.at(date(2026, 9, 29))
+    for _ in range(3):
+        prices.quote_video(TURBO)
+    assert counting.asked == 1
 
 
 def test_a_model_of_another_type_has_no_video_quote(card: RateCard, prices: PriceBook) -> None:

@@ -1,26 +1,22 @@
 """A candidate laid over tables: new immutable tables, with a new version of every model that it changes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from decimal import Decimal
 
+from ratecard.candidate_models import in_effect, named, selected, users
+from ratecard.candidate_rates import At, Refusal, found, moved, rates_of, scaled
 from ratecard.load.candidate_file import CandidateFile
-from ratecard.tables.candidate import Add, Candidate, Retire, Scale, SetRate
+from ratecard.load.checks import Finding, check_model, check_references
+from ratecard.load.metered_checks import check_metered
+from ratecard.load.video_checks import check_video
+from ratecard.tables.candidate import Add, Change, Retire, Scale, SetRate
 from ratecard.tables.card import AnyModel, Tables
-from ratecard.tables.charge import Charge
 from ratecard.tables.digest import digest
-from ratecard.tables.rate import Rate
 from ratecard.tables.version import Retirement, Version
-from ratecard.words.errors import TableError
-from ratecard.words.money import multiply, places_of, plain, text
-from ratecard.words.suggest import did_you_mean
-
-_PLACES = 12
-Replace = Callable[[Charge, Rate], Rate | None]
-
-
-class RefusalError(Exception):
-    """Why a change cannot be made."""
+from ratecard.tables.video import VideoModel
+from ratecard.words.errors import Fault, TableError
+from ratecard.words.tree import Path
 
 
 def with_candidate(tables: Tables, file: CandidateFile) -> Tables:
@@ -28,128 +24,165 @@ def with_candidate(tables: Tables, file: CandidateFile) -> Tables:
 
     A change that matches nothing, or changes nothing, is an error at its line. Raises `TableError` with all of them.
     """
-    models, faults = dict(tables.models), []
-    families = dict(tables.families)
-    proposed = set(tables.proposed)
-    for index, change in enumerate(file.candidate.changes):
+    overlay = _Overlay(tables, file)
+    for index, change in file.changes:
         try:
-            for model in _changed(models, families, proposed, file, index, change):
-                models[model.model] = model
-                proposed.add((model.model, file.candidate.effective))
-                if isinstance(change, Add):
-                    families[model.model] = change.family
-        except RefusalError as refusal:
-            faults.append(file.fault(index, str(refusal)))
-    if faults:
-        raise TableError(faults)
-    parts = [*models.values(), *tables.units.values(), tables.vocabulary, *tables.limits]
-    return replace(tables, models=models, families=families, proposed=frozenset(proposed), digest=digest(parts))
+            overlay.make(index, change)
+        except Refusal as refusal:
+            overlay.faults += [file.fault(index, path, words) for path, words in refusal.findings]
+    overlay.check()
+    if overlay.faults:
+        raise TableError(sorted(overlay.faults, key=lambda fault: fault.line))
+    return overlay.tables()
 
 
-def _changed(
-    models: dict[str, AnyModel],
-    families: dict[str, str],
-    proposed: set[tuple[str, Any]],
-    file: CandidateFile,
-    index: int,
-    change: SetRate | Scale | Retire | Add,
-) -> Iterator[AnyModel]:
-    candidate, place = file.candidate, file.place(index)
-    match change:
-        case Add():
-            model = file.added(index)
-            if model.model in models:
-                raise RefusalError(f"model '{model.model}' is in the tables already; use set or scale")
-            yield model
-        case Retire():
-            model = _model(models, change.retire)
-            if model.retired and model.retired.on <= candidate.effective:
-                raise RefusalError(f"{model.model} is retired already, on {model.retired.on}")
-            yield model.model_copy(update={"retired": Retirement(on=candidate.effective, successor=change.successor)})
-        case SetRate():
-            model = _model(models, change.set)
-            yield _with_version(model, candidate, proposed, lambda charge, rate: _set(charge, rate, change, place))
-        case Scale():
-            chosen = _chosen(models, families, change, candidate)
-            for model in chosen:
-                yield _with_version(model, candidate, proposed, lambda _, rate: _scaled(rate, change.factor, place))
+class _Overlay:
+    """Tables while the changes of one candidate are made, one after the other, in the order of the file."""
 
+    def __init__(self, base: Tables, file: CandidateFile) -> None:
+        self.base, self.file, self.day = base, file, file.candidate.effective
+        self.models, self.families, self.files = dict(base.models), dict(base.families), dict(base.files)
+        self.faults: list[Fault] = list(file.faults)
+        # What this candidate did so far, and in which change: models with other rates, added, retired; rates set.
+        self.changed: dict[str, int] = {}
+        self.added: dict[str, int] = {}
+        self.retired: dict[str, int] = {}
+        self.rates_set: dict[tuple[str, At], int] = {}
 
-def _model(models: dict[str, AnyModel], name: str) -> AnyModel:
-    if name not in models:
-        raise RefusalError(f"matches nothing: no model '{name}'.{did_you_mean(name, models)}")
-    return models[name]
+    def tables(self) -> Tables:
+        models, base = self.models, self.base
+        proposed = base.proposed | {(name, self.day) for name in (*self.changed, *self.added)}
+        parts = [*models.values(), *base.units.values(), base.vocabulary, *base.limits]
+        made = {"models": models, "families": self.families, "files": self.files}
+        return replace(base, **made, proposed=proposed, digest=digest(parts))
 
+    def make(self, index: int, change: Change) -> None:
+        match change:
+            case Add():
+                self._add(index, change)
+            case Retire():
+                self._retire(index, change)
+            case SetRate():
+                self._set(index, change)
+            case Scale():
+                self._scale(index, change)
 
-def _chosen(
-    models: dict[str, AnyModel], families: dict[str, str], change: Scale, candidate: Candidate
-) -> list[AnyModel]:
-    """The models that a factor applies to, as far as they have a price on the candidate's date."""
-    wanted = change.scale
-    if sum(part is not None for part in (wanted.model, wanted.family, wanted.type)) != 1:
-        raise RefusalError("scale names one of: model, family, type")
-    if wanted.model is not None:
-        return [_model(models, wanted.model)]
-    day = candidate.effective
-    found = [
-        model
-        for model in models.values()
-        if wanted.family in (None, families.get(model.model)) and wanted.type in (None, model.type)
-        if model.version_on(day) and not model.retired_on(day)
-    ]
-    if not found:
-        known = set(families.values()) if wanted.family else {model.type for model in models.values()}
-        near = did_you_mean(wanted.family or wanted.type or "", known)
-        raise RefusalError(f"matches nothing on {day}: no model of {wanted.family or wanted.type}.{near}")
-    return found
+    def _add(self, index: int, change: Add) -> None:
+        model = change.add
+        if model.model in self.models:
+            words = f"model '{model.model}' is in the tables already ({self.files[model.model]}); use set or scale"
+            raise Refusal((("add", "model"), words))
+        first = model.versions[-1].effective if model.versions else self.day
+        if first < self.day:
+            path = ("add", "versions", len(model.versions) - 1, "effective")
+            raise Refusal((path, f"effective {first} is before {self.day}, from which the candidate holds"))
+        self.models[model.model], self.families[model.model] = model, change.family
+        self.files[model.model], self.added[model.model] = self.file.text.name, index
 
+    def _retire(self, index: int, change: Retire) -> None:
+        model = self._model(change.retire, ("retire",))
+        if model.model in self.changed:
+            words = f"{self._line(self.changed[model.model])} changes {model.model} from the same day on; keep one"
+            raise Refusal((("retire",), words))
+        if model.retired and model.retired.on <= self.day:
+            raise Refusal((("retire",), f"changes nothing: {model.model} is retired already, on {model.retired.on}"))
+        charged = users(self.models, model.model, self.day)
+        if charged:
+            words = f"{len(charged)} versions of text models charge by '{model.model}', like {charged[0]}"
+            raise Refusal((("retire",), f"{words}; give them versions without it first"))
+        retired = Retirement(on=self.day, successor=change.successor)
+        self.models[model.model] = model.model_copy(update={"retired": retired})
+        self.retired[model.model] = index
 
-def _with_version(model: AnyModel, candidate: Candidate, proposed: set[tuple[str, Any]], change: Replace) -> AnyModel:
-    day = candidate.effective
-    base = model.version_on(day)
-    if base is None or model.retired_on(day):
-        raise RefusalError(f"matches nothing: {model.model} has no price on {day}")
-    if base.effective == day and (model.model, day) not in proposed:
-        raise RefusalError(f"{model.model} has a version from {day} already; choose a later date")
-    charges, touched = [], 0
-    for charge in base.charges:
-        rates = tuple((change(charge, rate) or rate) for rate in charge.rates)
-        touched += sum(new is not old for new, old in zip(rates, charge.rates, strict=True))
-        charges.append(charge.model_copy(update={"rates": rates}))
-    if not touched:
-        raise RefusalError(f"changes nothing of {model.model}")
-    version = base.model_copy(
-        update={
-            "effective": day,
-            "announced": candidate.announced,
-            "source": f"candidate {candidate.candidate}: {candidate.why}",
-            "charges": tuple(charges),
-        }
-    )
-    others: list[Version] = [each for each in model.versions if each.effective != day]
-    versions = sorted([version, *others], key=lambda each: each.effective, reverse=True)
-    return model.model_copy(update={"versions": tuple(versions)})
+    def _set(self, index: int, change: SetRate) -> None:
+        model = self._model(change.set, ("set",))
+        name, version = model.model, self._base(model, ("set",))
+        chosen = found(name, version, change)
+        again = [self.rates_set[name, at] for at in chosen if (name, at) in self.rates_set]
+        if again:
+            raise Refusal((("set",), f"{self._line(again[0])} sets a rate that is meant here too; keep one"))
+        rates = rates_of(version)
+        amounts = {at: change.rate for at in chosen if rates[at].rate != change.rate}
+        if not amounts:
+            raise Refusal((("rate",), f"changes nothing: {name} has this rate already ({rates[chosen[0]].source})"))
+        self.rates_set |= {(name, at): index for at in chosen}
+        self._new_version(index, model, version, amounts)
 
+    def _scale(self, index: int, change: Scale) -> None:
+        wanted, path = change.scale, ("scale",)
+        if wanted.model is None:
+            models = selected(self.models, self.families, wanted, self.day)
+        elif wanted.family is None and wanted.type is None:
+            models = [self._model(wanted.model, path)]
+        else:
+            raise Refusal((path, "names a model, so leave out family and type"))
+        if change.factor == 1:
+            raise Refusal((("factor",), "changes nothing: every rate x 1 is the same"))
+        scaling, wrong = [], []
+        for model in models:
+            try:
+                version = self._base(self._model(model.model, path), path)
+                scaling.append((model, version, scaled(version, change.factor)))
+            except Refusal as refusal:
+                wrong += refusal.findings
+        if wrong:
+            raise Refusal(*wrong)
+        # A model that costs nothing stays as it is, as long as there are others.
+        if not any(amounts for _, _, amounts in scaling):
+            raise Refusal((path, "changes nothing: all of these rates are 0"))
+        for model, version, amounts in scaling:
+            if amounts:
+                self._new_version(index, model, version, amounts)
 
-def _set(charge: Charge, rate: Rate, change: SetRate, place: str) -> Rate | None:
-    if change.charge not in (None, charge.charge):
-        return None
-    for name, wanted in change.where.items():
-        has = rate.attributes.get(name)
-        if has is None or not set(has) & set(wanted):
-            return None
-        if not set(has) <= set(wanted):
-            together = ", ".join(has)
-            raise RefusalError(f"the rate at {rate.source} is for {name} {together}; name them all, or split its line")
-    return None if rate.rate == change.rate else _moved(rate, change.rate, place)
+    def _model(self, name: str, path: Path) -> AnyModel:
+        if name in self.added:
+            raise Refusal((path, f"{self._line(self.added[name])} adds {name}; write it there as it should be"))
+        return named(self.models, name, path)
 
+    def _base(self, model: AnyModel, path: Path) -> Version:
+        """The version that a new one is based on; a day has one version, which only candidates may replace."""
+        name, version = model.model, in_effect(model, self.day, path)
+        if version.effective == self.day and name not in self.changed and (name, self.day) not in self.base.proposed:
+            where = self.files.get(name, "the tables")
+            raise Refusal((path, f"{name} has a version from {self.day} already ({where}). Choose another day"))
+        return version
 
-def _scaled(rate: Rate, factor: Any, place: str) -> Rate | None:
-    amount = plain(multiply(rate.rate, factor))
-    if places_of(amount) > _PLACES:
-        raise RefusalError(f"{text(rate.rate)} ({rate.source}) x {text(factor)} has more than {_PLACES} decimal places")
-    return None if amount == rate.rate else _moved(rate, amount, place)
+    def _new_version(self, index: int, model: AnyModel, base: Version, amounts: Mapping[At, Decimal]) -> None:
+        source = self.file.candidate.source
+        if base.effective == self.day:
+            # What an earlier candidate says of the same day stays part of the reason.
+            source = base.source if model.model in self.changed else f"{base.source}; {source}"
+        update = {"effective": self.day, "announced": self.file.candidate.announced, "source": source}
+        version = base.model_copy(update=update | moved(base, amounts, self.file.place(index)))
+        others: list[Version] = [each for each in model.versions if each.effective != self.day]
+        versions = sorted([version, *others], key=lambda each: each.effective, reverse=True)
+        self.models[model.model] = model.model_copy(update={"versions": tuple(versions)})
+        self.changed[model.model] = index
 
+    def check(self) -> None:
+        """What the changes come to: other rates in the end, and models that obey the rules of loaded tables."""
+        for name, index in self.changed.items():
+            before, after = (self._rates(models[name]) for models in (self.base.models, self.models))
+            if before == after:
+                words = f"changes nothing of {name}: after the changes above, its rates are as they were"
+                self.faults.append(self.file.fault(index, (), words))
+        for made in (self.changed, self.added, self.retired):
+            for name, index in made.items():
+                for path, words in self._findings(self.models[name]):
+                    # A model that is added stands in this file; of the others, only the change does.
+                    at = ("add", *path) if made is self.added else path[1:] if path[:1] == ("retired",) else ()
+                    self.faults.append(self.file.fault(index, at, words))
 
-def _moved(rate: Rate, amount: Any, place: str) -> Rate:
-    return rate.model_copy(update={"rate": amount, "source": place})
+    def _rates(self, model: AnyModel) -> list[Decimal]:
+        return [rate.rate for rate in rates_of(in_effect(model, self.day, ())).values()]
+
+    def _findings(self, model: AnyModel) -> Iterator[Finding]:
+        yield from check_model(model, self.base.units)
+        if isinstance(model, VideoModel):
+            yield from check_video(model, self.base.vocabulary.video)
+        else:
+            yield from check_metered(model)
+        yield from check_references(model, self.models, self.file.written - self.models.keys())
+
+    def _line(self, index: int) -> str:
+        return f"line {self.file.place(index).rpartition(':')[2]}"

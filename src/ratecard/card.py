@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from ratecard.candidate import with_candidate
-from ratecard.load.candidate_file import load_candidate
+from ratecard.load.candidate_file import read_candidate
 from ratecard.load.folder import load_tables
 from ratecard.price_book import PriceBook
 from ratecard.pricing import Pricer, price_video
@@ -51,7 +51,7 @@ class RateCard:
 
         Raises `TableError` with every fault of the overlay, a change that matches or changes nothing included.
         """
-        return RateCard(with_candidate(self.tables, load_candidate(path)))
+        return RateCard(with_candidate(self.tables, read_candidate(path)))
 
     def boundaries(self) -> tuple[datetime, ...]:
         """The instants at which some price changes, begins or ends, in order: when a server changes its price book."""

@@ -68,6 +68,22 @@ def test_a_broken_model_does_not_hide_the_faults_of_the_models_beside_it(tmp_pat
     ]
 
 
+def test_a_broken_successor_is_one_fault_and_not_two(tmp_path: Path) -> None:
+    old = model("old").replace("    versions:", "    retired: {on: 2027-01-01, successor: new}\n    versions:")
+    (tmp_path / "a.yaml").write_text(family(old))
+    (tmp_path / "b.yaml").write_text(family(model("new", rate="free")))
+    assert faults(tmp_path) == ["b.yaml:14: rate 'free'"]
+
+
+@pytest.mark.parametrize("text", ["- x", "models: x", "models: [x]", "models: [{model: [x]}]"])
+def test_models_that_cannot_be_named_are_faults_like_any_other(text: str, tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(f"family: x\n{text}\n" if text.startswith("m") else text)
+    (tmp_path / "b.yaml").write_text(family(model("one", currency="usd")))
+    found = faults(tmp_path)
+    assert found[-1] == "b.yaml:7: currency 'usd'"
+    assert found[0].startswith("a.yaml:")
+
+
 def test_broken_units_or_vocabulary_are_not_blamed_on_the_models(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(family(model("one")))
     (tmp_path / "units.yaml").write_text("unit: [video_second]\n")

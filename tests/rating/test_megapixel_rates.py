@@ -24,7 +24,7 @@ def test_ltx_2_19b_has_24_frames_a_second_and_one_more(
     megapixels = Fraction(pixels * frames, 1_000_000)
     assert_costs(quote, megapixels * Fraction(rate) * Fraction("1.10"))
     (line,) = quote.lines
-    assert (line.unit, line.quantity) == ("megapixel", megapixels)
+    assert (line.unit, Fraction(line.quantity)) == ("megapixel", megapixels)
     assert line.sku == f"{model}-megapixel-rate-{duration}-{ratio.replace(':', 'x')}"
 
 

@@ -20,7 +20,7 @@ def test_a_clip_of_fixed_price_needs_nothing_but_its_model(prices: PriceBook, mo
     quote = prices.quote_video({"model": model})
     assert_costs(quote, Fraction(rate))
     (line,) = quote.lines
-    assert (line.sku, line.quantity, line.unit, line.amount) == (f"{model}-fixed", 1, "clip", Fraction(rate))
+    assert (line.sku, str(line.quantity), line.unit, str(line.amount)) == (f"{model}-fixed", "1", "clip", rate)
 
 
 @pytest.mark.parametrize("resolution", ["360p", "540p", "720p", "1080p"])
@@ -42,6 +42,14 @@ def test_a_generation_may_be_the_duration() -> None:
     )
     for body in ({"model": "made-up"}, {"model": "made-up", "duration": "1 gen"}):
         assert_costs(made_up.quote_video(body), Fraction("0.15") * Fraction("1.1"))
+
+
+def test_a_clip_may_have_no_duration_at_all() -> None:
+    made_up = prices_of("{audio: none}", charge("method: fixed\nunit: clip\n", ["rate: 0.4"]))
+    assert_costs(made_up.quote_video({"model": "made-up"}), Fraction("0.4"))
+    quote = made_up.quote_video({"model": "made-up", "duration": "30s"})
+    assert_costs(quote, Fraction("0.4"))
+    assert quote.ignored == ("duration",)
 
 
 def test_a_generation_may_be_one_of_several_durations_with_a_price_each() -> None:

@@ -36,7 +36,8 @@ def test_seconds_times_the_rate_of_the_resolution_and_the_sound(
     quote = prices.quote_video({"model": model, "duration": duration, "audio": audio, **size})
     assert_costs(quote, int(duration[:-1]) * Fraction(rate))
     (line,) = quote.lines
-    assert (line.quantity, line.unit, Fraction(line.unit_rate)) == (int(duration[:-1]), "video_second", Fraction(rate))
+    assert (f"{line.quantity}s", line.unit) == (duration, "video_second")
+    assert Fraction(line.unit_rate) == Fraction(rate)
 
 
 def test_sound_is_on_unless_it_is_refused(prices: PriceBook) -> None:
@@ -85,6 +86,18 @@ def test_the_total_is_rounded_once_and_not_line_by_line() -> None:
         "made-up-second-layer-resolution-rate-1s",
         "made-up-start-fee-fixed",
     ]
+
+
+@pytest.mark.parametrize(("audio", "word", "ending"), [("none", "false", ""), ("always", "true", "-audio")])
+def test_a_model_without_a_choice_of_sound_ignores_what_is_sent(audio: str, word: str, ending: str) -> None:
+    made_up = prices_of(
+        f"{{duration: [5s], audio: {audio}}}",
+        charge("method: duration-rate\nunit: video_second\n", [f"audio: {word}, rate: 0.2"]),
+    )
+    for sent in (True, False):
+        quote = made_up.quote_video({"model": "made-up", "audio": sent})
+        assert_costs(quote, 5 * Fraction("0.2"))
+        assert (quote.lines[0].sku, quote.ignored) == (f"made-up-duration-rate-5s{ending}", ("audio",))
 
 
 @pytest.mark.parametrize(("places", "total"), [(0, "1"), (1, "0.6"), (3, "0.617"), (4, "0.6170")])

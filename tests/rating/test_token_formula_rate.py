@@ -76,6 +76,7 @@ def test_every_published_rate_without_and_with_reference_video(
         (6, "3.5", 10),
         (30, "10", 50),
         (30, "30", 60),
+        (5, "7.123456789012", Fraction("12.123456789012")),  # more digits than a line shows
     ],
 )
 def test_with_reference_video_at_least_five_thirds_of_the_output_are_billed(
@@ -134,6 +135,17 @@ def test_the_minimum_is_data_and_0_switches_it_off(minimum: str, billed: int) ->
     )
     quote = made_up.quote_video({"model": "made-up", "reference_video_total_duration": 1})
     assert_costs(quote, Fraction(billed * 24 * 2, 1024))
+
+
+def test_a_rate_may_say_that_it_is_without_reference_video() -> None:
+    options = "method: token-formula\nunit: mtoken\nframes_per_second: 24\npixels_per_token: 1024\n"
+    made_up = prices_of(
+        "{duration: [5s], audio: none}",
+        charge(f"{options}sizes: [{{size: 1280x720}}]", ["video_input: false, rate: 3"]),
+    )
+    quote = made_up.quote_video({"model": "made-up", "reference_video_total_duration": 5})
+    assert_costs(quote, Fraction(5 * 1280 * 720 * 24 * 3, 1024 * 1_000_000))
+    assert quote.ignored == ("reference_video_total_duration",)
 
 
 def test_an_amount_is_rounded_to_the_line_places_and_the_total_from_it_once() -> None:

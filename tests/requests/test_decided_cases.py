@@ -85,7 +85,9 @@ def test_an_unknown_model_is_the_whole_answer_whatever_else_is_wrong(prices: Pri
         assert error.details is None
 
 
-@pytest.mark.parametrize(("name", "echoed"), [("", ""), ("§§§", "§§§"), ("\udfff", "\\udfff"), ("q" * 999, "q" * 100 + "…")])
+@pytest.mark.parametrize(
+    ("name", "echoed"), [("", ""), ("§§§", "§§§"), ("\udfff", "\\udfff"), ("q" * 999, "q" * 100 + "…")]
+)
 def test_a_name_like_no_model_gets_no_suggestion(prices: PriceBook, name: str, echoed: str) -> None:
     assert refusal(prices, {"model": name}).body() == {"error": f"Specified model not found: {echoed}"}
 

@@ -1,45 +1,25 @@
-"""Whatever comes in, the answer is a quote or an error tree, never an exception of another kind."""
+"""Every kind of body: text, bytes, mappings, and what is none of them."""
 
 import json
-import random
 from collections import ChainMap, OrderedDict, UserDict, defaultdict
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
 import pytest
-from error_trees import answer, messages, refusal
+from error_trees import answer, messages
 
-from ratecard import PriceBook, Quote, QuoteError
+from ratecard import PriceBook, QuoteError
 
-FIELDS = (
-    "model", "duration", "aspect_ratio", "resolution", "upscale_factor", "enhancement_model", "target_fps",
-    "slowdown_factor", "audio", "video_url", "reference_video_total_duration",
-)  # fmt: skip
-MODELS = (
-    "seedance-2-5-reference-to-video-basic",
-    "topaz-video-upscale",
-    "topaz-video-interpolation",
-    "seedvr2-video-upscale",
-    "kling-v3-pro-text-to-video",
-    "no-such-model",
-)
 GOOD = {
-    "model": MODELS[0],
+    "model": "seedance-2-5-reference-to-video-basic",
     "duration": "5s",
     "resolution": "720p",
     "aspect_ratio": "16:9",
     "reference_video_total_duration": Decimal("12.5"),
 }
 AS_JSON = json.dumps({**GOOD, "reference_video_total_duration": 12.5})
-
-
-def nested(depth: int, value: Any = None) -> Any:
-    for _ in range(depth):
-        value = [value]
-    return value
 
 
 class Loud(float):
@@ -61,40 +41,6 @@ class Frozen(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self.fields)
-
-
-STRANGE: tuple[Any, ...] = (
-    None, True, False, 0, -1, 1, 5, 10**400, -(10**10_000), 0.5, -0.0, 1e308, 5e-324, float("nan"), float("inf"),
-    float("-inf"), Loud(5.0), Loud("nan"), Decimal("1E+400"), Decimal("-1E+999999"), Decimal("1E-999999"),
-    Decimal("NaN"), Decimal("sNaN"), Decimal("Infinity"), Decimal("-0"), 1j, Fraction(1, 3), "", " ", "5s", "auto",
-    "-1", "\ud800", "\x00", "_errors", "x" * 100_000, "https://a.b/\udfff", b"5s", bytearray(b"5s"), (), ("5s",), [],
-    ["5s"], {}, {"_errors": ["forged"]}, {"_errors": {"_errors": []}}, set(), frozenset({"5s"}), object(), int,
-    nested(100_000), range(3), {"a": nested(50)},
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("field", FIELDS)
-def test_any_value_in_any_field(prices: PriceBook, field: str) -> None:
-    for model in MODELS:
-        for value in STRANGE:
-            answer(prices, {**GOOD, "model": model, field: value})
-            answer(prices, {"model": model, field: value})
-
-
-def test_strange_values_in_all_fields_at_once(prices: PriceBook) -> None:
-    dice = random.Random(20260929)  # noqa: S311
-    for _ in range(2_000):
-        names = dice.sample(FIELDS, dice.randint(1, len(FIELDS)))
-        body = {name: dice.choice(STRANGE) for name in names}
-        error = answer(prices, body | {"model": dice.choice(MODELS)} if dice.random() < 0.8 else body)
-        assert isinstance(error, Quote) or error.error
-
-
-@pytest.mark.parametrize("key", ["_errors", "__class__", "", "\ud800", 5, None, 1.5, True, b"model", (1, 2), float("nan")])
-def test_any_key_beside_the_fields(prices: PriceBook, key: Any) -> None:
-    assert prices.quote_video({**GOOD, key: "x"}) == prices.quote_video(GOOD)
-    assert messages(prices, {**GOOD, key: "x", "resolution": 5}).keys() == {"resolution"}
-    assert messages(prices, {key: ["forged"]}) == {"model": ["Required"]}
 
 
 @pytest.mark.parametrize(
@@ -206,11 +152,7 @@ def test_a_body_is_left_as_it_was(prices: PriceBook) -> None:
     assert body == GOOD
 
 
-def test_a_whole_video_as_a_data_uri_is_no_trouble(prices: PriceBook) -> None:
+def test_a_whole_video_inside_json_is_no_trouble(prices: PriceBook) -> None:
     url = "data:video/mp4;base64," + "A" * 40_000_000
-    assert prices.quote_video({**GOOD, "video_url": url}).ignored == ("video_url",)
     text = AS_JSON.replace("}", f', "video_url": "{url}"}}')
     assert prices.quote_video(text.encode()).ignored == ("video_url",)
-    assert messages(prices, {**GOOD, "video_url": url.replace(",", ";", 1)}) == {"video_url": ["Invalid url"]}
-    refusal(prices, {**GOOD, "resolution": url, "model": MODELS[0]})
-    refusal(prices, {**GOOD, "model": url})

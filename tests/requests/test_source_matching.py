@@ -124,8 +124,12 @@ def test_interpolation_of_an_unknown_frame_rate_wants_one(prices: PriceBook) -> 
     assert list(messages(prices, {"model": INTERPOLATION})) == ["enhancement_model", "target_fps", "video_url"]
 
 
-@pytest.mark.parametrize("word", ["-1", "1 gen", "31s"])
-def test_an_upscale_model_lists_its_own_durations(prices: PriceBook, word: str) -> None:
-    listed = " | ".join(f"'{seconds}s'" for seconds in range(1, 31))
-    found = messages(prices, {"model": UPSCALE, "duration": word, "video_url": URL}, SourceVideo(seconds=5))
-    assert found == {"duration": [f"Invalid enum value. Expected {listed} | 'Auto', received '{word}'"]}
+@pytest.mark.parametrize("word", ["-1", "1 gen", "31s", None])
+@pytest.mark.parametrize("sent", [{}, {"video_url": URL}])
+def test_a_wrong_duration_of_an_upscale_is_the_only_thing_wrong(
+    prices: PriceBook, word: str | None, sent: dict[str, Any]
+) -> None:
+    found = messages(prices, {"model": UPSCALE, "duration": word, **sent})
+    listed = " | ".join(f"'{seconds}s'" for seconds in range(1, 31)) + " | 'Auto'"
+    wrong = f"Invalid enum value. Expected {listed}, received '{word}'"
+    assert found == {"duration": [wrong if word else f"Expected {listed}, received null"]}

@@ -1,11 +1,14 @@
 """The digest names what the tables mean: not how, where or in which order they are written."""
 
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 import ratecard
+from ratecard.tables.digest import digest as compute
+from ratecard.tables.rate import Rate
 
 SOUND = Path(__file__).parent / "sound"
 FILES = {path.name: path.read_text() for path in SOUND.glob("*.yaml")}
@@ -91,7 +94,9 @@ def test_another_way_to_write_the_same_has_the_same_digest(edit: Edit, digest: C
 def test_another_meaning_has_another_digest(edit: Edit, digest: Callable[[dict[str, str]], str]) -> None:
     files = edited(edit)
     if edit[2] == "unit: video_clip,":
-        files["per_clip.yaml"] = files["per_clip.yaml"].replace("unit: clip", "unit: video_clip")
+        files = {
+            name: text.replace("            unit: clip", "            unit: video_clip") for name, text in files.items()
+        }
     assert digest(files) != digest(FILES)
 
 
@@ -123,3 +128,10 @@ def test_every_model_counts(digest: Callable[[dict[str, str]], str]) -> None:
 def test_a_digest_is_short_enough_to_be_read_aloud(card: ratecard.RateCard) -> None:
     assert len(card.digest) == 16
     assert set(card.digest) <= set("0123456789abcdef")
+
+
+@pytest.mark.parametrize(("one", "other"), [("0.1", "0.10"), ("100", "1E+2"), ("0.0000001", "1E-7")])
+def test_a_rate_made_in_a_program_has_the_digest_of_its_value(one: str, other: str) -> None:
+    made = [Rate(rate=Decimal(number), attributes={}) for number in (one, other)]
+    assert compute([made[0]]) == compute([made[1]])
+    assert compute([made[0]]) != compute([Rate(rate=Decimal("0.2"), attributes={})])

@@ -83,6 +83,8 @@ def within_limits(
     """
     key = key_record if isinstance(key_record, ApiKey) else ApiKey.model_validate(key_record)
     name = currency.lower()
+    if name not in Amounts.model_fields:
+        raise ValueError(f"currency={currency!r} has no spending limit. Allowed: {', '.join(Amounts.model_fields)}")
     limit: Decimal | None = getattr(key.consumptionLimits, name)
     if spent is None:
         before: Decimal = getattr(key.currentPeriodUsage, name)
@@ -97,7 +99,7 @@ def period_start(period: str, instant: datetime) -> datetime:
     >>> period_start("MONTH", datetime(2026, 9, 29, 12, tzinfo=UTC)).isoformat()
     '2026-09-01T00:00:00+00:00'
     """
-    if instant.tzinfo is None:
+    if instant.utcoffset() is None:
         raise InstantError(f"{instant!r} has no time zone. Write an aware instant, like datetime(..., tzinfo=UTC)")
     day = instant.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     if period in ("DAY", "EPOCH"):

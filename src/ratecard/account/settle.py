@@ -32,10 +32,13 @@ def settle(amount: Decimal, balances: Mapping[str, Decimal]) -> dict[str, Decima
     {'DIEM': Decimal('0.40'), 'BUNDLED_CREDITS': Decimal('0'), 'USD': Decimal('0.55')}
     """
     rest = _number("amount", amount)
-    have = {name.upper(): _number(f"balances[{name!r}]", balance) for name, balance in balances.items()}
-    unknown = sorted(set(have) - set(ORDER))
-    if unknown:
-        raise ValueError(f"balances has {unknown[0]!r}. Allowed: {', '.join(ORDER)}")
+    have: dict[str, Decimal] = {}
+    for name, balance in balances.items():
+        if name.upper() not in ORDER:
+            raise ValueError(f"balances has {name!r}. Allowed: {', '.join(ORDER)}")
+        if name.upper() in have:
+            raise ValueError(f"balances has {name!r} twice; keep one")
+        have[name.upper()] = _number(f"balances[{name!r}]", balance)
     paid = {}
     for currency in ORDER:
         paid[currency] = min(have.get(currency, Decimal(0)), rest)
@@ -57,7 +60,7 @@ def daily_allowance(staked: Decimal, diem: Diem) -> Decimal:
 
 def next_refresh(instant: datetime) -> datetime:
     """When the allowance is refreshed next: 00:00 UTC after an aware instant."""
-    if instant.tzinfo is None:
+    if instant.utcoffset() is None:
         raise InstantError(f"{instant!r} has no time zone. Write an aware instant, like datetime(..., tzinfo=UTC)")
     return datetime.combine(instant.astimezone(UTC).date() + timedelta(days=1), time(), UTC)
 

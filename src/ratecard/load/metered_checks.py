@@ -12,12 +12,15 @@ from ratecard.words.suggest import did_you_mean
 _TOKENS = ("input", "output", "cache_input", "cache_write")
 _CONTEXTS = ("base", "extended")
 _FACTORS = ("2x", "4x")
+# Of several charges of these, only the first would be billed.
+_ONE_CHARGE = ("music",)
 
 
 def check_metered(model: MeteredModel | TextModel) -> Iterator[Finding]:
     """Every rule that such a model obeys beyond those of all models."""
     allowed = METHODS_OF_TYPE[model.type]
     for index, version in enumerate(model.versions):
+        seen: set[str] = set()
         for number, charge in enumerate(version.charges):
             at = ("versions", index, "charges", number)
             if charge.method not in allowed:
@@ -25,6 +28,9 @@ def check_metered(model: MeteredModel | TextModel) -> Iterator[Finding]:
                 words = f"method {charge.method} does not price {model.type}.{near} Allowed: {', '.join(allowed)}"
                 yield (*at, "method"), words
                 continue
+            if seen and (charge.method in seen or model.type in _ONE_CHARGE):
+                yield (*at, "method"), f"method {charge.method}: a second charge would never be billed; keep one"
+            seen.add(charge.method)
             yield from (((*at, *path), words) for path, words in _check_charge(model.type, version, charge))
 
 
@@ -38,6 +44,8 @@ def _check_charge(kind: str, version: MeteredVersion, charge: Charge) -> Iterato
         yield from _check_bands(charge)
     elif isinstance(charge, PerUpscale):
         for index, rate in enumerate(charge.rates):
+            if "factor" not in rate.attributes:
+                yield ("rates", index), f"factor is missing. Write one of: {', '.join(_FACTORS)}"
             for factor in rate.attributes.get("factor", ()):
                 if factor not in _FACTORS:
                     yield ("rates", index, "factor"), f"factor '{factor}' is not known. Allowed: {', '.join(_FACTORS)}"

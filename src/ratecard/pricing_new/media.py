@@ -90,6 +90,7 @@ def _images(metered: Metered) -> Made:
     if charge is None:
         return None
     choices = {name: _choices(charge, name) for name in ("resolution", "quality")}
+    rates = {key: rate for rate in charge.rates for key in _keys(rate, choices)}
     choices["quality"] = tuple(quality for quality in choices["quality"] if quality != UNSTATED)
     fields: dict[str, Field] = {"n": _COUNT}
     fields |= {name: Choice(values, fold=True) if values else Text() for name, values in choices.items()}
@@ -97,7 +98,6 @@ def _images(metered: Metered) -> Made:
         fields["input_images"] = _COUNT
     defaults: dict[str, Any] = {"n": 1, "input_images": 1}
     lowest = min(choices["resolution"], key=_size, default=None)
-    rates = {key: rate for rate in charge.rates for key in _keys(rate, ("resolution", "quality"))}
     inert = {name for name, values in choices.items() if not values}
     if further is None:
         inert.add("input_images")
@@ -140,7 +140,7 @@ def _upscales(metered: Metered) -> Made:
     if charge is None:
         return None
     factors, plain = _choices(charge, "factor"), _of(metered, PerImage) if metered.model.type == "upscale" else None
-    rates = {key[0]: rate for rate in charge.rates for key in _keys(rate, ("factor",))}
+    rates = {key[0]: rate for rate in charge.rates for key in _keys(rate, {"factor": factors})}
     count, model = per_unit(charge, metered.per(charge.unit)), metered.model.model
     fields: dict[str, Field] = {"factor": Choice(factors)}
 
@@ -206,8 +206,9 @@ def _choices(charge: Charge, attribute: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(value for rate in charge.rates for value in rate.attributes.get(attribute, ())))
 
 
-def _keys(rate: Rate, attributes: tuple[str, ...]) -> list[tuple[str | None, ...]]:
-    return list(product(*(rate.attributes.get(attribute, (None,)) for attribute in attributes)))
+def _keys(rate: Rate, choices: Mapping[str, tuple[str, ...]]) -> list[tuple[str | None, ...]]:
+    """Every combination that a rate stands for; an attribute that it does not name does not matter."""
+    return list(product(*(rate.attributes.get(name, values or (None,)) for name, values in choices.items())))
 
 
 def _size(resolution: str) -> tuple[int, str]:

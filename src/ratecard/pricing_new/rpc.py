@@ -27,7 +27,7 @@ def price_rpc(metered: Metered, charge: RpcCredits) -> Rater:
         calls = _read_calls(usage, charge, problems)
         if problems:
             raise QuoteError(INVALID, problems)
-        return metered.quote(rpc_lines(charge, metered.model.model, network, calls))
+        return metered.quote(rpc_lines(charge, metered.per(charge.unit), metered.model.model, network, calls))
 
     return rate
 

@@ -9,11 +9,18 @@ def per_second(charge: Compiling) -> Calculator:
     """Exact: whole seconds times a rate of at most 12 places. SKUs are put together once, for every duration."""
     key, rates = charge.rates_by("duration")
     unit = charge.charge.unit
-    cells = {values: (f"{charge.sku}{rate.words}", rate.unit_rate, rate.source) for values, rate in rates.items()}
+    cells = {
+        values: (f"{charge.sku}{rate.words}", SECONDS[_duration(values)], rate.unit_rate, rate.source)
+        for values, rate in rates.items()
+    }
 
     def calculate(shape: Shape) -> LineItem:
-        sku, rate, source = cells[key(shape)]
-        seconds = SECONDS[shape["duration"]]
+        sku, seconds, rate, source = cells[key(shape)]
         return new(LineItem, (sku, seconds, unit, rate, multiply(seconds, rate), source, ""))
 
     return calculate
+
+
+def _duration(values: tuple[str, ...] | str) -> str:
+    """The duration among the values that a rate is found by: the first, or the only one."""
+    return values if isinstance(values, str) else values[0]

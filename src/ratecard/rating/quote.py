@@ -57,7 +57,7 @@ class Quote(NamedTuple):
 
         Amounts are negative and sum exactly to minus `total`. Raises `InstantError` for a naive timestamp.
         """
-        if timestamp.tzinfo is None:
+        if timestamp.utcoffset() is None:
             raise InstantError(f"{timestamp!r} has no time zone. Write an aware one, like datetime(..., tzinfo=UTC)")
         if currency not in CURRENCIES:
             raise ValueError(f"currency={currency!r}. Allowed: {', '.join(CURRENCIES)}")

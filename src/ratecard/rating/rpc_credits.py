@@ -37,7 +37,7 @@ def tier_of_method(charge: RpcCredits, method: str) -> tuple[str, Decimal] | Non
     return None
 
 
-def rpc_lines(charge: RpcCredits, model: str, network: str, calls: Iterable[Call]) -> list[LineItem]:
+def rpc_lines(charge: RpcCredits, per: int, model: str, network: str, calls: Iterable[Call]) -> list[LineItem]:
     """One line for each tier of the batch, and one for its failed calls; whole credits, exact."""
     chain, credits_of_call = networks_of(charge)[network]
     credits_by: dict[str, Decimal] = {}
@@ -50,5 +50,5 @@ def rpc_lines(charge: RpcCredits, model: str, network: str, calls: Iterable[Call
                 raise ValueError(f"no tier for {call.method}")
             name, amount = f"{chain}-{tier[0]}", multiply(tier[1], credits_of_call)
         credits_by[name] = add(credits_by.get(name, Decimal(0)), amount)
-    count = per_unit(charge, 1)
+    count = per_unit(charge, per)
     return [count(amount, charge.rates[0], f"{model}-{name}-{charge.unit}") for name, amount in credits_by.items()]

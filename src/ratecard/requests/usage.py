@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from ratecard.requests.body import Body, read_body
 from ratecard.requests.fields import Choice
@@ -22,27 +22,51 @@ Count = Annotated[int, Field(ge=0, strict=True)]
 AtLeastOne = Annotated[int, Field(ge=1, strict=True)]
 
 
-class PromptTokensDetails(_Usage):
+class _ClientUsage(_Usage):
+    """What a client library hands out: as an object or a mapping, with further fields that price nothing."""
+
+    model_config = ConfigDict(extra="ignore", from_attributes=True)
+
+
+class PromptTokensDetails(_ClientUsage):
     """Parts of the prompt: read from the cache, and written to it."""
 
-    cached_tokens: Count = 0
-    cache_creation_input_tokens: Count = 0
+    cached_tokens: Count | None = 0
+    cache_creation_input_tokens: Count | None = 0
 
 
-class TokenUsage(_Usage):
-    """The OpenAI-compatible usage object: `prompt_tokens` is all input, cached tokens included."""
+class TokenUsage(_ClientUsage):
+    """The OpenAI-compatible usage object: `prompt_tokens` is all input, cached tokens included.
 
-    prompt_tokens: Count
-    completion_tokens: Count = 0
-    prompt_tokens_details: PromptTokensDetails | None = None
+    `completion_tokens` may be left out for an embedding only.
+
+    >>> TokenUsage.model_validate({"input_tokens": 10, "output_tokens": 2, "total_tokens": 12}).prompt_tokens
+    10
+    """
+
+    prompt_tokens: Annotated[Count, Field(validation_alias=AliasChoices("prompt_tokens", "input_tokens"))]
+    completion_tokens: Annotated[
+        Count | None, Field(validation_alias=AliasChoices("completion_tokens", "output_tokens"))
+    ] = None
+    prompt_tokens_details: Annotated[
+        PromptTokensDetails | None,
+        Field(validation_alias=AliasChoices("prompt_tokens_details", "input_tokens_details")),
+    ] = None
 
 
 class ServiceParameters(_Usage):
-    """The parameters of a text request that decide what is searched."""
+    """The parameters of a text request; three of them decide what is searched. None: as the API's default."""
 
-    enable_web_search: Literal["off", "on", "auto"] = "off"
-    enable_web_scraping: bool = False
-    enable_x_search: bool = False
+    character_slug: str | None = None
+    strip_thinking_response: bool | None = None
+    disable_thinking: bool | None = None
+    enable_web_search: Literal["off", "on", "auto"] | None = None
+    enable_web_scraping: bool | None = None
+    enable_x_search: bool | None = None
+    enable_web_citations: bool | None = None
+    include_search_results_in_stream: bool | None = None
+    return_search_results_as_documents: bool | None = None
+    include_venice_system_prompt: bool | None = None
 
 
 class TextUsage(_Usage):

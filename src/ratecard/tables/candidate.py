@@ -1,9 +1,8 @@
 """A candidate: a small overlay that proposes other rates from a date on."""
 
-from typing import Annotated, Any
+from pydantic import Field
 
-from pydantic import Discriminator, Field, Tag
-
+from ratecard.tables.card import AnyModel
 from ratecard.tables.scalars import Day, Frozen, Number, Positive, Text, Words
 
 
@@ -17,7 +16,7 @@ class SetRate(Frozen):
 
 
 class Selection(Frozen):
-    """Which models a factor applies to: one model, a family, or a whole type."""
+    """Which models a factor applies to: one model; or a family, a whole type, or the models of a type in a family."""
 
     model: Text | None = None
     family: Text | None = None
@@ -41,21 +40,13 @@ class Retire(Frozen):
 class Add(Frozen):
     """`add: {...}`: a new model, written as in a table, in a family that exists or a new one."""
 
-    add: dict[str, Any]
+    add: AnyModel
     family: Text
 
 
-def _kind(given: Any) -> str | None:
-    return next((name for name in ("set", "scale", "retire", "add") if isinstance(given, dict) and name in given), None)
-
-
-Change = Annotated[
-    Annotated[SetRate, Tag("set")]
-    | Annotated[Scale, Tag("scale")]
-    | Annotated[Retire, Tag("retire")]
-    | Annotated[Add, Tag("add")],
-    Discriminator(_kind),
-]
+Change = SetRate | Scale | Retire | Add
+# The word that says which change it is.
+KINDS: dict[str, type[Change]] = {"set": SetRate, "scale": Scale, "retire": Retire, "add": Add}
 
 
 class Candidate(Frozen):
@@ -68,4 +59,8 @@ class Candidate(Frozen):
     why: Text
     changes: tuple[Change, ...]
 
-
+    @property
+    def source(self) -> str:
+        """What a version that it makes says of where its prices come from."""
+        words = f"candidate {self.candidate} by {self.proposed_by}: {self.why}"
+        return " ".join(words.split())

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, WithJsonSchema
 
 from ratecard.tables.scalars import Day, Frozen, Integer, Number, Text
 
@@ -11,7 +11,7 @@ def _read_flag(given: object) -> object:
     return {"true": True, "false": False}.get(str(given), given)
 
 
-Flag = Annotated[bool, BeforeValidator(_read_flag)]
+Flag = Annotated[bool, BeforeValidator(_read_flag), WithJsonSchema({"enum": [True, False, "true", "false"]})]
 
 
 class TextLimit(Frozen):

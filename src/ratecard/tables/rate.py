@@ -9,7 +9,7 @@ from ratecard.tables.scalars import Frozen, Number, Words
 # Where the loader puts the `file:line` of a rate; no key that a person writes.
 SOURCE_KEY = "@source"
 # The lines of these lists know their place: that of the key named here.
-PLACED_BY = {"rates": "rate", "examples": "total"}
+PLACED_BY = {"rates": "rate", "examples": "total", "versions": "effective"}
 # The last tier of a rate that rises with a quantity: whatever is above the tier before it.
 ANY = "any"
 

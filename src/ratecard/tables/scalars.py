@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 
 from ratecard.words.money import READING, plain
 
@@ -135,13 +135,26 @@ def _already(read: Callable[[object], Any], kind: type) -> BeforeValidator:
     return BeforeValidator(lambda given: given if isinstance(given, kind) else read(given))
 
 
-Text = Annotated[str, BeforeValidator(read_text)]
-Number = Annotated[Decimal, _already(read_number, Decimal)]
-Positive = Annotated[Decimal, _already(read_positive, Decimal)]
-Integer = Annotated[int, _already(read_integer, int)]
-Count = Annotated[int, _already(read_count, int)]
-Day = Annotated[date, _already(read_day, date)]
-Pixels = Annotated[Size, _already(read_size, Size)]
-Ratio = Annotated[Fraction, _already(read_fraction, Fraction)]
-Words = Annotated[tuple[str, ...], BeforeValidator(read_words)]
-Counts = Annotated[tuple[int, ...], BeforeValidator(_read_counts)]
+def _text(pattern: re.Pattern[str]) -> dict[str, Any]:
+    return {"type": "string", "pattern": f"^{pattern.pattern}$"}
+
+
+# What each looks like to an editor, whose YAML reader makes numbers and truth values of some texts.
+_WORD: dict[str, Any] = {"type": ["string", "number", "boolean"], "minLength": 1}
+_ONE_OR_MORE = {"anyOf": [_WORD, {"type": "array", "items": _WORD, "minItems": 1}]}
+
+
+def _number(pattern: re.Pattern[str], kind: str, **limits: int) -> WithJsonSchema:
+    return WithJsonSchema({"anyOf": [{"type": kind, **limits}, _text(pattern)]})
+
+
+Text = Annotated[str, BeforeValidator(read_text), WithJsonSchema(_WORD)]
+Number = Annotated[Decimal, _already(read_number, Decimal), _number(_NUMBER, "number", minimum=0)]
+Positive = Annotated[Decimal, _already(read_positive, Decimal), _number(_NUMBER, "number", exclusiveMinimum=0)]
+Integer = Annotated[int, _already(read_integer, int), _number(_INTEGER, "integer", minimum=0)]
+Count = Annotated[int, _already(read_count, int), _number(_INTEGER, "integer", minimum=1)]
+Day = Annotated[date, _already(read_day, date), WithJsonSchema(_text(_DAY))]
+Pixels = Annotated[Size, _already(read_size, Size), WithJsonSchema(_text(_SIZE))]
+Ratio = Annotated[Fraction, _already(read_fraction, Fraction), _number(_FRACTION, "integer", minimum=0)]
+Words = Annotated[tuple[str, ...], BeforeValidator(read_words), WithJsonSchema(_ONE_OR_MORE)]
+Counts = Annotated[tuple[int, ...], BeforeValidator(_read_counts), WithJsonSchema(_ONE_OR_MORE)]

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from ratecard.tables.charge import Charge
 from ratecard.tables.rate import SOURCE_KEY
-from ratecard.tables.scalars import Day, Frozen, Integer, Number, Text
+from ratecard.tables.scalars import Day, Frozen, Integer, Number, Positive, Text
 
 
 class Rounding(Frozen):
@@ -30,6 +30,8 @@ class Version(Frozen):
 
     `effective` is the first day of these rates, from 00:00 UTC; `announced` the day on which they were made known;
     `checked` the last day on which a person compared them with `source`.
+    `correction` says why a version that was in effect already reads differently now, `expected_change` by what factor
+    its rates are meant to differ from the ones before: `ratecard check --against` asks for them.
     """
 
     effective: Day
@@ -37,8 +39,11 @@ class Version(Frozen):
     checked: Day
     source: Text
     evidence: Text | None = None
+    correction: Text | None = None
+    expected_change: Positive | None = None
     charges: tuple[Charge, ...]
     examples: tuple[Example, ...]
+    place: str = Field(default="", alias=SOURCE_KEY)
 
 
 class Retirement(Frozen):

@@ -4,7 +4,7 @@ import csv
 import io
 import sys
 from codecs import BOM_UTF8
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,6 +16,8 @@ from ratecard.price_book import PriceBook
 from ratecard.requests.body import INVALID, Body
 from ratecard.requests.text_body import body_of_text
 from ratecard.words.errors import QuoteError
+
+Row = Body | QuoteError
 
 _SAMPLE = 4096
 # A cell may hold a data URI of a whole video.
@@ -30,9 +32,8 @@ def answer_batch(prices: PriceBook, path: Path) -> int:
     later = io.BytesIO() if sys.stdout.isatty() else None
     out: BinaryIO = later or sys.stdout.buffer
     bad = 0
-    with _progress() as progress:
-        for row in progress.track(rows, description="Quoting"):
-            bad += _answer(prices, row, out)
+    for row in _watched(rows):
+        bad += _answer(prices, row, out)
     if later:
         sys.stdout.buffer.write(later.getvalue())
     sys.stdout.buffer.flush()
@@ -49,7 +50,7 @@ def _read(path: Path) -> bytes:
     return content.removeprefix(BOM_UTF8)
 
 
-def _answer(prices: PriceBook, row: Body | QuoteError, out: BinaryIO) -> bool:
+def _answer(prices: PriceBook, row: Row, out: BinaryIO) -> bool:
     try:
         if isinstance(row, QuoteError):
             raise row
@@ -72,7 +73,7 @@ def _json_lines(content: bytes) -> Iterator[Body]:
     yield from (line for line in content.split(b"\n") if line.strip())
 
 
-def _csv_rows(content: bytes) -> Iterator[Body | QuoteError]:
+def _csv_rows(content: bytes) -> Iterator[Row]:
     csv.field_size_limit(_LONGEST_CELL)
     reader = csv.DictReader(io.StringIO(content.decode("utf-8", "replace"), newline=""))
     names = list(reader.fieldnames or ())
@@ -86,8 +87,12 @@ def _csv_rows(content: bytes) -> Iterator[Body | QuoteError]:
             yield body_of_text({name.strip(): (text or "").strip() for name, text in row.items()})
 
 
-def _progress() -> Progress:
-    """A bar on a terminal, and nothing where standard error is a file."""
+def _watched(rows: Sequence[Row]) -> Iterator[Row]:
+    """The rows, with a progress bar on a terminal and nothing where standard error is a file."""
     console = Console(stderr=True)
+    if not console.is_terminal:
+        yield from rows
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=console, disable=not console.is_terminal, transient=True)
+    with Progress(*columns, console=console, transient=True) as progress:
+        yield from progress.track(rows, description="Quoting")

@@ -38,10 +38,10 @@ def models(part: str, tables: Path | None, at: datetime, as_json: bool) -> None:
         return
     if found:
         show_table(
-            ("Model", "Type", "Since", "Retires"),
-            [
-                (model.model, model.type, str(version.effective), str(model.retired.on) if model.retired else "")
-                for model, version in found
-            ],
+            ("Model", "Type", "Since"),
+            [(model.model, model.type, str(version.effective)) for model, version in found],
         )
+    for model, _ in found:
+        if model.retired:
+            click.echo(f"{model.model} retires on {model.retired.on}")
     click.echo(f"{len(found)} model{'' if len(found) == 1 else 's'}", err=True)

@@ -27,7 +27,9 @@ def align(rows: Sequence[Sequence[str]], right: Collection[int] = (), least: int
 def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Collection[str] = ()) -> None:
     """Print rows under headings. Columns that are empty are left out; the last one continues on lines of its own."""
     body = list(rows)
-    kept = [i for i, heading in enumerate(headings) if any(row[i] for row in body)]
+    kept = [i for i in range(len(headings)) if any(row[i] for row in body)]
+    if not kept:
+        return
     columns = [headings[i] for i in kept]
     cells = _folded([[row[i] for i in kept] for row in body], columns)
     first, *others = align([columns, *cells], {i for i, heading in enumerate(columns) if heading in right})

@@ -1,0 +1,1 @@
+"""Two rate cards compared: every price, condition and model that differs, from which day, and how much it matters."""

@@ -1,0 +1,126 @@
+"""Images by resolution and quality, their defaults, and images made larger."""
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from metered_answers import amounts, made_up, refused, sentence, sound, total
+
+from ratecard import PriceBook
+
+IMAGE = "{charge: image, method: per-image, unit: image, rates: [%s]}"
+
+
+@pytest.mark.parametrize(
+    ("model", "fields", "price", "sku"),
+    [
+        ("flux-2-pro", {}, "0.04", "image-unit"),
+        ("flux-2-pro", {"n": 3}, "0.12", "image-unit"),
+        ("qwen-image-3", {}, "0.04", "fixed-1K-1img"),
+        ("qwen-image-3", {"resolution": "2K", "n": 2}, "0.08", "fixed-2K-1img"),
+        ("qwen-image-3", {"resolution": "2k"}, "0.04", "fixed-2K-1img"),
+        ("nano-banana-pro", {"resolution": "4K"}, "0.35", "fixed-4K-1img"),
+        ("gpt-image-2", {"quality": "low"}, "0.02", "fixed-1K-low-1img"),
+        ("gpt-image-2", {"quality": "LOW", "resolution": "4k"}, "0.05", "fixed-4K-low-1img"),
+        ("gpt-image-2", {"quality": "high", "resolution": "2K", "n": 10}, "5", "fixed-2K-high-1img"),
+        ("gpt-image-2", {}, "0.26", "fixed-1K-high-1img"),
+        # The list prices a resolution without a quality too, and dearer.
+        ("gpt-image-2", {"resolution": "1K"}, "0.27", "fixed-1K-1img"),
+        ("upscaler", {}, "0.01", "image-unit"),
+        ("upscaler", {"n": 2}, "0.02", "image-unit"),
+    ],
+)
+def test_an_image_costs_what_its_size_and_quality_say(
+    prices: PriceBook, model: str, fields: dict[str, Any], price: str, sku: str
+) -> None:
+    quote = sound(prices.rate({"type": "image", "model": model, **fields}))
+    assert amounts(quote) == {sku: Decimal(price)}
+    assert quote.lines[0].quantity == fields.get("n", 1)
+    assert (quote.type, quote.tokens, quote.ignored) == ("image", None, ())
+
+
+@pytest.mark.parametrize(
+    ("rates", "fields", "price"),
+    [
+        # high where it is priced, even if another is dearer; else the dearest
+        ("{quality: high, rate: 2}, {quality: ultra, rate: 5}", {}, 2),
+        ("{quality: low, rate: 2}, {quality: medium, rate: 5}, {quality: draft, rate: 1}", {}, 5),
+        # the lowest resolution, wherever it stands
+        ("{resolution: 4K, rate: 9}, {resolution: 1K, rate: 4}, {resolution: 2K, rate: 3}", {}, 4),
+        ("{resolution: 2K, quality: low, rate: 3}, {resolution: 1K, quality: low, rate: 4}", {}, 4),
+        # an attribute that a rate does not name does not matter
+        ("{resolution: 1K, quality: [low, high], rate: 3}, {resolution: 2K, rate: 6}", {"resolution": "2K"}, 6),
+        (
+            "{resolution: 1K, quality: [low, high], rate: 3}, {resolution: 2K, rate: 6}",
+            {"resolution": "2K", "quality": "low"},
+            6,
+        ),
+        ("{quality: low, rate: 1}, {quality: high, rate: 2}", {"quality": "low", "resolution": "9K"}, 1),
+    ],
+)
+def test_the_defaults_of_a_made_up_model(tmp_path: Path, rates: str, fields: dict[str, Any], price: int) -> None:
+    prices = made_up(tmp_path, "image", IMAGE % rates)
+    assert total(prices, "image", "m", **fields) == price
+
+
+@pytest.mark.parametrize(
+    ("model", "fields", "said"),
+    [
+        ("flux-2-pro", {"n": 0}, {"n": ["Number must be greater than or equal to 1"]}),
+        ("flux-2-pro", {"n": -2}, {"n": ["Number must be greater than or equal to 1"]}),
+        (
+            "flux-2-pro",
+            {"n": 0.5},
+            {"n": ["Expected integer, received float", "Number must be greater than or equal to 1"]},
+        ),
+        ("flux-2-pro", {"n": True}, {"n": ["Expected number, received boolean"]}),
+        ("flux-2-pro", {"n": None}, {"n": ["Expected number, received null"]}),
+        ("flux-2-pro", {"n": 10**13}, {"n": ["Number must be less than or equal to 1000000000000"]}),
+        ("flux-2-pro", {"resolution": 5}, {"resolution": ["Expected string, received number"]}),
+        (
+            "qwen-image-3",
+            {"resolution": "4K"},
+            {"resolution": ["Invalid enum value. Expected '1K' | '2K', received '4K'"]},
+        ),
+        ("qwen-image-3", {"resolution": None}, {"resolution": ["Expected '1K' | '2K', received null"]}),
+        ("qwen-image-3", {"resolution": ["1K"]}, {"resolution": ["Expected '1K' | '2K', received array"]}),
+        (
+            "gpt-image-2",
+            {"quality": "unstated", "resolution": "8K", "n": "1"},
+            {
+                "n": ["Expected number, received string"],
+                "resolution": ["Invalid enum value. Expected '1K' | '2K' | '4K', received '8K'"],
+                "quality": ["Invalid enum value. Expected 'low' | 'medium' | 'high', received 'unstated'"],
+            },
+        ),
+    ],
+)
+def test_wrong_fields(prices: PriceBook, model: str, fields: dict[str, Any], said: dict[str, list[str]]) -> None:
+    assert refused(prices, {"type": "image", "model": model, **fields}) == said
+
+
+def test_fields_without_effect_are_named(prices: PriceBook) -> None:
+    quote = prices.rate({"type": "image", "model": "flux-2-pro", "resolution": "x", "quality": "y", "prompt": "z"})
+    assert quote.ignored == ("resolution", "quality")
+    assert prices.rate({"type": "image", "model": "qwen-image-3", "quality": "y"}).ignored == ("quality",)
+
+
+@pytest.mark.parametrize(("model", "factor", "price"), [("flux-2-pro", "2x", "0.02"), ("upscaler", "4x", "0.08")])
+def test_an_image_is_made_larger_by_its_factor(prices: PriceBook, model: str, factor: str, price: str) -> None:
+    quote = sound(prices.rate({"type": "upscale", "model": model, "factor": factor}))
+    assert amounts(quote) == {f"upscale-{factor}-image-unit": Decimal(price)}
+    assert quote.type == "upscale"
+
+
+def test_an_upscaler_without_a_factor_has_a_price_and_an_image_model_has_none(prices: PriceBook) -> None:
+    assert total(prices, "upscale", "upscaler") == Decimal("0.01")
+    assert refused(prices, {"type": "upscale", "model": "flux-2-pro"}) == {"factor": ["Required"]}
+    said = "Invalid enum value. Expected '2x' | '4x', received '3x'"
+    assert refused(prices, {"type": "upscale", "model": "upscaler", "factor": "3x"}) == {"factor": [said]}
+    said = "Expected '2x' | '4x', received number"
+    assert refused(prices, {"type": "upscale", "model": "flux-2-pro", "factor": 2}) == {"factor": [said]}
+    for type_, model in (("upscale", "grok-4-3"), ("upscale", "qwen-image-3-edit"), ("edit", "flux-2-pro")):
+        said = sentence(prices, {"type": type_, "model": model, "factor": "2x"})
+        assert said.startswith(f"Specified model not found: {model} is of type ")
+        assert said.endswith(f", and has no price for {type_}")
