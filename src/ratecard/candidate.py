@@ -53,8 +53,14 @@ class _Overlay:
         models, base = self.models, self.base
         proposed = base.proposed | {(name, self.day) for name in (*self.changed, *self.added)}
         parts = [*models.values(), *base.units.values(), base.vocabulary, *base.limits]
-        made = {"models": models, "families": self.families, "files": self.files}
-        return replace(base, **made, proposed=proposed, digest=digest(parts))
+        return replace(
+            base,
+            models=models,
+            families=self.families,
+            files=self.files,
+            proposed=proposed,
+            digest=digest(parts),
+        )
 
     def make(self, index: int, change: Change) -> None:
         match change:
@@ -111,14 +117,17 @@ class _Overlay:
     def _scale(self, index: int, change: Scale) -> None:
         wanted, path = change.scale, ("scale",)
         if wanted.model is None:
-            models = selected(self.models, self.families, wanted, self.day)
+            # A model that the candidate adds keeps the rates that it is written with.
+            there = {name: model for name, model in self.models.items() if name not in self.added}
+            models = selected(there, self.families, wanted, self.day)
         elif wanted.family is None and wanted.type is None:
             models = [self._model(wanted.model, path)]
         else:
             raise Refusal((path, "names a model, so leave out family and type"))
         if change.factor == 1:
             raise Refusal((("factor",), "changes nothing: every rate x 1 is the same"))
-        scaling, wrong = [], []
+        scaling = []
+        wrong: list[Finding] = []
         for model in models:
             try:
                 version = self._base(self._model(model.model, path), path)

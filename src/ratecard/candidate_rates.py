@@ -94,7 +94,7 @@ def found(name: str, version: Version, change: SetRate) -> list[At]:
                 if not set(has[attribute]) <= set(wanted):
                     words = f"the rate at {rate.source} is for {attribute} {', '.join(has[attribute])} together"
                     wrong.append(
-                        (("where", attribute), f"{words}; name them all, or split its line in the table first")
+                        (("where", attribute), f"{words}; name them all, or split its line first")
                     )
             matching.append(At(c, r))
     if not matching:
@@ -139,7 +139,7 @@ def _unclear(name: str, version: Version, matching: Iterable[At], change: SetRat
         yield (("set",), f"fits rates of {len(known)} charges of {name}. Name one. charge: {' | '.join(known)}")
         return
     chosen = [(rates[at], attributes_of(version.charges[at.charge], rates[at])) for at in matching]
-    if len({rate.rate for rate, _ in chosen}) < 2:  # noqa: PLR2004
+    if len({rate.rate for rate, _ in chosen}) < 2:
         return
     differing: dict[str, dict[str, None]] = {}
     for attribute in dict.fromkeys(attribute for _, has in chosen for attribute in has):

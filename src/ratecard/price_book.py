@@ -46,11 +46,14 @@ class PriceBook:
             if version and not model.retired_on(self.day) and type_ in (None, model.type):
                 yield model, version
 
-    def in_effect(self, name: str) -> tuple[AnyModel, Version]:
-        """A model and its version in effect. Raises `QuoteError` for one that has no price now, and says why."""
+    def in_effect(self, name: str, type_: str | None = None) -> tuple[AnyModel, Version]:
+        """A model and its version in effect. Raises `QuoteError` for one that has no price now, and says why.
+
+        Where there is no such model, models of `type_` are suggested.
+        """
         model = self.card.tables.models.get(name)
         if model is None:
-            near = suggestions(name, (known.model for known, _ in self.in_effect_all()))
+            near = suggestions(name, (known.model for known, _ in self.in_effect_all(type_)))
             hint = f". Did you mean: {', '.join(near)}?" if near else ""
             raise QuoteError(f"Specified model not found: {echo(name)}{hint}")
         if model.retired is not None and model.retired_on(self.day):
@@ -156,7 +159,7 @@ class PriceBook:
         name = fields.get("model")
         if not isinstance(name, str):
             refuse_without_model(fields, self.card.api_wide)
-        model, version = self.in_effect(name)
+        model, version = self.in_effect(name, "video")
         if not isinstance(model, VideoModel) or not isinstance(version, VideoVersion):
             self._wrong_type(model, "video")
         quote = self._video[name] = self.card.video_pricer(model, version)

@@ -15,8 +15,8 @@ IMAGE = "{charge: image, method: per-image, unit: image, rates: [%s]}"
 @pytest.mark.parametrize(
     ("model", "fields", "price", "sku"),
     [
-        ("flux-2-pro", {}, "0.04", "image-unit"),
-        ("flux-2-pro", {"n": 3}, "0.12", "image-unit"),
+        ("flux-2-pro", {}, "0.03", "image-unit"),
+        ("flux-2-pro", {"n": 3}, "0.09", "image-unit"),
         ("qwen-image-3", {}, "0.04", "fixed-1K-1img"),
         ("qwen-image-3", {"resolution": "2K", "n": 2}, "0.08", "fixed-2K-1img"),
         ("qwen-image-3", {"resolution": "2k"}, "0.04", "fixed-2K-1img"),

@@ -17,8 +17,8 @@ def percent_text(old: Decimal | Fraction, new: Decimal | Fraction) -> str:
 
     Rounds: half-up to two decimal places; what would be zero but is not is `+<0.01%`.
 
-    >>> percent_text(Decimal("0.154"), Decimal("0.17")), percent_text(Decimal(3), Decimal(2)), percent_text(Decimal(0), Decimal(1))
-    ('+10.39%', '-33.33%', '')
+    >>> percent_text(Decimal("0.154"), Decimal("0.17")), percent_text(Decimal(3), Decimal(2))
+    ('+10.39%', '-33.33%')
     """
     if not old:
         return ""
@@ -112,7 +112,7 @@ class Cells(NamedTuple):
     differing: tuple[CellChange, ...] = ()
     added: int = 0
     removed: int = 0
-    count: int = 0
+    of: int = 0
     # The one whose exact price differs by the greatest factor, where that is not its total.
     steepest: CellChange | None = None
 
@@ -149,7 +149,7 @@ class Change(NamedTuple):
             "source": self.place,
             "rates": [rate.to_dict() for rate in self.rates],
             "terms": [term._asdict() for term in self.terms],
-            "price_cells": {"affected": self.cells.affected, "of": self.cells.count},
+            "price_cells": {"affected": self.cells.affected, "of": self.cells.of},
             "worst_rise": rise and rise.to_dict(),
             "worst_fall": fall and fall.to_dict(),
         }

@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from ratecard.diff.change import Priced, RateChange
+from ratecard.diff.side import Priceable
 from ratecard.tables.charge import Charge
 from ratecard.tables.rate import Rate
 from ratecard.tables.selection import combinations, named_attributes, tiers
@@ -17,14 +18,6 @@ from ratecard.words.money import multiply, plain
 _ALL = ("",)
 # A rate of tokens that names no context is the one of the ordinary context.
 _UNNAMED = {"context": ("base",)}
-
-
-class Priceable(NamedTuple):
-    """A version with what its rates mean: the currency of its model and the units of its card."""
-
-    version: Version
-    currency: str
-    units: Mapping[str, Unit]
 
 
 class _Key(NamedTuple):
@@ -68,9 +61,7 @@ def _attributes(names: tuple[str, ...], combined: Sequence[tuple[str, ...]]) -> 
 def _names(*sides: Priceable | None) -> dict[str, tuple[str, ...]]:
     """The attributes that the rates of each charge name, on either side."""
     charges = sorted((charge for side in sides if side for charge in side.version.charges), key=lambda one: one.charge)
-    return {
-        name: _ordered(list(group)) for name, group in groupby(charges, key=lambda one: one.charge)
-    }
+    return {name: _ordered(list(group)) for name, group in groupby(charges, key=lambda one: one.charge)}
 
 
 def _ordered(charges: Sequence[Charge]) -> tuple[str, ...]:
@@ -88,7 +79,7 @@ def _rates(side: Priceable | None, names: Mapping[str, tuple[str, ...]]) -> dict
         for rate in charge.rates:
             priced = _priced(charge, rate, unit)
             for values in combinations(rate, names[charge.charge], domains):
-                found[_Key(charge.charge, unit.counts, side.currency, values)] = priced
+                found[_Key(charge.charge, unit.counts, side.model.currency, values)] = priced
     return found
 
 

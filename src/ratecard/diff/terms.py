@@ -1,4 +1,4 @@
-"""The conditions of a version as text, in one order whatever the order in its file: what is not a rate and yet decides."""
+"""The conditions of a version as text, in one order whatever that of the file: what is no rate and yet decides."""
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
@@ -7,9 +7,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from ratecard.diff.change import TermChange
+from ratecard.diff.side import Priceable
 from ratecard.tables.charge import Charge
 from ratecard.tables.scalars import Size
-from ratecard.tables.version import Model, Version
 from ratecard.tables.vocabulary import Unit
 from ratecard.words.money import plain, text
 
@@ -23,8 +23,11 @@ _RANGE = 3
 Terms = dict[str, str | tuple[str, ...]]
 
 
-def terms_of(model: Model[Any], version: Version, units: Mapping[str, Unit]) -> Terms:
+def terms_of(side: Priceable | None) -> Terms:
     """Every condition of a version by its name: `accepts duration`, `rounding places`, `markup of video`."""
+    if side is None:
+        return {}
+    model, version, units = side
     found: Terms = {"type": model.type, "currency": model.currency, "mode": getattr(model, "mode", "")}
     found |= described(version)
     found["order of charges"] = ", ".join(charge.charge for charge in version.charges)
@@ -61,7 +64,7 @@ def term_changes(old: Terms, new: Terms) -> tuple[TermChange, ...]:
 
 def _of_charge(charge: Charge, units: Mapping[str, Unit]) -> Iterator[tuple[str, str | tuple[str, ...]]]:
     yield from ((name, value) for name, value in described(charge).items() if name != "charge")
-    yield "count in a unit", str(units[charge.unit].per)
+    yield "unit count", str(units[charge.unit].per)
 
 
 def _sides(old: str | tuple[str, ...], new: str | tuple[str, ...]) -> tuple[str, str]:

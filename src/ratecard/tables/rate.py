@@ -35,5 +35,8 @@ class Rate(Frozen):
         if isinstance(given.get("attributes"), dict):
             return given
         own = {"rate", SOURCE_KEY}
+        digits = next((key for key in given if str(key).isdigit()), None)
+        if digits is not None:
+            raise ValueError(f"is cut off by a comma before {digits}. Write a decimal point, like 0.25")
         kept = {key: value for key, value in given.items() if key in own}
         return {**kept, "attributes": {key: value for key, value in given.items() if key not in own}}

@@ -5,26 +5,28 @@ from difflib import SequenceMatcher
 from heapq import nlargest
 
 # A word this unlike is no suggestion.
-_LIKENESS = 0.6
+_LIKENESS = 0.55
 # Longer words are cut, and only this many candidates are compared closely: a refusal must stay cheap.
 _LENGTH, _CANDIDATES = 80, 30
 
 
 def suggestions(given: str, known: Iterable[str], most: int = 3) -> list[str]:
-    """At most `most` known words, nearest first.
+    """At most `most` known words, nearest first: those as a whole alike, or that hold the most of what was given.
 
     >>> suggestions("kling-3-pro", ["veo3", "kling-v3-pro", "kling-o3-pro"])
     ['kling-v3-pro', 'kling-o3-pro']
     """
     wanted = given[:_LENGTH].lower()
     pieces = _pairs(wanted)
-    near = nlargest(_CANDIDATES, known, key=lambda word: len(pieces & _pairs(word.lower())) / (len(word) + 1))
+    near = nlargest(_CANDIDATES, known, key=lambda word: (len(pieces & _pairs(word.lower())), -len(word)))
     matcher = SequenceMatcher(autojunk=False)
     matcher.set_seq2(wanted)
     scored = []
     for word in near:
         matcher.set_seq1(word.lower())
-        scored.append((matcher.ratio(), word))
+        whole = matcher.ratio()
+        held = len(pieces & _pairs(word.lower())) / max(len(pieces), 1)
+        scored.append((max(whole, (whole + held) / 2), word))
     return [word for likeness, word in sorted(scored, key=lambda pair: -pair[0])[:most] if likeness >= _LIKENESS]
 
 

@@ -1,0 +1,83 @@
+"""One model on both sides, day by day: a stretch of days on which both stand still, and what differs on it."""
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+
+from ratecard.diff.cells import compare_cells
+from ratecard.diff.change import ADDED, CHANGED, REMOVED, RETIRED, Change
+from ratecard.diff.rates import rate_changes
+from ratecard.diff.side import Side, Standing
+from ratecard.diff.terms import term_changes, terms_of
+from ratecard.price_book import PriceBook
+from ratecard.tables.digest import digest
+
+_NOT_IN_THE_TABLES = "not in the tables any more"
+
+
+def stretches(name: str, old: Side, new: Side, days: Sequence[date]) -> Iterator[Change]:
+    """Everything that differs of a model, a change for each pair of versions that are in effect together."""
+    found: list[tuple[date, tuple[PriceBook, PriceBook], tuple[Standing, Standing]]] = []
+    for day in days:
+        books = old.book(day), new.book(day)
+        pair = Standing.of(books[0], name), Standing.of(books[1], name)
+        if not found or found[-1][2] != pair:
+            found.append((day, books, pair))
+    ends: list[date | None] = [day for day, *_ in found[1:]]
+    for (day, books, pair), until in zip(found, [*ends, None], strict=True):
+        change = _compare(name, books, pair, day)
+        if change:
+            yield change._replace(until=until)
+
+
+def _compare(
+    name: str, books: tuple[PriceBook, PriceBook], pair: tuple[Standing, Standing], day: date
+) -> Change | None:
+    old, new = pair
+    kind, note = _kind(old, new)
+    if not kind or (kind == CHANGED and _same(books, pair)):
+        return None
+    before, after = (standing.priceable(book) for standing, book in zip(pair, books, strict=True))
+    known = after or before
+    change = Change(
+        name,
+        kind,
+        day,
+        None,
+        note,
+        known.model.currency if known else "",
+        new.place or old.place,
+        rate_changes(before, after),
+        term_changes(terms_of(before), terms_of(after)) if kind == CHANGED else (),
+        compare_cells(name, books[0] if before else None, books[1] if after else None),
+    )
+    return change if kind != CHANGED or change.rates or change.terms or change.cells.affected else None
+
+
+def _kind(old: Standing, new: Standing) -> tuple[str, str]:
+    """What happened to a model, and a few words on it; nothing where neither side has a price."""
+    if old.version and new.version:
+        return CHANGED, ""
+    if new.version:
+        if old.model is None:
+            return ADDED, ""
+        return ADDED, "was retired" if old.retired else f"had its first price from {old.model.versions[-1].effective}"
+    if not old.version:
+        return "", ""
+    if new.model is None:
+        return REMOVED, _NOT_IN_THE_TABLES
+    if new.model.retired and new.retired:
+        successor = f", use {new.model.retired.successor}" if new.model.retired.successor else ""
+        return RETIRED, f"retired on {new.model.retired.on}{successor}"
+    return REMOVED, f"has its first price from {new.model.versions[-1].effective}"
+
+
+def _same(books: tuple[PriceBook, PriceBook], pair: tuple[Standing, Standing]) -> bool:
+    """Whether both versions mean the same: the quick answer for most models of a large card."""
+    if books[0].card.tables.units != books[1].card.tables.units:
+        return False
+    one, other = (
+        digest([standing.model.model_copy(update={"versions": (standing.version,), "retired": None})])
+        for standing in pair
+        if standing.model
+    )
+    return one == other

@@ -1,0 +1,119 @@
+"""Where every part of a YAML text stands, to the character, so that lines can be copied with other values in them."""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from itertools import accumulate
+from json import dumps
+from re import compile as pattern
+from typing import Any, NamedTuple
+
+import yaml
+
+from ratecard.words.tree import Path
+
+_Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+
+# What YAML takes for the end of a line, comments included.
+_LINES = pattern("[^\n\r\x85\u2028\u2029]*(?:\r\n|[\n\r\x85\u2028\u2029]|$)")
+# A value that needs no quotes, in a list in brackets neither.
+_PLAIN = pattern(r"[A-Za-z0-9](?:[A-Za-z0-9_./-]*[A-Za-z0-9])?")
+
+
+class Span(NamedTuple):
+    """From one character of a text up to another one, which is not part of it."""
+
+    start: int
+    end: int
+
+
+class Positions:
+    """The text of a file that the loader has found sound, and the place of every part of it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        lines = [match for match in _LINES.findall(text) if match]
+        self.starts = [0, *accumulate(map(len, lines))]
+        # The line ending of the file is that of its first line.
+        self.eol = next((line[len(line.rstrip("\r\n")) :] for line in lines), "") or "\n"
+        # Of every value where it stands; of every key where it begins; which values are written between brackets.
+        self.spans: dict[Path, Span] = {}
+        self.keys: dict[Path, int] = {}
+        self.flow: set[Path] = set()
+        self.values: dict[Path, str] = {}
+        # Values with a name (&name), and the uses of one (*name): a copy writes them out.
+        self.shared: dict[Span, str] = {}
+        self._anchors: dict[str, str] = {}
+        events = yaml.parse(text, Loader=_Loader)
+        for event in events:
+            if isinstance(event, yaml.DocumentStartEvent):
+                self._value(next(events), (), events)
+
+    def line_of(self, offset: int) -> int:
+        """The number of a character's line, counted from 1."""
+        return bisect_right(self.starts, offset)
+
+    def line(self, offset: int) -> Span:
+        """A character's whole line, with its ending."""
+        number = min(self.line_of(offset), len(self.starts) - 1)
+        return Span(self.starts[number - 1], self.starts[number])
+
+    def column(self, offset: int) -> int:
+        """How many characters stand before one on its line."""
+        return offset - self.line(offset).start
+
+    def copy(self, span: Span, replaced: Mapping[Span, str]) -> str:
+        """The text of a span with other words in some places; the uses of a name are written out."""
+        words, at = [], span.start
+        literals = {place: literal(value) for place, value in self.shared.items()}
+        for (start, end), new in sorted({**literals, **replaced}.items()):
+            if at <= start and end <= span.end:
+                words += [self.text[at:start], new]
+                at = end
+        return "".join([*words, self.text[at : span.end]])
+
+    def _value(self, event: Any, path: Path, events: Iterator[Any]) -> int:
+        """Record a value and all in it; where it ends."""
+        start, end = self._offset(event.start_mark), self._offset(event.end_mark)
+        if isinstance(event, yaml.AliasEvent):
+            self.values[path] = self._anchors[event.anchor]
+            self.shared[Span(start, end)] = self.values[path]
+        elif isinstance(event, yaml.ScalarEvent):
+            # A block scalar ends where the next value begins.
+            end = start + len(self.text[start:end].rstrip())
+            self.values[path] = event.value
+            if event.anchor:
+                self._anchors[event.anchor] = event.value
+                self.shared[Span(start, end)] = event.value
+        else:
+            if event.flow_style:
+                self.flow.add(path)
+            end = self._parts(isinstance(event, yaml.MappingStartEvent), path, events)
+        self.spans[path] = Span(start, end)
+        return end
+
+    def _parts(self, mapping: bool, path: Path, events: Iterator[Any]) -> int:
+        """The parts of a list or mapping. It ends with its last part, where no bracket says it: not with a comment."""
+        end, number = 0, 0
+        while not isinstance(event := next(events), yaml.MappingEndEvent | yaml.SequenceEndEvent):
+            inner = (*path, event.value if mapping else number)
+            if mapping:
+                self.keys[inner] = self._offset(event.start_mark)
+                event = next(events)
+            end = self._value(event, inner, events)
+            number += 1
+        return self._offset(event.end_mark) if path in self.flow else end
+
+    def _offset(self, mark: Any) -> int:
+        return self.starts[min(mark.line, len(self.starts) - 1)] + int(mark.column)
+
+
+def literal(value: str) -> str:
+    """A value as YAML writes it: as it is, or in double quotes.
+
+    >>> print(literal("2027-03-01"), literal("16:9"))
+    2027-03-01 "16:9"
+    """
+    if _PLAIN.fullmatch(value):
+        return value
+    # What cannot be seen is escaped: YAML takes some of it for the end of a line.
+    return '"' + "".join(dumps(char, ensure_ascii=not char.isprintable())[1:-1] for char in value) + '"'
