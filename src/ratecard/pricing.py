@@ -25,7 +25,7 @@ def price_video(model: VideoModel, version: VideoVersion, tables: Tables, api_wi
     line and one rounding.
     """
     asked = VideoRequests(version, api_wide)
-    active, inert, defaults, required = asked.active.get, asked.inert, asked.defaults, asked.required
+    active, inert, defaults, required = asked.active.get, asked.inert.get, asked.defaults, asked.required
     settle, refuse = asked.settle, asked.refuse
     calculators = tuple(
         calculator(Compiling(model.model, version, charge, tables.units[charge.unit].per, first=number == 0))
@@ -44,10 +44,12 @@ def price_video(model: VideoModel, version: VideoVersion, tables: Tables, api_wi
                     value = shape[field] = accept(given)
                     if value is None:
                         refuse(body, source)
-                elif field in inert:
-                    if inert[field](given) is None:
-                        refuse(body, source)
-                    ignored = (*ignored, field)
+                else:
+                    accept = inert(field)
+                    if accept is not None:
+                        if accept(given) is None:
+                            refuse(body, source)
+                        ignored += (field,)
         except TypeError:  # a list or an object is no key of a look-up
             refuse(body, source)
         for field in required:
@@ -71,7 +73,7 @@ def price_video(model: VideoModel, version: VideoVersion, tables: Tables, api_wi
                 lines,
                 effective,
                 digest,
-                in_order(ignored) if ignored else ignored,
+                in_order(ignored) if len(ignored) > 1 else ignored,
                 "video",
                 None,
             ),

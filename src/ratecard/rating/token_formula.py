@@ -38,9 +38,9 @@ def token_formula(charge: Compiling, options: TokenFormula) -> Calculator:
 
     def cell_of(rate: CompiledRate, framed: Framed) -> _Cell:
         (width, height), ratio, note = framed
-        tokens = multiply(of_pixel, Decimal(width * height))
+        tokens = plain(multiply(of_pixel, Decimal(width * height)))
         words = f"{rate.words}-{slug(ratio)}" if ratio else rate.words
-        exact = places_of(plain(multiply(tokens, rate.unit_rate))) <= places
+        exact = places_of(multiply(tokens, rate.unit_rate)) <= places
         return _Cell(rate.unit_rate, rate.source, words, tokens, exact, note)
 
     def cell_by_size(shape: Shape) -> _Cell:

@@ -69,7 +69,7 @@ class VideoRequests:
 
 def in_order(names: Collection[str]) -> tuple[str, ...]:
     """Field names in the order of the specification."""
-    return tuple(names) if len(names) == 1 else tuple(sorted(names, key=FIELD_ORDER.index))
+    return tuple(sorted(names, key=FIELD_ORDER.index))
 
 
 def field_problems(body: Mapping[str, Any], fields: Mapping[str, Field], shape: Shape) -> Problems:
