@@ -9,7 +9,7 @@ import pytest
 import ratecard
 from ratecard import InstantError, PriceBook, QuoteError, RateCard
 from ratecard.load.folder import shipped_folder
-from ratecard.pricing import Pricer
+from ratecard.pricing.video import Pricer
 from ratecard.tables.video import VideoModel, VideoVersion
 
 TURBO = {"model": "minimax-h3-max-turbo-text-to-video", "duration": "10s", "resolution": "480P"}

@@ -94,7 +94,7 @@ class _Overlay:
             raise Refusal((("retire",), f"changes nothing: {model.model} is retired already, on {model.retired.on}"))
         charged = users(self.models, model.model, self.day)
         if charged:
-            words = f"{len(charged)} versions of text models charge by '{model.model}', like {charged[0]}"
+            words = f"text models charge by '{model.model}' from then on, like {charged[0]}"
             raise Refusal((("retire",), f"{words}; give them versions without it first"))
         retired = Retirement(on=self.day, successor=change.successor)
         self.models[model.model] = model.model_copy(update={"retired": retired})

@@ -93,12 +93,11 @@ def found(name: str, version: Version, change: SetRate) -> list[At]:
             for attribute, wanted in change.where.items():
                 if not set(has[attribute]) <= set(wanted):
                     words = f"the rate at {rate.source} is for {attribute} {', '.join(has[attribute])} together"
-                    wrong.append(
-                        (("where", attribute), f"{words}; name them all, or split its line first")
-                    )
+                    wrong.append((("where", attribute), f"{words}; name them all, or split its line first"))
             matching.append(At(c, r))
     if not matching:
-        every = "; ".join(dict.fromkeys(_words(charge, rate) for charge in charges.values() for rate in charge.rates))
+        each = (_words(charge, rate) for charge in charges.values() for rate in charge.rates)
+        every = "; ".join(filter(None, dict.fromkeys(each)))
         wrong.append((("where",), f"matches nothing: no rate of {name} is for all of this together. It has: {every}"))
     wrong += _unclear(name, version, matching, change)
     if wrong:

@@ -1,5 +1,6 @@
 """The rate card: all tables at one digest, and the price book of any instant."""
 
+from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -7,11 +8,11 @@ from ratecard.candidate import with_candidate
 from ratecard.load.candidate_file import read_candidate
 from ratecard.load.folder import load_tables
 from ratecard.price_book import PriceBook
-from ratecard.pricing import Pricer, price_video
-from ratecard.pricing_new.compiled import Metered, Rater
-from ratecard.pricing_new.media import price_audio, price_media
-from ratecard.pricing_new.rpc import price_rpc
-from ratecard.pricing_new.text import price_text
+from ratecard.pricing.compiled import Metered, Rater
+from ratecard.pricing.media import price_audio, price_media
+from ratecard.pricing.rpc import price_rpc
+from ratecard.pricing.text import price_text
+from ratecard.pricing.video import Pricer, price_video
 from ratecard.requests.video_fields import api_wide_fields
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.metered import MeteredVersion, TextVersion
@@ -40,6 +41,8 @@ class RateCard:
         self.api_wide = api_wide_fields(tables.vocabulary.video)
         # Compiled video versions, shared by every price book of this card.
         self._video: dict[tuple[str, date], Pricer] = {}
+        # The same of every other type; a text version is compiled with the surcharges and limits of its day.
+        self._raters: dict[tuple[object, ...], Rater | None] = {}
 
     @property
     def digest(self) -> str:
@@ -81,16 +84,34 @@ class RateCard:
         return Metered(model, version, self.tables.units, self.tables.digest)
 
     def rater(self, kind: str, model: AnyModel, version: Version, book: PriceBook) -> Rater | None:
-        """The function that rates usages of a type at a version; None where the model has no price for the type."""
+        """The function that rates usages of a type at a version, shared by every book of this card for which it is the
+        same; None where the model has no price for the type.
+        """
+        searches: dict[str, tuple[AnyModel, Version]] = {}
+        if isinstance(version, TextVersion) and kind == model.type:
+            searches = {search: book.in_effect(name) for search, name in version.surcharges.items()}
+        days = tuple(charged.effective for _, charged in searches.values())
+        key = (kind, model.model, version.effective, days, book.limits.effective)
+        if key not in self._raters:
+            self._raters[key] = self._compile(kind, model, version, searches, book.limits.scraped_urls)
+        return self._raters[key]
+
+    def _compile(
+        self,
+        kind: str,
+        model: AnyModel,
+        version: Version,
+        searches: Mapping[str, tuple[AnyModel, Version]],
+        scraped_most: int,
+    ) -> Rater | None:
         if not isinstance(version, MeteredVersion):
             return None
         metered = self.metered(model, version)
         if kind in ("text", "embedding"):
             if model.type != kind:
                 return None
-            named = version.surcharges.items() if isinstance(version, TextVersion) else ()
-            surcharges: dict[str, Metered] = {search: self.metered(*book.in_effect(name)) for search, name in named}
-            return price_text(metered, surcharges, book.limits.scraped_urls)
+            surcharges = {search: self.metered(*charged) for search, charged in searches.items()}
+            return price_text(metered, surcharges, scraped_most)
         if kind == "rpc":
             charge = version.charges[0]
             return price_rpc(metered, charge) if isinstance(charge, RpcCredits) else None

@@ -34,7 +34,7 @@ def work(card: RateCard) -> Iterator[Worked]:
             book = card.at(version.effective)
             for number, example in enumerate(version.examples):
                 try:
-                    quote = _price(book, model, example)
+                    quote = price_example(book, model, example)
                 except QuoteError as error:
                     yield Worked(model.model, number, example, None, str(error))
                 else:
@@ -42,7 +42,8 @@ def work(card: RateCard) -> Iterator[Worked]:
                     yield Worked(model.model, number, example, quote.total, lines)
 
 
-def _price(book: PriceBook, model: AnyModel, example: Example) -> Quote:
+def price_example(book: PriceBook, model: AnyModel, example: Example) -> Quote:
+    """What an example's request costs at an instant. Raises `QuoteError`."""
     if isinstance(example, VideoExample):
         source = SourceVideo(**example.source) if example.source else None
         return book.quote_video({"model": model.model, **body_of_text(example.request)}, source=source)

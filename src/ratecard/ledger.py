@@ -102,7 +102,7 @@ def _csv_rows(given: str) -> Iterator[Mapping[str, Any]]:
                 raise LedgerError(f"row {number} has more cells than the heading")
             yield row | {"inferenceDetails": {name: row[name] for name in _DETAILS if row.get(name)}}
     except csv.Error as error:
-        raise LedgerError(f"line {reader.line_num}: not CSV: {error}") from None
+        raise LedgerError(f"after line {reader.line_num}: not CSV: {error}") from None
 
 
 def _entry(number: int, row: Mapping[str, Any]) -> LedgerEntry:

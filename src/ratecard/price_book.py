@@ -5,9 +5,10 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ratecard.account.limits import Limit, Sunset, limit_of, sunset_of
-from ratecard.pricing import Pricer
-from ratecard.pricing_new.compiled import Rater
-from ratecard.pricing_new.text import Estimate, estimate, surcharge_line
+from ratecard.deprecation import Deprecation, deprecation_of
+from ratecard.pricing.compiled import Rater
+from ratecard.pricing.text import Estimate, estimate, surcharge_line
+from ratecard.pricing.video import Pricer
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.body import INVALID, Body, read_body
@@ -64,6 +65,16 @@ class PriceBook:
             first = model.versions[-1].effective
             raise QuoteError(f"No price for {name} on {self.day}. Its first version takes effect on {first}.")
         return model, version
+
+    def deprecation(self, name: str) -> Deprecation | None:
+        """The texts for the headers of a model that will be retired after this instant; None of any other.
+
+        >>> from ratecard import load_rate_card
+        >>> load_rate_card().at(date(2026, 9, 1)).deprecation("ltx-2-fast-text-to-video").date
+        '2026-09-28'
+        """
+        model = self.card.tables.models.get(name)
+        return None if model is None else deprecation_of(model, self.day)
 
     def quote_video(self, body: Body, *, source: SourceVideo | None = None) -> Quote:
         """The quote of a body of `POST /video/quote`: a mapping, or JSON as bytes or text.

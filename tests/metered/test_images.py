@@ -100,6 +100,13 @@ def test_wrong_fields(prices: PriceBook, model: str, fields: dict[str, Any], sai
     assert refused(prices, {"type": "image", "model": model, **fields}) == said
 
 
+def test_a_model_that_only_makes_images_larger(tmp_path: Path) -> None:
+    charge = "{charge: upscale, method: per-upscale, unit: image, rates: [{factor: 2x, rate: 3}]}"
+    prices = made_up(tmp_path, "image", charge)
+    assert total(prices, "upscale", "m", factor="2x") == 3
+    assert sentence(prices, {"type": "image", "model": "m"}).endswith("m is of type image, and has no price for image")
+
+
 def test_fields_without_effect_are_named(prices: PriceBook) -> None:
     quote = prices.rate({"type": "image", "model": "flux-2-pro", "resolution": "x", "quality": "y", "prompt": "z"})
     assert quote.ignored == ("resolution", "quality")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from metered_answers import amounts, made_up, refused, sound
+from metered_answers import amounts, made_up, refused, sentence, sound
 
 from ratecard import PriceBook, RpcUsage
 from ratecard.tables.metered_charges import RpcCredits
@@ -148,6 +148,12 @@ def test_at_most_a_hundred_calls(prices: PriceBook) -> None:
     assert refused(prices, {"type": "rpc", "network": "base-mainnet", "calls": calls}) == said
     assert refused(prices, {"type": "rpc", "network": "base-mainnet", "calls": ["x"] * 10**6}) == said
     assert RpcUsage.model_json_schema()["properties"]["calls"]["maxItems"] == 100
+
+
+def test_a_card_without_a_table_of_credits(tmp_path: Path) -> None:
+    image = "{charge: image, method: per-image, unit: image, rates: [{rate: 1}]}"
+    said = "Specified model not found: no model of type rpc has a price on 2026-02-01"
+    assert sentence(made_up(tmp_path, "image", image), batch("base-mainnet", "eth_call")) == said
 
 
 def test_unit_and_markup_of_the_table_count(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_the_lines_of_searches_follow_those_of_tokens_and_say_how_many(prices: P
     quote = prices.rate({"type": "text", "model": NO_X, "usage": tokens, "web_search_requests": 7})
     searched = quote.lines[-1]
     assert (searched.sku, searched.unit) == ("web-search-krequest", "krequest")
-    assert (searched.quantity, searched.unit_rate, searched.amount) == (Decimal("0.007"), 10, Decimal("0.07"))
+    assert (searched.quantity, searched.unit_rate, searched.amount) == (Decimal("0.007"), Decimal(10), Decimal("0.07"))
     assert quote.total == Decimal("6.07")
 
 

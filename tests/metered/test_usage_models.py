@@ -85,7 +85,7 @@ def test_a_usage_says_its_type_and_refuses_what_it_does_not_know() -> None:
     with pytest.raises(ValidationError):
         UpscaleUsage.model_validate({"model": "m", "factor": "3x"})
     with pytest.raises(ValidationError):
-        TextUsage(model="m", usage=TOKENS).model = "other"
+        setattr(TextUsage(model="m", usage=TOKENS), "model", "other")  # noqa: B010 - what a program might do
 
 
 def test_a_text_usage_without_its_completion_is_refused_as_a_mapping_is(prices: PriceBook) -> None:
@@ -131,6 +131,12 @@ def test_an_unknown_model_is_never_free(prices: PriceBook, type_: str) -> None:
         assert sentence(prices, {"type": type_, "model": other}).startswith(
             f"Specified model not found: {other} is of "
         )
+
+
+def test_a_video_is_no_metered_model(prices: PriceBook) -> None:
+    model, version = prices.in_effect("ovi-image-to-video")
+    with pytest.raises(TypeError, match="ovi-image-to-video is a video model"):
+        prices.card.metered(model, version)
 
 
 def test_a_video_is_rated_as_it_is_quoted(prices: PriceBook) -> None:

@@ -6,7 +6,7 @@ from datetime import date
 from ratecard.diff.cells import compare_cells
 from ratecard.diff.change import ADDED, CHANGED, REMOVED, RETIRED, Change
 from ratecard.diff.rates import rate_changes
-from ratecard.diff.side import Side, Standing
+from ratecard.diff.side import Priceable, Side, Standing
 from ratecard.diff.terms import term_changes, terms_of
 from ratecard.price_book import PriceBook
 from ratecard.tables.digest import digest
@@ -33,15 +33,15 @@ def _compare(
     name: str, books: tuple[PriceBook, PriceBook], pair: tuple[Standing, Standing], day: date
 ) -> Change | None:
     old, new = pair
-    kind, note = _kind(old, new)
-    if not kind or (kind == CHANGED and _same(books, pair)):
-        return None
+    kind, effective, note = _kind(old, new, day)
     before, after = (standing.priceable(book) for standing, book in zip(pair, books, strict=True))
+    if not kind or (before and after and same(before, after)):
+        return None
     known = after or before
     change = Change(
         name,
         kind,
-        day,
+        effective,
         None,
         note,
         known.model.currency if known else "",
@@ -53,31 +53,30 @@ def _compare(
     return change if kind != CHANGED or change.rates or change.terms or change.cells.affected else None
 
 
-def _kind(old: Standing, new: Standing) -> tuple[str, str]:
-    """What happened to a model, and a few words on it; nothing where neither side has a price."""
+def _kind(old: Standing, new: Standing, day: date) -> tuple[str, date, str]:
+    """What happened to a model, from which day, and a few words on it; nothing where neither side has a price."""
     if old.version and new.version:
-        return CHANGED, ""
+        return CHANGED, max(old.version.effective, new.version.effective), ""
     if new.version:
-        if old.model is None:
-            return ADDED, ""
-        return ADDED, "was retired" if old.retired else f"had its first price from {old.model.versions[-1].effective}"
+        if old.retired:
+            return ADDED, day, "was retired"
+        first = old.model.versions[-1].effective if old.model else None
+        later = first is not None and first > new.version.effective
+        return ADDED, new.version.effective, f"had its first price from {first}" if later else ""
     if not old.version:
-        return "", ""
+        return "", day, ""
     if new.model is None:
-        return REMOVED, _NOT_IN_THE_TABLES
+        return REMOVED, day, _NOT_IN_THE_TABLES
     if new.model.retired and new.retired:
         successor = f", use {new.model.retired.successor}" if new.model.retired.successor else ""
-        return RETIRED, f"retired on {new.model.retired.on}{successor}"
-    return REMOVED, f"has its first price from {new.model.versions[-1].effective}"
+        return RETIRED, new.model.retired.on, f"retired on {new.model.retired.on}{successor}"
+    return REMOVED, day, f"has its first price from {new.model.versions[-1].effective}"
 
 
-def _same(books: tuple[PriceBook, PriceBook], pair: tuple[Standing, Standing]) -> bool:
-    """Whether both versions mean the same: the quick answer for most models of a large card."""
-    if books[0].card.tables.units != books[1].card.tables.units:
-        return False
-    one, other = (
-        digest([standing.model.model_copy(update={"versions": (standing.version,), "retired": None})])
-        for standing in pair
-        if standing.model
-    )
-    return one == other
+def same(one: Priceable, other: Priceable) -> bool:
+    """Whether two versions mean the same: the quick answer for most models of a large card."""
+    return one.units == other.units and _meaning(one) == _meaning(other)
+
+
+def _meaning(side: Priceable) -> str:
+    return digest([side.model.model_copy(update={"versions": (side.version,), "retired": None})])

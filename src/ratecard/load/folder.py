@@ -40,6 +40,11 @@ def load_tables(folder: str | Path | None = None) -> Tables:
     A folder without `units.yaml`, `vocabulary.yaml` or `limits.yaml` uses the shipped ones. Raises `TableError` with
     every fault.
     """
+    return tables_from(read_folder(folder))
+
+
+def read_folder(folder: str | Path | None = None) -> dict[str, bytes]:
+    """The files of `load_tables` with their bytes, by their names below the folder. Raises `TableError`."""
     shipped = shipped_folder()
     root = Path(folder) if folder is not None else shipped
     if not root.is_dir():
@@ -49,7 +54,7 @@ def load_tables(folder: str | Path | None = None) -> Tables:
         raise TableError([Fault(str(root), 1, (), "holds no rate table. A table is a file that ends in .yaml")])
     for name in _SHARED:
         contents.setdefault(name, (shipped / name).read_bytes())
-    return tables_from(contents)
+    return contents
 
 
 def _yaml_files(root: Path) -> list[Path]:

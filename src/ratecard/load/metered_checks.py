@@ -74,7 +74,7 @@ def _check_tokens(kind: str, charge: Tokens) -> Iterator[Finding]:
                 if (context, bucket) in seen:
                     yield ("rates", index), f"two rates for {bucket} tokens, context {context}; keep one"
                 seen[context, bucket] = index
-    contexts = {context for context, _ in seen} | {"base"}
+    contexts = {context for context, _ in seen if context in _CONTEXTS} | {"base"}
     for context in sorted(contexts):
         for bucket in ("input", "output") if kind == "text" else ("input",):
             if (context, bucket) not in seen:

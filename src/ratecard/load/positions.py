@@ -9,12 +9,15 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from ratecard.words.errors import Fault, TableError
 from ratecard.words.tree import Path
 
 _Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 # What YAML takes for the end of a line, comments included.
-_LINES = pattern("[^\n\r\x85\u2028\u2029]*(?:\r\n|[\n\r\x85\u2028\u2029]|$)")
+_ENDINGS = "\n\r\x85\u2028\u2029"
+_LINES = pattern(f"[^{_ENDINGS}]*(?:\r\n|[{_ENDINGS}]|$)")
+_DASH = pattern(" *- +")
 # A value that needs no quotes, in a list in brackets neither.
 _PLAIN = pattern(r"[A-Za-z0-9](?:[A-Za-z0-9_./-]*[A-Za-z0-9])?")
 
@@ -29,9 +32,11 @@ class Span(NamedTuple):
 class Positions:
     """The text of a file that the loader has found sound, and the place of every part of it."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        lines = [match for match in _LINES.findall(text) if match]
+    def __init__(self, name: str, content: bytes) -> None:
+        self.name = name
+        # A mark of the byte order is no character of the text.
+        self.text = text = content.decode("utf-8-sig")
+        lines = lines_of(text)
         self.starts = [0, *accumulate(map(len, lines))]
         # The line ending of the file is that of its first line.
         self.eol = next((line[len(line.rstrip("\r\n")) :] for line in lines), "") or "\n"
@@ -57,9 +62,35 @@ class Positions:
         number = min(self.line_of(offset), len(self.starts) - 1)
         return Span(self.starts[number - 1], self.starts[number])
 
+    def after(self, path: Path) -> int | None:
+        """Where the line after a part begins; None where the part's last line ends the file without its ending."""
+        line = self.line(self.spans[path].end - 1)
+        return line.end if self.text[line.end - 1] in _ENDINGS else None
+
     def column(self, offset: int) -> int:
         """How many characters stand before one on its line."""
         return offset - self.line(offset).start
+
+    def dash(self, path: Path) -> int:
+        """The column of the dash that begins a part of a list. Raises `TableError` where it is not on its line."""
+        start = self.spans[path].start
+        before = self.text[self.line(start).start : start]
+        if path in self.flow or not _DASH.fullmatch(before):
+            raise self.refusal(path, "must begin with a dash and its first key, not in brackets: write it so first")
+        return before.index("-")
+
+    def above(self, path: Path) -> int:
+        """Where the line of a part of a list begins, or the comments that stand directly above it."""
+        number = self.line_of(self.spans[path].start)
+        earlier = self.spans.get((*path[:-1], int(path[-1]) - 1))
+        last = self.line_of(earlier.end - 1) if earlier else 0
+        while number - 1 > last and self.text[self.starts[number - 2] :].lstrip(" ").startswith("#"):
+            number -= 1
+        return self.starts[number - 1]
+
+    def refusal(self, path: Path, words: str) -> TableError:
+        """Why a file cannot be written to, at one of its parts."""
+        return TableError([Fault(self.name, self.line_of(self.spans[path].start), path, words)])
 
     def copy(self, span: Span, replaced: Mapping[Span, str]) -> str:
         """The text of a span with other words in some places; the uses of a name are written out."""
@@ -75,7 +106,7 @@ class Positions:
         """Record a value and all in it; where it ends."""
         start, end = self._offset(event.start_mark), self._offset(event.end_mark)
         if isinstance(event, yaml.AliasEvent):
-            self.values[path] = self._anchors[event.anchor]
+            self.values[path] = self._anchors[str(event.anchor)]
             self.shared[Span(start, end)] = self.values[path]
         elif isinstance(event, yaml.ScalarEvent):
             # A block scalar ends where the next value begins.
@@ -104,7 +135,12 @@ class Positions:
         return self._offset(event.end_mark) if path in self.flow else end
 
     def _offset(self, mark: Any) -> int:
-        return self.starts[min(mark.line, len(self.starts) - 1)] + int(mark.column)
+        return self.starts[int(mark.line)] + int(mark.column)
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text, each with its ending."""
+    return [line for line in _LINES.findall(text) if line]
 
 
 def literal(value: str) -> str:

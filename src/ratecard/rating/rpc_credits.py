@@ -11,11 +11,11 @@ from ratecard.tables.metered_charges import RpcCredits
 from ratecard.words.money import add, multiply
 
 
-class Call(NamedTuple):
-    """One call of a batch."""
+class Tier(NamedTuple):
+    """What a method is charged as: the name of its tier, and the factor on the chain's credits."""
 
-    method: str
-    failed: bool
+    name: str
+    factor: Decimal
 
 
 def networks_of(charge: RpcCredits) -> dict[str, tuple[str, int]]:
@@ -27,28 +27,25 @@ def networks_of(charge: RpcCredits) -> dict[str, tuple[str, int]]:
     }
 
 
-def tier_of_method(charge: RpcCredits, method: str) -> tuple[str, Decimal] | None:
+def tier_of_method(charge: RpcCredits, method: str) -> Tier | None:
     """The first tier that names a method; None for one that the API rejects or does not know."""
     if any(fnmatchcase(method, pattern) for pattern in charge.refused):
         return None
     for tier in charge.tiers:
         if any(fnmatchcase(method, pattern) for pattern in tier.methods):
-            return tier.tier, tier.factor
+            return Tier(tier.tier, tier.factor)
     return None
 
 
-def rpc_lines(charge: RpcCredits, per: int, model: str, network: str, calls: Iterable[Call]) -> list[LineItem]:
-    """One line for each tier of the batch, and one for its failed calls; whole credits, exact."""
+def rpc_lines(charge: RpcCredits, per: int, model: str, network: str, calls: Iterable[Tier | None]) -> list[LineItem]:
+    """One line for each tier of the batch, and one for its failed calls (None); exact."""
     chain, credits_of_call = networks_of(charge)[network]
     credits_by: dict[str, Decimal] = {}
     for call in calls:
-        if call.failed:
+        if call is None:
             name, amount = "failed", Decimal(charge.failed_credits)
         else:
-            tier = tier_of_method(charge, call.method)
-            if tier is None:
-                raise ValueError(f"no tier for {call.method}")
-            name, amount = f"{chain}-{tier[0]}", multiply(tier[1], credits_of_call)
+            name, amount = f"{chain}-{call.name}", multiply(call.factor, credits_of_call)
         credits_by[name] = add(credits_by.get(name, Decimal(0)), amount)
     count = per_unit(charge, per)
     return [count(amount, charge.rates[0], f"{model}-{name}-{charge.unit}") for name, amount in credits_by.items()]

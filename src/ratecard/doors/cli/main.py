@@ -5,9 +5,12 @@ from typing import Any
 import click
 
 from ratecard.doors.cli.check import check
+from ratecard.doors.cli.diff import diff
 from ratecard.doors.cli.explain import explain
 from ratecard.doors.cli.models import models
+from ratecard.doors.cli.promote import promote
 from ratecard.doors.cli.quote import quote
+from ratecard.doors.cli.schema import schema
 from ratecard.doors.cli.sheet import sheet
 from ratecard.words.errors import RateCardError
 from ratecard.words.suggest import did_you_mean
@@ -41,10 +44,11 @@ def main() -> None:
     ratecard explain kling-o3-pro-text-to-video      where its prices come from
     ratecard sheet kling-o3-pro-text-to-video        every price of a model
     ratecard check pricing_tables                    every fault of a folder
+    ratecard diff HEAD~1 pricing_tables              which prices differ
 
     Exit status: 0 done, 1 the answer is an error body or a failed check, 2 wrong use.
     """
 
 
-for command in (check, explain, models, quote, sheet):
+for command in (check, diff, explain, models, promote, quote, schema, sheet):
     main.add_command(command)

@@ -5,7 +5,7 @@ from decimal import Decimal
 from itertools import product
 from typing import Any, TypeVar
 
-from ratecard.pricing_new.compiled import Metered, Rater
+from ratecard.pricing.compiled import Metered, Rater
 from ratecard.rating.compiling import slug
 from ratecard.rating.line_item import LineItem
 from ratecard.rating.per_unit import per_unit
@@ -17,7 +17,6 @@ from ratecard.requests.seconds import WholeSeconds
 from ratecard.tables.charge import Charge
 from ratecard.tables.metered_charges import (
     UNSTATED,
-    DurationBand,
     PerAudioSecond,
     PerCharacter,
     PerImage,
@@ -183,13 +182,11 @@ def _music(metered: Metered) -> Made:
             return _counted(metered, charge, "duration_seconds", _WHOLE_SECONDS, {"character_count": _CHARACTERS})
         case PerCharacter():
             return _counted(metered, charge, "character_count", _CHARACTERS, {"duration_seconds": _WHOLE_SECONDS})
-        case DurationBand():
+        case _:  # duration bands
             rows = [(band(value), rate) for rate in charge.rates for value in rate.attributes["seconds"]]
             bands = sorted(((edges, rate) for edges, rate in rows if edges), key=lambda row: row[0])
             asked = Asked(fields, {"duration_seconds": bands[0][0][0]}, (), ("character_count",))
             return asked, lambda shape: [_in_band(shape["duration_seconds"], bands, count, model)]
-        case _:
-            return None
 
 
 def _in_band(seconds: int, bands: list[tuple[tuple[int, int], Rate]], count: Any, model: str) -> LineItem:

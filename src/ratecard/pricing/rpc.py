@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ratecard.pricing_new.compiled import Metered, Rater
+from ratecard.pricing.compiled import Metered, Rater
 from ratecard.rating.quote import Quote
-from ratecard.rating.rpc_credits import Call, networks_of, rpc_lines, tier_of_method
+from ratecard.rating.rpc_credits import Tier, networks_of, rpc_lines, tier_of_method
 from ratecard.requests.asked import Problems, accepted
 from ratecard.requests.body import INVALID
 from ratecard.requests.fields import Boolean, Choice, Text
@@ -32,7 +32,7 @@ def price_rpc(metered: Metered, charge: RpcCredits) -> Rater:
     return rate
 
 
-def _read_calls(usage: Mapping[str, Any], charge: RpcCredits, problems: Problems) -> list[Call]:
+def _read_calls(usage: Mapping[str, Any], charge: RpcCredits, problems: Problems) -> list[Tier | None]:
     given = usage.get("calls")
     if not isinstance(given, (list, tuple)):
         message = wrong_type("array", given) if "calls" in usage else REQUIRED
@@ -46,18 +46,21 @@ def _read_calls(usage: Mapping[str, Any], charge: RpcCredits, problems: Problems
     return [_read_call(call, index, charge, problems) for index, call in enumerate(given)]
 
 
-def _read_call(given: object, index: int, charge: RpcCredits, problems: Problems) -> Call:
+def _read_call(given: object, index: int, charge: RpcCredits, problems: Problems) -> Tier | None:
+    """The tier of a call; None for one that failed, or that is wrong."""
     if not isinstance(given, Mapping):
         problems.append((("calls", index), wrong_type("object", given)))
-        return Call("", failed=False)
-    method, failed = accepted(Text(), given.get("method")), "false"
+        return None
+    method, tier, failed = accepted(Text(), given.get("method")), None, "false"
     if method is None:
         message = wrong_type("string", given["method"]) if "method" in given else REQUIRED
         problems.append((("calls", index, "method"), message))
-    elif tier_of_method(charge, method) is None:
-        problems.append((("calls", index, "method"), f"This method is not supported: {echo(method)}"))
+    else:
+        tier = tier_of_method(charge, method)
+        if tier is None:
+            problems.append((("calls", index, "method"), f"This method is not supported: {echo(method)}"))
     if "failed" in given:
         failed = accepted(Boolean(), given["failed"])
         if failed is None:
             problems.append((("calls", index, "failed"), wrong_type("boolean", given["failed"])))
-    return Call(method or "", failed == "true")
+    return None if failed == "true" else tier

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from ratecard.pricing_new.compiled import Metered, Rater
+from ratecard.pricing.compiled import Metered, Rater
 from ratecard.rating.compiling import new
 from ratecard.rating.line_item import LineItem
 from ratecard.rating.per_unit import per_unit

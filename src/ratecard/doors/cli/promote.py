@@ -1,0 +1,53 @@
+"""`ratecard promote`: an accepted candidate written into the tables, as new lines and nothing else."""
+
+from datetime import date
+from pathlib import Path
+
+import click
+
+from ratecard.doors.cli.options import now
+from ratecard.load.folder import shipped_folder
+from ratecard.promote import promotion
+
+
+def day(given: str | date) -> date:
+    """A calendar day."""
+    try:
+        return given if isinstance(given, date) else date.fromisoformat(given)
+    except ValueError:
+        raise click.BadParameter(f"'{given}' is not a day. Write it like 2026-10-01") from None
+
+
+def _today() -> date:
+    return now().date()
+
+
+@click.command(short_help="Write an accepted candidate into the tables.")
+@click.argument("candidate", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--tables",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder of rate tables; the pricing_tables of a source checkout where none is named.",
+)
+@click.option("--checked", type=day, default=_today, show_default="today", help="The day that its versions say.")
+@click.option("--dry-run", is_flag=True, help="Show the new lines, and write nothing.")
+def promote(candidate: Path, tables: Path | None, checked: date, dry_run: bool) -> None:
+    """Write the file CANDIDATE into the tables as new versions.
+
+    Only whole new lines are added: a version above the one that it supersedes, with each example worked again; a line
+    that retires a model; new models below those of their family. The result must load, and mean what the candidate
+    means; else nothing is written, and the exit status is 1.
+    """
+    folder = tables or shipped_folder()
+    if tables is None and (folder.parent / "__init__.py").exists():
+        raise click.UsageError("These tables belong to an installed package. Name yours: --tables FOLDER")
+    made = promotion(folder, candidate, checked)
+    for added in made.added:
+        click.echo(str(added))
+        if dry_run:
+            click.echo("".join(f"+{line}\n" for line in added.text.splitlines()))
+    if not dry_run:
+        made.write()
+    files, lines = len(made.after), sum(added.last - added.first + 1 for added in made.added)
+    words = f"{lines} lines {'would be ' if dry_run else ''}added to {files} file{'s' if files > 1 else ''}"
+    click.echo(f"{words}. Digest {made.digest}.")

@@ -1,0 +1,121 @@
+"""A candidate promoted: the tables with its versions in them, proven to mean what the candidate means."""
+
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import NamedTuple
+
+from ratecard.card import RateCard
+from ratecard.examples import price_example, wrong_examples
+from ratecard.load.candidate_file import CandidateFile, load_candidate
+from ratecard.load.folder import read_folder, tables_from
+from ratecard.load.insertion import Added
+from ratecard.load.promotion import promoted
+from ratecard.load.replace_files import replace_files
+from ratecard.price_book import PriceBook
+from ratecard.tables.card import AnyModel, Tables
+from ratecard.tables.version import Example
+from ratecard.tables.video import VideoModel
+from ratecard.words.errors import Fault, QuoteError, TableError
+from ratecard.words.money import places_of, plain, text
+
+# What a table can hold: see `read_number`.
+_PLACES = 12
+
+
+class Promotion(NamedTuple):
+    """What promoting a candidate adds to the files of a folder; nothing is written before `write()`."""
+
+    folder: Path
+    before: dict[str, bytes]
+    after: dict[str, bytes]
+    added: tuple[Added, ...]
+    digest: str
+
+    def write(self) -> None:
+        """Write all files, or none. Raises `TableError`."""
+        replace_files(self.folder, self.before, self.after)
+
+
+def promotion(folder: str | Path, candidate: str | Path, checked: date) -> Promotion:
+    """A candidate as lines of the tables of a folder; `checked` is the day that its versions say they were checked.
+
+    The result is loaded, its examples are run, and it means what the candidate laid over the tables means. Raises
+    `TableError` with every reason why not.
+    """
+    contents = read_folder(folder)
+    before = RateCard(tables_from(contents))
+    after = before.with_candidate(candidate)
+    file = load_candidate(candidate)
+    totals, faults = _totals(before, after)
+    if faults:
+        raise TableError(faults)
+    made = promoted(contents, before.tables, after.tables, file, totals, checked)
+    _prove({**contents, **made.contents}, after.tables, file)
+    return Promotion(Path(folder), contents, made.contents, tuple(made.added), after.digest)
+
+
+def _totals(before: RateCard, after: RateCard) -> tuple[dict[tuple[str, date], list[str | None]], list[Fault]]:
+    """The examples' totals of every new version, as far as they change; and the examples that go wrong."""
+    totals: dict[tuple[str, date], list[str | None]] = {}
+    faults: list[Fault] = []
+    for model in after.tables.models.values():
+        old = before.tables.models.get(model.model)
+        there = {version.effective for version in (old or model).versions}
+        for version in model.versions:
+            book, new = after.at(version.effective), version.effective not in there
+            for number, example in enumerate(version.examples):
+                try:
+                    total = _total(book, model, example)
+                except ValueError as error:
+                    faults.append(_fault(model, number, example, f"from {version.effective} on {error}"))
+                    continue
+                if new:
+                    totals.setdefault((model.model, version.effective), []).append(total)
+                elif total is not None:
+                    words = f"the example says {text(example.total)}, with the candidate it is {total}"
+                    faults.append(_fault(model, number, example, words))
+    return totals, faults
+
+
+def _total(book: PriceBook, model: AnyModel, example: Example) -> str | None:
+    """What an example costs, as a table writes it; None where it costs what it says. Raises `ValueError`."""
+    try:
+        total = price_example(book, model, example).total
+    except QuoteError as error:
+        raise ValueError(f"the example has no price: {error}") from None
+    if total == example.total:
+        return None
+    if places_of(plain(total)) > _PLACES:
+        raise ValueError(f"the example costs {text(plain(total))}, more than {_PLACES} decimal places. Round the rates")
+    return text(total if isinstance(model, VideoModel) else plain(total))
+
+
+def _fault(model: AnyModel, number: int, example: Example, words: str) -> Fault:
+    file, _, line = example.place.rpartition(":")
+    return Fault(file, int(line), (model.model, "examples", number), f"{model.model}: {words}")
+
+
+def _prove(contents: dict[str, bytes], wanted: Tables, file: CandidateFile) -> None:
+    """The tables as they would be written load, their examples are right, and they mean what is wanted."""
+    try:
+        card = RateCard(tables_from(contents))
+        reasons = [str(fault) for fault in wrong_examples(card)] or list(_differences(card.tables, wanted))
+    except TableError as error:
+        reasons = [str(fault) for fault in error.faults]
+    if reasons:
+        words = "cannot be written as lines of these tables, write its versions by hand. They would say"
+        raise TableError([Fault(file.text.name, 1, (), f"{words}:\n  " + "\n  ".join(reasons))])
+
+
+def _differences(made: Tables, wanted: Tables) -> Iterator[str]:
+    if made.digest != wanted.digest:
+        yield f"other prices than the candidate: digest {made.digest}, not {wanted.digest}"
+    for name, model in wanted.models.items():
+        own = made.models.get(name)
+        if own is None or _records(own) != _records(model) or made.families[name] != wanted.families[name]:
+            yield f"other dates or sources of {name} than the candidate"
+
+
+def _records(model: AnyModel) -> list[tuple[object, ...]]:
+    return [(version.effective, version.announced, version.source) for version in model.versions]

@@ -1,0 +1,58 @@
+"""What staked DIEM gives a day, and when it is refreshed."""
+
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from ratecard import InstantError, PriceBook, daily_allowance, next_refresh
+
+
+@pytest.mark.parametrize(
+    ("staked", "usd"),
+    [
+        ("0", "0"),
+        ("0.0999999999", "0"),
+        ("0.1", "0.1"),
+        ("1", "1"),
+        ("2.5", "2.5"),
+        ("1234.000000000001", "1234.000000000001"),
+    ],
+)
+def test_one_staked_token_gives_a_dollar_a_day(prices: PriceBook, staked: str, usd: str) -> None:
+    assert daily_allowance(Decimal(staked), prices.limits.diem) == Decimal(usd)
+
+
+@pytest.mark.parametrize("wrong", [-1, 0.5, True, "1", Decimal("NaN"), Decimal("-Infinity")])
+def test_a_stake_that_is_no_number(prices: PriceBook, wrong: Any) -> None:
+    with pytest.raises(ValueError, match=r"staked=.* must be a "):
+        daily_allowance(wrong, prices.limits.diem)
+
+
+@pytest.mark.parametrize(
+    ("instant", "refresh"),
+    [
+        (datetime(2026, 9, 29, tzinfo=UTC), datetime(2026, 9, 30, tzinfo=UTC)),
+        (datetime(2026, 9, 29, 23, 59, 59, 999_999, tzinfo=UTC), datetime(2026, 9, 30, tzinfo=UTC)),
+        (datetime(2026, 12, 31, 12, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC)),
+        (datetime(2026, 9, 30, 1, tzinfo=timezone(timedelta(hours=2))), datetime(2026, 9, 30, tzinfo=UTC)),
+        (datetime(2026, 9, 29, 23, tzinfo=timezone(timedelta(hours=-2))), datetime(2026, 10, 1, tzinfo=UTC)),
+    ],
+)
+def test_it_is_refreshed_at_midnight_utc(instant: datetime, refresh: datetime) -> None:
+    found = next_refresh(instant)
+    assert (found, found.utcoffset()) == (refresh, timedelta(0))
+
+
+def test_a_time_without_a_zone_is_refused() -> None:
+    with pytest.raises(InstantError, match="has no time zone"):
+        next_refresh(datetime(2026, 9, 29))  # noqa: DTZ001 - the mistake
+
+
+def test_the_least_top_up_is_in_the_table(prices: PriceBook) -> None:
+    assert (prices.limits.top_up.currency, prices.limits.top_up.least) == ("USD", Decimal(5))
+    assert (prices.limits.diem.usd_per_day, prices.limits.diem.least_staked) == (Decimal(1), Decimal("0.1"))
+    failed = prices.limits.failed_requests
+    assert (failed.more_than, failed.within_seconds, failed.blocked_seconds) == (20, 30, 30)
+    assert prices.limits.scraped_urls == 5

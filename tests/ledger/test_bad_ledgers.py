@@ -1,0 +1,94 @@
+"""A ledger that cannot be read is refused with its row and its field."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ratecard import LedgerError, RateCardError, read_ledger
+
+ROW = {"timestamp": "t", "sku": "s", "pricePerUnitUsd": 1, "unit": 2, "amount": -2, "currency": "USD"}
+HEADING = "timestamp,sku,pricePerUnitUsd,unit,amount,currency,notes,requestId,promptTokens\n"
+FIELDS = ("timestamp", "sku", "pricePerUnitUsd", "unit", "amount", "currency", "notes")
+
+
+def refusal(content: str | bytes) -> str:
+    with pytest.raises(LedgerError) as caught:
+        read_ledger(content)
+    assert isinstance(caught.value, RateCardError)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "the heading has no timestamp, sku, pricePerUnitUsd, unit, amount, currency"),
+        ("hello", "the heading has no timestamp, sku, pricePerUnitUsd, unit, amount, currency"),
+        ("timestamp,sku,pricePerUnitUsd,units,currency\n", "the heading has no amount"),
+        (HEADING + "t,s,1,2\n", "row 1: amount is missing"),
+        (HEADING + "t,s,1,2,-2,USD\nt,,1,2,-2,USD\n", "row 2: sku is missing"),
+        (HEADING + "t,s,1,2,-2,USD,n,r,5,surplus\n", "row 1 has more cells than the heading"),
+        (HEADING + "t,s,one,2,-2,USD\n", "row 1: pricePerUnitUsd 'one' is not a number"),
+        (HEADING + "t,s,1,2,NaN,USD\n", "row 1: amount 'NaN' is not a number"),
+        (HEADING + "t,s,1,Infinity,-2,USD\n", "row 1: unit 'Infinity' is not a number"),
+        (HEADING + "t,s,1,1e999999,-2,USD\n", "row 1: unit '1e999999' is not a number"),
+        (HEADING + 't,s,"1,5",2,-2,USD\n', "row 1: pricePerUnitUsd '1,5' is not a number"),
+        (HEADING + "t,s,1,2,-2,USD,n,r,1.5\n", "row 1: promptTokens 1.5 is not a whole number, zero or more"),
+        (HEADING + "t,s,1,2,-2,USD,n,r,-1\n", "row 1: promptTokens -1 is not a whole number, zero or more"),
+        (HEADING + "t,s,1,2,-2,USD," + "n" * 200_000, "after line 1: not CSV: field larger than field limit (131072)"),
+        (b"\xff\xfe", "byte 0 is not UTF-8"),
+        ("{", "line 1: not JSON: Expecting property name enclosed in double quotes"),
+        ('{"data":\n [}', "line 2: not JSON: Expecting value"),
+        ("[" * 100_000, "not JSON: it is nested too deeply"),
+        ("{}", 'the page has no list "data"'),
+        ('{"data": {}}', 'the page has no list "data"'),
+        ("[5]", "row 1 must be an object, not number"),
+        (json.dumps([ROW, None]), "row 2 must be an object, not null"),
+        (json.dumps([ROW, ROW | {"inferenceDetails": "r"}]), "row 2: inferenceDetails is no object"),
+        (json.dumps([ROW | {"inferenceDetails": [5]}]), "row 1: inferenceDetails is no object"),
+        (json.dumps([ROW | {"inferenceDetails": {"requestId": 5}}]), "row 1: requestId 5 is not text"),
+        (
+            json.dumps([ROW | {"inferenceDetails": {"requestId": "r", "promptTokens": 0.5}}]),
+            "row 1: promptTokens 0.5 is not a whole number, zero or more",
+        ),
+        (
+            json.dumps([ROW | {"inferenceDetails": {"requestId": "r", "completionTokens": True}}]),
+            "row 1: completionTokens 'True' is not a number",
+        ),
+        ('[{"timestamp":"t","sku":"s","pricePerUnitUsd":1,"unit":NaN,"amount":1,"currency":"USD"}]',
+         "row 1: unit 'nan' is not a number"),
+    ],
+    ids=map(str, range(28)),
+)  # fmt: skip
+def test_what_is_wrong_is_said(content: str | bytes, said: str) -> None:
+    assert refusal(content) == said
+
+
+@pytest.mark.parametrize("field", FIELDS[:6])
+def test_every_field_of_a_row_is_required(field: str) -> None:
+    for wrong in ({}, {field: None}, {field: ""}):
+        row = {name: value for name, value in ROW.items() if name != field} | wrong
+        assert refusal(json.dumps({"data": [ROW, row]})) == f"row 2: {field} is missing"
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("given", [True, [1], {"usd": 1}])
+def test_a_field_of_another_kind(field: str, given: Any) -> None:
+    said = refusal(json.dumps([ROW | {field: given}]))
+    assert said.startswith(f"row 1: {field} ")
+    assert said.endswith(("is not text", "is not a number"))
+
+
+def test_an_error_is_no_echo_of_the_file() -> None:
+    assert len(refusal(json.dumps([ROW | {"amount": "x" * 10_000}]))) < 200
+    assert len(refusal(json.dumps([ROW | {"sku": ["x" * 10_000]}]))) < 200
+
+
+@given(st.text() | st.binary() | st.text().map(lambda row: HEADING + row) | st.lists(st.text()).map(json.dumps))
+def test_anything_is_read_or_refused(content: str | bytes) -> None:
+    try:
+        read_ledger(content)
+    except LedgerError as error:
+        assert str(error)
