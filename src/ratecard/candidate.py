@@ -70,7 +70,7 @@ class _Overlay:
                 self._retire(index, change)
             case SetRate():
                 self._set(index, change)
-            case Scale():
+            case _:
                 self._scale(index, change)
 
     def _add(self, index: int, change: Add) -> None:
@@ -161,8 +161,10 @@ class _Overlay:
         if base.effective == self.day:
             # What an earlier candidate says of the same day stays part of the reason.
             source = base.source if model.model in self.changed else f"{base.source}; {source}"
-        update = {"effective": self.day, "announced": self.file.candidate.announced, "source": source}
-        version = base.model_copy(update=update | moved(base, amounts, self.file.place(index)))
+        head = {"effective": self.day, "announced": self.file.candidate.announced, "source": source}
+        # What the base says of itself does not hold of a new version.
+        head |= {"correction": None, "expected_change": None, "place": self.file.place(index)}
+        version = base.model_copy(update=head | moved(base, amounts, self.file.place(index)))
         others: list[Version] = [each for each in model.versions if each.effective != self.day]
         versions = sorted([version, *others], key=lambda each: each.effective, reverse=True)
         self.models[model.model] = model.model_copy(update={"versions": tuple(versions)})

@@ -19,8 +19,8 @@ from ratecard.tables.video import VideoModel
 from ratecard.words.errors import Fault, QuoteError, TableError
 from ratecard.words.money import places_of, plain, text
 
-# What a table can hold: see `read_number`.
-_PLACES = 12
+# What a table can hold: see `read_amount`.
+_PLACES = 40
 
 
 class Promotion(NamedTuple):

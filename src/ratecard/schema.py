@@ -30,9 +30,8 @@ def table_schema() -> dict[str, Any]:
     """The schema of any file of a folder of tables."""
     _, found = models_json_schema([(model, "validation") for model in _FILES.values()], ref_template=_PLACE)
     parts = {name: _plain(part) for name, part in found["$defs"].items() if name != Rate.__name__}
-    for charge in _kinds(Charge):
-        if charge.__name__ in parts:
-            parts[charge.__name__]["properties"]["rates"]["items"] = _line(charge)
+    for charge in (kind for kind in _kinds(Charge) if kind.__name__ in parts):
+        parts[charge.__name__]["properties"]["rates"]["items"] = _line(charge)
     for part in parts.values():
         for name in part.get("properties", {}).keys() & set(_NEVER_EMPTY):
             part["properties"][name]["minItems"] = 1
@@ -86,11 +85,11 @@ def _plain(part: Any) -> Any:
     found.get("properties", {}).pop(SOURCE_KEY, None)
     if isinstance(found.get("description"), str):
         found["description"] = " ".join(found["description"].split())
-    members = [each for each in found.get("anyOf", ()) if each != {"type": "null"}]
-    if len(members) == 1 and len(found["anyOf"]) > 1:
-        rest = {key: value for key, value in found.items() if key != "anyOf" and value is not None}
-        return {**members[0], **rest}
-    return found
+    members = found.pop("anyOf", [])
+    written = [each for each in members if each != {"type": "null"}]
+    if len(written) < len(members):  # what may be left out has no value then
+        del found["default"]
+    return {**written[0], **found} if len(written) == 1 else {**found, "anyOf": written} if written else found
 
 
 def _choice(discriminator: dict[str, Any]) -> dict[str, Any]:

@@ -20,6 +20,8 @@ from ratecard.words.money import plain, text
 
 # A source video and a reference clip of so many seconds stand for all: their seconds enter linearly.
 _SECONDS = 10
+# Where one tier holds every height, any will do.
+_HEIGHT = 720
 COLUMNS = (*FIELD_ORDER, "usage", "source_video", "total", "exact", "currency", "effective", "sku", "source")
 
 
@@ -112,5 +114,5 @@ def _videos(version: VideoVersion, body: dict[str, Any]) -> Iterator[SourceVideo
         return
     divisor = factor if isinstance(charge, UpscaleRate) else 1
     edges = [int(edge) for edge in tiers(charge.rates) if edge != ANY]
-    for height in (*edges, 2 * edges[-1]):
+    for height in (*edges, 2 * edges[-1] if edges else _HEIGHT):
         yield SourceVideo(seconds=_SECONDS, width=height * 16 // 9 // divisor, height=height // divisor, fps=30)

@@ -46,6 +46,8 @@ models:
       # It stands above its version.
       - effective: 2027-06-01
         announced: 2027-05-01  # a fair
+        correction: misread
+        expected_change: 3
         checked: 2027-05-01
         source: >-
           made up,

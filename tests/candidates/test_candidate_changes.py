@@ -5,9 +5,9 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from overlays import ADDED, amounts, candidate, made_up
 
 import ratecard
-from overlays import ADDED, amounts, candidate, made_up
 from ratecard import QuoteError, RateCard
 from ratecard.tables.video import VideoVersion
 
@@ -33,7 +33,7 @@ def test_a_set_moves_the_rates_that_hold_under_where_and_says_where_they_stand(c
         ("2027-06-01", ["0.01", "0.02", "0.03", "0.5"]),
         ("2027-01-01", ["0.01"]),
     ]
-    assert [line.source for line in new.at(DAY).quote_video(SIZED).lines] == [f"{path}:6", "video/mixed.yaml:51"]
+    assert [line.source for line in new.at(DAY).quote_video(SIZED).lines] == [f"{path}:6", "video/mixed.yaml:53"]
     assert str(new.at(BEFORE).quote_video(SIZED).total) == "0.60"
     assert str(new.at(DAY).quote_video(SIZED).total) == "0.75"
 
@@ -43,6 +43,14 @@ def test_a_version_of_a_candidate_says_who_when_and_why(card: RateCard, folder: 
     version = card.with_candidate(path).tables.models["plain"].versions[0]
     assert (version.effective, version.announced) == (DAY, date(2027, 8, 15))
     assert version.source == "candidate spring by Pricing: because"
+    assert version.place == f"{path}:7"
+
+
+def test_a_new_version_is_no_correction_and_expects_no_change(card: RateCard, folder: Path) -> None:
+    path = candidate(folder, "  - set: sized\n    charge: fee\n    rate: 0.9\n")
+    new, old, _ = card.with_candidate(path).tables.models["sized"].versions
+    assert (old.correction, str(old.expected_change)) == ("misread", "3")
+    assert (new.correction, new.expected_change) == (None, None)
 
 
 def test_a_base_is_never_changed(card: RateCard, folder: Path) -> None:
@@ -146,7 +154,7 @@ def test_rates_that_do_not_move_keep_their_source(card: RateCard, folder: Path) 
         for charge in card.with_candidate(path).tables.models["sized"].versions[0].charges
         for rate in charge.rates
     ]
-    assert rates == ["video/mixed.yaml:42", "video/mixed.yaml:44", "video/mixed.yaml:46", f"{path}:6"]
+    assert rates == ["video/mixed.yaml:44", "video/mixed.yaml:46", "video/mixed.yaml:48", f"{path}:6"]
 
 
 def test_a_candidate_before_a_later_version_ends_with_it(card: RateCard, folder: Path) -> None:

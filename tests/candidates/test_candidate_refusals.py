@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
+from overlays import ADDED, HEAD, candidate, made_up, refusal
 
 import ratecard
-from overlays import ADDED, HEAD, candidate, made_up, refusal
 from ratecard import RateCard, TableError
 from ratecard.load.candidate_file import load_candidate
 
@@ -52,7 +52,8 @@ def card(folder: Path) -> RateCard:
         ),
         (
             "- set: sized\n  where:\n    resolutoin: 720p\n  rate: 1",
-            "8: matches nothing: no rate of sized names 'resolutoin'. Did you mean 'resolution'? Allowed: resolution, audio",
+            "8: matches nothing: no rate of sized names 'resolutoin'. Did you mean "
+            "'resolution'? Allowed: resolution, audio",
         ),
         (
             "- set: plain\n  where: {audio: true}\n  rate: 1",
@@ -64,24 +65,29 @@ def card(folder: Path) -> RateCard:
         ),
         (
             "- set: sized\n  where: {resolution: 1080p, audio: true}\n  rate: 1",
-            "7: matches nothing: no rate of sized is for all of this together. It has: resolution 480p | 720p, audio false; "
+            "7: matches nothing: no rate of sized is for all of this together. It has: "
+            "resolution 480p | 720p, audio false; "
             "resolution 480p | 720p, audio true; resolution 1080p",
         ),
         ("- retire: zzz", "6: matches nothing: no model 'zzz'. Name a model's id, as the tables have it"),
         # What is not clear.
         (
             "- set: sized\n  where: {resolution: 720p, audio: true}\n  rate: 1",
-            "7: the rate at video/mixed.yaml:44 is for resolution 480p, 720p together; name them all, or split its line first",
+            "7: the rate at video/mixed.yaml:46 is for resolution 480p, 720p together; name "
+            "them all, or split its line first",
         ),
         ("- set: sized\n  rate: 1", "6: fits rates of 2 charges of sized. Name one. charge: video | fee"),
         (
             "- set: sized\n  where: {resolution: [480p, 720p]}\n  rate: 1",
-            "7: fits 2 different rates of sized: 0.01 (video/mixed.yaml:42), 0.02 (video/mixed.yaml:44). Say in where which. audio: false | true",
+            "7: fits 2 different rates of sized: 0.01 (video/mixed.yaml:44), 0.02 "
+            "(video/mixed.yaml:46). Say in where which. audio: false | true",
         ),
         (
             "- set: talker\n  where: {tokens: [output, input]}\n  rate: 9",
-            "7: the rate at text/words.yaml:18 is for tokens input, cache_input together; name them all, or split its line first\n"
-            "c.yaml:7: fits 3 different rates of talker: 1 (text/words.yaml:18), 2 (text/words.yaml:19), 4 (text/words.yaml:20). "
+            "7: the rate at text/words.yaml:18 is for tokens input, cache_input together; "
+            "name them all, or split its line first\n"
+            "c.yaml:7: fits 3 different rates of talker: 1 (text/words.yaml:18), 2 "
+            "(text/words.yaml:19), 4 (text/words.yaml:20). "
             "Say in where which. context: base | extended",
         ),
         ("- scale: {model: plain, family: mixed}\n  factor: 2", "6: names a model, so leave out family and type"),
@@ -120,12 +126,14 @@ def card(folder: Path) -> RateCard:
         # What the tables could not hold.
         (
             "- scale: {model: sized}\n  factor: 0.00000000001",
-            "7: 0.01 (video/mixed.yaml:42) x 0.00000000001 has more than 12 decimal places, and 2 more rates of the model. "
+            "7: 0.01 (video/mixed.yaml:44) x 0.00000000001 has more than 12 decimal places, "
+            "and 2 more rates of the model. "
             "Choose a factor with fewer digits, or set the rates",
         ),
         (
             "- scale: {model: looking}\n  factor: 100000000000000",
-            "7: 10 (searches.yaml:12) x 100000000000000 has more than 15 digits. Choose a factor with fewer digits, or set the rates",
+            "7: 10 (searches.yaml:12) x 100000000000000 has more than 15 digits. Choose a "
+            "factor with fewer digits, or set the rates",
         ),
         (
             "- retire: looking",
@@ -251,7 +259,10 @@ def test_a_metered_model_that_is_added_obeys_the_rules_of_its_type(card: RateCar
         examples:
           - {usage: {}, total: 1}
 """
-    words = "c.yaml:17: method tokens does not price music. Allowed: per-song, duration-band, per-audio-second, per-character"
+    words = (
+        "c.yaml:17: method tokens does not price music. Allowed: per-song, "
+        "duration-band, per-audio-second, per-character"
+    )
     assert refusal(card, candidate(folder, change)) == words
 
 

@@ -7,6 +7,7 @@ from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import pytest
+from metered_answers import refused
 from pydantic import BaseModel
 
 from ratecard import PriceBook, TextUsage, TokenUsage
@@ -14,6 +15,7 @@ from ratecard import PriceBook, TextUsage, TokenUsage
 
 class Details(BaseModel):
     audio_tokens: int | None = None
+    cache_write_tokens: int | None = None
     cached_tokens: int | None = None
 
 
@@ -55,7 +57,11 @@ class Lazy:
         return MappingProxyType(PLAIN)
 
 
-PLAIN = {"prompt_tokens": 5500, "completion_tokens": 700, "prompt_tokens_details": {"cached_tokens": 5000}}
+PLAIN: dict[str, Any] = {
+    "prompt_tokens": 5500,
+    "completion_tokens": 700,
+    "prompt_tokens_details": {"cached_tokens": 5000},
+}
 CACHED = Details(cached_tokens=5000)
 SAME: list[Any] = [
     MappingProxyType(PLAIN),
@@ -112,6 +118,21 @@ def test_the_object_of_the_openai_package_where_it_is_installed(prices: PriceBoo
         prompt_tokens=5500, completion_tokens=700, total_tokens=6200, prompt_tokens_details=details
     )
     usage = {"type": "text", "model": "claude-opus-4-6", "usage": given}
+    assert prices.rate(usage) == prices.rate({"type": "text", "model": "claude-opus-4-6", "usage": PLAIN})
+
+
+@pytest.mark.parametrize("name", ["cache_creation_input_tokens", "cache_write_tokens"])
+def test_what_was_written_to_the_cache_has_two_names(prices: PriceBook, name: str) -> None:
+    tokens = PLAIN | {"prompt_tokens_details": {"cached_tokens": 5000, name: 500}}
+    usage = {"type": "text", "model": "claude-opus-4-6", "usage": tokens}
+    assert "claude-opus-4-6-llm-cache-write-5m-mtoken" in {line.sku for line in prices.rate(usage).lines}
+    assert prices.rate(TextUsage(model="claude-opus-4-6", usage=TokenUsage.model_validate(tokens))) == prices.rate(
+        usage
+    )
+    tokens["prompt_tokens_details"] = {"cached_tokens": 5000, name: 501}
+    most = ["Number must be less than or equal to 500"]
+    assert refused(prices, usage) == {f"usage.prompt_tokens_details.{name}": most}
+    tokens["prompt_tokens_details"] = {"cached_tokens": 5000, name: None}
     assert prices.rate(usage) == prices.rate({"type": "text", "model": "claude-opus-4-6", "usage": PLAIN})
 
 

@@ -1,6 +1,6 @@
 """The rates of two versions, combination by combination: a line that was split, joined or moved changes nothing."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import groupby
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from ratecard.diff.change import Priced, RateChange
 from ratecard.diff.side import Priceable
 from ratecard.tables.charge import Charge
 from ratecard.tables.rate import Rate
-from ratecard.tables.selection import combinations, named_attributes, tiers
+from ratecard.tables.selection import Combination, combinations, named_attributes, tiers
 from ratecard.tables.version import Version
 from ratecard.tables.vocabulary import Unit
 from ratecard.words.money import multiply, plain
@@ -26,36 +26,37 @@ class _Key(NamedTuple):
     charge: str
     counts: str
     currency: str
-    values: tuple[str, ...]
+    values: Combination
 
 
 def rate_changes(old: Priceable | None, new: Priceable | None) -> tuple[RateChange, ...]:
     """Every rate that differs; combinations that stand on the same two lines are one change."""
     names = _names(old, new)
     before, after = _rates(old, names), _rates(new, names)
-    found = [
-        (key, was, now)
-        for key, was, now in ((key, before.get(key), after.get(key)) for key in {**before, **after})
-        if was is None or now is None or was.each != now.each
-    ]
-    return tuple(_joined(found, names))
+    groups: dict[tuple[str, Priced | None, Priced | None], list[Combination]] = {}
+    known: dict[str, list[Combination]] = {}
+    for key in {**before, **after}:
+        was, now = before.get(key), after.get(key)
+        known.setdefault(key.charge, []).append(key.values)
+        if was is None or now is None or was.each != now.each:
+            groups.setdefault((key.charge, was, now), []).append(key.values)
+    return tuple(
+        RateChange(charge, _attributes(names[charge], values, known[charge]), was, now)
+        for (charge, was, now), values in groups.items()
+    )
 
 
-def _joined(
-    found: Sequence[tuple[_Key, Priced | None, Priced | None]], names: Mapping[str, tuple[str, ...]]
-) -> Iterator[RateChange]:
-    groups: dict[tuple[str, Priced | None, Priced | None], list[tuple[str, ...]]] = {}
-    for key, was, now in found:
-        groups.setdefault((key.charge, was, now), []).append(key.values)
-    for (charge, was, now), values in groups.items():
-        yield RateChange(charge, _attributes(names[charge], values), was, now)
+def _attributes(names: tuple[str, ...], found: Sequence[Combination], known: Sequence[Combination]) -> str:
+    """`resolution 480p | 720p, audio true`; what has every value that there is does not matter."""
+    shown = []
+    for name, values, every in zip(names, _columns(found), _columns(known), strict=True):
+        if values != [""] and (len(values) == 1 or len(values) < len(every)):
+            shown.append(f"{name} {' | '.join(values)}")
+    return ", ".join(shown)
 
 
-def _attributes(names: tuple[str, ...], combined: Sequence[tuple[str, ...]]) -> str:
-    """`resolution 480p | 720p, audio true`."""
-    each = [list(dict.fromkeys(column)) for column in zip(*combined, strict=True)]
-    shown = ((name, [value for value in values if value]) for name, values in zip(names, each, strict=True))
-    return ", ".join(f"{name} {' | '.join(values)}" for name, values in shown if values)
+def _columns(combined: Sequence[Combination]) -> list[list[str]]:
+    return [list(dict.fromkeys(column)) for column in zip(*combined, strict=True)]
 
 
 def _names(*sides: Priceable | None) -> dict[str, tuple[str, ...]]:

@@ -47,7 +47,7 @@ def _compare(
         known.model.currency if known else "",
         new.place or old.place,
         rate_changes(before, after),
-        term_changes(terms_of(before), terms_of(after)) if kind == CHANGED else (),
+        term_changes(terms_of(before), terms_of(after)) if before and after else (),
         compare_cells(name, books[0] if before else None, books[1] if after else None),
     )
     return change if kind != CHANGED or change.rates or change.terms or change.cells.affected else None

@@ -23,10 +23,8 @@ _RANGE = 3
 Terms = dict[str, str | tuple[str, ...]]
 
 
-def terms_of(side: Priceable | None) -> Terms:
+def terms_of(side: Priceable) -> Terms:
     """Every condition of a version by its name: `accepts duration`, `rounding places`, `markup of video`."""
-    if side is None:
-        return {}
     model, version, units = side
     found: Terms = {"type": model.type, "currency": model.currency, "mode": getattr(model, "mode", "")}
     found |= described(version)

@@ -4,20 +4,19 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from ratecard.card import RateCard
-from ratecard.diff.cells import compare_cells
 from ratecard.diff.change import RateChange
 from ratecard.diff.rates import rate_changes
-from ratecard.diff.side import Priceable, Standing
+from ratecard.diff.side import Priceable
 from ratecard.diff.stretch import same
 from ratecard.diff.terms import term_changes, terms_of
-from ratecard.diff.wording import NONE, amounts, cell, subject
+from ratecard.diff.wording import NONE, amounts, subject
 from ratecard.tables.card import AnyModel
 from ratecard.tables.version import Version
 
 Dated = tuple[RateCard, AnyModel, Version]
 
 # What may be said differently without another price: what can be asked for, and names.
-_FREE = ("mode", "context_tokens", "order of charges", "method of ", "accepts ")
+_FREE = ("mode", "context_tokens", "order of charges", "accepts ")
 # Of what can be asked for, what decides a price.
 _PRICED = ("accepts resolution_aliases", "accepts reference_video_total_duration source")
 
@@ -42,20 +41,7 @@ def edit_of(old: Dated, new: Dated) -> Edit | None:
     for term in term_changes(terms_of(before), terms_of(after)):
         if term.term.startswith(_PRICED) or not term.term.startswith(_FREE):
             return Edit(f"{term.term}: {term.old or NONE} -> {term.new or NONE}", "")
-    return _edited_cell(old, new)
-
-
-def _edited_cell(old: Dated, new: Dated) -> Edit | None:
-    """Where neither a rate nor a condition tells: a request that has another price."""
-    day, name = old[2].effective, old[1].model
-    books = [card.at(day) for card, _, _ in (old, new)]
-    if not all(Standing.of(book, name).version for book in books):
-        return None
-    cells = compare_cells(name, *books)
-    different = cells.differing[0] if cells.differing else cells.steepest
-    if different is None or different.old == different.new:
-        return None
-    return Edit(f"the price of {different.cell or 'a request'}: {cell(different)}", "")
+    return None
 
 
 def _priceable(card: RateCard, model: AnyModel, version: Version) -> Priceable:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ratecard.diff.change import CHANGED, Change, factor
 from ratecard.diff.compare import days_of
-from ratecard.diff.side import Priceable, Side, Standing
+from ratecard.diff.side import Priceable, Side
 from ratecard.diff.stretch import same, stretches
 from ratecard.diff.wording import amounts, subject
 from ratecard.tables.version import Version
@@ -44,12 +44,8 @@ def steep_steps(old: Side, new: Side, most: Decimal) -> Iterator[Fault]:
 
 def _written(name: str, change: Change, old: Side, new: Side) -> Version | None:
     """The version in effect on the new side, if it is new there or was edited."""
-    book = new.card.at(change.effective)
-    after = Standing.of(book, name).priceable(book)
-    model = old.card.tables.models[name]
-    if after is None:
-        return None
-    units = old.card.tables.units
+    after = Priceable(*new.card.at(change.effective).in_effect(name), new.card.tables.units)
+    model, units = old.card.tables.models[name], old.card.tables.units
     before = (Priceable(model, each, units) for each in model.versions if each.effective == after.version.effective)
     return None if any(same(each, after) for each in before) else after.version
 

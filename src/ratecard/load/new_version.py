@@ -9,7 +9,8 @@ from ratecard.tables.version import Retirement, Version
 from ratecard.words.money import plain, text
 from ratecard.words.tree import Path
 
-_HEAD = ("effective", "announced", "checked", "source")
+# What a version says of itself; of a new one, what is not known is left out.
+_HEAD = ("effective", "announced", "checked", "source", "correction", "expected_change")
 
 
 def new_version(

@@ -3,7 +3,6 @@
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from itertools import accumulate
-from json import dumps
 from re import compile as pattern
 from typing import Any, NamedTuple
 
@@ -34,8 +33,11 @@ class Positions:
 
     def __init__(self, name: str, content: bytes) -> None:
         self.name = name
-        # A mark of the byte order is no character of the text.
-        self.text = text = content.decode("utf-8-sig")
+        try:
+            # A mark of the byte order is no character of the text.
+            self.text = text = content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise TableError([Fault(name, 1, (), "is not text in UTF-8; save it as that first")]) from None
         lines = lines_of(text)
         self.starts = [0, *accumulate(map(len, lines))]
         # The line ending of the file is that of its first line.
@@ -151,5 +153,11 @@ def literal(value: str) -> str:
     """
     if _PLAIN.fullmatch(value):
         return value
-    # What cannot be seen is escaped: YAML takes some of it for the end of a line.
-    return '"' + "".join(dumps(char, ensure_ascii=not char.isprintable())[1:-1] for char in value) + '"'
+    return '"' + "".join(map(_escaped, value)) + '"'
+
+
+def _escaped(char: str) -> str:
+    """What cannot be seen is written by its number: YAML takes some of it for the end of a line."""
+    if char.isprintable():
+        return f"\\{char}" if char in '"\\' else char
+    return f"\\U{ord(char):08X}"

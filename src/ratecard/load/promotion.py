@@ -105,8 +105,5 @@ class _Writer:
 
     def _text(self, home: str) -> Positions:
         if home not in self.texts:
-            try:
-                self.texts[home] = Positions(home, self.contents[home])
-            except UnicodeDecodeError:
-                raise TableError([Fault(home, 1, (), "is not text in UTF-8; save it as that first")]) from None
+            self.texts[home] = Positions(home, self.contents[home])
         return self.texts[home]

@@ -64,6 +64,7 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
             prompt, completion = tokens["prompt_tokens"], tokens["completion_tokens"]
             details = tokens.get("prompt_tokens_details", _NO_DETAILS)
             cached, written = details.get("cached_tokens", 0), details.get("cache_creation_input_tokens", 0)
+            other_names = "cache_write_tokens" in details
         except (KeyError, TypeError, AttributeError):
             return careful(usage, suffix)
         if not (
@@ -75,7 +76,7 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
             and complete
             and is_text
             and len(usage) == _PLAIN
-            and not suffix
+            and not (suffix or other_names)
         ):
             return careful(usage, suffix)
         lines = lines_of(prompt - cached - written, cached, written, completion)

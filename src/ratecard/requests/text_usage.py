@@ -19,6 +19,8 @@ MOST_TOKENS = 10**18
 _PROMPT = ("prompt_tokens", "input_tokens")
 _COMPLETION = ("completion_tokens", "output_tokens")
 _DETAILS = ("prompt_tokens_details", "input_tokens_details")
+# The name that the API documents, and the one in the objects of OpenAI's own client.
+_WRITTEN = ("cache_creation_input_tokens", "cache_write_tokens")
 
 
 class TokenCounts(NamedTuple):
@@ -57,12 +59,12 @@ def read_tokens(given: object, problems: Problems, *, completion_required: bool)
     at = ("usage", name)
     before = len(problems)
     cached = _count(inside, ("cached_tokens",), at, problems, required=False)
-    written = _count(inside, ("cache_creation_input_tokens",), at, problems, required=False)
+    written = _count(inside, _WRITTEN, at, problems, required=False)
     if len(problems) == before and not any(path == ("usage", _named(usage, _PROMPT)) for path, _ in problems):
         if cached > prompt:
             problems.append(((*at, "cached_tokens"), too_big(prompt)))
         elif cached + written > prompt:
-            problems.append(((*at, "cache_creation_input_tokens"), too_big(prompt - cached)))
+            problems.append(((*at, _named(inside, _WRITTEN)), too_big(prompt - cached)))
     return TokenCounts(prompt - cached - written, cached, written, completion)
 
 

@@ -32,7 +32,9 @@ class PromptTokensDetails(_ClientUsage):
     """Parts of the prompt: read from the cache, and written to it."""
 
     cached_tokens: Count | None = 0
-    cache_creation_input_tokens: Count | None = 0
+    cache_creation_input_tokens: Annotated[
+        Count | None, Field(validation_alias=AliasChoices("cache_creation_input_tokens", "cache_write_tokens"))
+    ] = 0
 
 
 class TokenUsage(_ClientUsage):

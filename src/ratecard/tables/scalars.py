@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 from ratecard.words.money import READING, plain
 
 _NUMBER = re.compile(r"\d{1,15}(\.\d{1,12})?", re.ASCII)
+_AMOUNT = re.compile(r"\d{1,15}(\.\d{1,40})?", re.ASCII)
 _INTEGER = re.compile(r"\d{1,9}", re.ASCII)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _SIZE = re.compile(r"([1-9]\d{0,4})x([1-9]\d{0,4})", re.ASCII)
@@ -53,6 +54,11 @@ def read_number(given: object) -> Decimal:
     if re.fullmatch(r"-\s*[\d.]+", _one(given)):
         raise ValueError("is negative. A rate is zero or more")
     raise ValueError("is not a number. Write digits with at most 12 decimal places, like 0.10")
+
+
+def read_amount(given: object) -> Decimal:
+    """What rates come to: as `read_number`, exact to the last digit, which can be further back than that of a rate."""
+    return plain(READING.create_decimal(_one(given))) if _AMOUNT.fullmatch(_one(given)) else read_number(given)
 
 
 def read_positive(given: object) -> Decimal:
@@ -150,6 +156,8 @@ def _number(pattern: re.Pattern[str], kind: str, **limits: int) -> WithJsonSchem
 
 Text = Annotated[str, BeforeValidator(read_text), WithJsonSchema(_WORD)]
 Number = Annotated[Decimal, _already(read_number, Decimal), _number(_NUMBER, "number", minimum=0)]
+# A number to an editor: only one in quotes could be too long for it.
+Amount = Annotated[Decimal, _already(read_amount, Decimal), _number(_NUMBER, "number", minimum=0)]
 Positive = Annotated[Decimal, _already(read_positive, Decimal), _number(_NUMBER, "number", exclusiveMinimum=0)]
 Integer = Annotated[int, _already(read_integer, int), _number(_INTEGER, "integer", minimum=0)]
 Count = Annotated[int, _already(read_count, int), _number(_INTEGER, "integer", minimum=1)]

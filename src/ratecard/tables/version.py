@@ -7,7 +7,7 @@ from pydantic import Field
 
 from ratecard.tables.charge import Charge
 from ratecard.tables.rate import SOURCE_KEY
-from ratecard.tables.scalars import Day, Frozen, Integer, Number, Positive, Text
+from ratecard.tables.scalars import Amount, Day, Frozen, Integer, Positive, Text
 
 
 class Rounding(Frozen):
@@ -21,7 +21,7 @@ class Rounding(Frozen):
 class Example(Frozen):
     """A request that a person priced by hand or saw quoted: its total, and the line on which it stands."""
 
-    total: Number
+    total: Amount
     place: str = Field(default="", alias=SOURCE_KEY)
 
 

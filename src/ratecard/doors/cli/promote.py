@@ -48,6 +48,10 @@ def promote(candidate: Path, tables: Path | None, checked: date, dry_run: bool) 
             click.echo("".join(f"+{line}\n" for line in added.text.splitlines()))
     if not dry_run:
         made.write()
-    files, lines = len(made.after), sum(added.last - added.first + 1 for added in made.added)
-    words = f"{lines} lines {'would be ' if dry_run else ''}added to {files} file{'s' if files > 1 else ''}"
+    lines = sum(added.last - added.first + 1 for added in made.added)
+    words = f"{_count(lines, 'line')} {'would be ' if dry_run else ''}added to {_count(len(made.after), 'file')}"
     click.echo(f"{words}. Digest {made.digest}.")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,88 @@
+"""Strategies: random valid tables of every method, written as YAML and read by the loader."""
+
+from collections.abc import Collection
+from typing import Any
+
+from hypothesis import note
+from hypothesis import strategies as st
+
+from ratecard.card import RateCard
+from ratecard.examples import work
+from ratecard.load.folder import LIMITS, UNITS, VOCABULARY, shipped_folder, tables_from
+from ratecard.testing import metered_tables, video_tables
+from ratecard.testing.arguments import check_range, check_words
+from ratecard.testing.example_requests import example_of
+from ratecard.testing.table_parts import Draft, some
+from ratecard.testing.yaml_writer import yaml_text
+from ratecard.words.money import plain, text
+
+METHODS = (*video_tables.VERSIONS, *metered_tables.VERSIONS)
+FIRST_DAY, SECOND_DAY = "2026-01-01", "2026-07-01"
+_NAME = "tables.yaml"
+_SEARCHES = ("web_search", "web_scraping", "x_search")
+
+
+def rate_cards(
+    *, methods: Collection[str] | None = None, min_models: int = 1, max_models: int = 3
+) -> st.SearchStrategy[RateCard]:
+    """Rate cards of a few models, of some pricing methods or of all.
+
+    Every model has a price from 2026-01-01 on, and perhaps another one from 2026-07-01 on. Shrinks to one model with
+    one rate of 1; the YAML is shown with a failing example.
+    """
+    return table_files(methods=methods, min_models=min_models, max_models=max_models).map(card_of)
+
+
+def table_files(
+    *, methods: Collection[str] | None = None, min_models: int = 1, max_models: int = 3
+) -> st.SearchStrategy[dict[str, bytes]]:
+    """As `rate_cards`, as files: their bytes by name, units and vocabulary included. Every example is right."""
+    check_range("min_models", min_models, "max_models", max_models)
+    known = check_words("methods", methods, METHODS)
+    return st.lists(st.sampled_from(known), min_size=min_models, max_size=max_models).flatmap(_files)
+
+
+def card_of(files: dict[str, bytes]) -> RateCard:
+    """The card of these files."""
+    return RateCard(tables_from(files))
+
+
+@st.composite
+def _files(draw: st.DrawFn, methods: list[str]) -> dict[str, bytes]:
+    models = [draw(_models(method, f"model-{number}")) for number, method in enumerate(methods, 1)]
+    searches = [model["model"] for model in models if model["type"] == "surcharge"]
+    for model in models:
+        if model["type"] == "text" and searches:
+            for version in model["versions"]:
+                version["surcharges"] = {kind: draw(st.sampled_from(searches)) for kind in draw(some(_SEARCHES))}
+    files = {name: (shipped_folder() / name).read_bytes() for name in (UNITS, VOCABULARY, LIMITS)}
+    files[_NAME] = b"family: made up\n" + yaml_text({"models": models}).encode()
+    # Read once to know what the examples cost, which a person would write by hand.
+    totals = [worked.total for worked in work(card_of(files))]
+    for model, version in ((model, version) for model in models for version in model["versions"]):
+        version["examples"][0]["total"] = text(plain(totals.pop(0)))
+    files[_NAME] = yaml_text({"family": "made up", "models": models}).encode()
+    note(files[_NAME].decode())
+    return files
+
+
+@st.composite
+def _models(draw: st.DrawFn, method: str, name: str) -> Draft:
+    model: dict[str, Any] = {"model": name, "name": name.replace("-", " ")}
+    if method in video_tables.VERSIONS:
+        mode, made = video_tables.VERSIONS[method]
+        model |= {"type": "video", "mode": mode}
+        versions = made(method)
+    else:
+        kinds, made = metered_tables.VERSIONS[method]
+        model["type"] = draw(st.sampled_from(kinds))
+        versions = made(model["type"])
+    model["currency"] = draw(st.sampled_from(("USD", "EUR")))
+    days = [SECOND_DAY, FIRST_DAY] if draw(st.booleans()) else [FIRST_DAY]
+    model["versions"] = [_dated(draw(versions), day, model["type"]) for day in days]
+    return model
+
+
+def _dated(version: Draft, day: str, kind: str) -> Draft:
+    head = {"effective": day, "checked": day, "source": "made up"}
+    return head | version | {"examples": [example_of(version, kind) | {"total": "0"}]}
