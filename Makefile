@@ -86,9 +86,19 @@ test-wheel: $(VENV)/.package  ## build the wheel and use it alone, far from this
 tables: $(VENV)/.package  ## check pricing_tables and its examples
 	$(RATECARD) check pricing_tables
 
+.PHONY: schema
+schema: $(VENV)/.package  ## write pricing_tables/schema.json, by which editors complete and check
+	$(RATECARD) schema --out pricing_tables/schema.json
+
 .PHONY: bench
 bench: $(VENV)/.tools  ## compare a quote with validating its body
 	$(BIN)/python benchmarks/quote_one.py
+
+.PHONY: bench-text
+bench-text: constraints.txt | $(BIN)/python  ## compare the charge of tokens with other libraries, in .venv-bench
+	"$(PYTHON)" -m venv .venv-bench
+	.venv-bench/bin/python -m pip --disable-pip-version-check --quiet install -r benchmarks/requirements-rate-text.txt -e .
+	.venv-bench/bin/python benchmarks/rate_text.py
 
 .PHONY: readme
 readme: $(VENV)/.package  ## write the real output of every example into the pages

@@ -1,8 +1,6 @@
 """The charge of a text usage with cached tokens, three lines, against libraries that price the same model, in one run.
 
-    python -m venv /tmp/rate-text
-    /tmp/rate-text/bin/pip install -r benchmarks/requirements-rate-text.txt -e .
-    /tmp/rate-text/bin/python benchmarks/rate_text.py
+    make bench-text
 
 1,000 distinct usages of one model that all of them know, at the same three rates. Before anything is timed, all totals
 are compared: exactly with those that count in decimals, to a billionth with the one that counts in floats. Then all

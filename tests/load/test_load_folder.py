@@ -1,5 +1,6 @@
 """A folder is one whole: every fault of every file at once, and no fault hides another."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -138,3 +139,19 @@ def test_a_folder_may_bring_its_own_units(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(family(model("one")).replace("unit: video_second", "unit: second"))
     (tmp_path / "units.yaml").write_text("units:\n  - {unit: second, counts: second of video, per: 1}\n")
     assert list(ratecard.load_rate_card(tmp_path).tables.units) == ["second"]
+
+
+def test_limits_are_there_and_stand_newest_first(tmp_path: Path) -> None:
+    shipped = (shipped_folder() / "limits.yaml").read_text()
+    entry = shipped[shipped.index("  - effective:") :]
+    for text, words in (
+        ("limits: []\n", "limits is empty"),
+        (f"limits:\n{entry}{entry}", "must be before"),
+    ):
+        shutil.copytree(shipped_folder(), tmp_path / words)
+        (tmp_path / words / "limits.yaml").write_text(text)
+        with pytest.raises(ratecard.TableError) as caught:
+            ratecard.load_rate_card(tmp_path / words)
+        [fault] = caught.value.faults
+        assert fault.file == "limits.yaml"
+        assert words in fault.message

@@ -11,7 +11,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from ratecard.load.checks import Finding, check_model, check_references
 from ratecard.load.complaints import complaints
 from ratecard.load.metered_checks import check_metered
-from ratecard.load.shared_checks import check_units, check_vocabulary
+from ratecard.load.shared_checks import check_limits, check_units, check_vocabulary
 from ratecard.load.video_checks import check_video
 from ratecard.load.yaml_text import TextFile, read_yaml_text
 from ratecard.tables.card import AnyModel, Family, Tables
@@ -71,6 +71,8 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
         _record(texts[UNITS], (), check_units(units_part))
     if vocabulary:
         _record(texts[VOCABULARY], (), check_vocabulary(vocabulary.video))
+    if limits:
+        _record(texts[LIMITS], (), check_limits(limits))
     units = {unit.unit: unit for unit in units_part.units} if units_part else None
     models: dict[str, AnyModel] = {}
     homes: dict[str, str] = {}

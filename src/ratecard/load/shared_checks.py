@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from ratecard.load.checks import Finding
+from ratecard.tables.limits import LimitsFile
 from ratecard.tables.video import SOURCE_MATCHED_RATIOS
 from ratecard.tables.vocabulary import Units, VideoFields
 
@@ -37,3 +39,13 @@ def check_vocabulary(fields: VideoFields) -> Iterator[Finding]:
         limits = getattr(fields, name)
         if limits.min > limits.max:
             yield ("video", name, "min"), f"min {limits.min} of {name} is above max. Allowed: at most {limits.max}"
+
+
+def check_limits(part: LimitsFile) -> Iterator[Finding]:
+    """There are limits, and they stand newest first."""
+    if not part.limits:
+        yield ("limits",), "limits is empty. Write at least one, with the day from which it holds"
+    for index, (newer, older) in enumerate(pairwise(part.limits)):
+        if newer.effective <= older.effective:
+            words = f"effective {older.effective} must be before {newer.effective}: limits stand newest first"
+            yield ("limits", index + 1, "effective"), words

@@ -11,15 +11,15 @@ def example_of(version: Draft, kind: str) -> Draft:
     """What is asked, as a table writes it: `request` and `source` of a video, `usage` of anything else."""
     charge = version["charges"][0]
     if kind == "video":
-        return _of_video(version["accepts"], charge)
+        return _of_video(version["accepts"])
     return {"usage": _usage(charge, kind)}
 
 
-def _of_video(accepts: Draft, charge: Draft) -> Draft:
+def _of_video(accepts: Draft) -> Draft:
     request = {name: accepts[name][0] for name in _CHOICES if name in accepts}
     if "slowdown_factor" in accepts:
         request["target_fps"] = "60"
-    if "upscale_factor" in accepts and charge["method"] == "megapixel-rate":
+    if "Auto" in accepts["duration"]:
         return {"request": request, "source": {"seconds": "1", "width": "1280", "height": "720", "fps": "24"}}
     return {"request": request}
 

@@ -5,19 +5,21 @@ from typing import Any
 
 from hypothesis import note
 from hypothesis import strategies as st
+from hypothesis.errors import InvalidArgument
 
 from ratecard.card import RateCard
-from ratecard.examples import work
+from ratecard.examples import price_example
 from ratecard.load.folder import LIMITS, UNITS, VOCABULARY, shipped_folder, tables_from
 from ratecard.testing import metered_tables, video_tables
 from ratecard.testing.arguments import check_range, check_words
 from ratecard.testing.example_requests import example_of
 from ratecard.testing.table_parts import Draft, some
 from ratecard.testing.yaml_writer import yaml_text
-from ratecard.words.money import plain, text
+from ratecard.words.money import text
 
 METHODS = (*video_tables.VERSIONS, *metered_tables.VERSIONS)
 FIRST_DAY, SECOND_DAY = "2026-01-01", "2026-07-01"
+_RPC = "rpc-credits"
 _NAME = "tables.yaml"
 _SEARCHES = ("web_search", "web_scraping", "x_search")
 
@@ -36,15 +38,19 @@ def rate_cards(
 def table_files(
     *, methods: Collection[str] | None = None, min_models: int = 1, max_models: int = 3
 ) -> st.SearchStrategy[dict[str, bytes]]:
-    """As `rate_cards`, as files: their bytes by name, units and vocabulary included. Every example is right."""
+    """As `rate_cards`, as the bytes of a file by its name, to be written into a folder. Every example is right."""
     check_range("min_models", min_models, "max_models", max_models)
     known = check_words("methods", methods, METHODS)
-    return st.lists(st.sampled_from(known), min_size=min_models, max_size=max_models).flatmap(_files)
+    if known == (_RPC,) and min_models > 1:
+        raise InvalidArgument(f"Cannot have min_models={min_models} of {_RPC}: a usage does not name its model")
+    drawn = st.lists(st.sampled_from(known), min_size=min_models, max_size=max_models)
+    return drawn.filter(lambda methods: methods.count(_RPC) < 2).flatmap(_files)
 
 
 def card_of(files: dict[str, bytes]) -> RateCard:
-    """The card of these files."""
-    return RateCard(tables_from(files))
+    """The card of these files, with the shipped units and vocabulary."""
+    shared = {name: (shipped_folder() / name).read_bytes() for name in (UNITS, VOCABULARY, LIMITS)}
+    return RateCard(tables_from(shared | files))
 
 
 @st.composite
@@ -55,20 +61,22 @@ def _files(draw: st.DrawFn, methods: list[str]) -> dict[str, bytes]:
         if model["type"] == "text" and searches:
             for version in model["versions"]:
                 version["surcharges"] = {kind: draw(st.sampled_from(searches)) for kind in draw(some(_SEARCHES))}
-    files = {name: (shipped_folder() / name).read_bytes() for name in (UNITS, VOCABULARY, LIMITS)}
-    files[_NAME] = b"family: made up\n" + yaml_text({"models": models}).encode()
-    # Read once to know what the examples cost, which a person would write by hand.
-    totals = [worked.total for worked in work(card_of(files))]
-    for model, version in ((model, version) for model in models for version in model["versions"]):
-        version["examples"][0]["total"] = text(plain(totals.pop(0)))
-    files[_NAME] = yaml_text({"family": "made up", "models": models}).encode()
-    note(files[_NAME].decode())
-    return files
+    family = {"family": "made-up", "models": models}
+    # Read once to know what the examples cost, which a person would work out by hand.
+    card = card_of({_NAME: yaml_text(family).encode()})
+    for model in models:
+        found = card.tables.models[model["model"]]
+        for version, draft in zip(found.versions, model["versions"], strict=True):
+            quote = price_example(card.at(version.effective), found, version.examples[0])
+            draft["examples"][0]["total"] = text(quote.total)
+    written = yaml_text(family)
+    note(written)
+    return {_NAME: written.encode()}
 
 
 @st.composite
 def _models(draw: st.DrawFn, method: str, name: str) -> Draft:
-    model: dict[str, Any] = {"model": name, "name": name.replace("-", " ")}
+    model: dict[str, Any] = {"model": name, "name": name.title()}
     if method in video_tables.VERSIONS:
         mode, made = video_tables.VERSIONS[method]
         model |= {"type": "video", "mode": mode}
@@ -84,5 +92,5 @@ def _models(draw: st.DrawFn, method: str, name: str) -> Draft:
 
 
 def _dated(version: Draft, day: str, kind: str) -> Draft:
-    head = {"effective": day, "checked": day, "source": "made up"}
+    head = {"effective": day, "checked": day, "source": "made-up"}
     return head | version | {"examples": [example_of(version, kind) | {"total": "0"}]}

@@ -5,7 +5,7 @@ from math import ceil, log
 from typing import Any
 
 from ratecard.tables.scalars import Size
-from ratecard.tables.video_charges import InterpolationRate, MegapixelRate, PerClip, TokenFormula, UpscaleRate
+from ratecard.tables.video_charges import InterpolationRate, MegapixelRate, PerClip, TokenFormula
 from ratecard.testing.case import Case
 from ratecard.testing.offer import REFERENCE
 from ratecard.testing.request import Request
