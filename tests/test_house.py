@@ -17,11 +17,12 @@ FLOORS = {"words": 0, "tables": 1, "load": 2, "rating": 2, "doors": 4}
 USES = 3
 # Rooms of one floor that do not know each other.
 APART = {("load", "rating"), ("rating", "load")}
-# `python -m ratecard` is a door too.
-DOORS = {"doors", "__main__"}
+# `python -m ratecard` is a door too, and so is the test kit.
+DOORS = {"doors", "testing", "__main__"}
 
 # Third parties and the only rooms that know them.
 HOME_OF = {"yaml": {"load"}, "click": {"doors"}, "rich": {"doors"}, "babel": {"doors"}}
+HOME_OF |= {"hypothesis": {"testing"}, "pytest": {"testing"}}
 
 # A float is recognised, where a caller sends one, and nothing else; each exception has its reason.
 FLOAT_NAMES = {
@@ -125,10 +126,9 @@ def test_third_parties_stay_in_their_rooms() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_importing_the_library_loads_nothing_of_the_command_line() -> None:
-    code = (
-        "import ratecard, sys; print(sorted({'click', 'rich', 'babel'} & {name.split('.')[0] for name in sys.modules}))"
-    )
+def test_importing_the_library_loads_nothing_of_the_command_line_or_of_tests() -> None:
+    others = {"click", "rich", "babel", "hypothesis", "pytest"}
+    code = f"import ratecard, sys; print(sorted({others} & {{name.split('.')[0] for name in sys.modules}}))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
 

@@ -18,7 +18,8 @@ from ratecard.tables.video_charges import InterpolationRate, MegapixelRate, Upsc
 from ratecard.unit_usages import unit_usages
 from ratecard.words.money import plain, text
 
-# A source video and a reference clip of so many seconds stand for all: their seconds enter linearly.
+# A source video and a reference clip of so many seconds, or of the most there may be, stand for all: their seconds
+# enter linearly.
 _SECONDS = 10
 # Where one tier holds every height, any will do.
 _HEIGHT = 720
@@ -81,7 +82,8 @@ def _values(version: VideoVersion, name: str) -> tuple[Any, ...]:
     if name == "target_fps":
         return _frame_rates(version)
     if name == "reference_video_total_duration":
-        return (None, _SECONDS)
+        cap = accepts.reference_video_total_duration
+        return (None, min(_SECONDS, cap.max)) if cap else (None,)
     if name == "duration":
         stated = tuple(word for word in accepts.duration or () if word not in SOURCE_MATCHED_DURATIONS)
         return (None,) if _needs_video(version) else stated or (None,)
@@ -107,12 +109,13 @@ def _videos(version: VideoVersion, body: dict[str, Any]) -> Iterator[SourceVideo
     if not _needs_video(version):
         yield None
         return
-    factor = int(body.get("upscale_factor", 1))
+    factor, limit = int(body.get("upscale_factor", 1)), version.accepts.video_url
+    seconds = min(_SECONDS, limit.max_seconds) if limit else _SECONDS
     charge = next(charge for charge in version.charges if "video_url" in charge.fields)
     if isinstance(charge, MegapixelRate):
-        yield SourceVideo(seconds=_SECONDS, width=1280, height=720, fps=24)
+        yield SourceVideo(seconds=seconds, width=1280, height=720, fps=24)
         return
     divisor = factor if isinstance(charge, UpscaleRate) else 1
     edges = [int(edge) for edge in tiers(charge.rates) if edge != ANY]
     for height in (*edges, 2 * edges[-1] if edges else _HEIGHT):
-        yield SourceVideo(seconds=_SECONDS, width=height * 16 // 9 // divisor, height=height // divisor, fps=30)
+        yield SourceVideo(seconds=seconds, width=height * 16 // 9 // divisor, height=height // divisor, fps=30)

@@ -141,12 +141,13 @@ def _upscales(metered: Metered) -> Made:
     factors, plain = _choices(charge, "factor"), _of(metered, PerImage) if metered.model.type == "upscale" else None
     rates = {key[0]: rate for rate in charge.rates for key in _keys(rate, {"factor": factors})}
     count, model = per_unit(charge, metered.per(charge.unit)), metered.model.model
+    count_plain = per_unit(plain, metered.per(plain.unit)) if plain else None
     fields: dict[str, Field] = {"factor": Choice(factors)}
 
     def lines(shape: Mapping[str, Any]) -> list[LineItem]:
         factor = shape.get("factor", "")
-        if plain and not factor:
-            return [count(1, plain.rates[0], f"{model}-{plain.unit}-unit")]
+        if plain and count_plain and not factor:
+            return [count_plain(1, plain.rates[0], f"{model}-{plain.unit}-unit")]
         return [count(1, rates[factor], f"{model}-upscale-{slug(factor)}-{charge.unit}-unit")]
 
     return Asked(fields, {}, () if plain else ("factor",)), lines

@@ -25,7 +25,7 @@ def price_video(model: VideoModel, version: VideoVersion, tables: Tables, api_wi
     line and one rounding.
     """
     asked = VideoRequests(version, api_wide)
-    active, inert, defaults, required = asked.active.get, asked.inert.get, asked.defaults, asked.required
+    active, inert, defaults, complete = asked.active.get, asked.inert.get, asked.defaults, asked.complete
     settle, refuse = asked.settle, asked.refuse
     calculators = tuple(
         calculator(Compiling(model.model, version, charge, tables.units[charge.unit].per, first=number == 0))
@@ -52,9 +52,8 @@ def price_video(model: VideoModel, version: VideoVersion, tables: Tables, api_wi
                         ignored += (field,)
         except TypeError:  # a list or an object is no key of a look-up
             refuse(body, source)
-        for field in required:
-            if field not in shape:
-                refuse(body, source)
+        if len(shape) < complete:
+            refuse(body, source)
         if settle is not None and settle(shape, source):
             refuse(body, source)
         if several:

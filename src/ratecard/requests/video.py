@@ -8,7 +8,7 @@ from ratecard.requests.body import INVALID
 from ratecard.requests.fields import Accept, Field
 from ratecard.requests.source_rules import Problems, Shape, rule_of
 from ratecard.requests.video_fields import FIELD_ORDER, fields_of
-from ratecard.tables.video import SOURCE_MATCHED_DURATIONS, VideoVersion
+from ratecard.tables.video import SOURCE_MATCHED_DURATIONS, SOURCE_MATCHED_RATIOS, VideoVersion
 from ratecard.words.errors import QuoteError
 from ratecard.words.wording import REQUIRED, wrong_type
 
@@ -30,10 +30,11 @@ class VideoRequests:
         effective = frozenset[str]().union(*(charge.fields for charge in version.charges))
         if version.accepts.audio != "configurable":
             effective -= {"audio"}
-        matched = set(SOURCE_MATCHED_DURATIONS).intersection(version.accepts.duration or ())
+        matched = {"duration"} if set(SOURCE_MATCHED_DURATIONS) & set(version.accepts.duration or ()) else set()
+        matched |= {"aspect_ratio"} if set(SOURCE_MATCHED_RATIOS) & set(version.accepts.aspect_ratio or ()) else set()
         if version.accepts.reference_video_total_duration is None:
             effective -= {"reference_video_total_duration"}
-        elif "duration" in effective and matched:
+        elif effective & matched:
             effective |= {"reference_video_total_duration"}
         accepts: dict[str, Accept] = {name: field.accept for name, field in self.fields.items()}
         self.active = {name: accept for name, accept in accepts.items() if name in effective}
@@ -50,6 +51,9 @@ class VideoRequests:
                 self.defaults[name] = values[0]
             elif values and not (name == "duration" and "video_url" in effective):
                 required.append(name)
+        # With a place for every other field, a shape that is smaller than this lacks a required one.
+        self.defaults = {name: None for name in self.active if name not in required} | self.defaults
+        self.complete = len(self.defaults) + len(required)
         self.required = tuple(required)
 
     def refuse(self, body: Mapping[str, Any], source: SourceVideo | None) -> NoReturn:

@@ -90,7 +90,9 @@ def _requests(draw: st.DrawFn, offer: Offer, sourced: bool, further: bool) -> Re
     for name in offer.active:
         if name == "duration" and offer.of_source and source is None:
             body[name] = draw(st.sampled_from(offer.stated_durations))
-        elif (name == "target_fps" and offer.charges(InterpolationRate) and source is None) or (name != REFERENCE and (name in offer.required or draw(st.booleans()))):
+        elif (name == "target_fps" and offer.charges(InterpolationRate) and source is None) or (
+            name != REFERENCE and (name in offer.required or draw(st.booleans()))
+        ):
             body[name] = draw(offer.values(name))
     if REFERENCE in offer.active:
         if offer.matches_clip(body) or offer.matches_ratio(body) or draw(st.booleans()):

@@ -25,4 +25,6 @@ def a_wrong_request_is_refused_field_by_field(case: Case, data: st.DataObject) -
     raise BrokenLawError(f"{told}, but wrong in this body: {', '.join(fields)}\n  {body!r}")
 
 
-LAWS = (Law(a_wrong_request_is_refused_field_by_field, lambda case: of_type("video")(case) and not case.offer.needs_source),)
+LAWS = (
+    Law(a_wrong_request_is_refused_field_by_field, lambda case: of_type("video")(case) and not case.offer.needs_source),
+)
