@@ -1,22 +1,23 @@
 """The price book: a rate card at one instant. What a server holds."""
 
 from collections.abc import Iterator, Mapping
-from datetime import date
-from typing import TYPE_CHECKING, Any, NoReturn
+from datetime import date, datetime
+from typing import Any, NoReturn, Protocol
 
 from ratecard.account.limits import Limit, Sunset, limit_of, sunset_of
 from ratecard.deprecation import Deprecation, deprecation_of
-from ratecard.pricing.compiled import Rater
+from ratecard.pricing.compiled import Metered, Rater
 from ratecard.pricing.text import Estimate, estimate, surcharge_line
 from ratecard.pricing.video import Pricer
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.body import INVALID, Body, read_body
+from ratecard.requests.fields import Field
 from ratecard.requests.service_parameters import split_model
 from ratecard.requests.text_usage import count_messages
 from ratecard.requests.usage import TYPES, AnyUsage, read_usage
 from ratecard.requests.video import refuse_without_model
-from ratecard.tables.card import AnyModel
+from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.limits import Limits
 from ratecard.tables.version import Version
 from ratecard.tables.video import VideoModel, VideoVersion
@@ -24,10 +25,30 @@ from ratecard.words.errors import QuoteError
 from ratecard.words.suggest import suggestions
 from ratecard.words.wording import REQUIRED, echo, wrong_type
 
-if TYPE_CHECKING:
-    from ratecard.card import RateCard
-
 _NO_SUFFIX: dict[str, Any] = {}
+
+
+class Card(Protocol):
+    """What a price book needs of its rate card: the tables, and their versions compiled and shared."""
+
+    tables: Tables
+    api_wide: dict[str, Field]
+
+    @property
+    def digest(self) -> str:
+        """Names what the tables mean."""
+
+    def at(self, instant: datetime | date) -> "PriceBook":
+        """The price book of another instant."""
+
+    def video_pricer(self, model: VideoModel, version: VideoVersion) -> Pricer:
+        """The function that quotes at a video version."""
+
+    def metered(self, model: AnyModel, version: Version) -> Metered:
+        """A version of a model that is not video."""
+
+    def rater(self, kind: str, model: AnyModel, version: Version, book: "PriceBook") -> Rater | None:
+        """The function that rates usages of a type at a version."""
 
 
 class PriceBook:
@@ -35,7 +56,7 @@ class PriceBook:
 
     __slots__ = ("_raters", "_video", "card", "day")
 
-    def __init__(self, card: "RateCard", day: date) -> None:
+    def __init__(self, card: Card, day: date) -> None:
         self.card, self.day = card, day
         self._video: dict[str, Pricer] = {}
         self._raters: dict[tuple[str, str], Rater] = {}
