@@ -20,7 +20,7 @@ help:  ## say what each command does
 	@echo "ratecard: exact, explained prices from YAML rate tables. Commands:"
 	@echo
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1|/' | \
-		while IFS='|' read -r name words; do printf '  make %-11s %s\n' "$$name" "$$words"; done
+		while IFS='|' read -r name words; do printf '  make %-13s %s\n' "$$name" "$$words"; done
 	@echo
 	@echo "The first one makes $(VENV) and takes a minute; make PYTHON=python3.12 ... chooses the Python for it."
 
@@ -76,15 +76,27 @@ format: $(VENV)/.tools  ## correct style and format
 	$(BIN)/ruff format .
 
 .PHONY: check
-check: test test-wheel  ## run everything that CI runs
+check: test test-wheel test-postgres  ## run everything that CI runs
 
 .PHONY: test-wheel
 test-wheel: $(VENV)/.package  ## build the wheel and use it alone, far from this folder
 	@sh .ci/test-wheel $(BIN)/python
 
+.PHONY: test-postgres
+test-postgres: $(VENV)/.tools  ## try the ledger and the usage history on a real PostgreSQL
+	@sh .ci/test-postgres $(BIN)/python
+
 .PHONY: tables
 tables: $(VENV)/.package  ## check pricing_tables and its examples
 	$(RATECARD) check pricing_tables
+
+.PHONY: test-tables
+test-tables: $(VENV)/.tools  ## try every example and every law on pricing_tables
+	$(BIN)/python -m pytest -q --rate-card pricing_tables
+
+.PHONY: catalogue
+catalogue: $(VENV)/.tools  ## write docs/errors-in-tables.md from the broken tables of the tests
+	$(BIN)/python tests/errors_in_tables.py
 
 .PHONY: schema
 schema: $(VENV)/.package  ## write pricing_tables/schema.json, by which editors complete and check

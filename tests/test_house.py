@@ -18,11 +18,20 @@ USES = 3
 # Rooms of one floor that do not know each other.
 APART = {("load", "rating"), ("rating", "load")}
 # `python -m ratecard` is a door too, and so is the test kit.
-DOORS = {"doors", "testing", "__main__"}
+DOORS = {"doors", "testing", "__main__", "server", "history"}
 
 # Third parties and the only rooms that know them.
 HOME_OF = {"yaml": {"load"}, "click": {"doors"}, "rich": {"doors"}, "babel": {"doors"}}
 HOME_OF |= {"hypothesis": {"testing"}, "pytest": {"testing"}}
+HOME_OF |= {"av": {"probe"}, "httpcore": {"probe"}, "httpx": {"probe"}}
+HOME_OF |= {
+    "fastapi": {"server", "history"},
+    "starlette": {"server", "history"},
+    "anyio": {"server"},
+    "uvicorn": {"doors"},
+}
+HOME_OF |= {"sqlalchemy": {"ledger"}, "itsdangerous": {"history"}}
+HOME_OF |= {"brotli": {"server"}, "prometheus_client": {"server"}, "watchfiles": {"server"}}
 
 # A float is recognised, where a caller sends one, and nothing else; each exception has its reason.
 FLOAT_NAMES = {

@@ -84,6 +84,14 @@ def test_the_decimal_context_of_the_host_changes_nothing(request: Request, field
     assert refusal == calm_refusal
 
 
+@MANY
+@given(any_request(), st.sampled_from(sorted(BROKEN)), st.data())
+def test_one_broken_field_is_named_and_no_other(request: Request, field: str, data: st.DataObject) -> None:
+    details = refused(request, {**request.body, field: data.draw(BROKEN[field])})["details"]
+    assert details == {"_errors": [], field: {"_errors": details[field]["_errors"]}}
+    assert details[field]["_errors"]
+
+
 def refused(request: Request, body: Any) -> dict[str, Any]:
     try:
         asked(request, body)

@@ -17,7 +17,7 @@ def expected(request: Request) -> Fraction:
 
 
 def amount_of(charge: VideoCharge, request: Request) -> Fraction:
-    body, source = request.body, request.source
+    body, source = request.meant, request.source
     if isinstance(charge, TokenFormula):
         seconds = seconds_of(request) + reference_of(request)
         if reference_of(request):
@@ -29,7 +29,7 @@ def amount_of(charge: VideoCharge, request: Request) -> Fraction:
         return seconds_of(request) * rate_of(charge, request, height) * (2 if fps >= 48 else 1)
     if isinstance(charge, InterpolationRate):
         rate = rate_of(charge, request, source.height if source else None)
-        return seconds_of(request) * int(body.get("slowdown_factor", 1)) * int(body["target_fps"]) * rate / 60
+        return seconds_of(request) * int(body.get("slowdown_factor", 1)) * Fraction(body["target_fps"]) * rate / 60
     if isinstance(charge, MegapixelRate):
         return frames_of(charge, request) * pixels_of(charge, request) / 1_000_000 * rate_of(charge, request)
     seconds = Fraction(1) if charge.unit in ("clip", "image", "input_image") else seconds_of(request)
@@ -38,13 +38,13 @@ def amount_of(charge: VideoCharge, request: Request) -> Fraction:
 
 def reference_of(request: Request) -> Fraction:
     takes_it = request.cell.version.accepts.reference_video_total_duration
-    return Fraction(request.body.get(REFERENCE, 0)) if takes_it else Fraction(0)
+    return Fraction(request.meant.get(REFERENCE, 0)) if takes_it else Fraction(0)
 
 
 def seconds_of(request: Request) -> Fraction:
     if request.cell.of_source and request.source and request.source.seconds:
         return request.source.seconds
-    word = str(request.body.get("duration", (request.cell.version.accepts.duration or ("",))[0]))
+    word = str(request.meant.get("duration", (request.cell.version.accepts.duration or ("",))[0]))
     return Fraction(int(word[:-1])) if word.endswith("s") else Fraction(ceil(reference_of(request)))
 
 
@@ -61,7 +61,7 @@ def pixels_of(charge: TokenFormula | MegapixelRate, request: Request) -> int:
         assert request.source
         assert request.source.width
         assert request.source.height
-        return request.source.width * request.source.height * int(request.body.get("upscale_factor", 2)) ** 2
+        return request.source.width * request.source.height * int(request.meant.get("upscale_factor", 2)) ** 2
     asked = {name: value_of(request, name) for name in ("resolution", "aspect_ratio")}
     sizes = {
         entry.aspect_ratio: entry.size for entry in charge.sizes if entry.resolution in (None, asked["resolution"])
@@ -83,9 +83,9 @@ def log_of(words: str) -> float:
 
 def value_of(request: Request, name: str) -> Any:
     """What a field stands for where it is left out, and in the model's own spelling."""
-    accepts, given = request.cell.version.accepts, request.body.get(name)
+    accepts, given = request.cell.version.accepts, request.meant.get(name)
     if name == "audio":
-        return {"none": "false", "always": "true"}.get(accepts.audio, str(request.body.get("audio", True)).lower())
+        return {"none": "false", "always": "true"}.get(accepts.audio, str(request.meant.get("audio", True)).lower())
     if name == "video_input":
         return str(bool(reference_of(request))).lower()
     values = getattr(accepts, name) or (None,)

@@ -3,33 +3,20 @@
 The first line of a file names the line of the fault and the words, ` … ` between those that are apart.
 """
 
-import re
-import shutil
 from pathlib import Path
 
 import pytest
 
-import ratecard
-from ratecard.examples import wrong_examples
+from bad_tables import BadTable, bad_metered_tables
 
-BAD = sorted((Path(__file__).parent / "bad").glob("*.yaml"))
-FIRST = re.compile(r"# line (\d+): (.+)\n")
+BAD = list(bad_metered_tables())
 
 
-@pytest.mark.parametrize("path", BAD, ids=lambda path: str(path.stem))
-def test_a_mistake_is_the_one_fault_at_its_line(path: Path, tmp_path: Path) -> None:
-    said = FIRST.match(path.read_text(encoding="utf-8"))
-    assert said is not None
-    shutil.copy(path, tmp_path / "bad.yaml")
-    if path.stem.startswith("total_"):
-        found = wrong_examples(ratecard.load_rate_card(tmp_path))
-    else:
-        with pytest.raises(ratecard.TableError) as refusal:
-            ratecard.load_rate_card(tmp_path)
-        found = list(refusal.value.faults)
-    [fault] = found
-    assert (fault.file, fault.line) == ("bad.yaml", int(said[1])), str(fault)
-    for words in said[2].split(" … "):
+@pytest.mark.parametrize("bad", BAD, ids=lambda bad: str(bad.path.stem))
+def test_a_mistake_is_the_one_fault_at_its_line(bad: BadTable, tmp_path: Path) -> None:
+    [fault] = bad.faults(tmp_path)
+    assert (fault.file, fault.line) == ("bad.yaml", bad.line), str(fault)
+    for words in bad.words:
         assert words in fault.message
 
 

@@ -1,0 +1,42 @@
+"""For tests of what uses ratecard, and of rate tables: Hypothesis strategies, laws, and a pytest plugin.
+
+`pytest --rate-card FOLDER` checks every example of a folder of tables, and tries every law on every model. Needs
+`pip install 'ratecard[testing]'`.
+
+>>> from datetime import date
+>>> from hypothesis import find
+>>> from ratecard import load_rate_card
+>>> prices = load_rate_card().at(date(2026, 10, 1))
+>>> find(video_requests(prices), lambda body: prices.quote_video(body).total > 0)
+{'model': 'ovi-image-to-video'}
+"""
+
+try:
+    import hypothesis  # noqa: F401
+except ModuleNotFoundError as missing:
+    raise ModuleNotFoundError("ratecard.testing needs hypothesis: pip install 'ratecard[testing]'") from missing
+
+from ratecard.testing.case import BrokenLawError, Case
+from ratecard.testing.invalid_video_requests import invalid_video_requests
+from ratecard.testing.laws import LAWS, Law, check
+from ratecard.testing.rate_cards import rate_cards, table_files
+from ratecard.testing.request import Request
+from ratecard.testing.usages import usages
+from ratecard.testing.video_requests import source_videos, sourced_video_requests, video_requests
+
+__all__ = [
+    "LAWS",
+    "BrokenLawError",
+    "Case",
+    "Law",
+    "Request",
+    "check",
+    "invalid_video_requests",
+    "laws",
+    "rate_cards",
+    "source_videos",
+    "sourced_video_requests",
+    "table_files",
+    "usages",
+    "video_requests",
+]

@@ -1,0 +1,128 @@
+"""What a law is tried on: one model at one instant. And how a broken law says what it was broken by."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from hypothesis import strategies as st
+
+from ratecard.price_book import PriceBook
+from ratecard.rating.quote import Quote
+from ratecard.sheet import Cell, price_cells
+from ratecard.tables.card import AnyModel
+from ratecard.tables.version import Version
+from ratecard.testing.offer import Offer
+from ratecard.testing.request import Request
+from ratecard.testing.usages import metered_requests
+from ratecard.words.errors import QuoteError
+from ratecard.words.money import ROUNDING, step, text
+
+
+class BrokenLawError(AssertionError):
+    """A law that does not hold; its message shows the requests, their line items, and the lines of the tables."""
+
+
+class Asked(NamedTuple):
+    """A request with its quote."""
+
+    request: Request
+    quote: Quote
+    case: "Case"
+
+    @property
+    def exact(self) -> Fraction:
+        """The exact amount."""
+        return Fraction(self.quote.exact)
+
+    def __str__(self) -> str:
+        quote, rows = self.quote, [f"  {self.request}"]
+        for line in quote.lines:
+            amount = f"{text(line.quantity)} {line.unit} x {text(line.unit_rate)} = {text(line.amount)}"
+            rows += [f"    {line.sku}: {amount}", f"      {self.case.shown(line.source)}"]
+        return "\n".join([*rows, f"    total {text(quote.total)} {quote.currency}, exact {text(quote.exact)}"])
+
+
+class Case:
+    """One model of a price book. `files` are its tables by name, as bytes, of which a broken law shows the lines."""
+
+    def __init__(self, prices: PriceBook, model: str, files: Mapping[str, bytes] | None = None) -> None:
+        self.prices, self.model, self.files = prices, model, files or {}
+
+    def __repr__(self) -> str:
+        return f"{self.model} on {self.prices.day}"
+
+    @cached_property
+    def found(self) -> AnyModel:
+        """The model."""
+        return self.prices.in_effect(self.model)[0]
+
+    @cached_property
+    def version(self) -> Any:
+        """Its version in effect."""
+        return self.prices.in_effect(self.model)[1]
+
+    @cached_property
+    def offer(self) -> Offer:
+        """What the version of a video model offers."""
+        return Offer(self.prices, self.found, self.version)
+
+    @cached_property
+    def requests(self) -> st.SearchStrategy[Request]:
+        """Its valid requests."""
+        return metered_requests(self.prices, self.found, self.version)
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        """Its price sheet; it is a broken law where a cell has no price."""
+        try:
+            return list(price_cells(self.prices, self.model))
+        except QuoteError as error:
+            raise BrokenLawError(f"The price sheet of {self} has a cell without a price: {error}") from None
+
+    @cached_property
+    def texts(self) -> dict[str, list[str]]:
+        """The lines of every table."""
+        return {name: content.decode("utf-8-sig").splitlines() for name, content in self.files.items()}
+
+    def charges(self, *kinds: type[Any]) -> list[Any]:
+        """The charges of some kinds."""
+        return [charge for charge in self.version.charges if isinstance(charge, kinds)]
+
+    def further(self) -> list[tuple[AnyModel, Version]]:
+        """The surcharges in effect that the model's requests may pay as well."""
+        return [self.prices.in_effect(name) for name in getattr(self.version, "surcharges", {}).values()]
+
+    def per(self, unit: str) -> int:
+        """How many of what it counts one unit holds."""
+        return self.prices.card.tables.units[unit].per
+
+    def rounded(self, exact: Decimal) -> Decimal:
+        """An exact amount as the table rounds totals; what is not video is not rounded."""
+        if self.found.type != "video":
+            return exact
+        return ROUNDING.quantize(exact, step(self.version.rounding.places))
+
+    def shown(self, source: str) -> str:
+        """A `file:line`, and what stands there."""
+        name, _, line = source.rpartition(":")
+        lines = self.texts.get(name, [])
+        there = line.isdigit() and 0 < int(line) <= len(lines)
+        return f"{source}: {lines[int(line) - 1].strip()}" if there else source
+
+    def ask(self, request: Request, form: Any = None) -> Asked:
+        """A valid request with its quote; it is a broken law where it has none."""
+        try:
+            return Asked(request, request.price(self.prices, form), self)
+        except QuoteError as error:
+            raise BrokenLawError(f"A valid request was refused: {error}\n  {request}") from None
+        except Exception as error:
+            error.add_note(f"asked for {self}:\n  {request}")
+            raise
+
+
+def expect(holds: bool, words: str, *asked: Asked) -> None:
+    """Raise `BrokenLawError` with the words and with everything that was asked, unless the law holds."""
+    if not holds:
+        raise BrokenLawError("\n".join([words, *map(str, asked)]))

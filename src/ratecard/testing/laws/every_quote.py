@@ -1,0 +1,90 @@
+"""Laws of every quote, whatever it is for."""
+
+from fractions import Fraction
+from typing import Any
+
+from hypothesis import strategies as st
+
+from ratecard.testing.case import Case, expect
+from ratecard.testing.laws.law import Law, any_case, of_type
+from ratecard.testing.request import json_text
+from ratecard.words.money import plain
+
+_METERED = ("text", "embedding", "image", "edit", "upscale", "speech", "transcription", "music", "rpc")
+# No field of any request, now or later.
+_FURTHER = st.dictionaries(
+    st.sampled_from(("x-note", "x-seed", "x-user")), st.none() | st.booleans() | st.text(max_size=3), max_size=2
+)
+
+
+def a_valid_request_has_a_price(case: Case, data: st.DataObject) -> None:
+    """Every request that the tables accept is priced: in the model's currency, at the version in effect."""
+    asked = case.ask(data.draw(case.requests))
+    quote, found = asked.quote, case.found
+    given = (quote.model, quote.currency, quote.effective, quote.digest)
+    expected = (found.model, found.currency, case.version.effective, case.prices.card.digest)
+    expect(given == expected, f"The quote is of {given}, not of {expected}", asked)
+
+
+def no_amount_is_negative(case: Case, data: st.DataObject) -> None:
+    """No line, sum or total is below zero."""
+    asked = case.ask(data.draw(case.requests))
+    amounts = [asked.quote.total, asked.quote.exact]
+    for line in asked.quote.lines:
+        amounts += [line.quantity, line.unit_rate, line.amount]
+    expect(all(amount >= 0 for amount in amounts), "A price is negative", asked)
+
+
+def lines_add_up_to_the_exact_amount(case: Case, data: st.DataObject) -> None:
+    """The amounts of the lines add up to the exact amount, to the last digit."""
+    asked = case.ask(data.draw(case.requests))
+    amount = sum((Fraction(line.amount) for line in asked.quote.lines), Fraction(0))
+    expect(amount == asked.exact, f"The lines add up to {amount}", asked)
+
+
+def a_line_is_quantity_times_rate(case: Case, data: st.DataObject) -> None:
+    """Every amount is its quantity times its rate, rounded to nothing coarser than the table's line places."""
+    asked = case.ask(data.draw(case.requests))
+    for line in asked.quote.lines:
+        product = Fraction(line.quantity) * Fraction(line.unit_rate)
+        slack = Fraction(0)
+        if case.found.type == "video":  # a quantity that no decimal holds is shown to the line places too
+            slack = (1 + Fraction(line.unit_rate)) / 10**case.version.rounding.line_places
+        expect(abs(product - Fraction(line.amount)) <= slack, f"{line.sku} is not quantity x rate", asked)
+
+
+def the_total_is_rounded_once(case: Case, data: st.DataObject) -> None:
+    """The total is the exact amount, rounded half-up once to the table's places; what is not video is not rounded."""
+    asked = case.ask(data.draw(case.requests))
+    rounded = case.rounded(asked.quote.exact)
+    expect(str(asked.quote.total) == str(rounded), f"The total should be {rounded}", asked)
+
+
+def extra_keys_and_order_change_nothing(case: Case, data: st.DataObject) -> None:
+    """Keys that the API does not know, the order of keys, and JSON instead of a mapping change no quote."""
+    asked = case.ask(data.draw(case.requests))
+    body: dict[str, Any] = {**asked.request.body, **data.draw(_FURTHER)}
+    turned = dict(data.draw(st.permutations(list(body.items()))))
+    for form in (turned, json_text(turned).encode()):
+        again = case.ask(asked.request, form)
+        expect(again.quote == asked.quote, f"Asked as {json_text(turned)}, it is another quote", asked, again)
+
+
+def the_answer_has_the_digits_of_the_total(case: Case, data: st.DataObject) -> None:
+    """What HTTP answers holds the digits of the total, as a plain decimal."""
+    asked = case.ask(data.draw(case.requests))
+    total = asked.quote.total
+    digits = str(total) if case.found.type == "video" else format(plain(total), "f")
+    answer = asked.quote.to_json().decode()
+    expect(answer == f'{{"quote":{digits}}}', f"It answers {answer}", asked)
+
+
+LAWS = (
+    Law(a_valid_request_has_a_price, any_case),
+    Law(no_amount_is_negative, any_case),
+    Law(lines_add_up_to_the_exact_amount, any_case),
+    Law(a_line_is_quantity_times_rate, any_case),
+    Law(the_total_is_rounded_once, any_case),
+    Law(extra_keys_and_order_change_nothing, of_type("video", *_METERED)),
+    Law(the_answer_has_the_digits_of_the_total, any_case),
+)

@@ -1,0 +1,84 @@
+"""A law: a property that any sound table obeys, and the models to which it applies."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+from ratecard.testing.case import Case
+
+Trial = Callable[[Case, st.DataObject], None]
+Condition = Callable[[Case], bool]
+# Enough to break a law by a mistake that most requests show; all shipped tables in less than a minute.
+MAX_EXAMPLES = 10
+
+
+class Law(NamedTuple):
+    """A function (case, data) that raises `BrokenLawError`, and to which cases it applies."""
+
+    trial: Trial
+    applies: Condition
+
+    @property
+    def name(self) -> str:
+        """The name of the function, in words."""
+        return self.trial.__name__.replace("_", " ")
+
+    @property
+    def statement(self) -> str:
+        """What the law says."""
+        return (self.trial.__doc__ or "").strip()
+
+
+def check(law: Law, case: Case, *, max_examples: int = MAX_EXAMPLES) -> None:
+    """Try a law on a case with so many random requests, always the same ones.
+
+    Raises `BrokenLawError` with the simplest request that breaks it.
+
+    >>> from datetime import date
+    >>> from ratecard import load_rate_card
+    >>> from ratecard.testing import LAWS
+    >>> case = Case(load_rate_card().at(date(2026, 10, 1)), "ovi-image-to-video")
+    >>> for law in LAWS:
+    ...     if law.applies(case):
+    ...         check(law, case, max_examples=2)
+    """
+    _attempts(max_examples)(law=law, case=case)
+
+
+@cache
+def _attempts(max_examples: int) -> Callable[..., None]:
+    """Made once for all laws: Hypothesis reads the source of every function that it is given."""
+
+    @seed(0)
+    @settings(
+        max_examples=max_examples,
+        deadline=None,
+        database=None,
+        phases=(Phase.generate, Phase.shrink),
+        print_blob=False,
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(data=st.data())
+    def attempt(law: Law, case: Case, data: st.DataObject) -> None:
+        law.trial(case, data)
+
+    return attempt
+
+
+def any_case(case: Case) -> bool:
+    """Every model; an RPC table that is not the one that is charged has no requests."""
+    return case.found.type != "rpc" or next(case.prices.in_effect_all("rpc"))[0] is case.found
+
+
+def of_type(*types: str) -> Condition:
+    """Models of these types."""
+    return lambda case: any_case(case) and case.found.type in types
+
+
+def charged_by(*methods: str) -> Condition:
+    """Models with a charge of one of these methods."""
+    return lambda case: any_case(case) and any(charge.method in methods for charge in case.version.charges)

@@ -1,0 +1,90 @@
+"""Laws of tokens: each is charged once, at one tier, and a search costs what its own table says."""
+
+from fractions import Fraction
+from typing import Any
+
+from hypothesis import strategies as st
+
+from ratecard.requests.service_parameters import SEARCHES
+from ratecard.tables.rate import Rate
+from ratecard.testing.case import Case, expect
+from ratecard.testing.laws.law import Law, charged_by
+from ratecard.testing.request import Request
+from ratecard.testing.token_usages import DETAILS, token_usages, tokens_of
+
+
+def every_token_is_charged_once(case: Case, data: st.DataObject) -> None:
+    """The tokens of all lines are those of prompt and completion: what comes from the cache is part of the prompt."""
+    asked = case.ask(data.draw(_tokens(case)))
+    usage = asked.request.body["usage"]
+    counted = usage["prompt_tokens"] + usage.get("completion_tokens", 0)
+    billed = sum(Fraction(line.quantity) * case.per(line.unit) for line in asked.quote.lines)
+    expect(billed == counted, f"{billed} tokens are charged, not {counted}", asked)
+
+
+def the_whole_prompt_chooses_one_tier(case: Case, data: st.DataObject) -> None:
+    """Every bucket costs its rate of the tier that the whole prompt is in; the threshold itself is still base."""
+    asked = case.ask(data.draw(_tokens(case)))
+    rates = expected_rates(case, asked.request.body["usage"])
+    expected = [rate.source for rate in rates]
+    sources = [line.source for line in asked.quote.lines]
+    expect(sources == expected, f"The tier says {', '.join(expected) or 'nothing'}", asked)
+
+
+def a_search_adds_its_own_price(case: Case, data: st.DataObject) -> None:
+    """Searches add the rate of their table for each, and nothing else: never a thousand times as much."""
+    plain = case.ask(data.draw(_tokens(case)))
+    kind = data.draw(st.sampled_from(sorted(case.version.surcharges)))
+    most = case.prices.limits.scraped_urls if kind == "web_scraping" else 1_000
+    count = data.draw(st.integers(1, most))
+    charge = case.prices.in_effect(case.version.surcharges[kind])[1].charges[0]
+    asked = case.ask(plain.request.with_fields(**{SEARCHES[kind][0]: count}))
+    once = case.prices.card.tables.units[charge.unit].counts == "prompt"
+    price = (1 if once else count) * Fraction(charge.rates[0].rate) * Fraction(charge.markup) / case.per(charge.unit)
+    added = asked.exact - plain.exact
+    expect(added == price, f"{count} of {SEARCHES[kind][0]} add {added}, not {price}", plain, asked)
+
+
+def an_estimate_holds_what_it_will_cost(case: Case, data: st.DataObject) -> None:
+    """Tokens cost no less than the least and no more than the most that was estimated for them."""
+    asked = case.ask(data.draw(_tokens(case)))
+    usage = asked.request.body["usage"]
+    prompt, completion = usage["prompt_tokens"], usage["completion_tokens"]
+    estimate = case.prices.estimate_text(case.model, prompt_tokens=prompt, max_completion_tokens=completion)
+    within = estimate.lowest <= asked.quote.exact <= estimate.highest
+    expect(within, f"Estimated: {estimate.lowest} to {estimate.highest}", asked)
+
+
+def expected_rates(case: Case, usage: dict[str, Any]) -> list[Rate]:
+    """The rates of the buckets that have tokens, in the order of the lines."""
+    charge, prompt, details = tokens_of(case.version), usage["prompt_tokens"], usage.get("prompt_tokens_details", {})
+    counts = {bucket: details.get(field, 0) for bucket, field in DETAILS.items()}
+    counts = {"input": prompt - sum(counts.values()), **counts, "output": usage.get("completion_tokens", 0)}
+    written = {
+        (context, bucket): rate
+        for rate in charge.rates
+        for context in rate.attributes.get("context", ("base",))
+        for bucket in rate.attributes["tokens"]
+    }
+    threshold = charge.context_token_threshold
+    tier = "base" if threshold is None or prompt <= threshold else "extended"
+    places = ([(tier, bucket), ("base", bucket), (tier, "input")] for bucket, count in counts.items() if count)
+    return [next(written[place] for place in each if place in written) for each in places]
+
+
+def _tokens(case: Case) -> st.SearchStrategy[Request]:
+    found: Any = case.found
+    return token_usages(found, case.version).map(Request)
+
+
+def _searches(case: Case) -> bool:
+    return bool(getattr(case.version, "surcharges", None))
+
+
+_BY_TOKEN = charged_by("tokens")
+LAWS = (
+    Law(every_token_is_charged_once, _BY_TOKEN),
+    Law(the_whole_prompt_chooses_one_tier, _BY_TOKEN),
+    Law(a_search_adds_its_own_price, _searches),
+    Law(an_estimate_holds_what_it_will_cost, lambda case: case.found.type == "text"),
+)

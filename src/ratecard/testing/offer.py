@@ -1,0 +1,131 @@
+"""What one version of a video model offers: the fields that matter, those that must be given, and their values."""
+
+from decimal import Decimal
+from functools import cached_property
+from math import ceil
+from typing import Any
+
+from hypothesis import strategies as st
+
+from ratecard.price_book import PriceBook
+from ratecard.rating.compiling import SECONDS
+from ratecard.requests.video import VideoRequests
+from ratecard.requests.video_fields import FIELD_ORDER
+from ratecard.tables.rate import ANY
+from ratecard.tables.selection import tiers
+from ratecard.tables.version import Model
+from ratecard.tables.video import SOURCE_MATCHED_DURATIONS, SOURCE_MATCHED_RATIOS, VideoVersion
+from ratecard.tables.video_charges import InterpolationRate, MegapixelRate, UpscaleRate
+
+REFERENCE = "reference_video_total_duration"
+_LONGEST_SOURCE = 300
+
+
+class Offer:
+    """One version of one video model, seen by its clients."""
+
+    def __init__(self, prices: PriceBook, model: Model[Any], version: VideoVersion) -> None:
+        self.model, self.version, self.accepts = model.model, version, version.accepts
+        self.wide = prices.card.tables.vocabulary.video
+        asked = VideoRequests(version, prices.card.api_wide)
+        # What the price depends on, and what it does not.
+        self.active = tuple(name for name in FIELD_ORDER if name in asked.active)
+        refused = {"resolution"} if self.accepts.upscale_factor and not self.accepts.resolution else set()
+        self.inert = tuple(name for name in FIELD_ORDER if name in asked.inert and name not in refused)
+        self.required = asked.required
+
+    def charges(self, *kinds: type[Any]) -> list[Any]:
+        """The charges of some kinds."""
+        return [charge for charge in self.version.charges if isinstance(charge, kinds)]
+
+    @cached_property
+    def of_source(self) -> bool:
+        """Whether seconds and size are those of the video that a request sends."""
+        sizes_of_source = any(not charge.sizes for charge in self.charges(MegapixelRate))
+        return sizes_of_source or bool(self.charges(UpscaleRate, InterpolationRate))
+
+    @cached_property
+    def longest_source(self) -> int:
+        """The most seconds of a source video."""
+        return self.accepts.video_url.max_seconds if self.accepts.video_url else _LONGEST_SOURCE
+
+    @cached_property
+    def stated_durations(self) -> tuple[str, ...]:
+        """The durations that say their seconds; for a source video, those that it may have."""
+        stated = tuple(word for word in self.accepts.duration or () if word in SECONDS)
+        return tuple(word for word in stated if not self.of_source or SECONDS[word] <= self.longest_source)
+
+    @cached_property
+    def needs_source(self) -> bool:
+        """Whether a body by itself cannot be priced."""
+        sizes_of_source = any(not charge.sizes for charge in self.charges(MegapixelRate))
+        return sizes_of_source or (self.of_source and not self.stated_durations)
+
+    @cached_property
+    def tier_edges(self) -> list[int]:
+        """The greatest height of every tier but the last."""
+        rates = [rate for charge in self.charges(UpscaleRate, InterpolationRate) for rate in charge.rates]
+        return [int(edge) for edge in tiers(rates) if edge != ANY]
+
+    def settled(self, body: dict[str, Any], name: str) -> Any:
+        """The value of a field, or what it stands for where it is left out; a choice of one is made."""
+        values = getattr(self.accepts, name)
+        only = values[0] if isinstance(values, tuple) and len(values) == 1 else None
+        return body.get(name, self.version.defaults.get(name, only))
+
+    def attribute(self, body: dict[str, Any], name: str) -> str:
+        """What a rate calls the value of a body that it depends on, in the table's own spelling."""
+        accepts = self.accepts
+        if name == "audio":
+            return {"none": "false", "always": "true"}.get(accepts.audio, str(body.get("audio", True)).lower())
+        if name == "video_input":
+            return "true" if body.get(REFERENCE) else "false"
+        value, words = str(self.settled(body, name)), tuple(getattr(accepts, name))
+        if name == "resolution":
+            value = next(word for word in (*words, *accepts.resolution_aliases) if word.casefold() == value.casefold())
+            return str(accepts.resolution_aliases.get(value, value))
+        return value
+
+    def matches_clip(self, body: dict[str, Any]) -> bool:
+        """Whether the duration is that of the reference clip."""
+        return "duration" in self.active and self.settled(body, "duration") in SOURCE_MATCHED_DURATIONS
+
+    def matches_ratio(self, body: dict[str, Any]) -> bool:
+        """Whether the aspect ratio is that of the reference clip."""
+        return "aspect_ratio" in self.active and self.settled(body, "aspect_ratio") in SOURCE_MATCHED_RATIOS
+
+    def values(self, name: str) -> st.SearchStrategy[Any]:
+        """The valid values of a field, the simplest first."""
+        accepts, wide = self.accepts, self.wide
+        if name == "resolution":
+            words = (*(accepts.resolution or wide.resolution), *accepts.resolution_aliases)
+            return st.sampled_from(tuple(dict.fromkeys((*words, *(word.swapcase() for word in words)))))
+        if name == "enhancement_model":
+            return st.sampled_from(accepts.enhancement_model) if accepts.enhancement_model else st.text(max_size=3)
+        if name == "audio":
+            return st.booleans()
+        if name == "video_url":
+            return st.sampled_from(("https://example.com/clip.mp4", "data:video/mp4;base64,AA"))
+        if name == "target_fps":
+            limits = accepts.target_fps
+            least, most = (limits.min, limits.max) if limits else (int(wide.target_fps.min), int(wide.target_fps.max))
+            steps = (ceil(charge.frame_rate.from_) for charge in self.charges(UpscaleRate))
+            edges = [fps for step in steps for fps in (step - 1, step) if least <= fps <= most]
+            return st.integers(least, most) | st.sampled_from(edges) if edges else st.integers(least, most)
+        if name == REFERENCE:
+            cap = accepts.reference_video_total_duration
+            return seconds(wide.reference_video_total_duration.min, cap.max if cap else 150)
+        return st.sampled_from(getattr(accepts, name) or getattr(wide, name))
+
+    def clip_seconds(self, body: dict[str, Any]) -> st.SearchStrategy[Any]:
+        """The seconds of reference video that a body may name."""
+        limits = self.accepts.reference_video_total_duration
+        if limits and self.matches_clip(body):
+            return seconds(limits.source_min, min(limits.max, limits.source_max))
+        return seconds(1, limits.max) if limits and self.matches_ratio(body) else self.values(REFERENCE)
+
+
+def seconds(least: int | Decimal, most: int | Decimal) -> st.SearchStrategy[int | Decimal]:
+    """Seconds between two whole numbers: whole ones first, then with a fraction."""
+    of_thousandths = st.integers(int(least) * 1_000, int(most) * 1_000)
+    return st.integers(int(least), int(most)) | of_thousandths.map(lambda number: Decimal(number).scaleb(-3))

@@ -1,0 +1,50 @@
+"""One request of any type, and its price."""
+
+import json
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from ratecard.price_book import PriceBook
+from ratecard.rating.quote import Quote
+from ratecard.rating.source_video import SourceVideo
+
+
+class Request(NamedTuple):
+    """The body of a video quote, or a metered usage; and what is known of the source video of the former."""
+
+    body: dict[str, Any]
+    source: SourceVideo | None = None
+
+    def with_fields(self, **changed: Any) -> "Request":
+        """The same request with other values of some fields."""
+        return self._replace(body={**self.body, **changed})
+
+    def without(self, name: str) -> "Request":
+        """The same request with one field left out."""
+        return self._replace(body={key: value for key, value in self.body.items() if key != name})
+
+    def price(self, prices: PriceBook, form: Any = None) -> Quote:
+        """What it costs; `form` is another way to write its body. Raises `QuoteError`."""
+        if self.body.get("type") == "surcharge":
+            return prices.surcharge(self.body["model"], self.body["count"])
+        body = self.body if form is None else form
+        return prices.rate(body) if "type" in self.body else prices.quote_video(body, source=self.source)
+
+    def __str__(self) -> str:
+        return json_text(self.body) + (f"\n  of {self.source}" if self.source else "")
+
+
+def json_text(value: Any) -> str:
+    """A request as JSON, with every decimal written out.
+
+    >>> json_text({"seconds": Decimal("4.10"), "audio": True})
+    '{"seconds": 4.10, "audio": true}'
+    """
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{json.dumps(key)}: {json_text(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(json_text, value)) + "]"
+    return json.dumps(value)

@@ -1,0 +1,92 @@
+"""What is planted: the mistakes themselves, as functions that stand in for the right ones."""
+
+import json
+from decimal import ROUND_DOWN, Decimal
+from typing import Any
+
+from planting import altered
+
+from ratecard.rating.compiling import Compiling
+from ratecard.rating.quote import Quote
+from ratecard.tables.metered_charges import PerInputImage
+from ratecard.words.money import ROUNDING, step
+
+
+def per_bucket(lines: Any, *counts: int) -> Any:
+    each = [tuple(count if index == number else 0 for index in range(4)) for number, count in enumerate(counts)]
+    return [line for one in each for line in lines(*one)]
+
+
+def rounded_lines(line: Any, shape: Any) -> Any:
+    return line._replace(amount=ROUNDING.quantize(line.amount, step(2)))
+
+
+def twice_rounded(quote: Quote, body: Any) -> Quote:
+    once = ROUNDING.quantize(quote.exact, step(3))
+    return quote._replace(total=ROUNDING.quantize(once, step(2)))
+
+
+def without_inputs(metered: Any) -> Any:
+    charges = tuple(charge for charge in metered.version.charges if not isinstance(charge, PerInputImage))
+    return type(metered)(
+        metered.model, metered.version.model_copy(update={"charges": charges}), metered.units, metered.digest
+    )
+
+
+def no_markup(original: Any, charge: Compiling, *args: Any) -> Any:
+    plain = charge.charge.model_copy(update={"markup": Decimal(1)})
+    return original(type(charge)(charge.model, charge.version, plain, charge.per, charge.first), *args)
+
+
+def other_defaults(original: Any, asked: Any, *args: Any) -> None:
+    original(asked, *args)
+    if "upscale_factor" in asked.defaults:
+        asked.defaults["upscale_factor"] = 4
+
+
+def first_values(original: Any, asked: Any, version: Any, *args: Any) -> None:
+    original(asked, version, *args)
+    asked.defaults |= {name: getattr(version.accepts, name)[0] for name in asked.required}
+
+
+def million_for_thousand(original: Any, metered: Any, unit: str) -> int:
+    return 1_000 if unit == "mcharacter" else int(original(metered, unit))
+
+
+def line_below(original: Any, charge: Any, *args: Any) -> Any:
+    file, _, line = (found := original(charge, *args)).source.rpartition(":")
+    return found._replace(source=f"{file}:{int(line) + 1}")
+
+
+def tier_below(lines_of: Any, charge: Any, rates: Any, per: int) -> Any:
+    threshold = rates.threshold and rates.threshold - 1
+    return lines_of(charge, rates._replace(threshold=threshold), per)
+
+
+def dearer_in_sheet(original: Any, *args: Any) -> Any:
+    for cell in original(*args):
+        yield cell._replace(quote=cell.quote._replace(total=cell.quote.total + 1))
+
+
+def other_sound(original: Any, field: Any, given: Any) -> Any:
+    return {"true": "false", "false": "true"}.get(original(field, given))
+
+
+def through_a_float(original: Any, quote: Quote) -> bytes:
+    return json.dumps({"quote": float(quote.total)}).encode()
+
+
+def dearer_failures(original: Any, charge: Any, *more: Any) -> Any:
+    return original(altered(charge, {"failed_credits": lambda credits: credits * 2}), *more)
+
+
+def reference_subtracted(shape: dict[str, Any]) -> dict[str, Any]:
+    return {"reference_seconds": shape["reference_seconds"] and 150 - shape["reference_seconds"]}
+
+
+def next_second(original: Any, seconds: int, bands: Any, *more: Any) -> Any:
+    return original(min(seconds + 1, bands[-1][0][1]), bands, *more)
+
+
+def rounded_down(quote: Quote, body: Any) -> Quote:
+    return quote._replace(total=quote.exact.quantize(Decimal("0.01"), ROUND_DOWN))

@@ -1,0 +1,291 @@
+"""Planted errors: what a mistake in the library, or in what it was compiled from, would look like.
+
+Each says on which shipped models it is looked for, which laws it must break at least, and how it is planted.
+"""
+
+from decimal import Decimal
+from fractions import Fraction
+from itertools import islice
+from typing import NamedTuple
+
+from mistakes import (
+    dearer_failures,
+    dearer_in_sheet,
+    first_values,
+    line_below,
+    million_for_thousand,
+    next_second,
+    no_markup,
+    other_defaults,
+    other_sound,
+    per_bucket,
+    reference_subtracted,
+    rounded_down,
+    rounded_lines,
+    through_a_float,
+    tier_below,
+    twice_rounded,
+    without_inputs,
+)
+from planting import (
+    MEDIA,
+    RPC,
+    TEXT,
+    Plant,
+    lines_of,
+    options_of,
+    quotes,
+    shapes_of,
+    tiers_at,
+    times,
+    tokens,
+    versions,
+    wrapped,
+)
+
+import ratecard.card
+import ratecard.price_book
+import ratecard.requests.video
+import ratecard.sheet
+import ratecard.testing.case
+from ratecard.pricing.compiled import Metered
+from ratecard.rating.compiling import Compiling
+from ratecard.rating.quote import Quote
+from ratecard.requests.fields import Boolean
+from ratecard.requests.video import VideoRequests
+
+KLING, GROK, TOPAZ = "kling-o3-pro-text-to-video", "grok-imagine-1-5-image-to-video-private", "topaz-video-upscale"
+SEEDANCE, SLOW = "seedance-2-5-reference-to-video-basic", "topaz-video-interpolation"
+CLAUDE, LONG, EDIT, IMAGE = "claude-opus-4-6", "grok-4-3", "flux-2-max-edit", "nano-banana-pro"
+
+
+class Mutation(NamedTuple):
+    """One planted error."""
+
+    name: str
+    models: tuple[str, ...]
+    breaks: tuple[str, ...]
+    plant: Plant
+
+    def __str__(self) -> str:
+        return self.name
+
+
+MUTATIONS = [
+    Mutation(
+        "wrong sign",
+        (KLING,),
+        ("no_amount_is_negative", "a_line_is_quantity_times_rate"),
+        lines_of("per_second", times(-1)),
+    ),
+    Mutation("fee subtracted", (GROK,), ("no_amount_is_negative",), lines_of("per_clip", times(-1))),
+    Mutation(
+        "fee dropped",
+        (GROK,),
+        ("every_charge_has_one_line",),
+        versions("price_video", lambda version: version.model_copy(update={"charges": version.charges[:1]})),
+    ),
+    Mutation(
+        "lines rounded to cents",
+        (KLING, SEEDANCE),
+        ("a_line_is_quantity_times_rate",),
+        lines_of("token_formula", rounded_lines),
+    ),
+    Mutation(
+        "total rounded twice",
+        (SEEDANCE, "seedance-2-0-reference-to-video-basic"),
+        ("every_price_cell_is_rounded_once",),
+        quotes(twice_rounded),
+    ),
+    Mutation("total rounded down", (KLING,), ("the_total_is_rounded_once",), quotes(rounded_down)),
+    Mutation(
+        "exact is the total",
+        (KLING,),
+        ("lines_add_up_to_the_exact_amount",),
+        quotes(lambda quote, body: quote._replace(exact=quote.total)),
+    ),
+    Mutation(
+        "another currency",
+        (KLING,),
+        ("a_valid_request_has_a_price",),
+        quotes(lambda quote, body: quote._replace(currency="EUR")),
+    ),
+    Mutation(
+        "sound for silence",
+        (KLING,),
+        ("a_line_is_charged_at_the_rate_that_fits",),
+        wrapped(Boolean, "accept", other_sound),
+    ),
+    Mutation(
+        "markup forgotten",
+        (SEEDANCE, TOPAZ),
+        ("a_line_names_the_line_of_its_rate",),
+        wrapped(Compiling, "compiled", no_markup),
+    ),
+    Mutation(
+        "source one line below",
+        (KLING,),
+        ("a_line_names_the_line_of_its_rate",),
+        wrapped(Compiling, "compiled", line_below),
+    ),
+    Mutation(
+        "seconds counted twice",
+        (KLING,),
+        ("a_line_counts_what_its_method_says",),
+        lines_of("per_second", lambda line, shape: line._replace(quantity=line.quantity * 2, amount=line.amount * 2)),
+    ),
+    Mutation(
+        "longer is cheaper",
+        (KLING,),
+        ("longer_is_never_cheaper",),
+        lines_of("per_second", lambda line, shape: line._replace(amount=line.unit_rate / line.quantity)),
+    ),
+    Mutation(
+        "minimum ignored",
+        (SEEDANCE,),
+        ("reference_video_is_never_below_its_minimum",),
+        options_of("token_formula", reference_minimum=lambda least: Fraction(0)),
+    ),
+    Mutation(
+        "reference video subtracted",
+        (SEEDANCE,),
+        ("more_reference_video_is_never_cheaper",),
+        shapes_of("token_formula", reference_subtracted),
+    ),
+    Mutation(
+        "threshold at 49 frames",
+        (TOPAZ,),
+        ("from_a_frame_rate_on_an_upscale_costs_a_multiple",),
+        options_of("upscale_rate", frame_rate=lambda step: step.model_copy(update={"from_": Decimal(49)})),
+    ),
+    Mutation(
+        "frame rate without effect",
+        (SLOW,),
+        ("interpolation_is_linear_in_the_frame_rate",),
+        shapes_of("interpolation_rate", lambda shape: {"target_fps": 60}),
+    ),
+    Mutation(
+        "slow motion without effect",
+        (SLOW,),
+        ("slow_motion_multiplies",),
+        shapes_of("interpolation_rate", lambda shape: {"slowdown_factor": 1}),
+    ),
+    Mutation(
+        "tier off by one", (TOPAZ,), ("a_tier_holds_its_upper_edge",), tiers_at(lambda height: height and height + 1)
+    ),
+    Mutation(
+        "unknown height is the cheapest",
+        (TOPAZ, SLOW),
+        ("an_unknown_height_is_never_cheaper",),
+        tiers_at(lambda height: height or 1),
+    ),
+    Mutation(
+        "a required field is guessed",
+        (KLING,),
+        ("a_field_left_out_is_required_or_has_no_effect", "a_wrong_request_is_refused_field_by_field"),
+        wrapped(VideoRequests, "__init__", first_values),
+    ),
+    Mutation(
+        "another default",
+        (TOPAZ,),
+        ("a_field_left_out_is_required_or_has_no_effect",),
+        wrapped(VideoRequests, "__init__", other_defaults),
+    ),
+    Mutation(
+        "ignored fields not named",
+        (KLING,),
+        ("fields_without_effect_change_nothing",),
+        quotes(lambda quote, body: quote._replace(ignored=())),
+    ),
+    Mutation(
+        "unknown keys named as ignored",
+        (KLING,),
+        ("extra_keys_and_order_change_nothing",),
+        quotes(lambda quote, body: quote._replace(ignored=tuple(body))),
+    ),
+    Mutation(
+        "only the first wrong field is told",
+        (KLING,),
+        ("a_wrong_request_is_refused_field_by_field",),
+        wrapped(ratecard.requests.video, "field_problems", lambda original, *args: original(*args)[:1]),
+    ),
+    Mutation(
+        "wrong values are taken",
+        (KLING,),
+        ("a_wrong_request_is_refused_field_by_field",),
+        wrapped(Boolean, "accept", lambda original, *given: "true"),
+    ),
+    Mutation(
+        "answers through a float",
+        (KLING,),
+        ("the_answer_has_the_digits_of_the_total",),
+        wrapped(Quote, "to_json", through_a_float),
+    ),
+    Mutation(
+        "price sheet of other prices",
+        (KLING,),
+        ("a_price_cell_equals_its_quote",),
+        wrapped(ratecard.testing.case, "price_cells", dearer_in_sheet),
+    ),
+    Mutation(
+        "a rate that no usage reaches",
+        (CLAUDE,),
+        ("every_rate_is_charged_somewhere",),
+        wrapped(ratecard.sheet, "unit_usages", lambda original, *args: islice(original(*args), 1)),
+    ),
+    Mutation(
+        "cached tokens counted twice",
+        (CLAUDE,),
+        ("every_token_is_charged_once",),
+        tokens(lambda lines, uncached, cached, *more: lines(uncached + cached, cached, *more)),
+    ),
+    Mutation("a tier for each bucket", (LONG,), ("the_whole_prompt_chooses_one_tier",), tokens(per_bucket)),
+    Mutation(
+        "token tier off by one",
+        (LONG,),
+        ("the_whole_prompt_chooses_one_tier",),
+        wrapped(TEXT, "token_lines", tier_below),
+    ),
+    Mutation(
+        "search fee times a thousand",
+        (CLAUDE,),
+        ("a_search_adds_its_own_price",),
+        wrapped(TEXT, "surcharge_line", lambda original, surcharge: lambda count: original(surcharge)(count * 1_000)),
+    ),
+    Mutation(
+        "estimate without completion",
+        (CLAUDE,),
+        ("an_estimate_holds_what_it_will_cost",),
+        wrapped(ratecard.price_book, "estimate", lambda original, metered, prompt, most: original(metered, prompt, 0)),
+    ),
+    Mutation(
+        "n ignored",
+        (EDIT, IMAGE),
+        ("so_many_images_cost_so_many_times_one",),
+        wrapped(MEDIA, "per_unit", lambda original, *args: lambda count, *more: original(*args)(min(count, 1), *more)),
+    ),
+    Mutation(
+        "further inputs are free",
+        (EDIT,),
+        ("further_input_images_cost_their_rate",),
+        versions("price_media", without_inputs),
+    ),
+    Mutation(
+        "thousands for millions",
+        ("tts-kokoro",),
+        ("a_count_costs_its_rate",),
+        wrapped(Metered, "per", million_for_thousand),
+    ),
+    Mutation(
+        "band off by one",
+        ("elevenlabs-music",),
+        ("a_song_costs_the_rate_of_its_band",),
+        wrapped(MEDIA, "_in_band", next_second),
+    ),
+    Mutation(
+        "failed calls as others",
+        ("crypto-rpc",),
+        ("a_batch_costs_the_sum_of_its_calls",),
+        wrapped(RPC, "rpc_lines", dearer_failures),
+    ),
+]

@@ -1,0 +1,107 @@
+"""How an error is planted: where a version is compiled, so that only a card made afterwards has it."""
+
+import sys
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+import ratecard.card
+import ratecard.rating.calculators
+from ratecard.rating.quote import Quote
+
+Patch = pytest.MonkeyPatch
+Plant = Callable[[Patch], None]
+CALCULATORS = ratecard.rating.calculators
+CARD: Any = ratecard.card
+# The rooms in which the types of requests are compiled, wherever they stand.
+TEXT: Any = sys.modules[CARD.price_text.__module__]
+MEDIA: Any = sys.modules[CARD.price_media.__module__]
+RPC: Any = sys.modules[CARD.price_rpc.__module__]
+
+
+def wrapped(home: Any, name: str, around: Callable[..., Any]) -> Plant:
+    """A function that stands in for another: `around(original, *arguments)`."""
+    original = getattr(home, name)
+    return lambda patch: patch.setattr(home, name, lambda *args, **kw: around(original, *args, **kw))
+
+
+def lines_of(method: str, change: Callable[..., Any]) -> Plant:
+    """The line items of a method, changed: `change(line, shape)`."""
+
+    def around(original: Any, *args: Any) -> Any:
+        calculate = original(*args)
+        return lambda shape: change(calculate(shape), shape)
+
+    return wrapped(CALCULATORS, method, around)
+
+
+def shapes_of(method: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Plant:
+    """What a method is asked, changed."""
+
+    def around(original: Any, *args: Any) -> Any:
+        calculate = original(*args)
+        return lambda shape: calculate({**shape, **change(shape)})
+
+    return wrapped(CALCULATORS, method, around)
+
+
+def options_of(method: str, **changed: Any) -> Plant:
+    """The options of a method as the table says them, changed."""
+    return wrapped(CALCULATORS, method, lambda original, charge, options: original(charge, altered(options, changed)))
+
+
+def altered(options: Any, changed: dict[str, Any]) -> Any:
+    made = {name: change(getattr(options, name)) for name, change in changed.items()}
+    return options.model_copy(update=made)
+
+
+def quotes(change: Callable[[Quote, dict[str, Any]], Quote]) -> Plant:
+    """Video quotes, changed: `change(quote, body)`."""
+
+    def around(original: Any, *args: Any) -> Any:
+        price = original(*args)
+        return lambda body, source: change(price(body, source), body)
+
+    return wrapped(ratecard.card, "price_video", around)
+
+
+def versions(home_name: str, change: Callable[[Any], Any]) -> Plant:
+    """What a video or a count is compiled from, changed."""
+    if home_name == "price_video":
+        return wrapped(
+            ratecard.card, home_name, lambda original, model, version, *more: original(model, change(version), *more)
+        )
+    return wrapped(ratecard.card, home_name, lambda original, metered, *more: original(change(metered), *more))
+
+
+def times(factor: int | Decimal) -> Callable[..., Any]:
+    return lambda line, shape: line._replace(amount=line.amount * factor)
+
+
+def tiers_at(change: Callable[[Any], Any]) -> Plant:
+    """Heights are looked up elsewhere."""
+
+    def plant(patch: Patch) -> None:
+        for name in ("upscale_rate", "interpolation_rate"):
+            home = sys.modules[f"ratecard.rating.{name}"]
+            original = home.tier_of
+
+            def tier_of(charge: Any, original: Any = original) -> Any:
+                find = original(charge)
+                return lambda shape, height: find(shape, change(height))
+
+            patch.setattr(home, "tier_of", tier_of)
+
+    return plant
+
+
+def tokens(change: Callable[..., Any]) -> Plant:
+    """The lines of tokens, changed: `change(lines, uncached, cached, written, completion)`."""
+
+    def around(original: Any, *args: Any) -> Any:
+        lines = original(*args)
+        return lambda *counts: change(lines, *counts)
+
+    return wrapped(TEXT, "token_lines", around)

@@ -1,0 +1,80 @@
+"""Every planted error is caught by what `pytest --rate-card` runs on the shipped tables; without one, all is sound."""
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+from mutations import MUTATIONS, Mutation
+from table_mutations import TABLE_MUTATIONS, TableMutation
+
+import ratecard
+from ratecard import RateCard, load_rate_card
+from ratecard.load.folder import LIMITS, UNITS, VOCABULARY, read_folder, tables_from
+from ratecard.testing import LAWS
+from ratecard.testing.checks import Check, checks_of
+
+TABLES, FILES = load_rate_card().tables, read_folder()
+# What every other file refers to.
+SHARED = (UNITS, VOCABULARY, LIMITS, "surcharges.yaml")
+
+
+def holds(check: Check) -> bool:
+    try:
+        check.run()
+    except Exception:  # noqa: BLE001
+        return False
+    return True
+
+
+def broken(models: tuple[str, ...]) -> set[str]:
+    """The laws and examples that do not hold for these models, on a card of their own."""
+    kept = {name: model for name, model in TABLES.models.items() if name in models or model.type == "surcharge"}
+    found = set()
+    for check in checks_of(RateCard(replace(TABLES, models=kept)), FILES):
+        model, _, name = check.name.split("::")
+        if model in models and not holds(check):
+            found.add(name.removeprefix("law ").replace(" ", "_"))
+    return found
+
+
+@cache
+def caught_by(mutation: Mutation) -> set[str]:
+    with pytest.MonkeyPatch.context() as patch:
+        mutation.plant(patch)
+        return broken(mutation.models)
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=str)
+def test_an_error_planted_in_the_code_is_caught(mutation: Mutation) -> None:
+    assert caught_by(mutation) >= set(mutation.breaks)
+
+
+def test_without_a_planted_error_everything_holds() -> None:
+    assert broken(tuple({model for mutation in MUTATIONS for model in mutation.models})) == set()
+
+
+def test_every_law_is_broken_by_a_planted_error() -> None:
+    meant = {law for mutation in MUTATIONS for law in mutation.breaks}
+    assert meant == {law.trial.__name__ for law in LAWS}
+
+
+def test_most_planted_errors_contradict_a_worked_example_too() -> None:
+    by_example = [mutation for mutation in MUTATIONS if any(name.startswith("example") for name in caught_by(mutation))]
+    assert len(by_example) > len(MUTATIONS) / 2
+
+
+@pytest.mark.parametrize("mutation", TABLE_MUTATIONS, ids=str)
+def test_an_error_planted_in_a_table_is_caught(mutation: TableMutation) -> None:
+    files = {name: FILES[name] for name in {*SHARED, mutation.file}}
+    sound = checks_of(RateCard(tables_from(files)), files)
+    assert all(holds(check) for check in sound if "::example" in check.name)
+    files[mutation.file] = mutation.planted(files[mutation.file])
+    try:
+        card = RateCard(tables_from(files))
+    except ratecard.TableError as refusal:
+        assert mutation.says in str(refusal)
+        return
+    wrong = [check.name for check in checks_of(card, files) if "::example" in check.name and not holds(check)]
+    assert not mutation.says
+    assert wrong
+    assert all(name.startswith(f"{mutation.model}::") for name in wrong)

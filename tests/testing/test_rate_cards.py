@@ -1,0 +1,78 @@
+"""Random rate cards: valid YAML of every method, on which every law holds."""
+
+from datetime import date
+
+import pytest
+from hypothesis import HealthCheck, Phase, find, given, settings
+from hypothesis import strategies as st
+
+import ratecard
+from ratecard.examples import wrong_examples
+from ratecard.testing import LAWS, Case, rate_cards, table_files
+from ratecard.testing.rate_cards import METHODS, card_of
+
+SOME = settings(
+    max_examples=16, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
+# Without the phase that explains what in an example mattered.
+PLAIN = settings(database=None, phases=(Phase.generate, Phase.shrink))
+SIMPLEST = """\
+family: made-up
+models:
+  - model: model-1
+    name: Model-1
+    type: video
+    mode: text-to-video
+    currency: USD
+    versions:
+      - effective: 2026-01-01
+        checked: 2026-01-01
+        source: made-up
+        accepts:
+          duration: [1s]
+          audio: none
+        charges:
+          - charge: fixed
+            method: fixed
+            unit: clip
+            rates:
+              - {rate: 1}
+        rounding: {places: 0, mode: half-up}
+        examples:
+          - {request: {duration: 1s}, total: 1}
+"""
+
+
+@SOME
+@given(rate_cards(max_models=5))
+def test_a_rate_card_is_sound(card: ratecard.RateCard) -> None:
+    assert 1 <= len(card.tables.models) <= 5
+    assert not wrong_examples(card)
+    for model in card.tables.models:
+        assert card.at(date(2026, 1, 1)).in_effect(model)
+
+
+def test_the_simplest_one_is_one_model_with_one_rate() -> None:
+    found = find(table_files(methods=["fixed"]), lambda files: True, settings=PLAIN)
+    assert found == {"tables.yaml": SIMPLEST.encode()}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_law_holds_for_every_method(method: str) -> None:
+    methods = [method, "surcharge"] if method == "tokens" else [method]
+
+    @SOME
+    @given(table_files(methods=methods, max_models=2), st.data())
+    def try_it(files: dict[str, bytes], data: st.DataObject) -> None:
+        card = card_of(files)
+        seen.update(charge.method for model in card.tables.models.values() for charge in model.versions[0].charges)
+        for model in card.tables.models.values():
+            for version in model.versions:
+                case = Case(card.at(version.effective), model.model, files)
+                for law in LAWS:
+                    if law.applies(case):
+                        law.trial(case, data)
+
+    seen: set[str] = set()
+    try_it()
+    assert method in seen
