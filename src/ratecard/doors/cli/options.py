@@ -1,6 +1,6 @@
 """Options that several commands share, and how their text is read."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -8,6 +8,8 @@ from babel import Locale, UnknownLocaleError
 
 from ratecard.card import load_rate_card
 from ratecard.price_book import PriceBook
+from ratecard.words.errors import InstantError
+from ratecard.words.instant import read_instant
 
 
 def instant(given: str | datetime) -> datetime:
@@ -15,15 +17,9 @@ def instant(given: str | datetime) -> datetime:
     if isinstance(given, datetime):
         return given
     try:
-        if len(given) == len("2026-10-01"):
-            day = date.fromisoformat(given)
-            return datetime(day.year, day.month, day.day, tzinfo=UTC)
-        found = datetime.fromisoformat(given)
-    except ValueError:
-        raise click.BadParameter(f"'{given}' is not an instant. Write 2026-10-01 or 2026-10-01T12:00:00Z") from None
-    if found.tzinfo is None:
-        raise click.BadParameter(f"'{given}' has no time zone. Write {given}Z for UTC")
-    return found
+        return read_instant(given)
+    except InstantError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 def locale(given: str | Locale) -> Locale:

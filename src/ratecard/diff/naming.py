@@ -1,0 +1,78 @@
+"""What a word names: a folder of tables, a candidate, a git revision or a date, by what exists."""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+
+from ratecard.card import RateCard, load_rate_card
+from ratecard.diff.side import Side
+from ratecard.load.revision import Revision, RevisionError, find_revision, load_revision, repository_of
+from ratecard.words.errors import RateCardError
+from ratecard.words.instant import read_instant
+
+_TABLES = "pricing_tables"
+# A folder as text, a candidate as path.
+Named = str | Path | Revision | datetime
+# How to write a word that could be two things.
+_PLAINLY = {
+    "folder": "./{0} for the folder",
+    "candidate": "./{0} for the file",
+    "revision": "refs/heads/{0}, refs/tags/{0} or its hash for the revision",
+    "date": "{0}T00:00Z for the date",
+}
+
+
+class SideError(RateCardError):
+    """A word that names no prices, or more than one thing."""
+
+
+def named(given: str, tables: Path | None) -> Named:
+    """What a word names. Raises `SideError`, with all that was tried."""
+    found, refused = {}, []
+    for kind, read in _readers(tables):
+        try:
+            found[kind] = read(given)
+        except RateCardError as error:
+            refused.append(f"\n  {kind}: {error}")
+    if not found:
+        raise SideError(f"'{given}' names nothing that can be compared. Tried:{''.join(refused)}")
+    if len(found) > 1:
+        plainly = ", ".join(_PLAINLY[kind].format(given) for kind in found)
+        raise SideError(f"'{given}' is a {' and a '.join(found)}. Write {plainly}")
+    return next(iter(found.values()))
+
+
+def side_of(given: str, found: str | Revision | datetime, tables: Path | None) -> Side:
+    """The side that a folder, a revision or an instant makes."""
+    if isinstance(found, Revision):
+        return Side(found.label, RateCard(load_revision(found)))
+    if isinstance(found, datetime):
+        return Side(given, load_rate_card(tables), found)
+    return Side(given, load_rate_card(found))
+
+
+def revision_of(given: str, folder: Path | None) -> Revision:
+    """A revision of a folder, or of the tables of the repository that we are in. Raises `RevisionError`."""
+    place = folder or repository_of(Path()) / _TABLES
+    if not place.is_dir():
+        raise RevisionError(f"the repository has no folder {_TABLES}. Name that of its tables by --tables")
+    return find_revision(place, given)
+
+
+def _readers(tables: Path | None) -> Iterator[tuple[str, Callable[[str], Named]]]:
+    yield "folder", _folder
+    yield "candidate", _candidate
+    yield "revision", lambda given: revision_of(given, tables)
+    yield "date", read_instant
+
+
+def _folder(given: str) -> str:
+    if not given or not Path(given).is_dir():
+        raise SideError("there is no folder of this name")
+    return given
+
+
+def _candidate(given: str) -> Path:
+    if not Path(given).is_file():
+        raise SideError("there is no file of this name")
+    return Path(given)
