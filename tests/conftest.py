@@ -1,10 +1,17 @@
 """One card for the whole run: it is immutable."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import ratecard
+from databases import new_database
+
+if TYPE_CHECKING:
+    from ratecard.ledger.store import Ledger
 
 
 @pytest.fixture(scope="session")
@@ -16,3 +23,16 @@ def card() -> ratecard.RateCard:
 def prices(card: ratecard.RateCard) -> ratecard.PriceBook:
     """What was in effect on the day of the 2,355 given quotes."""
     return card.at(datetime(2026, 9, 29, tzinfo=UTC))
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[str]:
+    """The URL of a new database for a ledger."""
+    with new_database(tmp_path) as url:
+        yield url
+
+
+@pytest.fixture
+def ledger(database: str) -> Iterator["Ledger"]:
+    with ratecard.ledger.open_ledger(database) as opened:
+        yield opened

@@ -24,6 +24,7 @@ DOORS = {"doors", "testing", "__main__", "server", "history"}
 HOME_OF = {"yaml": {"load"}, "click": {"doors"}, "rich": {"doors"}, "babel": {"doors"}}
 HOME_OF |= {"hypothesis": {"testing"}, "pytest": {"testing"}}
 HOME_OF |= {"av": {"probe"}, "httpcore": {"probe"}, "httpx": {"probe"}}
+HOME_OF |= {"duckdb": {"simulation"}, "pyarrow": {"simulation"}}
 HOME_OF |= {
     "fastapi": {"server", "history"},
     "starlette": {"server", "history"},

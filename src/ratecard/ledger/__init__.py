@@ -1,0 +1,47 @@
+"""The billing ledger: its rows as JSON pages or CSV, read back without losing a digit, and kept in a database."""
+
+from typing import TYPE_CHECKING
+
+from ratecard.ledger.errors import LedgerConflictError, LedgerError, LedgerUnavailableError
+from ratecard.ledger.reading import iter_ledger, read_ledger
+from ratecard.ledger.writing import COLUMNS, ledger_csv, ledger_json
+
+if TYPE_CHECKING:
+    from ratecard.ledger.store import Ledger
+
+__all__ = [
+    "COLUMNS",
+    "LedgerConflictError",
+    "LedgerError",
+    "LedgerUnavailableError",
+    "iter_ledger",
+    "ledger_csv",
+    "ledger_json",
+    "open_ledger",
+    "read_ledger",
+]
+
+
+def open_ledger(url: str) -> "Ledger":
+    """The ledger in a database, made where there is none: `sqlite:///ledger.db` or `postgresql://host/name`.
+
+    Needs `ratecard[server]`. Raises `LedgerError` for another kind of database or a missing package, and
+    `LedgerUnavailableError` where the database does not answer.
+
+    >>> from datetime import UTC, datetime
+    >>> from tempfile import TemporaryDirectory
+    >>> from ratecard import load_rate_card
+    >>> when = datetime(2026, 10, 1, tzinfo=UTC)
+    >>> quote = load_rate_card().at(when).quote_video({"model": "ovi-image-to-video"})
+    >>> with TemporaryDirectory() as folder, open_ledger(f"sqlite:///{folder}/ledger.db") as ledger:
+    ...     first = ledger.append(quote, account="acme", request_id="r-1", timestamp=when)
+    ...     again = ledger.append(quote, account="acme", request_id="r-1", timestamp=when)
+    ...     [row] = ledger.page("acme", ledger.walk("acme")).entries
+    >>> first, again, row.amount
+    (True, False, Decimal('-0.22'))
+    """
+    try:
+        from ratecard.ledger.store import Ledger
+    except ModuleNotFoundError as error:
+        raise LedgerError(f"a ledger in a database needs {error.name}: pip install 'ratecard[server]'") from None
+    return Ledger(url)

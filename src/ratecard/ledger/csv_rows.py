@@ -1,0 +1,26 @@
+"""The rows of a ledger in CSV, one at a time."""
+
+import csv
+from collections.abc import Iterator, Mapping
+from typing import Any, TextIO
+
+from ratecard.ledger.errors import LedgerError
+from ratecard.ledger.writing import COLUMNS, DETAILS
+
+REQUIRED = COLUMNS[:6]
+
+
+def csv_rows(file: TextIO) -> Iterator[Mapping[str, Any]]:
+    """Each line by its heading, in the shape of a JSON row; the count may be called `unit` or `units`."""
+    reader = csv.DictReader(file)
+    try:
+        named = {"unit" if name == "units" else name for name in reader.fieldnames or ()}
+        missing = [name for name in REQUIRED if name not in named]
+        if missing:
+            raise LedgerError(f"the heading has no {', '.join(missing)}")
+        for number, row in enumerate(reader, 1):
+            if None in row:
+                raise LedgerError(f"row {number} has more cells than the heading")
+            yield row | {"inferenceDetails": {name: row[name] for name in DETAILS if row.get(name)}}
+    except csv.Error as error:
+        raise LedgerError(f"after line {reader.line_num}: not CSV: {error}") from None

@@ -1,0 +1,56 @@
+"""A walk through the ledger, page by page: where it stands, and what it is to see."""
+
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from ratecard.rating.ledger_entry import LedgerEntry
+from ratecard.words.errors import InstantError
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+# Before and after every instant; both fit the 64 bits of a database's integer.
+BEFORE_ALL, AFTER_ALL = -(1 << 63), (1 << 63) - 1
+
+
+class Walk(NamedTuple):
+    """Where a walk stands: numbers and text only, so that a cursor can carry it.
+
+    It sees the account's rows up to the number `rows`, those that were there when it began, in the order (`instant`,
+    `number`), after the given place and before the instant `end`; `total` is how many these were at the beginning.
+    """
+
+    size: int
+    end: int
+    currency: str | None
+    rows: int
+    total: int
+    page: int
+    instant: int
+    number: int
+
+
+class Page(NamedTuple):
+    """Rows of the ledger, and the walk that goes on behind them; None behind the last."""
+
+    entries: tuple[LedgerEntry, ...]
+    next: Walk | None
+
+
+def instant_of(moment: datetime) -> int:
+    """Microseconds since 1970 of an aware moment, exact. Raises `InstantError` for one without a time zone.
+
+    >>> instant_of(datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC))
+    1000000
+    """
+    if moment.utcoffset() is None:
+        raise InstantError(f"{moment!r} has no time zone. Write an aware one, like datetime(..., tzinfo=UTC)")
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def timestamp_of(instant: int) -> str:
+    """The moment as the ledger writes it: ISO 8601, in UTC.
+
+    >>> timestamp_of(1_000_000)
+    '1970-01-01T00:00:01+00:00'
+    """
+    return (_EPOCH + instant * _MICROSECOND).isoformat()

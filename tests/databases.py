@@ -1,0 +1,28 @@
+"""Databases for the tests of the ledger: a SQLite file, or a schema of `make test-postgres`."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import uuid4
+
+POSTGRES = os.environ.get("RATECARD_TEST_POSTGRES", "")
+
+
+@contextmanager
+def new_database(folder: Path) -> Iterator[str]:
+    """The URL of a database without tables."""
+    if not POSTGRES:
+        yield f"sqlite:///{folder}/ledger.db"
+        return
+    schema = f"test_{uuid4().hex}"
+    _execute(f"CREATE SCHEMA {schema}")
+    yield f"{POSTGRES}&options=-csearch_path%3D{schema}"
+    _execute(f"DROP SCHEMA {schema} CASCADE")
+
+
+def _execute(statement: str) -> None:
+    import psycopg  # only where there is a PostgreSQL
+
+    with psycopg.connect(POSTGRES) as connection:
+        connection.execute(statement.encode())

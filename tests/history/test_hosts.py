@@ -1,0 +1,121 @@
+"""The router in an application of a host: its hook, its errors, its description, and a real server."""
+
+import gzip
+import json
+import threading
+import time
+from collections.abc import Iterator
+from urllib.request import Request as Question
+from urllib.request import urlopen
+
+import pytest
+import uvicorn
+from fastapi import FastAPI, HTTPException
+from history_pages import PATH, append_each
+from jsonschema import Draft202012Validator
+from sqlalchemy import create_engine
+from starlette.testclient import TestClient
+from usage_app import SECRET, app_of, client_of
+
+from ratecard import read_ledger
+from ratecard.history import usage_history_router
+from ratecard.ledger.store import Ledger
+from ratecard.server import Bearer
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_the_bearer_hook_gives_the_account(ledger: Ledger, asynchronous: bool) -> None:
+    append_each(ledger, "1", account="acme")
+
+    async def check_later(token: str) -> str | None:
+        return {"key": "acme"}.get(token)
+
+    app = FastAPI()
+    hook = Bearer(check_later if asynchronous else {"key": "acme"}.get)
+    app.include_router(usage_history_router(ledger, hook, secret=SECRET))
+    client = TestClient(app)
+    answer = client.get(PATH, headers={"authorization": "Bearer key"})
+    assert [row.amount for row in read_ledger(answer.text)] == [-1]
+    for headers in ({}, {"authorization": "Bearer other"}):
+        refused = client.get(PATH, headers=headers)
+        assert (refused.status_code, list(refused.json())) == (401, ["error"])
+        assert refused.headers["www-authenticate"] == "Bearer"
+    assert app.openapi()["paths"][PATH]["get"]["security"] == [{"bearer": []}]
+
+
+def test_what_a_hook_raises_is_an_error_object(ledger: Ledger) -> None:
+    def suspended() -> str:
+        raise HTTPException(403, "The account is suspended")
+
+    app = FastAPI()
+    app.include_router(usage_history_router(ledger, suspended, secret=SECRET))
+    answer = TestClient(app).get(PATH)
+    assert (answer.status_code, answer.json()) == (403, {"error": "The account is suspended"})
+
+
+def test_a_ledger_that_does_not_answer_is_503(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    nobody = create_engine("postgresql+psycopg://secret@127.0.0.1:1/name")
+    with monkeypatch.context() as patched:
+        patched.setattr(ledger, "_engine", nobody)
+        answer = client_of(ledger).get(PATH)
+    assert (answer.status_code, list(answer.json())) == (503, ["error"])
+    assert "127.0.0.1" not in answer.text
+
+
+def test_the_description_is_what_is_answered(ledger: Ledger) -> None:
+    append_each(ledger, "1", "2")
+    client = client_of(ledger)
+    described = app_of(ledger).openapi()["paths"][f"/api/v1{PATH}"]["get"]
+    names = [parameter["name"] for parameter in described["parameters"]]
+    assert names == ["startTimestamp", "endTimestamp", "currency", "pageSize", "cursor"]
+    for parameters, status in (({"pageSize": 1}, "200"), ({"pageSize": 0}, "400")):
+        answer = client.get(PATH, params=parameters)
+        schema = described["responses"][status]["content"]["application/json"]["schema"]
+        Draft202012Validator(schema).validate(answer.json())
+    headers = described["responses"]["200"]["headers"]
+    answer = client.get(PATH, params={"pageSize": 1}, headers={"accept": "text/csv"})
+    assert set(headers) <= set(answer.headers)
+    assert set(described["responses"]) == {"200", "400", "401", "406", "503"}
+
+
+@pytest.fixture
+def address(ledger: Ledger) -> Iterator[str]:
+    """A real server."""
+    config = uvicorn.Config(app_of(ledger), port=0, log_level="warning", ws="none")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    host, port = server.servers[0].sockets[0].getsockname()[:2]
+    yield f"http://{host}:{port}/api/v1{PATH}"
+    server.should_exit = True
+    thread.join()
+
+
+def test_a_walk_over_http_while_another_thread_appends(ledger: Ledger, address: str) -> None:
+    append_each(ledger, *map(str, range(30)))
+    done = threading.Event()
+
+    def append() -> None:
+        number = 0
+        while not done.is_set():
+            append_each(ledger, "7", prefix=f"late-{number}")
+            number += 1
+
+    thread = threading.Thread(target=append)
+    thread.start()
+    try:
+        seen, total, question = [], [], f"{address}?pageSize=4"
+        while question:
+            with urlopen(Question(question, headers={"x-account": "a", "accept-encoding": "gzip"})) as answer:  # noqa: S310
+                page = json.loads(gzip.decompress(answer.read()))
+                total.append(answer.headers["x-pagination-total"])
+            seen += [row["inferenceDetails"]["requestId"] for row in page["data"]]
+            question = page["nextCursor"] and f"{address}?cursor={page['nextCursor']}"
+    finally:
+        done.set()
+        thread.join()
+    assert len(seen) == len(set(seen)) == int(total[0])
+    assert set(total) == {total[0]}, "the same on every page"
+    assert {f"r-{number}" for number in range(30)} <= set(seen)

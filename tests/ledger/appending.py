@@ -1,0 +1,22 @@
+"""What another process does to a ledger: `python appending.py URL WHO REQUESTS`."""
+
+import sys
+
+from kept import WHEN, quote_of
+
+from ratecard.ledger import open_ledger
+
+
+def append_all(url: str, who: str, requests: int) -> list[bool]:
+    """Append the requests that everybody appends, each with three rows, and one of its own; which were new."""
+    with open_ledger(url) as ledger:
+        shared = [
+            ledger.append(quote_of("1", "2", "3"), account="a", request_id=f"r-{number}", timestamp=WHEN)
+            for number in range(requests)
+        ]
+        ledger.append(quote_of("4"), account="a", request_id=who, timestamp=WHEN)
+        return shared
+
+
+if __name__ == "__main__":
+    append_all(sys.argv[1], sys.argv[2], int(sys.argv[3]))

@@ -1,0 +1,40 @@
+"""What a ledger keeps: everything of an account, and quotes of any rows at all."""
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+from hypothesis import strategies as st
+
+from ratecard import LedgerEntry, LineItem, Quote
+from ratecard.ledger.store import Ledger
+from ratecard.ledger.walk import Walk
+
+WHEN = datetime(2026, 10, 1, 12, 30, 1, 250_000, tzinfo=UTC)
+
+
+def pages(ledger: Ledger, account: str, **filters: Any) -> Iterator[tuple[LedgerEntry, ...]]:
+    """The pages of a walk from its beginning to its end."""
+    following: Walk | None = ledger.walk(account, **filters)
+    while following is not None:
+        page = ledger.page(account, following)
+        yield page.entries
+        following = page.next
+
+
+def rows(ledger: Ledger, account: str, **filters: Any) -> list[LedgerEntry]:
+    return [row for page in pages(ledger, account, **filters) for row in page]
+
+
+def quote_of(*amounts: Decimal | str, model: str = "m") -> Quote:
+    """A quote with one line an amount, of a type that has a row a line."""
+    lines = tuple(
+        LineItem(f"{model}-{place}", Decimal(1), "unit", Decimal(amount), Decimal(amount), "image/m.yaml:1")
+        for place, amount in enumerate(amounts)
+    )
+    total = sum((line.amount for line in lines), Decimal(0))
+    return Quote(model, total, total, "USD", lines, date(2026, 1, 1), "digest", type="image")
+
+
+AMOUNTS = st.decimals(min_value=0, max_value=10**20, allow_nan=False, allow_infinity=False)

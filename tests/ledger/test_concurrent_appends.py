@@ -1,0 +1,60 @@
+"""Many threads, many processes, and processes that are killed: a request is charged once, and in whole."""
+
+import subprocess
+import sys
+import time
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+from appending import append_all
+from kept import WHEN, quote_of, rows
+
+from ratecard.ledger import open_ledger
+from ratecard.ledger.store import Ledger
+
+EVERYBODY, REQUESTS = 4, 25
+
+
+def test_threads_that_retry_one_request(ledger: Ledger) -> None:
+    def append(number: int) -> bool:
+        return ledger.append(quote_of("1", "2"), account="a", request_id=f"r-{number % 10}", timestamp=WHEN)
+
+    with ThreadPoolExecutor(8) as threads:
+        landed = list(threads.map(append, range(80)))
+    assert landed.count(True) == 10
+    assert requests(ledger) == {f"r-{number}": 2 for number in range(10)}
+
+
+def test_processes_that_open_a_new_database_at_once_and_retry_the_same_requests(database: str) -> None:
+    with ProcessPoolExecutor(EVERYBODY, mp_context=get_context("spawn")) as processes:
+        asked = [processes.submit(append_all, database, f"p-{who}", REQUESTS) for who in range(EVERYBODY)]
+        landed = [each.result() for each in asked]
+    assert [sum(each) for each in zip(*landed, strict=True)] == [1] * REQUESTS, "exactly one of them"
+    with open_ledger(database) as ledger:
+        expected = {f"r-{number}": 3 for number in range(REQUESTS)} | {f"p-{who}": 1 for who in range(EVERYBODY)}
+        assert requests(ledger) == expected
+        assert ledger.walk("a").rows == REQUESTS * 3 + EVERYBODY, "numbered without a gap"
+
+
+def test_a_process_that_is_killed_leaves_nothing_half_written(database: str) -> None:
+    script = Path(__file__).parent / "appending.py"
+    with open_ledger(database) as ledger:
+        for who in range(3):
+            before = ledger.walk("a").rows
+            command = [sys.executable, str(script), database, f"p-{who}", "100000"]
+            with subprocess.Popen(command, env={"PYTHONPATH": str(script.parent)}) as process:
+                while ledger.walk("a").rows < before + 30:
+                    time.sleep(0.01)
+                process.kill()
+        found = requests(ledger)
+        assert set(found.values()) == {3}
+        assert ledger.append(quote_of("1", "2", "3"), account="a", request_id="r-0", timestamp=WHEN) is False
+        assert ledger.append(quote_of("9"), account="a", request_id="after", timestamp=WHEN) is True
+        assert ledger.walk("a").rows == len(found) * 3 + 1
+
+
+def requests(ledger: Ledger) -> Counter[str]:
+    """How many rows each request has."""
+    return Counter(row.details.request_id for row in rows(ledger, "a") if row.details)

@@ -1,0 +1,117 @@
+"""A file of rows is read one at a time: of any size, in one page or in many."""
+
+import io
+import tracemalloc
+from collections.abc import Callable, Iterable
+from itertools import islice
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from ledger_rows import ROWS, all_rows
+
+from ratecard import LedgerEntry, LedgerError, PriceBook, ledger_csv, ledger_json, read_ledger
+from ratecard.ledger import iter_ledger, json_text
+from ratecard.ledger.json_rows import json_rows
+
+MANY = 20_000
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=st.lists(ROWS, max_size=4), chunk=st.integers(1, 50))
+def test_what_was_written_is_read_whatever_is_read_at_once(
+    rows: list[LedgerEntry], chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for write in (ledger_json, ledger_csv):
+        file = tmp_path / uuid4().hex
+        file.write_bytes(write(rows).encode())
+        with monkeypatch.context() as patched:
+            patched.setattr(json_text, "_CHUNK", chunk)
+            assert list(iter_ledger(file)) == rows
+
+
+def test_pages_that_follow_one_another(prices: PriceBook, tmp_path: Path) -> None:
+    rows = all_rows(prices)
+    for between in ("", "\n", " \r\n\t"):
+        pages = between.join(ledger_json([row], next_cursor="c") for row in rows) + between
+        assert read_ledger(pages) == tuple(rows)
+        (tmp_path / "pages.json").write_text("\ufeff" + pages)
+        assert list(iter_ledger(tmp_path / "pages.json")) == rows
+
+
+@pytest.mark.parametrize("write", [ledger_json, ledger_csv])
+def test_a_long_file_is_never_in_memory(
+    prices: PriceBook, tmp_path: Path, write: Callable[[Iterable[LedgerEntry]], str]
+) -> None:
+    file = tmp_path / "long"
+    file.write_text(write(islice(cycle_of(prices), MANY)))
+    tracemalloc.start()
+    assert sum(1 for _ in iter_ledger(file)) == MANY
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2_000_000 < file.stat().st_size
+
+
+def cycle_of(prices: PriceBook) -> Iterable[LedgerEntry]:
+    rows = all_rows(prices)
+    while True:
+        yield from rows
+
+
+def test_a_number_at_the_edge_of_a_chunk_is_read_in_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_text, "_CHUNK", 1)
+    assert list(json_rows(io.StringIO('{"limit": 12345 , "data": [{"a": 67890}]}'))) == [{"a": 67890}]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ('[{"a": 1}', "line 1: not JSON: Expecting ',' delimiter"),
+        ('[{"a": 1}\n{', "line 2: not JSON: Expecting ',' delimiter"),
+        ('{"data": []', "line 1: not JSON: Expecting ',' delimiter"),
+        ('\n[{"a": 1},\n\n\n{"a": "\\x"}]', "line 5: not JSON: Invalid \\escape"),
+        ('{"data" []}', "line 1: not JSON: Expecting ':' delimiter"),
+        ('{"data": [],\n}', "line 2: not JSON: Expecting property name enclosed in double quotes"),
+        ('{"data": []} x', "line 1: not JSON: something follows that is no page"),
+        ('{"data": [], "data": []}', 'the page has "data" twice'),
+        ('{"data": []}\n{"rows": []}', 'the page has no list "data"'),
+    ],
+)
+@pytest.mark.parametrize("chunk", [1, 3, 1000])
+def test_what_is_no_page_is_refused(content: str, said: str, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_text, "_CHUNK", chunk)
+    with pytest.raises(LedgerError) as caught:
+        list(json_rows(io.StringIO(content)))
+    assert str(caught.value) == said
+
+
+@pytest.mark.parametrize("write", [ledger_json, ledger_csv])
+def test_a_file_that_is_cut_off_says_where(
+    prices: PriceBook, tmp_path: Path, write: Callable[[Iterable[LedgerEntry]], str]
+) -> None:
+    rows = all_rows(prices)
+    file = tmp_path / "cut"
+    content = write(rows)
+    file.write_text(content[: content.index(rows[5].sku) + 3])
+    with pytest.raises(LedgerError) as caught:
+        list(iter_ledger(file))
+    assert str(caught.value).startswith(f"{file}: ")
+    reader = iter_ledger(file)
+    assert [next(reader) for _ in range(5)] == rows[:5], "the rows before it are sound"
+    with pytest.raises(LedgerError):
+        next(reader)
+
+
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    file = tmp_path / "ledger.csv"
+    with pytest.raises(LedgerError, match="No such file"):
+        list(iter_ledger(file))
+    with pytest.raises(LedgerError, match="Is a directory"):
+        list(iter_ledger(tmp_path))
+    for count in (0, 20_000, 300_000):
+        file.write_bytes(b"timestamp,sku,pricePerUnitUsd,unit,amount,currency\n" + b"\n" * count + b"\xff")
+        with pytest.raises(LedgerError) as caught:
+            list(iter_ledger(file))
+        assert str(caught.value) == f"{file}: byte {51 + count} is not UTF-8"

@@ -1,0 +1,230 @@
+"""The ledger in a database: once, in whole, to the digit. On PostgreSQL too, by `make test-postgres`."""
+
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal, localcontext
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from kept import AMOUNTS, WHEN, pages, quote_of, rows
+from ledger_rows import USAGES
+
+from ratecard import InstantError, LedgerEntry, PriceBook
+from ratecard.ledger import LedgerConflictError, LedgerError, LedgerUnavailableError, open_ledger
+from ratecard.ledger.store import Ledger
+
+
+def test_the_rows_of_every_type_of_quote_come_back_as_they_were(ledger: Ledger, prices: PriceBook) -> None:
+    expected: list[LedgerEntry] = []
+    for number, usage in enumerate(USAGES):
+        quote, when = prices.rate(usage), WHEN + timedelta(seconds=number)
+        assert ledger.append(quote, account="a", request_id=f"r-{number}", timestamp=when, execution_ms=number)
+        expected += quote.ledger_entries(timestamp=when, request_id=f"r-{number}", execution_ms=number)
+    assert rows(ledger, "a") == expected
+    assert list(map(str, rows(ledger, "a"))) == list(map(str, expected)), "with every zero"
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(amounts=st.lists(AMOUNTS, min_size=1, max_size=3))
+def test_no_digit_is_lost(ledger: Ledger, amounts: list[Decimal]) -> None:
+    account = uuid4().hex
+    with localcontext(prec=3):
+        ledger.append(quote_of(*amounts), account=account, request_id="r", timestamp=WHEN)
+        kept = rows(ledger, account)
+    expected = quote_of(*amounts).ledger_entries(timestamp=WHEN, request_id="r")
+    assert [format(row.amount, "f") for row in kept] == [format(row.amount, "f") for row in expected]
+
+
+def test_a_number_that_no_float_holds_stays_what_it_is(database: str, ledger: Ledger) -> None:
+    """SQLite would make 0.1 of it, and 1E+30 of thirty digits, in a column of numbers."""
+    digits = ("0.1000000000000000055511151231257827", "123456789012345678901234567890.000000000001")
+    ledger.append(quote_of(*digits), account="a", request_id="r", timestamp=WHEN)
+    assert [str(row.amount) for row in rows(ledger, "a")] == [f"-{number}" for number in digits]
+    if database.startswith("sqlite"):
+        with ledger._engine.connect() as connection:
+            kinds = connection.exec_driver_sql("SELECT DISTINCT typeof(amount), typeof(unit) FROM ledger_entries")
+            assert kinds.all() == [("text", "text")]
+            lossy = connection.exec_driver_sql("SELECT CAST(amount AS NUMERIC) FROM ledger_entries").scalars().all()
+            assert [str(number) for number in lossy] != [f"-{number}" for number in digits]
+
+
+def test_a_retry_never_charges_twice(ledger: Ledger) -> None:
+    quote = quote_of("0.1", "0.2")
+    assert ledger.append(quote, account="a", request_id="r", timestamp=WHEN, execution_ms=5) is True
+    before = rows(ledger, "a")
+    later = WHEN + timedelta(minutes=1)
+    assert ledger.append(quote, account="a", request_id="r", timestamp=WHEN, execution_ms=5) is False
+    assert ledger.append(quote, account="a", request_id="r", timestamp=later, execution_ms=9) is False
+    assert rows(ledger, "a") == before
+    assert [row.details.execution_ms for row in before if row.details] == [5, 5]
+
+
+def test_a_request_id_belongs_to_its_account(ledger: Ledger) -> None:
+    assert ledger.append(quote_of("1"), account="a", request_id="r", timestamp=WHEN)
+    assert ledger.append(quote_of("2"), account="b", request_id="r", timestamp=WHEN)
+    assert [row.amount for account in "ab" for row in rows(ledger, account)] == [Decimal(-1), Decimal(-2)]
+    assert rows(ledger, "c") == []
+
+
+def test_the_same_request_with_another_charge_is_refused(ledger: Ledger) -> None:
+    ledger.append(quote_of("0.1", "0.2"), account="a", request_id="r", timestamp=WHEN)
+    for other, said in (
+        (quote_of("0.1"), "it has 2 rows, not 1"),
+        (quote_of("0.1", "0.3"), "pricePerUnitUsd of row 2 is 0.2, not 0.3"),
+        (quote_of("0.1", "0.2", model="other"), "sku of row 1 is m-0, not other-0"),
+        (quote_of("0.1", "0.2")._replace(tokens=(1, 2)), "promptTokens of row 1 is None, not 1"),
+    ):
+        with pytest.raises(LedgerConflictError) as caught:
+            ledger.append(other, account="a", request_id="r", timestamp=WHEN)
+        assert str(caught.value) == f"request 'r' is in the ledger already, and not the same: {said}"
+    with pytest.raises(LedgerConflictError, match="currency of row 1 is USD, not DIEM"):
+        ledger.append(quote_of("0.1", "0.2"), account="a", request_id="r", timestamp=WHEN, currency="DIEM")
+    assert len(rows(ledger, "a")) == 2
+    assert ledger.append(quote_of("0.10", "0.20"), account="a", request_id="r", timestamp=WHEN) is False, "equal"
+
+
+def test_a_request_that_costs_nothing_is_kept_too(ledger: Ledger) -> None:
+    assert ledger.append(quote_of(), account="a", request_id="r", timestamp=WHEN) is True
+    assert ledger.append(quote_of(), account="a", request_id="r", timestamp=WHEN) is False
+    with pytest.raises(LedgerConflictError, match="it has 0 rows, not 1"):
+        ledger.append(quote_of("1"), account="a", request_id="r", timestamp=WHEN)
+    assert rows(ledger, "a") == []
+
+
+def test_a_quote_lands_in_whole_or_not_at_all(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched, pytest.raises(ZeroDivisionError):
+        patched.setattr("ratecard.ledger.store.row_of", lambda *_: 1 // 0)
+        ledger.append(quote_of("1", "2"), account="a", request_id="r", timestamp=WHEN)
+    with ledger._engine.connect() as connection:
+        for table in ("ledger_accounts", "ledger_requests", "ledger_entries"):
+            assert connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar() == 0  # noqa: S608
+    assert ledger.append(quote_of("1", "2"), account="a", request_id="r", timestamp=WHEN)
+    assert len(rows(ledger, "a")) == 2
+
+
+def test_what_cannot_be_kept_is_refused_before_anything_is_written(ledger: Ledger) -> None:
+    for name in ("", "x" * 201, "a\0b", "a\nb", chr(0xD800), None, 5):
+        for account, request_id in ((name, "r"), ("a", name)):
+            with pytest.raises(LedgerError, match="Allowed: 1 to 200 printable characters"):
+                ledger.append(quote_of("1"), account=account, request_id=request_id, timestamp=WHEN)  # type: ignore[arg-type]
+    for count in (-1, 1 << 63, True, 1.5):
+        with pytest.raises(LedgerError, match=r"execution_ms=.*Allowed: a whole number"):
+            ledger.append(quote_of("1"), account="a", request_id="r", timestamp=WHEN, execution_ms=count)  # type: ignore[arg-type]
+    with pytest.raises(LedgerError, match="tokens="):
+        ledger.append(quote_of("1")._replace(tokens=(1 << 63, 1)), account="a", request_id="r", timestamp=WHEN)
+    with pytest.raises(InstantError, match="no time zone"):
+        ledger.append(quote_of("1"), account="a", request_id="r", timestamp=WHEN.replace(tzinfo=None))
+    with pytest.raises(InstantError, match="no date in UTC"):
+        late = datetime(9999, 12, 31, 23, 30, tzinfo=timezone(-timedelta(hours=1)))
+        ledger.append(quote_of("1"), account="a", request_id="r", timestamp=late)
+    assert rows(ledger, "a") == []
+
+
+def test_time_is_kept_to_the_microsecond_and_shown_in_utc(ledger: Ledger) -> None:
+    tokyo = timezone(timedelta(hours=9))
+    first, last = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
+    moments = [first, datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC), WHEN, last]
+    for number, moment in enumerate(moments):
+        shown = moment if moment in (first, last) else moment.astimezone(tokyo)
+        ledger.append(quote_of("1"), account="a", request_id=f"r-{number}", timestamp=shown)
+    assert [row.timestamp for row in rows(ledger, "a")] == [moment.isoformat() for moment in moments]
+
+
+def test_a_window_is_half_open_and_of_one_currency(ledger: Ledger) -> None:
+    for minute in range(4):
+        when = WHEN + timedelta(minutes=minute)
+        for currency in ("USD", "DIEM"):
+            ledger.append(
+                quote_of(str(minute)), account="a", request_id=f"{currency}-{minute}", timestamp=when, currency=currency
+            )
+    start, end = WHEN + timedelta(minutes=1), WHEN + timedelta(minutes=3)
+    assert [row.amount for row in rows(ledger, "a", start=start, end=end)] == [-1, -1, -2, -2]
+    assert [row.amount for row in rows(ledger, "a", start=start, end=end, currency="DIEM", size=1)] == [-1, -2]
+    assert ledger.walk("a", start=start, end=end, currency="DIEM").total == 2
+    assert ledger.walk("a").total == 8
+    assert rows(ledger, "a", start=end, end=start) == []
+
+
+def test_a_walk_sees_what_was_there_when_it_began(ledger: Ledger) -> None:
+    for number in range(0, 10, 2):
+        when = WHEN + timedelta(minutes=number)
+        ledger.append(quote_of(str(number)), account="a", request_id=f"r-{number}", timestamp=when)
+    seen = []
+    for place, page in enumerate(pages(ledger, "a", size=2)):
+        seen += [row.amount for row in page]
+        for minute in (-1, 5, 99):  # before what was seen, between what is to come, and behind everything
+            when = WHEN + timedelta(minutes=minute)
+            ledger.append(quote_of("7"), account="a", request_id=f"late-{place}-{minute}", timestamp=when)
+    assert seen == [0, -2, -4, -6, -8]
+    assert len(rows(ledger, "a")) == 5 + 3 * 3
+
+
+def test_the_pages_of_one_instant(ledger: Ledger) -> None:
+    ledger.append(quote_of(*"12345"), account="a", request_id="r", timestamp=WHEN)
+    assert [[-row.amount for row in page] for page in pages(ledger, "a", size=2)] == [[1, 2], [3, 4], [5]]
+    assert [len(page) for page in pages(ledger, "a", size=5)] == [5], "no empty page at the end"
+    with pytest.raises(ValueError, match="size=0"):
+        ledger.walk("a", size=0)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    steps=st.lists(
+        st.tuples(st.integers(0, 9), st.integers(-3, 3), st.lists(st.integers(0, 9), max_size=3)), max_size=20
+    ),
+    size=st.integers(1, 5),
+)
+def test_any_appends_and_retries_give_every_row_once_in_order(
+    ledger: Ledger, steps: list[tuple[int, int, list[int]]], size: int
+) -> None:
+    account, charged = uuid4().hex, {}
+    for request, minute, amounts in steps:
+        quote = quote_of(*map(str, amounts))
+        arguments = {"account": account, "request_id": f"r-{request}", "timestamp": WHEN + timedelta(minutes=minute)}
+        if request not in charged:
+            assert ledger.append(quote, **arguments)  # type: ignore[arg-type]
+            charged[request] = (minute, amounts)
+        elif charged[request][1] == amounts:
+            assert not ledger.append(quote, **arguments)  # type: ignore[arg-type]
+        else:
+            with pytest.raises(LedgerConflictError):
+                ledger.append(quote, **arguments)  # type: ignore[arg-type]
+    in_time = sorted(charged.items(), key=lambda item: item[1][0])  # stable: in the order of the appends
+    expected = [(f"r-{request}", Decimal(-amount)) for request, (_, amounts) in in_time for amount in amounts]
+    found = list(pages(ledger, account, size=size))
+    assert [(row.details and row.details.request_id, row.amount) for page in found for row in page] == expected
+    assert all(len(page) == size for page in found[:-1])
+    assert ledger.walk(account).total == len(expected)
+
+
+@pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:", "sqlite:///file:x?mode=memory&uri=true"])
+def test_a_ledger_in_memory_is_refused(url: str) -> None:
+    with pytest.raises(LedgerError, match="a ledger in memory would be lost"):
+        open_ledger(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("ledger.db", "the URL of the database cannot be read. Write sqlite:///ledger.db, or postgresql://"),
+        ("mysql://user:secret@host/name", "a ledger cannot be kept in mysql. Write sqlite:///ledger.db"),
+        ("postgresql+psycopg2://user:secret@host/name", "a ledger cannot be kept in postgresql+psycopg2"),
+    ],
+)
+def test_another_database_is_refused(url: str, said: str) -> None:
+    with pytest.raises(LedgerError) as caught:
+        open_ledger(url)
+    assert said in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_database_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(LedgerUnavailableError, match="unable to open database file"):
+        open_ledger(f"sqlite:///{tmp_path}/none/ledger.db")
+    with pytest.raises(LedgerUnavailableError, match="does not answer"):
+        open_ledger("postgresql://user@127.0.0.1:1/name")
+    (tmp_path / "text.db").write_text("this is no database\n" * 100)
+    with pytest.raises(LedgerUnavailableError, match="not a database"):
+        open_ledger(f"sqlite:///{tmp_path}/text.db")
