@@ -1,0 +1,101 @@
+"""The columns of a usage table: the fields of `prices.rate` usages, flattened, and where each belongs in a usage.
+
+A row is one metered request; of RPC, one call. A row has a value in the columns of its own type; the others are null.
+"""
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+Kind = Literal["text", "number", "flag", "url"]
+
+
+class Column(NamedTuple):
+    """A column, what it holds, and the place of its value in a usage; `source` is what is known of the source video."""
+
+    name: str
+    kind: Kind
+    path: tuple[str, ...]
+
+    @classmethod
+    def of(cls, name: str, kind: Kind, *within: str) -> "Column":
+        """A column whose field has the same name, within some object of the usage."""
+        return cls(name, kind, (*within, name))
+
+
+class Layout(NamedTuple):
+    """The columns of one type of usage.
+
+    Its `quantities` enter the price linearly and unrounded, so that they can be summed; its `attributes` decide the
+    rates, or enter in another way. `places` is how many decimals a quantity may have.
+    """
+
+    attributes: tuple[Column, ...]
+    quantities: tuple[Column, ...] = ()
+    places: int = 0
+
+
+_DETAILS = ("usage", "prompt_tokens_details")
+_TOKENS = (
+    Column.of("prompt_tokens", "number", "usage"),
+    Column.of("completion_tokens", "number", "usage"),
+    Column.of("cached_tokens", "number", *_DETAILS),
+    Column.of("cache_creation_input_tokens", "number", *_DETAILS),
+)
+_SEARCHES = (
+    Column.of("web_search_requests", "number"),
+    Column.of("scraped_urls", "number"),
+    Column.of("x_search_results", "number"),
+    Column.of("enable_web_search", "text", "service_parameters"),
+    Column.of("enable_web_scraping", "flag", "service_parameters"),
+    Column.of("enable_x_search", "flag", "service_parameters"),
+)
+_IMAGE = (Column.of("n", "number"), Column.of("resolution", "text"), Column.of("quality", "text"))
+_VIDEO = (
+    Column.of("duration", "text"),
+    Column.of("aspect_ratio", "text"),
+    Column.of("resolution", "text"),
+    Column.of("upscale_factor", "number"),
+    Column.of("enhancement_model", "text"),
+    Column.of("target_fps", "number"),
+    Column.of("slowdown_factor", "number"),
+    Column.of("audio", "flag"),
+    Column.of("video_url", "url"),
+    Column.of("reference_video_total_duration", "number"),
+    Column("source_seconds", "number", ("source", "seconds")),
+    Column("source_width", "number", ("source", "width")),
+    Column("source_height", "number", ("source", "height")),
+    Column("source_fps", "number", ("source", "fps")),
+)
+
+# More decimals than any clock or bill has; a finer number is priced by itself, not summed.
+_PLACES = 18
+
+LAYOUTS: dict[str, Layout] = {
+    "text": Layout(_SEARCHES, _TOKENS),
+    "embedding": Layout((), _TOKENS),
+    "image": Layout(_IMAGE),
+    "edit": Layout((*_IMAGE, Column.of("input_images", "number"))),
+    "upscale": Layout((Column.of("factor", "text"),)),
+    "speech": Layout((), (Column.of("characters", "number"),)),
+    "transcription": Layout((), (Column.of("seconds", "number"),), _PLACES),
+    "music": Layout((Column.of("duration_seconds", "number"), Column.of("character_count", "number"))),
+    "rpc": Layout(
+        (Column.of("network", "text"), Column.of("method", "text", "call"), Column.of("failed", "flag", "call"))
+    ),
+    "video": Layout(_VIDEO),
+}
+
+# The one type of a billing export, in the columns that `ledger_usage` makes of it.
+LEDGER = "ledger"
+LEDGER_LAYOUTS: dict[str, Layout] = {
+    LEDGER: Layout(
+        tuple(Column.of(f"ledger_{name}", "text") for name in ("sku", "currency", "price", "entry", "odd")),
+        (Column.of("ledger_units", "number"), Column.of("ledger_amount", "number")),
+        _PLACES,
+    )
+}
+
+# Every column that has a meaning of its own; any other can be grouped by.
+COLUMNS: Mapping[str, Column] = {
+    column.name: column for layout in LAYOUTS.values() for column in (*layout.attributes, *layout.quantities)
+}

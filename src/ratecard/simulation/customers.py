@@ -1,0 +1,76 @@
+"""Winners and losers: what a candidate changes for each customer."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import NamedTuple
+
+from ratecard.simulation.comparison import Row
+
+_SHOWN = 20
+# The edges of the distribution, in percent of what a customer pays now.
+_EDGES = (-50, -20, -10, -5, -1, 0, 1, 5, 10, 20, 50)
+
+
+class Band(NamedTuple):
+    """How many customers see a change between two edges, in percent; an open end is None, `unchanged` has both at 0."""
+
+    least: int | None
+    most: int | None
+    customers: int
+
+    @property
+    def label(self) -> str:
+        """`-5 to -1 %`, `unchanged`, `more than +50 %`."""
+        if self.least == self.most == 0:
+            return "unchanged"
+        if self.least is None:
+            return f"below {self.most} %"
+        return f"above +{self.least} %" if self.most is None else f"{self.least:+d} to {self.most:+d} %"
+
+
+class Customers(NamedTuple):
+    """The customers by what changes for them; `winners` pay less, `losers` more, the largest amounts first."""
+
+    rows: tuple[Row, ...]
+    candidate: int
+    winners: tuple[Row, ...]
+    losers: tuple[Row, ...]
+    distribution: tuple[Band, ...]
+
+    def share_above(self, rise: Fraction) -> Fraction:
+        """The share of customers whose payments rise by more than a share of them (0.1: more than 10 %)."""
+        above = sum(self._rise(row) > rise for row in self.rows)
+        return Fraction(above, len(self.rows)) if self.rows else Fraction(0)
+
+    def _rise(self, row: Row) -> Fraction:
+        return rise_of(row, self.candidate)
+
+
+def customers_of(rows: Sequence[Row], candidate: int) -> Customers:
+    """Who pays more and who less under a candidate, from one row a customer."""
+    changed = sorted(rows, key=lambda row: (row.difference(candidate), row.key[0] or ""))
+    winners = tuple(row for row in changed[:_SHOWN] if row.difference(candidate) < 0)
+    losers = tuple(row for row in reversed(changed[-_SHOWN:]) if row.difference(candidate) > 0)
+    return Customers(tuple(rows), candidate, winners, losers, _distribution(rows, candidate))
+
+
+def rise_of(row: Row, candidate: int) -> Fraction:
+    """The change as a share of what is paid now; from nothing to something is a doubling, for want of a share."""
+    current, difference = Fraction(row.amounts[0]), Fraction(row.difference(candidate))
+    return difference / current if current else Fraction(1 if difference else 0)
+
+
+def _distribution(rows: Sequence[Row], candidate: int) -> tuple[Band, ...]:
+    """Every band between two edges: falls include their lower edge, rises their upper one."""
+    rises = sorted(100 * rise_of(row, candidate) for row in rows)
+    falls, zero = rises[: bisect_left(rises, 0)], bisect_right(rises, 0) - bisect_left(rises, 0)
+    more = rises[bisect_right(rises, 0) :]
+    down, up = [edge for edge in _EDGES if edge <= 0], [edge for edge in _EDGES if edge >= 0]
+    bands = [Band(None, down[0], bisect_left(falls, down[0]))]
+    bands += [Band(a, b, bisect_left(falls, b) - bisect_left(falls, a)) for a, b in pairwise(down)]
+    bands.append(Band(0, 0, zero))
+    bands += [Band(a, b, bisect_right(more, b) - bisect_right(more, a)) for a, b in pairwise(up)]
+    bands.append(Band(up[-1], None, len(more) - bisect_right(more, up[-1])))
+    return tuple(bands)

@@ -1,0 +1,125 @@
+"""The query that makes the rows: each from its number and the seed alone, whatever the order or the machine."""
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from ratecard.simulation.demo.calendar import pages_of
+from ratecard.simulation.demo.sample import COLUMNS, Sample
+from ratecard.simulation.demo.slots import SLOTS, stretches
+from ratecard.simulation.demo.traffic import Period
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow
+
+# Seconds and frames per second to the thousandth: the number of digits.
+DIGITS = {"seconds": 12, "reference_video_total_duration": 9, "source_seconds": 9, "source_fps": 9}
+_OF_SAMPLE = ("cached", "written", "most_prompt", "clip_least", "clip_most")
+_MEDIANS = ("completion_tokens", "characters", "character_count")
+_DRAWS = 16
+_REGIONS = ("us-east", "us-east", "us-west", "eu-west", "eu-west", "eu-north", "ap-northeast", "ap-south")
+
+
+def prepare(
+    connection: "duckdb.DuckDBPyConnection",
+    samples: Sequence[Sample],
+    periods: Sequence[Period],
+    *,
+    rows: int,
+    customers: int,
+    bad: int,
+) -> None:
+    """Make the small tables that the query joins: samples, slots, pages of time, and the keys of customers."""
+    import pyarrow
+
+    connection.register("sample_rows", pyarrow.Table.from_pylist(list(map(_record, samples)), _schema()))
+    connection.execute("CREATE TABLE samples AS SELECT row_number() OVER () - 1 AS sample, * FROM sample_rows")
+    for name, found in (("stretches", stretches(periods, bad)), ("pages", pages_of(periods, rows))):
+        records = [record._asdict() for record in found]
+        connection.register(f"{name}_rows", pyarrow.Table.from_pylist(records))
+        connection.execute(f"CREATE TABLE {name} AS SELECT * FROM {name}_rows")
+    connection.execute("CREATE TABLE slots AS SELECT slot + unnest(range(slots)) AS slot, first, kinds FROM stretches")
+    places = ", ".join(f"'{region}'" for region in _REGIONS)
+    connection.execute(
+        "CREATE TABLE keys AS SELECT i AS key, 'customer-' || lpad((i // 3 + 1)::VARCHAR, $width, '0') AS customer, "
+        "'key-' || lpad((i // 3 + 1)::VARCHAR, $width, '0') || '-' || (i % 3 + 1) AS api_key, "
+        f"[{places}][1 + (hash(i) % {len(_REGIONS)})::INTEGER] AS region FROM range(3 * $customers) t(i)",
+        {"width": max(4, len(str(customers))), "customers": customers},
+    )
+
+
+def usage_query(*, rows: int, pages: int, customers: int, seed: int, timestamp: str) -> str:
+    """The rows of the usage table. `timestamp` is an expression for `moment`, in microseconds since 1970.
+
+    Rows are numbered by `counted(i)`, a function that sees every number pass.
+    """
+    start = int.from_bytes(blake2b(str(seed).encode(), digest_size=7).digest())
+
+    def draw(number: int) -> str:
+        return f"hash(i * {_DRAWS} + {start + number})"
+
+    def share(number: int) -> str:
+        return f"((hash(i * {_DRAWS} + {start + number}) >> 12)::DOUBLE / {1 << 52})"
+
+    normal = f"sqrt(-2 * ln(1 - {share(0)}))"
+    columns = ", ".join(f"{_column(name)} AS {name}" for name in COLUMNS)
+    return f"""
+    SELECT type, model, {timestamp} AS timestamp, 'req-{seed}-' || lpad(i::VARCHAR, 12, '0') AS request_id,
+      customer, api_key, region, {columns}
+    FROM (
+      SELECT *, start + length * (i * {pages} - page * {rows} + ({draw(1)} % {pages})::BIGINT) // {rows + pages}
+          AS moment,
+        exp({normal} * cos(2 * pi() * {share(2)}) * 1.1) AS longer,
+        exp({normal} * sin(2 * pi() * {share(2)}) * 1.1) AS wordier,
+        greatest(1, least(most_prompt, (prompt_tokens * longer)::BIGINT)) AS prompt,
+        1000 * clip_least + ({draw(3)} % (1000 * (clip_most - clip_least))::UBIGINT)::BIGINT AS thousandth
+      FROM (SELECT counted(i) AS i FROM range({rows}) t(i))
+      JOIN pages ON page = i * {pages} // {rows}
+      JOIN slots ON slot = {SLOTS} * period + ({draw(4)} % {SLOTS})::BIGINT
+      JOIN samples ON sample = first + floor(kinds * {share(5)} * {share(5)})::BIGINT
+      JOIN keys ON key = 3 * least({customers - 1}, floor(pow({customers} + 1, {share(6)}))::BIGINT - 1)
+        + greatest(0, ({draw(7)} % 4)::BIGINT - 1)
+    )"""
+
+
+def _column(name: str) -> str:
+    """A column as it differs from row to row; `longer` and `wordier` are log-normal, around 1."""
+    prompt = "CASE WHEN prompt_tokens IS NOT NULL THEN prompt END"
+    match name:
+        case "prompt_tokens":
+            return prompt
+        case "cached_tokens":
+            return "prompt * cached // 1000"
+        case "cache_creation_input_tokens":
+            return "prompt * written // 1000"
+        case "seconds":
+            return _thousandths("(1000 * seconds * longer)::BIGINT", DIGITS[name])
+        case "reference_video_total_duration":
+            fraction = _thousandths("thousandth + (thousandth % 1000 = 0)::BIGINT", DIGITS[name])
+            return f"coalesce({name}, {fraction})"
+        case _ if name in _MEDIANS:
+            return f"({name} * {'wordier' if name == 'completion_tokens' else 'longer'})::BIGINT"
+        case _:
+            return name
+
+
+def _thousandths(whole: str, digits: int) -> str:
+    """So many thousandths as a decimal: a product, because a quotient would be a float."""
+    return f"(({whole})::DECIMAL({digits}, 0) * 0.001::DECIMAL(4, 3))::DECIMAL({digits}, 3)"
+
+
+def _record(sample: Sample) -> dict[str, Any]:
+    least, most = sample.clip or (None, None)
+    further = (sample.cached, sample.written, sample.most_prompt, least, most)
+    return {**sample.row, **dict(zip(_OF_SAMPLE, further, strict=True))}
+
+
+def _schema() -> "pyarrow.Schema":
+    import pyarrow
+
+    kinds = {"text": pyarrow.string(), "url": pyarrow.string(), "flag": pyarrow.bool_(), "number": pyarrow.int64()}
+    fields = {"type": pyarrow.string(), "model": pyarrow.string()}
+    for name, column in COLUMNS.items():
+        fields[name] = pyarrow.decimal128(DIGITS[name], 3) if name in DIGITS else kinds[column.kind]
+    return pyarrow.schema(fields | dict.fromkeys(_OF_SAMPLE, pyarrow.int64()))

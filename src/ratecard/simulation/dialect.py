@@ -1,0 +1,58 @@
+"""How an engine's SQL says what is not the same everywhere. The query itself stands once, in `roll_up_sql`.
+
+A usage is grouped by the engine that holds it (`Dialect`); its groups are written as text where they are kept
+(`Writer`), so that every engine gives the same digits.
+"""
+
+from collections.abc import Mapping
+from typing import Literal, Protocol
+
+# What a column of a usage table may be, whatever an engine calls it.
+ColumnType = Literal["integer", "decimal", "double", "text", "boolean", "timestamp", "date", "other"]
+
+# An instant as text (ISO 8601), and what begins like a URL or data URI: the same in every engine.
+INSTANT = (
+    "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+    "([ T]([01][0-9]|2[0-3]):[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z| UTC|[+-](0[0-9]|1[0-7])(:?[0-5][0-9])?)?)?"
+)
+URL = r"^[ \t\n\f\r]*(data:[^,]{0,200},|[a-zA-Z][a-zA-Z0-9+.-]*://[^ \t\n\f\r/?#]+)"
+# What stands for every URL: a price depends on no more.
+ANY_URL = "https://video.invalid/"
+
+
+class Dialect(Protocol):
+    """The expressions that group. Each takes a quoted column; its type is the engine's own."""
+
+    def quoted(self, name: str) -> str:
+        """A column's name as SQL writes it."""
+
+    def whole(self, column: str, type_: ColumnType) -> str:
+        """A count as a 64-bit integer; null for what is not exactly one."""
+
+    def exact(self, column: str, type_: ColumnType) -> str:
+        """A quantity as a decimal; null for what no decimal of the layout's places holds."""
+
+    def total(self, number: str, condition: str, places: int) -> str:
+        """The exact sum, 0 of nothing, where a condition holds. It raises where it is too large, and never wraps."""
+
+    def day(self, column: str, type_: ColumnType) -> str:
+        """The UTC day of an instant; null for what is none."""
+
+    def url(self, column: str) -> str:
+        """One word for every URL or data URI, the beginning of anything else: a price depends on no more."""
+
+    def given(self, columns: Mapping[str, str]) -> str:
+        """The values of a row as they are, under these names: an object of the engine, or a record of texts."""
+
+
+class Writer(Protocol):
+    """The expressions that write groups."""
+
+    def text(self, expression: str) -> str:
+        """Any value as text; a number with all of its digits."""
+
+    def record(self, values: Mapping[str, str]) -> str:
+        """An object as JSON text, of text expressions; absent values may be null or left out."""
+
+    def scaled(self, total: str, places: int) -> str:
+        """A sum as an integer of 10^-places, as text."""

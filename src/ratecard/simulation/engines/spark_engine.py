@@ -1,0 +1,153 @@
+"""Spark: groups usage where it lies. Only groups come to the driver, into the tables that every engine fills."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import uuid4
+
+import pyarrow
+
+from ratecard.simulation.engines.duckdb_engine import Workspace, checked_usage, files_of, kind_of, make_grouped
+from ratecard.simulation.engines.duckdb_sql import DuckDbSql
+from ratecard.simulation.engines.spark_session import failures, is_spark_frame, proven, spark_session
+from ratecard.simulation.engines.spark_sql import SparkSql, column_type
+from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.ledger_usage import Export
+from ratecard.simulation.progress import Progress, silent
+from ratecard.simulation.roll_up_sql import GIVEN, Plan, RollUpSql, Usage, counted_types
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_UNREADABLE = "the usage cannot be read"
+
+
+class SparkUsage(NamedTuple):
+    """A usage as a view of a session."""
+
+    known: Usage
+    session: "SparkSession"
+
+    def roll_up(self, workspace: Workspace, plan: Plan, progress: Progress = silent) -> None:
+        """Make the table `grouped`: shapes, keys, requests and sums."""
+        make_grouped(workspace, plan)
+        connection, present = workspace.connection, self._types()
+        for type_, query, columns in RollUpSql(self.known, plan, SparkSql(), DuckDbSql(), self.known.table).groupings():
+            if type_ not in present:
+                continue
+            progress(f"Reading usage: {type_ or 'of no known type'}", None)
+            groups = self._asked(query)
+            connection.register("groups", groups)
+            connection.execute(f"INSERT INTO grouped SELECT {columns} FROM ({_with_texts(groups.schema)}) AS groups")
+            connection.unregister("groups")
+
+    def _types(self) -> set[str]:
+        """The types with a plan of their own that some row has, '' for any other: no job is made for the rest."""
+        known = ", ".join(f"'{name}'" for name in counted_types(self.known.layouts))
+        type_ = SparkSql().quoted(self.known.columns["type"])
+        named = f"CASE WHEN {type_} IN ({known}) THEN {type_} ELSE '' END"
+        return set(self._asked(f"SELECT DISTINCT {named} AS type FROM {self.known.table}")["type"].to_pylist())
+
+    def _asked(self, query: str) -> pyarrow.Table:
+        with failures(_UNREADABLE):
+            return self.session.sql(query).toArrow()
+
+
+@contextmanager
+def open_usage(usage: Any, names: Mapping[str, str], master: str | None = None) -> Iterator[SparkUsage]:
+    """The usage of a Spark frame, in its own session, or of paths and tables that a session of ours reads.
+
+    `names` says where a column of ours has another name. Raises `SimulationError` with the column, and what is allowed.
+    """
+    with ExitStack() as stack:
+        if is_spark_frame(usage):
+            if master:
+                raise SimulationError(f"a Spark frame has a session of its own; leave out the master {master}")
+            frame, session = usage, proven(usage.sparkSession)
+        else:
+            session = stack.enter_context(spark_session(master))
+            frame = _read(session, usage)
+        view = f"ratecard_{uuid4().hex}"
+        with failures(_UNREADABLE):
+            declared = {field.name: field.dataType.simpleString() for field in frame.schema}
+            frame.createOrReplaceTempView(view)
+        stack.callback(session.catalog.dropTempView, view)
+        if Export.of(tuple(declared), names):
+            raise SimulationError("a billing export is rated by DuckDB; leave out engine spark, and give its files")
+        found = {name: column_type(type_) for name, type_ in declared.items()}
+        known = checked_usage(found, {name: type_.upper() for name, type_ in declared.items()}, names)
+        yield SparkUsage(known._replace(table=view), session)
+
+
+def write_table(table: pyarrow.Table, place: str, master: str | None = None) -> None:
+    """Write a table to a storage of Spark's (`s3a://...`, `hdfs://...`) as Parquet, CSV or JSON lines, by its ending.
+
+    It becomes a folder of that name, whole or not at all. Raises `SimulationError`, also where something stands there.
+    """
+    kind = kind_of(place)
+    with spark_session(master) as session, failures(f"{place} cannot be written"):
+        writer = session.createDataFrame(table).coalesce(1).write.mode("errorifexists")
+        match kind:
+            case ".parquet":
+                writer.parquet(place)
+            case ".csv":
+                writer.csv(place, header=True, escape='"')
+            case _:
+                writer.json(place, ignoreNullFields=False)
+
+
+def _with_texts(schema: pyarrow.Schema) -> str:
+    """The groups with what was given as text, where Spark has sent it as it is.
+
+    A number of seconds that is a double of many digits is added up here, by the shortest digits that it has.
+    """
+    given = schema.field(GIVEN).type if GIVEN in schema.names else None
+    if given is None or not pyarrow.types.is_struct(given):
+        return "SELECT * FROM groups"
+    writer, names = DuckDbSql(), [field.name for field in given]
+    record = writer.record({name: writer.text(f"{GIVEN}.{name}") for name in names})
+    text, sums = f"CASE WHEN {GIVEN} IS NOT NULL THEN {writer.text(record)} END", ""
+    if "seconds" in names and pyarrow.types.is_floating(given.field("seconds").type):
+        number = writer.exact(f"{GIVEN}.seconds", "double")
+        text = f"CASE WHEN {number} IS NULL THEN {text} END"
+        product = f"CAST({number} AS DECIMAL(27, 18)) * CAST(requests AS DECIMAL(11, 0))"
+        sums = f", CASE WHEN {number} IS NULL THEN q0 ELSE {product} END AS q0"
+    return f"SELECT * REPLACE ({text} AS {GIVEN}{sums}) FROM groups"
+
+
+def _read(session: "SparkSession", usage: Any) -> "DataFrame":
+    """Paths and tables below each other, columns by name."""
+    given = usage if isinstance(usage, (list, tuple)) else [usage]
+    if not given or not all(isinstance(each, (str, Path)) for each in given):
+        raise SimulationError(f"usage is {type(usage).__name__}, and Spark reads paths, tables, or a frame of its own")
+    with failures(_UNREADABLE):
+        frame, *others = (_one(session, str(each)) for each in given)
+        for other in others:
+            frame = frame.unionByName(other, allowMissingColumns=True)
+        return frame
+
+
+def _one(session: "SparkSession", given: str) -> "DataFrame":
+    """A path by its ending; without one, a folder in Spark's default format, or a table by its name."""
+    path = Path(given)
+    kinds = sorted({kind_of(file) for file in files_of(given)}) if path.is_dir() else [_kind(path)]
+    if len(kinds) > 1:
+        raise SimulationError(f"the usage has files of {len(kinds)} kinds: {', '.join(map(str, kinds))}. Give one kind")
+    reader = session.read.option("mode", "FAILFAST")
+    match kinds[0]:
+        case ".parquet":
+            return reader.option("mergeSchema", True).parquet(given)
+        case ".csv":
+            separator = "\t" if ".tsv" in path.suffixes else ","
+            return reader.csv(given, sep=separator, header=True, enforceSchema=False, escape='"', multiLine=True)
+        case ".jsonl":  # numbers keep their digits: every value is read as the text that it is written as
+            return reader.json(given, primitivesAsString=True)
+    return reader.load(given) if "/" in given else session.table(given)
+
+
+def _kind(path: Path) -> str | None:
+    try:
+        return kind_of(path.name.replace("?", "_"))
+    except SimulationError:
+        return None

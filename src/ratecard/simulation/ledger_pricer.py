@@ -1,0 +1,144 @@
+"""Prices the rows of a billing export by SKU: exactly, or not at all.
+
+A SKU stands for all requests that are charged by it under the prices at the row's own time. Where they would all be
+charged alike under another card, that is the price; a change that a SKU cannot express is the reason of a refusal.
+"""
+
+from collections.abc import Callable, Hashable
+from datetime import UTC, date
+from typing import Any, TypeVar
+
+from ratecard.card import RateCard
+from ratecard.diff.side import Side
+from ratecard.price_book import PriceBook
+from ratecard.rating.line_item import LineItem
+from ratecard.simulation.as_billed import AsBilled
+from ratecard.simulation.ledger_clips import Clips
+from ratecard.simulation.ledger_entry import Entry, read_entry
+from ratecard.simulation.ledger_price import as_billed, at_price, at_rate, at_total
+from ratecard.simulation.ledger_skus import Sold, Standing, model_of, sold_by_sku, standing_line
+from ratecard.simulation.ledger_structure import structural, unchanged
+from ratecard.simulation.ledger_usage import CREDIT, DISPUTED
+from ratecard.simulation.predicates import Predicates
+from ratecard.simulation.priced_shape import PricedShape
+from ratecard.simulation.pricer import NO_INSTANT, Outcome, Pricer, Refused, reason_of
+from ratecard.simulation.shape import Shape
+from ratecard.words.errors import QuoteError
+
+_AGAIN = "re-rate from usage"
+Known = TypeVar("Known")
+
+
+class LedgerPricer(Pricer):
+    """Prices shapes of ledger rows; `billed` is the card under which they were billed, each at its own time."""
+
+    def __init__(self, predicates: Predicates, billed: RateCard) -> None:
+        super().__init__(predicates)
+        self.billed = Side("billed", billed)
+        self._known: dict[Hashable, Any] = {}
+
+    def price(self, side: Side, shape: Shape) -> Outcome:
+        """What a side charges for the rows of a shape, or why that cannot be said."""
+        self._sides[id(side.card)] = side
+        try:
+            entry = read_entry(shape)
+            if isinstance(side, AsBilled):
+                return as_billed(entry)
+            if entry.kind == CREDIT:
+                raise ValueError("amount: above zero, or units or price below: a refund or a credit, which has no rate")
+            if shape.moment is None:
+                raise ValueError(NO_INSTANT)
+            was, now = self._standings(side, shape.moment, entry)
+        except QuoteError as error:
+            return Refused(reason_of(error))
+        except ValueError as error:
+            return Refused(str(error))
+        priced: Outcome = self._once((entry, id(was.version), id(now.version)), lambda: self._priced(was, now, entry))
+        return priced
+
+    def dispute(self, shape: Shape) -> str:
+        """What of these rows does not agree with the prices under which they were billed; empty where all does."""
+        try:
+            entry = read_entry(shape)
+            if entry.kind == DISPUTED:
+                return "amount: is not unit x pricePerUnitUsd"
+            if entry.kind == CREDIT or shape.moment is None:
+                return ""
+            was, _ = self._standings(self.billed, shape.moment, entry)
+        except (QuoteError, ValueError):
+            return ""  # it has no price at all, and is among the unpriced
+        if was.model.type == "video":
+            wrong = self._clips(was).disputed(entry.sku, entry.price)
+        else:
+            sold = self._sold(was).get(entry.sku)
+            wrong = sold is not None and sold[0].line.unit_rate != entry.price
+        return "pricePerUnitUsd: is not the price that was in effect" if wrong else ""
+
+    def _priced(self, was: Standing, now: Standing, entry: Entry) -> Outcome:
+        try:
+            if now.model.currency != self.currency:
+                raise ValueError(f"charged in {now.model.currency}, and the ledger is in {self.currency}")
+            if was.model.type == "video":
+                return self._clip(was, now, entry)
+            return at_rate(entry, self._line(was, now, entry.sku))
+        except QuoteError as error:
+            return Refused(reason_of(error))
+        except ValueError as error:
+            return Refused(f"structure: {error}; {_AGAIN}")
+
+    def _line(self, was: Standing, now: Standing, sku: str) -> LineItem:
+        """The line of a SKU: the same for every request that it stands for."""
+        sold = self._sold(was).get(sku)
+        if not sold:
+            raise ValueError(f"SKU {sku} is not in the version of {was.version.effective} of {was.model.model}")
+        if was.version is now.version:
+            return sold[0].line
+        self._same_structure(was, now)
+        return standing_line(sku, sold, now)
+
+    def _clip(self, was: Standing, now: Standing, entry: Entry) -> PricedShape:
+        """A clip is charged its total: known by itself as long as nothing changes, else by the requests that have it."""
+        if entry.kind == DISPUTED:
+            raise ValueError("amount: is not unit x pricePerUnitUsd, and a clip has no other price")
+        if not entry.sku.startswith(f"{was.model.model}-"):
+            raise ValueError(f"SKU {entry.sku} is none of {was.model.model}")
+        clips = self._clips(was)
+        same = self._once(("same", id(was.version), id(now.version)), lambda: unchanged(was, now))
+        if same:
+            cell = next(iter(clips.cells(entry.sku, entry.price)), None)
+            return at_total(entry, now.book.quote_video(cell.body)) if cell else at_price(entry, now.version.place)
+        self._same_structure(was, now)
+        quote = clips.repriced(entry.sku, entry.price, now.book)
+        return at_total(entry, quote) if quote else at_price(entry, now.version.place)
+
+    def _same_structure(self, was: Standing, now: Standing) -> None:
+        changed = self._once(("structure", id(was.version), id(now.version)), lambda: structural(was, now))
+        if changed:
+            raise ValueError(f"{was.model.model}: {changed}")
+
+    def _standings(self, side: Side, moment: date, entry: Entry) -> tuple[Standing, Standing]:
+        """The version under which a row was billed, and the one that a side charges it by."""
+        billed, now = self._book(self.billed, moment), self._book(side, moment)
+        name = model_of(billed, entry.model, entry.sku)
+        if name != entry.model and entry.model in billed.card.tables.models:
+            charged = Standing.of(now, entry.model).version
+            if name not in charged.surcharges.values():
+                raise ValueError(f"structure: {entry.model} has no {name} there; {_AGAIN}")
+        return Standing.of(billed, name), Standing.of(now, name)
+
+    def _book(self, side: Side, moment: date) -> PriceBook:
+        day = side.at.astimezone(UTC).date() if side.at else moment
+        return self._once(("book", id(side.card), day), lambda: side.card.at(day))
+
+    def _sold(self, was: Standing) -> dict[str, list[Sold]]:
+        return self._once(("sold", id(was.version)), lambda: sold_by_sku(was))
+
+    def _clips(self, was: Standing) -> Clips:
+        return self._once(("clips", id(was.version)), lambda: Clips(was))
+
+    def _once(self, key: Hashable, make: Callable[[], Known]) -> Known:
+        """Worked out once: identities stand for versions, whose cards stay in `_sides`."""
+        if key not in self._known:
+            self._known[key] = make()
+        known: Known = self._known[key]
+        return known

@@ -1,0 +1,102 @@
+"""Prices shapes under several cards; what two cards have in common is priced once."""
+
+from bisect import bisect_right
+from collections.abc import Hashable
+from datetime import UTC, date
+from typing import NamedTuple
+
+from ratecard.diff.side import Side
+from ratecard.price_book import PriceBook
+from ratecard.requests.service_parameters import split_model
+from ratecard.simulation.predicates import Predicates
+from ratecard.simulation.priced_shape import PricedShape, price_shape
+from ratecard.simulation.shape import Shape
+from ratecard.tables.card import AnyModel, Tables
+from ratecard.tables.metered import TextVersion
+from ratecard.words.errors import QuoteError
+
+NO_INSTANT = "timestamp: missing, or not an instant"
+
+
+class Refused(NamedTuple):
+    """Why the rows of a shape have no price."""
+
+    reason: str
+
+
+Outcome = PricedShape | Refused
+
+
+class Pricer:
+    """Prices shapes, each once for every version that decides about it, whatever cards that version is part of."""
+
+    def __init__(self, predicates: Predicates, currency: str = "USD") -> None:
+        self.predicates, self.currency = predicates, currency
+        self._found: dict[Hashable, Outcome] = {}
+        self._books: dict[tuple[int, date], PriceBook] = {}
+        self._deciding: dict[tuple[int, str | None], tuple[Hashable, tuple[date, ...]]] = {}
+        # Identities stand for models below, so that what they belong to must stay.
+        self._sides: dict[int, Side] = {}
+
+    def price(self, side: Side, shape: Shape) -> Outcome:
+        """What a side charges for each row of a shape, or why it has no price there."""
+        self._sides[id(side.card)] = side
+        moment = side.at.astimezone(UTC).date() if side.at else shape.moment
+        if moment is None:
+            return Refused(NO_INSTANT)
+        identity, steps = self._decides(side, shape)
+        step = bisect_right(steps, moment)
+        key = (shape[:3], identity, step) if identity is not None else None
+        if key is None or key not in self._found:
+            found = self._price(side, shape, moment)
+            if key is None:
+                return found
+            self._found[key] = found
+        return self._found[key]
+
+    def _price(self, side: Side, shape: Shape, moment: date) -> Outcome:
+        place = (id(side.card), moment)
+        if place not in self._books:
+            self._books[place] = side.card.at(moment)
+        try:
+            price = price_shape(self._books[place], shape, self.predicates)
+        except QuoteError as error:
+            return Refused(reason_of(error))
+        if price.currency != self.currency:
+            return Refused(f"charged in {price.currency}, and amounts are added in {self.currency}")
+        return price
+
+    def _decides(self, side: Side, shape: Shape) -> tuple[Hashable, tuple[date, ...]]:
+        """The identity of all that decides about a shape's model on a side, and the days on which that changes."""
+        place = (id(side.card), shape.model if shape.type != "rpc" else None)
+        if place not in self._deciding:
+            self._deciding[place] = _deciding(side.card.tables, place[1])
+        return self._deciding[place]
+
+
+def _deciding(tables: Tables, name: str | None) -> tuple[Hashable, tuple[date, ...]]:
+    if name is not None and name not in tables.models:
+        name = split_model(name)[0]
+    if name is None:
+        models: list[AnyModel] = [model for model in tables.models.values() if model.type == "rpc"]
+    elif name in tables.models:
+        models = [tables.models[name]]
+        searches = {
+            search
+            for version in models[0].versions
+            if isinstance(version, TextVersion)
+            for search in version.surcharges.values()
+        }
+        models += [tables.models[search] for search in sorted(searches)]
+    else:
+        return None, ()
+    days = {version.effective for model in models for version in model.versions}
+    days |= {model.retired.on for model in models if model.retired} | {limits.effective for limits in tables.limits}
+    shared = (id(tables.units), id(tables.vocabulary), id(tables.limits))
+    return (*map(id, models), *shared), tuple(sorted(days))
+
+
+def reason_of(error: QuoteError) -> str:
+    """The refusal in one line: the fields if they say more than the sentence."""
+    fields = "; ".join(f"{'.'.join(map(str, path)) or 'body'}: {words}" for path, words in error.problems)
+    return fields or error.error

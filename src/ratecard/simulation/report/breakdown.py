@@ -1,0 +1,124 @@
+"""Tables of groups: requests, the amount under each side, and what changes; columns add up to the totals shown."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+from fractions import Fraction
+
+from ratecard.simulation.comparison import QUANTITY_NAMES, Row
+from ratecard.simulation.report.apportion import apportion_rows
+from ratecard.simulation.report.report import CURRENT, Report, share_of_change
+from ratecard.simulation.report.table import Column, Kind, Table, Value
+from ratecard.words.money import EXACT, total
+
+_HEADINGS = {"model": "Model", "day": "Day", "customer": "Customer"}
+# What a key is called that the usage leaves empty.
+NOTHING = "(none)"
+TOTAL, OTHERS = "Total", "All others"
+
+
+def heading(key: str) -> str:
+    """The heading of a key's column; a column of the usage by its own name."""
+    return _HEADINGS.get(key, key)
+
+
+def breakdown(report: Report, *keys: str, exact: bool = False) -> Table:
+    """The table by some keys; with `exact`, the quantities and every digit of the amounts beside the rounded ones."""
+    rows = report.simulation.table(*keys)
+    return _table(report, f"By {', '.join(keys)}", keys, rows, shown(report, rows), exact)
+
+
+def changing_most(report: Report, key: str, most: int, candidate: int = 1) -> Table:
+    """The groups of one key whose amount changes most, and all others as one row."""
+    rows = report.simulation.table(key)
+    order = sorted(range(len(rows)), key=lambda index: rows[index].difference(candidate).copy_abs(), reverse=True)
+    amounts = shown(report, rows)
+    chosen = [index for index in order[:most] if rows[index].difference(candidate)]
+    rest = [index for index in range(len(rows)) if index not in set(chosen)]
+    kept, kept_amounts = [rows[index] for index in chosen], [amounts[index] for index in chosen]
+    if rest:
+        kept.append(_joined([rows[index] for index in rest]))
+        kept_amounts.append(tuple(map(_sum, zip(*(amounts[index] for index in rest), strict=True))))
+    return _table(report, f"By {key}", (key,), kept, kept_amounts, exact=False)
+
+
+def sides_table(report: Report) -> Table:
+    """The whole under every side, a row each."""
+    whole, before = report.simulation.total, report.rounded(0)
+    rows: list[tuple[Value, ...]] = [(report.names[0], report.simulation.sides[0].label, before, None, None)]
+    for candidate in report.candidates:
+        change = EXACT.subtract(report.rounded(candidate), before)
+        label = report.simulation.sides[candidate].label
+        rows.append(
+            (report.names[candidate], label, report.rounded(candidate), change, share_of_change(whole, candidate))
+        )
+    amounts = (Column("Revenue", Kind.MONEY), Column("Change", Kind.CHANGE), Column("%", Kind.PERCENT))
+    return Table("Revenue under each", (Column("Prices"), Column("Of"), *amounts), tuple(rows))
+
+
+def shown(report: Report, rows: Sequence[Row]) -> tuple[tuple[Decimal, ...], ...]:
+    """The amounts of rows that make up the whole, rounded so that they add up."""
+    return apportion_rows([row.amounts for row in rows], report.simulation.total.amounts, report.figures.places)
+
+
+def columns_of(report: Report, candidates: Iterable[int]) -> Iterator[Column]:
+    """The columns of the amounts: the current one; of each candidate, itself, its change and the same in percent."""
+    yield Column(CURRENT, Kind.MONEY)
+    several = len(report.candidates) > 1
+    for candidate in candidates:
+        name = report.names[candidate]
+        yield Column(name if several else "Candidate", Kind.MONEY)
+        yield Column(f"{name}: change" if several else "Change", Kind.CHANGE)
+        yield Column(f"{name}: %" if several else "%", Kind.PERCENT, CURRENT)
+
+
+def values_of(amounts: Sequence[Decimal], shares: Sequence[Fraction | None]) -> Iterator[Value]:
+    """The values of those columns."""
+    yield amounts[0]
+    for amount, share in zip(amounts[1:], shares, strict=True):
+        yield from (amount, EXACT.subtract(amount, amounts[0]), share)
+
+
+def _table(
+    report: Report,
+    title: str,
+    keys: Sequence[str],
+    rows: Sequence[Row],
+    amounts: Sequence[Sequence[Decimal]],
+    exact: bool,
+) -> Table:
+    used = [number for number in range(len(QUANTITY_NAMES)) if report.simulation.total.quantities[number]]
+    names = [name.replace("_", " ").capitalize() for name in QUANTITY_NAMES]
+    columns = [
+        *(Column(heading(key), Kind.DAY if key == "day" else Kind.TEXT) for key in keys),
+        Column("Requests", Kind.COUNT),
+    ]
+    columns += [Column(names[number], Kind.EXACT) for number in used] if exact else []
+    columns += columns_of(report, report.candidates)
+    columns += [Column(f"{name}, exact", Kind.EXACT) for name in report.names] if exact else []
+
+    def values(row: Row, shown: Sequence[Decimal]) -> tuple[Value, ...]:
+        quantities = [row.quantities[number] for number in used] if exact else []
+        shares = [share_of_change(row, candidate) for candidate in report.candidates]
+        last = row.amounts if exact else ()
+        return (
+            *(NOTHING if key is None else key for key in row.key),
+            row.requests,
+            *quantities,
+            *values_of(shown, shares),
+            *last,
+        )
+
+    whole = report.simulation.total._replace(key=(TOTAL, *[""] * (len(keys) - 1)))
+    totals = [report.rounded(side) for side in range(len(report.simulation.sides))]
+    found = tuple(values(row, shown) for row, shown in zip(rows, amounts, strict=True))
+    return Table(title, tuple(columns), found, values(whole, totals))
+
+
+def _joined(rows: Sequence[Row]) -> Row:
+    quantities = tuple(map(_sum, zip(*(row.quantities for row in rows), strict=True)))
+    amounts = tuple(map(_sum, zip(*(row.amounts for row in rows), strict=True)))
+    return Row((OTHERS,), sum(row.requests for row in rows), quantities, amounts)
+
+
+def _sum(amounts: Iterable[Decimal]) -> Decimal:
+    return total(list(amounts))

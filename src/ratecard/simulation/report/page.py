@@ -1,0 +1,141 @@
+"""A simulation as one HTML page that needs nothing else: no file beside it, no network."""
+
+import json
+from collections.abc import Iterator
+from html import escape
+from itertools import count
+from pathlib import Path
+
+from plotly.offline import get_plotlyjs
+
+from ratecard.simulation.report.about import about_table
+from ratecard.simulation.report.breakdown import breakdown, sides_table
+from ratecard.simulation.report.charts import Chart, change_by_model, customers_chart, revenue_by_day, waterfall
+from ratecard.simulation.report.costs import below_cost_table, margin_table
+from ratecard.simulation.report.page_script import SCRIPT
+from ratecard.simulation.report.page_style import STYLE
+from ratecard.simulation.report.page_table import table_html
+from ratecard.simulation.report.people import changed, losers_table, unpriced_table, winners_table
+from ratecard.simulation.report.reasons import attribution_table, untouched_table
+from ratecard.simulation.report.report import CUSTOMER, Report, share_of_change
+from ratecard.simulation.report.sentences import answer, further, reached, scope
+from ratecard.simulation.report.table import Table
+from ratecard.words.money import EXACT
+
+# The browser itself then refuses to ask for anything.
+_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
+
+
+def write_page(report: Report, path: Path) -> None:
+    """The page, with the library of its charts inside: five megabytes."""
+    with path.open("w", encoding="utf-8") as out:
+        out.writelines(_Page(report).parts())
+
+
+class _Page:
+    def __init__(self, report: Report) -> None:
+        self.report, self.figures, self._number = report, report.figures, count(1)
+
+    def parts(self) -> Iterator[str]:
+        locale = str(self.figures.locale).replace("_", "-")
+        yield '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        yield f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        title = escape(", ".join(self.report.names[1:]))
+        yield f"<title>Price simulation: {title}</title><style>{STYLE}</style></head>\n"
+        yield f'<body data-separators="{escape(self.figures.separators)}" data-locale="{escape(locale)}"><main>\n'
+        yield from self._answer()
+        several = len(self.report.candidates) > 1
+        yield self._summary(1) if not several else ""
+        if self.report.has("day"):
+            yield f"<h2>Revenue by day</h2>{self._chart(revenue_by_day(self.report))}"
+        for candidate in self.report.candidates:
+            yield f"<h2>{escape(self.report.names[candidate])}</h2>\n{self._summary(candidate)}" if several else ""
+            yield from self._candidate(candidate)
+        yield from self._all()
+        yield f"</main>\n<script>{get_plotlyjs()}</script>\n<script>{SCRIPT}</script></body></html>\n"
+
+    def _answer(self) -> Iterator[str]:
+        report = self.report
+        if report.unpriced:
+            left, of = self.figures.count(report.unpriced), self.figures.count(report.simulation.rows)
+            yield f'<section class="warning"><h2>{left} of {of} rows have no price, and are in no figure below</h2>'
+            yield f"{self._table(unpriced_table(report))}</section>\n"
+        yield '<p class="kicker">What if prices changed?</p>\n'
+        several = len(report.candidates) > 1
+        if several:
+            yield f"<h1>{len(report.candidates)} candidates compared with the current prices</h1>\n"
+        for candidate in report.candidates:
+            words = escape(answer(report, candidate))
+            yield f"<p>{words}</p>\n" if several else f"<h1>{words}</h1>\n"
+        yield f'<p class="quiet">{escape(scope(report))}</p>\n'
+        question = report.question
+        if question.target and question.reached:
+            yield f"<p>{escape(reached(report, question.target, question.reached))}</p>\n"
+        yield self._table(sides_table(report)) if several else ""
+
+    def _candidate(self, candidate: int) -> Iterator[str]:
+        report = self.report
+        customers = report.customers(candidate)
+        yield '<div class="charts">'
+        yield self._section(change_by_model(report, candidate))
+        if customers is not None:
+            yield self._section(customers_chart(report, customers))
+        yield f"</div>\n{self._section(waterfall(report, candidate))}"
+        yield self._titled(attribution_table(report, candidate)._replace(title="Every rate that changes revenue"))
+        if customers is not None:
+            yield self._titled(losers_table(report, customers)) + self._titled(winners_table(report, customers))
+        if report.margin is not None:
+            yield self._titled(below_cost_table(report, report.margin, candidate))
+        unused = untouched_table(report, candidate)
+        yield self._folded(unused, f"{self.figures.count(len(unused.rows))} changed rates that no request used")
+
+    def _all(self) -> Iterator[str]:
+        report = self.report
+        yield "<h2>All figures</h2>\n"
+        if report.margin is not None:
+            yield self._folded(margin_table(report, report.margin), "Margin by model")
+        for key in dict.fromkeys(("model", *report.simulation.by)):
+            if key != CUSTOMER:
+                yield self._folded(breakdown(report, key), f"By {key}")
+        yield f"<h2>About</h2>\n{self._table(about_table(report))}"
+
+    def _summary(self, candidate: int) -> str:
+        sentences = "".join(f"<p>{escape(sentence)}</p>\n" for sentence in further(self.report, candidate))
+        return f"{self._tiles(candidate)}{sentences}"
+
+    def _tiles(self, candidate: int) -> str:
+        report, figures = self.report, self.figures
+        before, after = report.rounded(0), report.rounded(candidate)
+        change = EXACT.subtract(after, before)
+        kind = "rise" if change > 0 else "fall" if change < 0 else ""
+        share = figures.percent(share_of_change(report.simulation.total, candidate))
+        tiles = [("Revenue now", figures.money(before), ""), ("Revenue then", figures.money(after), "")]
+        tiles += [("Change", figures.change(change), kind), ("Change in percent", share or "from zero", kind)]
+        if (customers := report.customers(candidate)) is not None:
+            less, more, _ = changed(customers)
+            tiles += [("Customers pay more", figures.count(more), ""), ("Customers pay less", figures.count(less), "")]
+        found = "".join(f'<li>{name}<b class="{kind}">{escape(words)}</b></li>' for name, words, kind in tiles)
+        return f'<ul class="tiles">{found}</ul>\n'
+
+    def _table(self, table: Table) -> str:
+        return table_html(table, self.figures)
+
+    def _titled(self, table: Table) -> str:
+        return f"<h3>{escape(table.title)}</h3>{self._table(table)}" if table.rows else ""
+
+    def _folded(self, table: Table, title: str) -> str:
+        return f"<details><summary>{escape(title)}</summary>{self._table(table)}</details>\n" if table.rows else ""
+
+    def _section(self, chart: Chart) -> str:
+        return f"<section><h3>{escape(chart.title)}</h3>{self._chart(chart)}</section>\n"
+
+    def _chart(self, chart: Chart) -> str:
+        name = f"figure{next(self._number)}"
+        # In a script nothing is escaped but what would end it.
+        figure = json.dumps({"data": chart.data, "layout": chart.layout}, ensure_ascii=False).replace("<", "\\u003c")
+        return (
+            f'<p class="quiet">{escape(chart.note)}</p><div class="chart" role="img" aria-label="{escape(chart.title)}"'
+            f' data-figure="{name}" data-height="{chart.height}" style="min-height: {chart.height}px"></div>'
+            f'<script type="application/json" id="{name}">{figure}</script>\n'
+        )

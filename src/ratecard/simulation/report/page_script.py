@@ -1,0 +1,39 @@
+"""What the page does by itself: draws the charts in the colours of the style, and sorts a table by a column."""
+
+SCRIPT = """
+const coloured = value => Array.isArray(value) ? value.map(coloured)
+  : value && typeof value === "object" ? Object.fromEntries(Object.entries(value).map(([k, v]) => [k, coloured(v)]))
+  : typeof value === "string" && value.startsWith("var(")
+    ? getComputedStyle(document.documentElement).getPropertyValue(value.slice(4, -1)).trim() : value;
+
+function draw() {
+  for (const place of document.querySelectorAll(".chart")) {
+    const {data, layout} = JSON.parse(document.getElementById(place.dataset.figure).textContent);
+    const axis = {gridcolor: "var(--edge)", linecolor: "var(--edge)", fixedrange: true, automargin: true};
+    const whole = {paper_bgcolor: "transparent", plot_bgcolor: "transparent", margin: {l: 8, r: 24, t: 24, b: 8},
+      font: {family: "system-ui, sans-serif", size: 12, color: "var(--ink)"}, showlegend: data.length > 1,
+      hoverlabel: {bgcolor: "var(--card)", bordercolor: "var(--edge)", font: {color: "var(--ink)"}, namelength: -1},
+      separators: document.body.dataset.separators, height: +place.dataset.height, bargap: 0.3, ...layout,
+      xaxis: {...axis, ...layout.xaxis}, yaxis: {...axis, ...layout.yaxis}};
+    Plotly.react(place, coloured(data), coloured(whole), {displayModeBar: false, responsive: true});
+  }
+}
+
+function sort(button) {
+  const head = button.closest("th"), column = head.cellIndex, body = head.closest("table").tBodies[0];
+  const down = head.getAttribute("aria-sort") === "descending";
+  for (const other of head.parentNode.cells) other.setAttribute("aria-sort", "none");
+  head.setAttribute("aria-sort", down ? "ascending" : "descending");
+  const value = row => row.cells[column].dataset.value ?? row.cells[column].textContent;
+  const number = head.classList.contains("number");
+  const compare = (a, b) => number ? (+value(a) || 0) - (+value(b) || 0) : value(a).localeCompare(value(b));
+  body.append(...[...body.rows].sort((a, b) => (down ? 1 : -1) * compare(a, b)));
+}
+
+document.addEventListener("click", event => {
+  const button = event.target.closest("th button");
+  if (button) sort(button);
+});
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+draw();
+"""

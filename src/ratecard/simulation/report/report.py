@@ -1,0 +1,119 @@
+"""What there is to tell of a simulation: the figures that every format shows, each computed once."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from babel import Locale
+
+from ratecard.simulation.attribution import Attribution
+from ratecard.simulation.comparison import Row
+from ratecard.simulation.customers import Customers
+from ratecard.simulation.margin import Margin
+from ratecard.simulation.report.figures import ENGLISH, Figures
+from ratecard.simulation.result import Simulation
+from ratecard.simulation.target import Reached, Target
+from ratecard.simulation.volume import Elasticity, Response
+from ratecard.words.money import round_half_up
+
+# Where all there is comes to less than one unit of the currency, cents would hide it.
+_PLACES, _SMALL_PLACES = 2, 6
+CURRENT = "Current"
+CUSTOMER = "customer"
+
+
+class Question(NamedTuple):
+    """What was asked beside the prices that are compared.
+
+    `command` is what made the report; `rise` the share of a customer's payments above which a rise is counted;
+    `reached` the answer to a target.
+    """
+
+    command: str = ""
+    elasticities: Mapping[str, Elasticity] = {}
+    rise: Fraction = Fraction(1, 10)
+    target: Target | None = None
+    reached: Reached | None = None
+
+
+class Report:
+    """A simulation with a question, and the way in which the reader writes numbers.
+
+    >>> import pyarrow
+    >>> from ratecard.simulation.simulate import simulate
+    >>> usage = pyarrow.table({"type": ["video"], "model": ["ovi-image-to-video"]})
+    >>> with simulate(usage, "2026-10-01", by=["model"]) as simulation:
+    ...     Report(simulation).figures.money(simulation.total.amounts[0])
+    '$0.22'
+    """
+
+    def __init__(self, simulation: Simulation, question: Question | None = None, locale: Locale = ENGLISH) -> None:
+        self.simulation, self.question = simulation, question or Question()
+        greatest = max(simulation.total.amounts)
+        self.figures = Figures(locale, simulation.pricer.currency, _PLACES if greatest >= 1 else _SMALL_PLACES)
+        self._attributions: dict[int, Attribution] = {}
+        self._customers: dict[int, Customers] = {}
+
+    @property
+    def candidates(self) -> range:
+        """The number of every candidate among the sides."""
+        return range(1, len(self.simulation.sides))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """What each side is called in headings: a file by its name alone, as long as no other has the same."""
+        labels = [side.label for side in self.simulation.sides[1:]]
+        short = [Path(label).name if "/" in label else label for label in labels]
+        return (CURRENT, *(one if short.count(one) == 1 else label for one, label in zip(short, labels, strict=True)))
+
+    @property
+    def unpriced(self) -> int:
+        """How many rows are in no figure."""
+        return self.simulation.rows - self.simulation.priced
+
+    @property
+    def days(self) -> tuple[str, str] | None:
+        """The first and the last day of the usage, where days are kept apart."""
+        found = self.simulation.comparison.roll_up.days()
+        return (found[0].isoformat(), found[1].isoformat()) if found else None
+
+    def rounded(self, side: int) -> Decimal:
+        """The total of a side as it is shown."""
+        return round_half_up(self.simulation.total.amounts[side], self.figures.places)
+
+    def has(self, key: str) -> bool:
+        """Whether the usage is grouped by a key."""
+        return key in self.simulation.by
+
+    def attribution(self, candidate: int) -> Attribution:
+        """The difference split by the rates that changed."""
+        if candidate not in self._attributions:
+            self._attributions[candidate] = self.simulation.attribution(candidate)
+        return self._attributions[candidate]
+
+    def customers(self, candidate: int) -> Customers | None:
+        """Winners and losers, where the usage names customers."""
+        if not self.has(CUSTOMER):
+            return None
+        if candidate not in self._customers:
+            self._customers[candidate] = self.simulation.customers(CUSTOMER, candidate)
+        return self._customers[candidate]
+
+    @cached_property
+    def margin(self) -> Margin | None:
+        """Cost and margin, where costs are given."""
+        return self.simulation.margin() if self.simulation.costs else None
+
+    def response(self, candidate: int) -> Response | None:
+        """What volume answers, where an elasticity is given."""
+        given = self.question.elasticities
+        return self.simulation.response(given, candidate) if given else None
+
+
+def share_of_change(row: Row, candidate: int) -> Fraction | None:
+    """The change as a share of the current amount; None where that is zero."""
+    current = Fraction(row.amounts[0])
+    return Fraction(row.difference(candidate)) / current if current else None

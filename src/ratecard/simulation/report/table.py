@@ -1,0 +1,71 @@
+"""A table of the report: headings, what each column holds, rows of plain values, and perhaps their total."""
+
+from decimal import Decimal
+from enum import Enum
+from fractions import Fraction
+from typing import NamedTuple
+
+from ratecard.simulation.report.figures import Figures
+from ratecard.words.money import plain, text
+
+
+class Kind(Enum):
+    """What a column holds, and so how every format writes it."""
+
+    TEXT = "text"
+    DAY = "day"
+    COUNT = "count"
+    # Rounded amounts that add up, and differences of them; rates and exact amounts have all of their digits.
+    MONEY = "money"
+    CHANGE = "change"
+    PERCENT = "percent"
+    RATE = "rate"
+    EXACT = "exact"
+
+
+Value = str | int | Decimal | Fraction | None
+
+
+class Column(NamedTuple):
+    """A heading, and what is below it; `of` names the column of which a share is, that of the column before it."""
+
+    name: str
+    kind: Kind = Kind.TEXT
+    of: str = ""
+
+
+class Table(NamedTuple):
+    """Rows of values, one for each column; `total` is a row too. `note` says what a reader must know of it."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Value, ...], ...]
+    total: tuple[Value, ...] | None = None
+    note: str = ""
+
+    def without(self, kind: Kind) -> "Table":
+        """The same table without the columns of a kind."""
+        return self._keeping([index for index, column in enumerate(self.columns) if column.kind is not kind])
+
+    def columns_named(self, *names: str) -> "Table":
+        """The same table with these columns alone."""
+        return self._keeping([index for index, column in enumerate(self.columns) if column.name in names])
+
+    def _keeping(self, kept: list[int]) -> "Table":
+        rows = tuple(tuple(row[index] for index in kept) for row in self.rows)
+        total = self.total and tuple(self.total[index] for index in kept)
+        return self._replace(columns=tuple(self.columns[index] for index in kept), rows=rows, total=total)
+
+
+def written(value: Value, kind: Kind, figures: Figures) -> str:
+    """A value as the reader's locale writes it; exact amounts as their digits alone."""
+    if isinstance(value, str) or value is None:
+        return value or ""
+    if isinstance(value, Fraction):
+        return figures.percent(value)
+    if isinstance(value, int):
+        return figures.count(value)
+    if kind is Kind.EXACT:
+        return text(plain(value))
+    as_written = {Kind.CHANGE: figures.change, Kind.RATE: figures.rate}
+    return as_written.get(kind, figures.money)(value)

@@ -1,0 +1,98 @@
+"""Usage rolled up: what a simulation keeps, so that a further candidate costs a fraction of the first."""
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import date
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from ratecard.simulation.engines.duckdb_engine import Workspace
+from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.predicates import Predicates
+from ratecard.simulation.roll_up_sql import ASKED, DAY, GIVEN, QUANTITIES, Plan, period
+from ratecard.simulation.shape import Shape
+
+_SUMS = tuple(f"q{number}" for number in range(QUANTITIES))
+_SAME = ("type", "model", "attributes", "moment")
+
+
+class Counted(NamedTuple):
+    """A shape, how many requests have it, and the sums of its quantities in their smallest unit."""
+
+    shape: Shape
+    requests: int
+    sums: tuple[int, ...]
+
+
+class RollUp:
+    """One usage as shapes (each once, numbered) and facts (number, keys, requests, sums), two tables of the engine.
+
+    `places` says how many decimals the sums of a type have.
+    """
+
+    def __init__(self, workspace: Workspace, plan: Plan, places: Mapping[str, int]) -> None:
+        self.workspace, self.plan, self.places = workspace, plan, places
+        self._shapes, self.facts = workspace.new_table("shapes"), workspace.new_table("facts")
+        grouped, of_shape = "grouped", ", ".join(_SAME)
+        if plan.dated and DAY in plan.keys:  # other boundaries than those of the first roll-up are a matter of days
+            day = f"CAST(key{plan.keys.index(DAY)} AS DATE)"
+            grouped = f"(SELECT * REPLACE ({period(day, plan.predicates.boundaries)} AS moment) FROM grouped)"
+        keys = "".join(f", key{number}" for number in range(len(plan.keys)))
+        total = ", ".join(f"CAST(sum({name}) AS HUGEINT) AS {name}" for name in _SUMS)
+        shapes = (
+            f"SELECT {of_shape}, CAST(sum(requests) AS BIGINT) AS requests, {total} FROM {grouped} GROUP BY {of_shape}"
+        )
+        same = " AND ".join(f"rows.{name} IS NOT DISTINCT FROM numbered.{name}" for name in _SAME)
+        sums = ", ".join(f"rows.{name}" for name in _SUMS)
+        facts = f"SELECT shape{keys}, rows.requests, {sums} FROM {grouped} AS rows JOIN {self._shapes} AS numbered ON {same}"
+        run = workspace.connection.execute
+        run(f"CREATE TABLE {self._shapes} AS SELECT row_number() OVER () - 1 AS shape, * FROM ({shapes})")
+        run(f"CREATE TABLE {self.facts} AS {facts}")
+
+    def places_of(self, counted: Counted) -> int:
+        """How many decimals the sums of a shape have."""
+        return self.places.get(counted.shape.type or "", 0)
+
+    @cached_property
+    def shapes(self) -> tuple[Counted, ...]:
+        """Every shape, in the order of its number."""
+        columns = ", ".join((*_SAME, "requests", *_SUMS))
+        found = self.workspace.connection.execute(f"SELECT {columns} FROM {self._shapes} ORDER BY shape").fetchall()
+        return tuple(Counted(Shape(*row[: len(_SAME)]), row[len(_SAME)], row[len(_SAME) + 1 :]) for row in found)
+
+    @cached_property
+    def rows(self) -> int:
+        """Every row of the usage."""
+        return sum(each.requests for each in self.shapes)
+
+    def words(self, counted: Counted) -> Iterator[str]:
+        """What a person reads of a shape: its values, and what tables ask of its quantities."""
+        values = dict(counted.shape.values())
+        given, asked = values.pop(GIVEN, "{}"), int(values.pop(ASKED, 0))
+        yield from (f"{name} {value}" for name, value in (values | json.loads(given)).items() if value is not None)
+        tier, used = self.plan.predicates.split(asked)
+        if tier:
+            yield f"prompt above {self.plan.predicates.thresholds[tier - 1]:,} tokens"
+        yield from (f"tokens {bucket}" for bucket in sorted(used))
+
+    def days(self) -> tuple[date, date] | None:
+        """The first and the last day, where days are kept apart."""
+        if DAY not in self.plan.keys:
+            return None
+        key = f"key{self.plan.keys.index(DAY)}"
+        found: Any = self.workspace.connection.execute(f"SELECT min({key}), max({key}) FROM {self.facts}").fetchall()[0]
+        return (date.fromisoformat(found[0]), date.fromisoformat(found[1])) if found and found[0] else None
+
+    def serving(self, predicates: Predicates) -> "RollUp":
+        """This roll-up, or one of the same groups with further boundaries, that tells apart what other cards ask.
+
+        Raises `SimulationError` where only the usage itself could tell that apart.
+        """
+        own = self.plan.predicates
+        if own.covers(predicates):
+            return self
+        joined = Predicates(own.thresholds, own.lacking, tuple(sorted({*own.boundaries, *predicates.boundaries})))
+        if not joined.covers(predicates) or DAY not in self.plan.keys:
+            words = "has other thresholds or days of change than the usage was rolled up for; simulate it anew"
+            raise SimulationError(f"the candidate {words}")
+        return RollUp(self.workspace, self.plan._replace(predicates=joined), self.places)

@@ -1,0 +1,60 @@
+"""What a simulation compares: the current prices and each candidate, as a card and perhaps one instant."""
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+from ratecard.card import RateCard, load_rate_card
+from ratecard.diff.naming import SideError, named, side_of
+from ratecard.diff.side import Side
+from ratecard.load.candidate_file import read_candidate
+from ratecard.load.revision import RevisionError
+from ratecard.simulation.as_billed import AS_BILLED, AsBilled
+from ratecard.simulation.failure import SimulationError
+
+# A folder, a candidate file, a git revision or a date, as a word; or any of them as what it is.
+Specification = str | Path | date | datetime | RateCard | Side
+
+
+def sides(current: Specification | None, candidates: Sequence[Specification], tables: Path | None) -> tuple[Side, ...]:
+    """The current side and every candidate. Raises `SimulationError` for what names no prices.
+
+    A candidate overlay is laid over the current card. Where the current prices stand still at an instant, it stands at
+    its own first day, or at that instant if that is later.
+    """
+    base = Side("each row's own date", load_rate_card(tables)) if current is None else _side(current, tables, None)
+    found = [base, *against(base, candidates, tables)]
+    labels = [side.label for side in found]
+    twice = next((label for label in labels if labels.count(label) > 1), None)
+    if twice is not None:
+        raise SimulationError(f"'{twice}' is compared with itself; name each side once")
+    return tuple(found)
+
+
+def against(base: Side, candidates: Sequence[Specification], tables: Path | None = None) -> list[Side]:
+    """The candidates beside a current side."""
+    return [_side(candidate, tables, base) for candidate in candidates]
+
+
+def _side(given: Specification, tables: Path | None, base: Side | None) -> Side:
+    if isinstance(given, Side):
+        return given
+    if isinstance(given, RateCard):
+        return Side("current" if base is None else f"card {given.digest[:12]}", given)
+    if isinstance(given, date):
+        at = given if isinstance(given, datetime) else datetime(given.year, given.month, given.day, tzinfo=UTC)
+        return Side(given.isoformat(), load_rate_card(tables), at)
+    if given == AS_BILLED:
+        return AsBilled(AS_BILLED, base.card if base else load_rate_card(tables))
+    try:
+        found = named(str(given), tables)
+        if not isinstance(found, Path):
+            return side_of(str(given), found, tables)
+    except (SideError, RevisionError) as error:
+        raise SimulationError(str(error)) from None
+    if base is None:
+        raise SimulationError(f"{given} is a candidate, and the current prices are a folder, a revision or a date")
+    effective = read_candidate(found).candidate.effective
+    first = datetime(effective.year, effective.month, effective.day, tzinfo=UTC)
+    standing = max(base.at, first) if base.at else None
+    return Side(str(given), base.card.with_candidate(found), standing)

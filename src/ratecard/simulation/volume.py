@@ -1,0 +1,87 @@
+"""How volume answers a price: a linear elasticity for each model, family, or all."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import NamedTuple
+
+from ratecard.simulation.comparison import Row
+from ratecard.simulation.failure import SimulationError
+from ratecard.words.money import from_fraction
+from ratecard.words.suggest import did_you_mean
+
+_PLACES = 2
+ALL = "all"
+
+
+class Elasticity(NamedTuple):
+    """By what share volume changes for each share that the price changes: -0.8 loses 8 % of it at a rise of 10 %.
+
+    `low` and `high` are the range that is thought possible.
+    """
+
+    value: Decimal
+    low: Decimal
+    high: Decimal
+
+
+class Response(NamedTuple):
+    """The revenue that is expected at each elasticity of the range, rounded to cents for display only."""
+
+    expected: Decimal
+    low: Decimal
+    high: Decimal
+    current: Decimal
+
+
+def response(
+    models: Sequence[Row], candidate: int, elasticities: Mapping[str, Elasticity], families: Mapping[str, str]
+) -> Response:
+    """What a candidate brings once volume has answered.
+
+    A model's volume is multiplied by 1 + elasticity x (its change in price), never below nothing; its change in price
+    is that of its exact total. A model's own elasticity counts before its family's, and that before `all`.
+    """
+    check(elasticities, (row.key[0] or "" for row in models), families.values())
+    totals = [Fraction(0)] * 3
+    for row in models:
+        model = row.key[0] or ""
+        chosen = elasticities.get(model) or elasticities.get(families.get(model, "")) or elasticities.get(ALL)
+        for index, elasticity in enumerate(chosen or (Decimal(0),) * 3):
+            totals[index] += Fraction(row.amounts[candidate]) * volume_factor(row, candidate, elasticity)
+    low, high = sorted(totals[1:])
+    current = from_fraction(sum((Fraction(row.amounts[0]) for row in models), Fraction(0)), _PLACES)
+    expected, least, most = (from_fraction(each, _PLACES) for each in (totals[0], low, high))
+    return Response(expected, least, most, current)
+
+
+def volume_factor(row: Row, candidate: int, elasticity: Decimal) -> Fraction:
+    """What the volume of a model is multiplied by."""
+    current = Fraction(row.amounts[0])
+    change = (Fraction(row.amounts[candidate]) - current) / current if current else Fraction(0)
+    return max(Fraction(0), 1 + Fraction(elasticity) * change)
+
+
+def check(elasticities: Mapping[str, Elasticity], models: Iterable[str], families: Iterable[str]) -> None:
+    """Raise `SimulationError` for an elasticity of something that has no usage."""
+    known = {ALL, *models, *families}
+    for name in elasticities:
+        if name not in known:
+            raise SimulationError(
+                f"elasticity of '{name}': no usage of such a model or family.{did_you_mean(name, known)}"
+            )
+
+
+def read_elasticity(given: str) -> tuple[str, Elasticity]:
+    """`kling=-0.8`, or with a range `kling=-0.8:-1.2..-0.4`; `all` stands for every model. Raises `SimulationError`."""
+    name, equals, words = given.partition("=")
+    value, _, around = words.partition(":")
+    low, dots, high = around.partition("..")
+    try:
+        numbers = [Decimal(each) for each in ((value, low, high) if dots else (value, value, value))]
+        if not name or not equals or bool(around) != bool(dots) or not all(number.is_finite() for number in numbers):
+            raise ValueError
+    except (ValueError, ArithmeticError):
+        words = "Write MODEL=-0.8, FAMILY=-0.8 or all=-0.8, with a range all=-0.8:-1.2..-0.4"
+        raise SimulationError(f"elasticity '{given}' cannot be read. {words}") from None
+    return name, Elasticity(*numbers)

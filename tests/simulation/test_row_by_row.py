@@ -1,0 +1,95 @@
+"""A simulation equals the sum of `prices.rate` row by row, digit for digit: random tables, random usage."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, given, note, settings
+from hypothesis import strategies as st
+from rows import Row, expected, rows_of, table_of
+
+from ratecard import RateCard, load_rate_card
+from ratecard.diff.side import Side
+from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.result import Simulation
+from ratecard.simulation.simulate import simulate
+from ratecard.testing import rate_cards, sourced_video_requests, usages
+
+SHIPPED = load_rate_card()
+DEARER = SHIPPED.with_candidate(Path(__file__).parent / "dearer.yaml")
+KEYS = ("model", "day", "customer")
+# A whole simulation an example: what fails is shown as it was found.
+SLOW = settings(
+    max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), phases=(Phase.explicit, Phase.generate)
+)
+
+
+@st.composite
+def usage_rows(draw: st.DrawFn, card: RateCard, first: datetime, days: int) -> list[Row]:
+    """Rows of what the card has prices for in the middle of the period, at instants all over it."""
+    prices = card.at(first + timedelta(days=days // 2))
+    types = {model.type for model, _ in prices.in_effect_all()} - {"surcharge"}
+    found: list[Row] = []
+    for _ in range(draw(st.integers(1, 12))):
+        more = {
+            "timestamp": first + timedelta(seconds=draw(st.integers(0, days * 86_400 - 1))),
+            "customer": draw(st.sampled_from(("a", "b", None))),
+        }
+        usage: dict[str, Any]
+        if types == {"video"} or ("video" in types and draw(st.booleans())):
+            request = draw(sourced_video_requests(prices))
+            usage, source = {"type": "video", **request.body}, request.source
+        elif types:
+            usage, source = draw(usages(prices, types=types - {"video"})), None
+        else:
+            usage, source = {"type": "text", "model": "none"}, None
+        found += rows_of(usage, source, **more)
+    return found
+
+
+def check(card: RateCard, candidate: RateCard, rows: list[Row]) -> None:
+    """One card by itself, then both: what only one of them prices is in no total of the comparison."""
+    note(rows)
+    table, now, then = table_of(rows), Side("now", card), Side("then", candidate)
+    with simulate(table, now, by=KEYS) as alone:
+        check_totals(alone, rows)
+    try:
+        both = simulate(table, now, [then], by=KEYS)
+    except SimulationError as error:
+        assert "changes nothing" in str(error)
+        return
+    with both:
+        check_totals(both, rows)
+        assert both.attribution().difference == both.total.difference()
+
+
+def check_totals(result: Simulation, rows: list[Row]) -> None:
+    cards = [side.card for side in result.sides]
+    priced = [row for row in rows if not any(expected(card, [row], KEYS)[1] for card in cards)]
+    assert (result.rows, result.priced) == (len(rows), len(priced)), result.unpriced
+    assert result.rows == result.priced + sum(each.rows for each in result.unpriced)
+    for number, card in enumerate(cards):
+        sums, _ = expected(card, priced, KEYS)
+        found = {row.key: row.amounts[number] for row in result.groups}
+        assert {_renamed(key, cards[0]): amount for key, amount in sums.items()} == found
+        for key in KEYS:
+            assert sum(row.amounts[number] for row in result.table(key)) == result.total.amounts[number]
+
+
+def _renamed(key: tuple[Any, ...], card: RateCard) -> tuple[Any, ...]:
+    """RPC calls, which name no model, are counted under that of the tables."""
+    rpc = next((model.model for model in card.tables.models.values() if model.type == "rpc"), "rpc")
+    return tuple(rpc if part == "rpc" else part for part in key)
+
+
+@SLOW
+@given(st.data())
+def test_random_tables(data: st.DataObject) -> None:
+    card, candidate = data.draw(rate_cards()), data.draw(rate_cards())
+    check(card, candidate, data.draw(usage_rows(card, datetime(2025, 12, 1, tzinfo=UTC), 400)))
+
+
+@SLOW
+@given(st.data())
+def test_shipped_tables(data: st.DataObject) -> None:
+    check(SHIPPED, DEARER, data.draw(usage_rows(SHIPPED, datetime(2026, 7, 25, tzinfo=UTC), 140)))
