@@ -6,15 +6,15 @@ from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING
 
-from ratecard.simulation.report.breakdown import changing_most
+from ratecard.simulation.report.breakdown import changes_of, changing_most
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sentences import answer, scope
-from ratecard.simulation.report.table import Kind, Table, written
+from ratecard.simulation.report.table import Kind, Table, Value, written
 
 if TYPE_CHECKING:
     from ratecard.simulation.result import Simulation
 
-_MODELS = 10
+_MODELS, _WIDTH = 10, 160
 _NUMBER = ' style="text-align: right; font-variant-numeric: tabular-nums"'
 
 
@@ -24,15 +24,14 @@ def html_of(simulation: "Simulation") -> str:
     parts = [f"<p><b>{escape(answer(report, candidate))}</b></p>" for candidate in report.candidates]
     parts.append(f"<p>{escape(scope(report))}</p>")
     for candidate in report.candidates:
-        parts.append(_table(report, changing_most(report, "model", _MODELS, candidate), candidate))
+        parts.append(_table(report, changing_most(report, "model", _MODELS, candidate)))
     if not report.candidates:
         parts.append(f"<p>Revenue: {escape(report.figures.money(report.rounded(0)))}</p>")
     return "".join(parts)
 
 
-def _table(report: Report, table: Table, candidate: int) -> str:
-    place = next(number for number, column in enumerate(table.columns) if column.name == report.change_name(candidate))
-    changes = [value for row in table.rows if isinstance(value := row[place], Decimal)]
+def _table(report: Report, table: Table) -> str:
+    changes = changes_of(table)
     most = max((change.copy_abs() for change in changes), default=Decimal(0))
     head = "".join(f"<th>{escape(column.name)}</th>" for column in table.columns)
     rows = "".join(
@@ -41,3 +40,18 @@ def _table(report: Report, table: Table, candidate: int) -> str:
     )
     last = "".join(_cells(report, table, table.total or ()))
     return f"<table><thead><tr>{head}<th></th></tr></thead><tbody>{rows}<tr>{last}<td></td></tr></tbody></table>"
+
+
+def _cells(report: Report, table: Table, row: tuple[Value, ...]) -> Iterator[str]:
+    for value, column in zip(row, table.columns, strict=True):
+        number = "" if column.kind is Kind.TEXT else _NUMBER
+        yield f"<td{number}>{escape(written(value, column.kind, report.figures))}</td>"
+
+
+def _bar(change: Decimal, most: Decimal) -> str:
+    """A bar as long as the change, of the greatest one."""
+    if not change:
+        return ""
+    width = max(1, round(_WIDTH * Fraction(change.copy_abs()) / Fraction(most)))
+    colour = "#b4460f" if change > 0 else "#1c62a8"
+    return f'<div style="width: {width}px; height: .8em; background: {colour}"></div>'

@@ -1,7 +1,7 @@
 """Prices shapes under several cards; what two cards have in common is priced once."""
 
 from bisect import bisect_right
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from datetime import UTC, date
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ from ratecard.price_book import PriceBook
 from ratecard.requests.service_parameters import split_model
 from ratecard.simulation.predicates import Predicates
 from ratecard.simulation.priced_shape import PricedShape, price_shape
+from ratecard.simulation.roll_up import Counted
 from ratecard.simulation.shape import Shape
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.metered import TextVersion
@@ -38,6 +39,31 @@ class Pricer:
         # Identities stand for models below, so that what they belong to must stay.
         self._sides: dict[int, Side] = {}
 
+    def outcomes(
+        self,
+        side: Side,
+        shapes: Sequence[Counted],
+        base: Side | None = None,
+        known: Sequence[Outcome] = (),
+    ) -> Sequence[Outcome]:
+        """What a side charges for each of these shapes; `known` is what `base` does, which is not asked again."""
+        alike: dict[tuple[str, str | None], bool] = {}
+        found = []
+        for number, (shape, *_) in enumerate(shapes):
+            if base is not None:
+                model = ("rpc", None) if shape.type == "rpc" else ("", shape.model)
+                if model not in alike:
+                    alike[model] = self.alike(base, side, shape)
+                if alike[model]:
+                    found.append(known[number])
+                    continue
+            found.append(self.price(side, shape))
+        return found
+
+    def alike(self, one: Side, other: Side, shape: Shape) -> bool:
+        """Whether two sides are sure to charge the same for every shape of a model."""
+        return one.at == other.at and self._decides(one, shape) == self._decides(other, shape)
+
     def price(self, side: Side, shape: Shape) -> Outcome:
         """What a side charges for each row of a shape, or why it has no price there."""
         self._sides[id(side.card)] = side
@@ -46,12 +72,9 @@ class Pricer:
             return Refused(NO_INSTANT)
         identity, steps = self._decides(side, shape)
         step = bisect_right(steps, moment)
-        key = (shape[:3], identity, step) if identity is not None else None
-        if key is None or key not in self._found:
-            found = self._price(side, shape, moment)
-            if key is None:
-                return found
-            self._found[key] = found
+        key = (shape[:3], identity, step)
+        if key not in self._found:
+            self._found[key] = self._price(side, shape, moment)
         return self._found[key]
 
     def _price(self, side: Side, shape: Shape, moment: date) -> Outcome:
@@ -88,8 +111,8 @@ def _deciding(tables: Tables, name: str | None) -> tuple[Hashable, tuple[date, .
             for search in version.surcharges.values()
         }
         models += [tables.models[search] for search in sorted(searches)]
-    else:
-        return None, ()
+    else:  # no model of this name on any day
+        return (id(tables),), ()
     days = {version.effective for model in models for version in model.versions}
     days |= {model.retired.on for model in models if model.retired} | {limits.effective for limits in tables.limits}
     shared = (id(tables.units), id(tables.vocabulary), id(tables.limits))

@@ -1,5 +1,6 @@
 """The result of a simulation: totals, breakdowns, and what could not be priced."""
 
+import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import cached_property
@@ -12,14 +13,19 @@ from ratecard.simulation.customers import Customers, customers_of
 from ratecard.simulation.disputes import Disputed, disputes
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.margin import Margin, margin_of
+from ratecard.simulation.notebook import html_of
 from ratecard.simulation.predicates import Predicates
-from ratecard.simulation.pricer import Pricer, Refused
+from ratecard.simulation.pricer import Outcome, Pricer, Refused
 from ratecard.simulation.roll_up import Counted, RollUp
+from ratecard.simulation.roll_up_sql import GIVEN
+from ratecard.simulation.side_prices import SidePrices
 from ratecard.simulation.specification import Specification, against
 from ratecard.simulation.volume import Elasticity, Response, response
 from ratecard.words.money import EXACT
 
 _EXAMPLES = 3
+# The limit of a number that depends on other numbers of the same row.
+_NUMBER = re.compile(r"(?<= than or equal to )\d+$")
 
 
 class Unpriced(NamedTuple):
@@ -38,10 +44,22 @@ class Simulation:
     Rows that some side cannot price are in `unpriced` and in no total: rows = priced + unpriced.
     """
 
-    def __init__(self, rolled: RollUp, sides: Sequence[Side], pricer: Pricer, costs: Side | None = None) -> None:
+    def __init__(
+        self,
+        rolled: RollUp,
+        sides: Sequence[Side],
+        pricer: Pricer,
+        costs: Side | None = None,
+        *,
+        current: SidePrices | None = None,
+    ) -> None:
         self.sides, self.pricer, self.costs = tuple(sides), pricer, costs
-        self.outcomes = [[pricer.price(side, each.shape) for each in rolled.shapes] for side in sides]
-        self.comparison = Comparison(rolled, rolled.shapes, self.outcomes)
+        first = current or SidePrices(rolled, pricer.outcomes(sides[0], rolled.shapes))
+        further = (
+            SidePrices(rolled, pricer.outcomes(side, rolled.shapes, sides[0], first.outcomes), first)
+            for side in sides[1:]
+        )
+        self.comparison = Comparison(rolled, (first, *further))
 
     def against(self, *candidates: Specification) -> "Simulation":
         """The same usage and current prices against other candidates, on the roll-up that is kept.
@@ -50,8 +68,20 @@ class Simulation:
         """
         compared = (self.sides[0], *against(self.sides[0], candidates))
         asked = Predicates.of((side.card for side in compared), dated=any(side.at is None for side in compared))
-        rolled = self.comparison.roll_up.serving(asked)
-        return Simulation(rolled, compared, self.pricer, self.costs)
+        known = self.comparison.roll_up
+        rolled = known.serving(asked)
+        current = self.comparison.sides[0] if rolled is known else None
+        return Simulation(rolled, compared, self.pricer, self.costs, current=current)
+
+    def forget(self) -> None:
+        """Free what only the candidates need; the current prices and the roll-up stay."""
+        for side in self.comparison.sides[1:]:
+            side.drop()
+
+    @property
+    def outcomes(self) -> list[Sequence[Outcome]]:
+        """What each side makes of each shape."""
+        return [side.outcomes for side in self.comparison.sides]
 
     @property
     def by(self) -> tuple[str, ...]:
@@ -94,7 +124,8 @@ class Simulation:
             for side, outcomes in zip(self.sides, self.outcomes, strict=True):
                 outcome = outcomes[number]
                 if isinstance(outcome, Refused):
-                    found.setdefault((side.label, each.shape.type or "", outcome.reason), []).append(each)
+                    reason = _NUMBER.sub("...", outcome.reason) if GIVEN in each.shape.values() else outcome.reason
+                    found.setdefault((side.label, each.shape.type or "", reason), []).append(each)
                     break
         rows = (
             Unpriced(*key, sum(each.requests for each in shapes), tuple(_example(each) for each in shapes[:_EXAMPLES]))
@@ -149,6 +180,9 @@ class Simulation:
         lines = [f"{count} of {self.rows} rows cannot be priced:"]
         lines += [f"  {each.rows} {each.type or 'of no known type'}: {each.reason}" for each in self.unpriced]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
     def close(self) -> None:
         """Free the memory and what was spilled; the tables cannot be asked any more."""

@@ -44,7 +44,7 @@ class RollUp:
         )
         same = " AND ".join(f"rows.{name} IS NOT DISTINCT FROM numbered.{name}" for name in _SAME)
         sums = ", ".join(f"rows.{name}" for name in _SUMS)
-        facts = f"SELECT shape{keys}, rows.requests, {sums} FROM {grouped} AS rows JOIN {self._shapes} AS numbered ON {same}"
+        facts = f"SELECT shape, rows.type, rows.model{keys}, rows.requests, {sums} FROM {grouped} AS rows JOIN {self._shapes} AS numbered ON {same}"
         run = workspace.connection.execute
         run(f"CREATE TABLE {self._shapes} AS SELECT row_number() OVER () - 1 AS shape, * FROM ({shapes})")
         run(f"CREATE TABLE {self.facts} AS {facts}")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ratecard.diff.side import Side
+from ratecard.simulation.as_billed import AS_BILLED, AsBilled
 from ratecard.simulation.effect import check_effect
 from ratecard.simulation.engines.duckdb_engine import DEFAULT_MEMORY, Workspace, open_usage, roll_up
 from ratecard.simulation.engines.spark_session import is_spark_frame
@@ -53,7 +54,8 @@ def simulate(
     Amounts are exact sums, in one `currency`, of what each request is charged, its rounding included. Raises
     `SimulationError`; with `strict` also for rows that cannot be priced, which otherwise are counted by reason in `unpriced`.
     """
-    listed: Sequence[Any] = candidates if isinstance(candidates, (list, tuple)) else [candidates]
+    several = isinstance(candidates, (list, tuple)) and not isinstance(candidates, Side)
+    listed: Sequence[Any] = candidates if several else [candidates]  # type: ignore[assignment]
     folder = Path(tables) if tables else None
     compared = sides(current, listed, folder)
     paid = sides(costs, (), folder)[0] if costs is not None else None
@@ -114,6 +116,8 @@ def plan_of(compared: Sequence[Side], by: Sequence[str], usage: Usage) -> Plan:
             raise SimulationError(
                 f"the usage has no column '{key}' to group by.{near} It has: {', '.join(usage.columns)}"
             )
+    if not usage.is_ledger and any(isinstance(side, AsBilled) for side in compared):
+        raise SimulationError(f"{AS_BILLED}: the usage is no billing export, and does not say what was charged")
     dated = usage.is_ledger or any(side.at is None for side in compared)
     if (dated or DAY in by) and not usage.has("timestamp"):
         words = "Name it: --map timestamp=COLUMN, or compare dates and leave out day"

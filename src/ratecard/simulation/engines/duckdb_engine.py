@@ -8,7 +8,9 @@ from typing import Any
 import duckdb
 
 from ratecard.simulation.columns import COLUMNS, LEDGER
+from ratecard.simulation.engines.csv_table import csv_query, quoted
 from ratecard.simulation.engines.duckdb_sql import DuckDbSql, column_type
+from ratecard.simulation.engines.unreadable import readable
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.ledger_pages import are_pages, pages_to_parquet
 from ratecard.simulation.ledger_usage import Export, ledger_view
@@ -18,7 +20,6 @@ from ratecard.simulation.roll_up_sql import QUANTITIES, Plan, RollUpSql, Usage
 DEFAULT_MEMORY = "1GB"
 _READERS = {
     ".parquet": "read_parquet({files}, union_by_name = true)",
-    ".csv": "read_csv({files}, union_by_name = true, all_varchar = true, header = true, null_padding = false)",
     ".jsonl": "read_json({files}, union_by_name = true, format = 'newline_delimited'{columns})",
 }
 _ENDINGS = {".parquet": ".parquet", ".pq": ".parquet", ".csv": ".csv", ".tsv": ".csv"}
@@ -88,7 +89,8 @@ def open_usage(workspace: Workspace, usage: Any, names: Mapping[str, str]) -> Us
     connection = workspace.connection
     if isinstance(usage, (str, Path)) or (isinstance(usage, (list, tuple)) and usage):
         given = [usage] if isinstance(usage, (str, Path)) else list(usage)
-        connection.execute(f"CREATE OR REPLACE VIEW usage AS {_reading(workspace, [str(each) for each in given])}")
+        with readable():
+            connection.execute(f"CREATE OR REPLACE VIEW usage AS {_reading(workspace, [str(each) for each in given])}")
     else:
         _register(connection, usage)
     declared, table = _described(connection, "usage"), "usage"
@@ -125,10 +127,8 @@ def roll_up(workspace: Workspace, usage: Usage, plan: Plan, progress: Progress =
     make_grouped(workspace, plan)
     for type_, query, columns in RollUpSql(usage, plan, DuckDbSql(), DuckDbSql(), usage.table).groupings():
         progress(f"Reading usage: {type_ or 'of no known type'}", workspace.connection.query_progress)
-        try:
+        with readable():
             workspace.connection.execute(f"INSERT INTO grouped SELECT {columns} FROM ({query}) AS groups")
-        except duckdb.Error as error:
-            raise SimulationError(f"the usage cannot be read: {error}") from error
 
 
 def make_grouped(workspace: Workspace, plan: Plan) -> None:
@@ -143,10 +143,8 @@ def make_grouped(workspace: Workspace, plan: Plan) -> None:
 
 def _described(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
     """The columns of a table with their types."""
-    try:
+    with readable():
         return {name: type_ for name, type_, *_ in connection.execute(f"DESCRIBE {table}").fetchall()}
-    except duckdb.Error as error:
-        raise SimulationError(f"the usage cannot be read: {error}") from None
 
 
 def _reading(workspace: Workspace, given: Sequence[str]) -> str:
@@ -157,16 +155,15 @@ def _reading(workspace: Workspace, given: Sequence[str]) -> str:
     kind = kinds.pop()
     if kind == ".jsonl" and are_pages(files[0]):
         kind, files = ".parquet", pages_to_parquet(files, workspace.folder)
-    listed = "[" + ", ".join(_quoted(file) for file in files) + "]"
+    if kind == ".csv":
+        return csv_query(connection, files)
+    listed = "[" + ", ".join(map(quoted, files)) + "]"
     columns = ""
-    try:
-        if kind == ".jsonl":  # numbers keep their digits: every value is read as the text that it is written as
-            query = f"DESCRIBE SELECT * FROM {_READERS[kind].format(files=listed, columns='')}"
-            words = (f"{_quoted(name)}: 'VARCHAR'" for name, *_ in connection.execute(query).fetchall())
-            columns = f", columns = {{{', '.join(words)}}}"
-        return f"SELECT * FROM {_READERS[kind].format(files=listed, columns=columns)}"
-    except duckdb.Error as error:
-        raise SimulationError(f"the usage cannot be read: {error}") from None
+    if kind == ".jsonl":  # numbers keep their digits: every value is read as the text that it is written as
+        query = f"DESCRIBE SELECT * FROM {_READERS[kind].format(files=listed, columns='')}"
+        words = (f"{quoted(name)}: 'VARCHAR'" for name, *_ in connection.execute(query).fetchall())
+        columns = f", columns = {{{', '.join(words)}}}"
+    return f"SELECT * FROM {_READERS[kind].format(files=listed, columns=columns)}"
 
 
 def files_of(given: str) -> Iterator[str]:
@@ -210,7 +207,3 @@ def _register(connection: duckdb.DuckDBPyConnection, frame: Any) -> None:
     except (duckdb.Error, TypeError) as error:
         kinds = "a path, or a DuckDB, Polars, pandas, PyArrow or Spark frame"
         raise SimulationError(f"usage is {type(frame).__name__}, not {kinds}: {error}") from None
-
-
-def _quoted(text: str) -> str:
-    return "'{}'".format(text.replace("'", "''"))

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
 import pyarrow
 
-from ratecard.simulation.engines.duckdb_engine import Workspace, checked_usage, files_of, kind_of, make_grouped
+from ratecard.simulation.engines.duckdb_engine import Workspace, checked_usage, make_grouped
 from ratecard.simulation.engines.duckdb_sql import DuckDbSql
+from ratecard.simulation.engines.spark_files import UNREADABLE, read
 from ratecard.simulation.engines.spark_session import failures, is_spark_frame, proven, spark_session
 from ratecard.simulation.engines.spark_sql import SparkSql, column_type
 from ratecard.simulation.failure import SimulationError
@@ -18,9 +18,7 @@ from ratecard.simulation.progress import Progress, silent
 from ratecard.simulation.roll_up_sql import GIVEN, Plan, RollUpSql, Usage, counted_types
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-_UNREADABLE = "the usage cannot be read"
+    from pyspark.sql import SparkSession
 
 
 class SparkUsage(NamedTuple):
@@ -50,7 +48,7 @@ class SparkUsage(NamedTuple):
         return set(self._asked(f"SELECT DISTINCT {named} AS type FROM {self.known.table}")["type"].to_pylist())
 
     def _asked(self, query: str) -> pyarrow.Table:
-        with failures(_UNREADABLE):
+        with failures(UNREADABLE):
             return self.session.sql(query).toArrow()
 
 
@@ -67,9 +65,9 @@ def open_usage(usage: Any, names: Mapping[str, str], master: str | None = None) 
             frame, session = usage, proven(usage.sparkSession)
         else:
             session = stack.enter_context(spark_session(master))
-            frame = _read(session, usage)
+            frame = read(session, usage)
         view = f"ratecard_{uuid4().hex}"
-        with failures(_UNREADABLE):
+        with failures(UNREADABLE):
             declared = {field.name: field.dataType.simpleString() for field in frame.schema}
             frame.createOrReplaceTempView(view)
         stack.callback(session.catalog.dropTempView, view)
@@ -78,23 +76,6 @@ def open_usage(usage: Any, names: Mapping[str, str], master: str | None = None) 
         found = {name: column_type(type_) for name, type_ in declared.items()}
         known = checked_usage(found, {name: type_.upper() for name, type_ in declared.items()}, names)
         yield SparkUsage(known._replace(table=view), session)
-
-
-def write_table(table: pyarrow.Table, place: str, master: str | None = None) -> None:
-    """Write a table to a storage of Spark's (`s3a://...`, `hdfs://...`) as Parquet, CSV or JSON lines, by its ending.
-
-    It becomes a folder of that name, whole or not at all. Raises `SimulationError`, also where something stands there.
-    """
-    kind = kind_of(place)
-    with spark_session(master) as session, failures(f"{place} cannot be written"):
-        writer = session.createDataFrame(table).coalesce(1).write.mode("errorifexists")
-        match kind:
-            case ".parquet":
-                writer.parquet(place)
-            case ".csv":
-                writer.csv(place, header=True, escape='"')
-            case _:
-                writer.json(place, ignoreNullFields=False)
 
 
 def _with_texts(schema: pyarrow.Schema) -> str:
@@ -114,40 +95,3 @@ def _with_texts(schema: pyarrow.Schema) -> str:
         product = f"CAST({number} AS DECIMAL(27, 18)) * CAST(requests AS DECIMAL(11, 0))"
         sums = f", CASE WHEN {number} IS NULL THEN q0 ELSE {product} END AS q0"
     return f"SELECT * REPLACE ({text} AS {GIVEN}{sums}) FROM groups"
-
-
-def _read(session: "SparkSession", usage: Any) -> "DataFrame":
-    """Paths and tables below each other, columns by name."""
-    given = usage if isinstance(usage, (list, tuple)) else [usage]
-    if not given or not all(isinstance(each, (str, Path)) for each in given):
-        raise SimulationError(f"usage is {type(usage).__name__}, and Spark reads paths, tables, or a frame of its own")
-    with failures(_UNREADABLE):
-        frame, *others = (_one(session, str(each)) for each in given)
-        for other in others:
-            frame = frame.unionByName(other, allowMissingColumns=True)
-        return frame
-
-
-def _one(session: "SparkSession", given: str) -> "DataFrame":
-    """A path by its ending; without one, a folder in Spark's default format, or a table by its name."""
-    path = Path(given)
-    kinds = sorted({kind_of(file) for file in files_of(given)}) if path.is_dir() else [_kind(path)]
-    if len(kinds) > 1:
-        raise SimulationError(f"the usage has files of {len(kinds)} kinds: {', '.join(map(str, kinds))}. Give one kind")
-    reader = session.read.option("mode", "FAILFAST")
-    match kinds[0]:
-        case ".parquet":
-            return reader.option("mergeSchema", True).parquet(given)
-        case ".csv":
-            separator = "\t" if ".tsv" in path.suffixes else ","
-            return reader.csv(given, sep=separator, header=True, enforceSchema=False, escape='"', multiLine=True)
-        case ".jsonl":  # numbers keep their digits: every value is read as the text that it is written as
-            return reader.json(given, primitivesAsString=True)
-    return reader.load(given) if "/" in given else session.table(given)
-
-
-def _kind(path: Path) -> str | None:
-    try:
-        return kind_of(path.name.replace("?", "_"))
-    except SimulationError:
-        return None

@@ -24,21 +24,27 @@ def heading(key: str) -> str:
 def breakdown(report: Report, *keys: str, exact: bool = False) -> Table:
     """The table by some keys; with `exact`, the quantities and every digit of the amounts beside the rounded ones."""
     rows = report.simulation.table(*keys)
-    return _table(report, f"By {', '.join(keys)}", keys, rows, shown(report, rows), exact)
+    return _table(report, keys, rows, shown(report, rows), report.candidates, exact)
 
 
-def changing_most(report: Report, key: str, most: int, candidate: int = 1) -> Table:
-    """The groups of one key whose amount changes most, and all others as one row."""
+def changing_most(report: Report, key: str, most: int, candidate: int) -> Table:
+    """The groups of one key whose amount changes most under a candidate, and all others as one row."""
     rows = report.simulation.table(key)
-    order = sorted(range(len(rows)), key=lambda index: rows[index].difference(candidate).copy_abs(), reverse=True)
     amounts = shown(report, rows)
+    order = sorted(range(len(rows)), key=lambda index: rows[index].difference(candidate).copy_abs(), reverse=True)
     chosen = [index for index in order[:most] if rows[index].difference(candidate)]
-    rest = [index for index in range(len(rows)) if index not in set(chosen)]
+    rest = order[len(chosen) :]
     kept, kept_amounts = [rows[index] for index in chosen], [amounts[index] for index in chosen]
     if rest:
         kept.append(_joined([rows[index] for index in rest]))
         kept_amounts.append(tuple(map(_sum, zip(*(amounts[index] for index in rest), strict=True))))
-    return _table(report, f"By {key}", (key,), kept, kept_amounts, exact=False)
+    return _table(report, (key,), kept, kept_amounts, [candidate])
+
+
+def changes_of(table: Table) -> list[Decimal]:
+    """The changes in a table of one candidate."""
+    place = next(number for number, column in enumerate(table.columns) if column.kind is Kind.CHANGE)
+    return [value for row in table.rows if isinstance(value := row[place], Decimal)]
 
 
 def sides_table(report: Report) -> Table:
@@ -60,10 +66,10 @@ def shown(report: Report, rows: Sequence[Row]) -> tuple[tuple[Decimal, ...], ...
     return apportion_rows([row.amounts for row in rows], report.simulation.total.amounts, report.figures.places)
 
 
-def columns_of(report: Report, candidates: Iterable[int]) -> Iterator[Column]:
+def columns_of(report: Report, candidates: Sequence[int]) -> Iterator[Column]:
     """The columns of the amounts: the current one; of each candidate, itself, its change and the same in percent."""
     yield Column(CURRENT, Kind.MONEY)
-    several = len(report.candidates) > 1
+    several = len(candidates) > 1
     for candidate in candidates:
         name = report.names[candidate]
         yield Column(name if several else "Candidate", Kind.MONEY)
@@ -80,38 +86,31 @@ def values_of(amounts: Sequence[Decimal], shares: Sequence[Fraction | None]) -> 
 
 def _table(
     report: Report,
-    title: str,
     keys: Sequence[str],
     rows: Sequence[Row],
     amounts: Sequence[Sequence[Decimal]],
-    exact: bool,
+    candidates: Sequence[int],
+    exact: bool = False,
 ) -> Table:
     used = [number for number in range(len(QUANTITY_NAMES)) if report.simulation.total.quantities[number]]
     names = [name.replace("_", " ").capitalize() for name in QUANTITY_NAMES]
-    columns = [
-        *(Column(heading(key), Kind.DAY if key == "day" else Kind.TEXT) for key in keys),
-        Column("Requests", Kind.COUNT),
-    ]
+    columns = [Column(heading(key), Kind.DAY if key == "day" else Kind.TEXT) for key in keys]
+    columns.append(Column("Requests", Kind.COUNT))
     columns += [Column(names[number], Kind.EXACT) for number in used] if exact else []
-    columns += columns_of(report, report.candidates)
+    columns += columns_of(report, candidates)
     columns += [Column(f"{name}, exact", Kind.EXACT) for name in report.names] if exact else []
 
     def values(row: Row, shown: Sequence[Decimal]) -> tuple[Value, ...]:
+        named = (NOTHING if key is None else key for key in row.key)
         quantities = [row.quantities[number] for number in used] if exact else []
-        shares = [share_of_change(row, candidate) for candidate in report.candidates]
-        last = row.amounts if exact else ()
-        return (
-            *(NOTHING if key is None else key for key in row.key),
-            row.requests,
-            *quantities,
-            *values_of(shown, shares),
-            *last,
-        )
+        chosen = [shown[side] for side in (0, *candidates)]
+        shares = [share_of_change(row, candidate) for candidate in candidates]
+        return (*named, row.requests, *quantities, *values_of(chosen, shares), *(row.amounts if exact else ()))
 
     whole = report.simulation.total._replace(key=(TOTAL, *[""] * (len(keys) - 1)))
-    totals = [report.rounded(side) for side in range(len(report.simulation.sides))]
+    totals = [report.rounded(side) for side in range(len(report.names))]
     found = tuple(values(row, shown) for row, shown in zip(rows, amounts, strict=True))
-    return Table(title, tuple(columns), found, values(whole, totals))
+    return Table(f"By {', '.join(keys)}", tuple(columns), found, values(whole, totals))
 
 
 def _joined(rows: Sequence[Row]) -> Row:

@@ -9,7 +9,7 @@ from textwrap import wrap
 from typing import Any, NamedTuple
 
 from ratecard.simulation.customers import Customers
-from ratecard.simulation.report.breakdown import changing_most, shown
+from ratecard.simulation.report.breakdown import changes_of, changing_most, shown
 from ratecard.simulation.report.figures import Figures
 from ratecard.simulation.report.reasons import greatest_parts
 from ratecard.simulation.report.report import Report
@@ -49,15 +49,14 @@ def revenue_by_day(report: Report) -> Chart:
             {"type": "scatter", "mode": "lines", "name": name, "x": days, "line": line} | _points(report, "y", values)
         )
     axes = {"xaxis": {"type": "date", "tickformat": "%Y-%m-%d", "nticks": 6}, "yaxis": _money_axis(report.figures)}
-    layout = {**axes, "hovermode": "x unified", "legend": {"orientation": "h", "y": 1.15, "x": 0}}
+    layout = {**axes, "hovermode": "x unified"}
     return Chart("Revenue by day", "A line for each set of prices.", 320, lines, layout)
 
 
 def change_by_model(report: Report, candidate: int) -> Chart:
     """A bar for each model that changes most."""
     table = changing_most(report, "model", _MODELS, candidate)
-    place = len(table.columns) - 2 - 3 * (len(report.candidates) - candidate)
-    changes = [value for row in table.rows if isinstance(value := row[place], Decimal)]
+    changes = changes_of(table)
     names = [str(row[0]) for row in table.rows]
     bars = {"type": "bar", "orientation": "h", "y": _labels(names), "marker": {"color": _colours(changes)}}
     layout = {"xaxis": _money_axis(report.figures), "yaxis": _label_axis()}

@@ -31,7 +31,7 @@ def write_parquet(report: Report, path: Path) -> None:
     """
     comparison = report.simulation.comparison
     try:
-        _copy(comparison, path, "FORMAT parquet", _parquet_value)
+        _copy(comparison, path, "FORMAT parquet", parquet_value)
     except duckdb.ConversionException:
         words = f"the amounts have more than {_DIGITS} digits at {comparison.scale} decimals"
         raise SimulationError(f"{words}, and Parquet holds no more; write .csv or .json") from None
@@ -51,7 +51,8 @@ def _csv_value(field: Field) -> str:
     return decimal_text(field.expression, field.places)
 
 
-def _parquet_value(field: Field) -> str:
+def parquet_value(field: Field) -> str:
+    """A value as Parquet holds it: an amount as a decimal."""
     if field.places is None:
         return field.expression
     if not field.places:

@@ -13,7 +13,8 @@ function draw() {
     const whole = {paper_bgcolor: "transparent", plot_bgcolor: "transparent", margin: {l: 8, r: 24, t: 24, b: 8},
       font: {family: "system-ui, sans-serif", size: 12, color: "var(--ink)"}, showlegend: data.length > 1,
       hoverlabel: {bgcolor: "var(--card)", bordercolor: "var(--edge)", font: {color: "var(--ink)"}, namelength: -1},
-      separators: document.body.dataset.separators, height: +place.dataset.height, bargap: 0.3, ...layout,
+      separators: document.body.dataset.separators, height: +place.dataset.height, bargap: 0.3,
+      legend: {orientation: "h", x: 0, y: 1.15}, ...layout,
       xaxis: {...axis, ...layout.xaxis}, yaxis: {...axis, ...layout.yaxis}};
     Plotly.react(place, coloured(data), coloured(whole), {displayModeBar: false, responsive: true});
   }

@@ -5,7 +5,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from babel import Locale
 
@@ -14,10 +14,12 @@ from ratecard.simulation.comparison import Row
 from ratecard.simulation.customers import Customers
 from ratecard.simulation.margin import Margin
 from ratecard.simulation.report.figures import ENGLISH, Figures
-from ratecard.simulation.result import Simulation
-from ratecard.simulation.target import Reached, Target
 from ratecard.simulation.volume import Elasticity, Response
 from ratecard.words.money import round_half_up
+
+if TYPE_CHECKING:
+    from ratecard.simulation.result import Simulation
+    from ratecard.simulation.target import Reached, Target
 
 # Where all there is comes to less than one unit of the currency, cents would hide it.
 _PLACES, _SMALL_PLACES = 2, 6
@@ -35,8 +37,8 @@ class Question(NamedTuple):
     command: str = ""
     elasticities: Mapping[str, Elasticity] = {}
     rise: Fraction = Fraction(1, 10)
-    target: Target | None = None
-    reached: Reached | None = None
+    target: "Target | None" = None
+    reached: "Reached | None" = None
 
 
 class Report:
@@ -47,10 +49,10 @@ class Report:
     >>> usage = pyarrow.table({"type": ["video"], "model": ["ovi-image-to-video"]})
     >>> with simulate(usage, "2026-10-01", by=["model"]) as simulation:
     ...     Report(simulation).figures.money(simulation.total.amounts[0])
-    '$0.22'
+    '$0.220000'
     """
 
-    def __init__(self, simulation: Simulation, question: Question | None = None, locale: Locale = ENGLISH) -> None:
+    def __init__(self, simulation: "Simulation", question: Question | None = None, locale: Locale = ENGLISH) -> None:
         self.simulation, self.question = simulation, question or Question()
         greatest = max(simulation.total.amounts)
         self.figures = Figures(locale, simulation.pricer.currency, _PLACES if greatest >= 1 else _SMALL_PLACES)

@@ -1,14 +1,17 @@
 """The answers in sentences."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ratecard.simulation.customers import Customers
 from ratecard.simulation.margin import Margin
 from ratecard.simulation.report.people import changed
 from ratecard.simulation.report.report import Report, share_of_change
-from ratecard.simulation.target import Reached, Target
 from ratecard.simulation.volume import Response
 from ratecard.words.money import EXACT, round_half_up
+
+if TYPE_CHECKING:
+    from ratecard.simulation.target import Reached, Target
 
 
 def answer(report: Report, candidate: int) -> str:
@@ -53,7 +56,7 @@ def every_sentence(report: Report) -> Iterator[str]:
         yield from further(report, candidate)
 
 
-def reached(report: Report, target: Target, found: Reached) -> str:
+def reached(report: Report, target: "Target", found: "Reached") -> str:
     """The factor that reaches what was wanted."""
     figures = report.figures
     share = figures.percent(target.share, signed=target.kind != "margin")

@@ -1,0 +1,45 @@
+"""What there is to choose from on a day: models, families and types that have a price, and the rates of a model."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from decimal import Decimal
+from typing import NamedTuple
+
+from ratecard.candidate_rates import attributes_of
+from ratecard.card import RateCard
+from ratecard.words.money import text
+
+
+class RateChoice(NamedTuple):
+    """One rate of a model: its charge, what it is for, and what it is now."""
+
+    charge: str
+    where: tuple[tuple[str, tuple[str, ...]], ...]
+    rate: Decimal
+    unit: str
+
+    @property
+    def label(self) -> str:
+        """`video, resolution 720p, audio true: 0.161 per video_second`."""
+        words = [self.charge, *(f"{name} {' or '.join(values)}" for name, values in self.where)]
+        return f"{', '.join(words)}: {text(self.rate)} per {self.unit}"
+
+
+def names_of(card: RateCard, day: date) -> Mapping[str, Sequence[str]]:
+    """The models, families and types that have a price on a day, each by the word of `scale`."""
+    models = [model.model for model, _ in card.at(day).in_effect_all()]
+    families = {card.tables.families[model] for model in models if model in card.tables.families}
+    types = {card.tables.models[model].type for model in models}
+    return {"model": models, "family": sorted(families), "type": sorted(types)}
+
+
+def rates_on(card: RateCard, day: date, model: str) -> Sequence[RateChoice]:
+    """The rates of a model on a day, in the order of its table; none where it has no price."""
+    tables = card.tables.models.get(model)
+    version = tables.version_on(day) if tables and not tables.retired_on(day) else None
+    charges = version.charges if version else ()
+    return [
+        RateChoice(charge.charge, tuple(attributes_of(charge, rate).items()), rate.rate, charge.unit)
+        for charge in charges
+        for rate in charge.rates
+    ]

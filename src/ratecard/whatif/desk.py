@@ -1,0 +1,116 @@
+"""The desk: usage that was rolled up once, and what it comes to under every draft that is tried on it."""
+
+from copy import copy
+from datetime import UTC, date, datetime
+from threading import Lock
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, NamedTuple
+
+from ratecard.card import RateCard
+from ratecard.diff.side import Side
+from ratecard.simulation.effect import check_effect
+from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.pricer import Pricer
+from ratecard.simulation.report.figures import ENGLISH
+from ratecard.simulation.report.report import Report
+from ratecard.simulation.result import Simulation
+from ratecard.tables.scalars import read_day
+from ratecard.whatif.draft import Draft, DraftError
+from ratecard.whatif.panel import Panel, panel_of
+
+if TYPE_CHECKING:
+    from babel import Locale
+
+YOURS = "your changes"
+
+
+class Answer(NamedTuple):
+    """What a draft comes to, how long that took, and why nothing changes, if nothing does."""
+
+    panel: Panel
+    milliseconds: int
+    idle: str = ""
+
+
+class Desk:
+    """Answers drafts, one at a time. Nothing of a draft is kept but its answer."""
+
+    def __init__(self, simulation: Simulation, locale: "Locale" = ENGLISH) -> None:
+        """`simulation` is of the current prices alone, standing at the day of the first draft."""
+        self._standing, self._locale, self._busy = simulation, locale, Lock()
+
+    @property
+    def card(self) -> RateCard:
+        """The current tables."""
+        return self._standing.sides[0].card
+
+    @property
+    def names_customers(self) -> bool:
+        """Whether the usage says who pays."""
+        return "customer" in self._standing.by
+
+    def answer(self, draft: Draft) -> Answer:
+        """All usage priced at the rates of the draft's day, and at those with its changes.
+
+        Changes to which something is missing are left out. Raises `DraftError` with all that is wrong with the others.
+        """
+        start = perf_counter_ns()
+        with self._busy:
+            panel, idle = self._tried(draft)
+        return Answer(panel, (perf_counter_ns() - start) // 1_000_000, idle)
+
+    def _tried(self, draft: Draft) -> tuple[Panel, str]:
+        day = _day(draft.effective)
+        if draft.empty:
+            return self._panel(self._standing_at(day)), ""
+        changed = draft.card(self.card)
+        current = self._standing_at(day)
+        # What is priced for this draft alone is forgotten with it.
+        simulation = copy(current)
+        simulation.pricer = _apart(current.pricer)
+        simulation = simulation.against(Side(YOURS, changed, current.sides[0].at))
+        try:
+            return self._panel(simulation), _idle(simulation)
+        finally:
+            _drop(simulation)
+
+    def _standing_at(self, day: date) -> Simulation:
+        """The current prices as they stand on a day."""
+        instant, known = datetime(day.year, day.month, day.day, tzinfo=UTC), self._standing
+        if known.sides[0].at != instant:
+            current = Side(day.isoformat(), self.card, instant)
+            costs = known.costs
+            if costs and costs.at == known.sides[0].at:  # those of another day stay there
+                costs = costs._replace(at=instant)
+            self._standing = Simulation(known.comparison.roll_up, (current,), known.pricer, costs)
+            _drop(known)
+        return self._standing
+
+    def _panel(self, simulation: Simulation) -> Panel:
+        return panel_of(Report(simulation, locale=self._locale))
+
+
+def _apart(pricer: Pricer) -> Pricer:
+    """A pricer that knows the same, and learns for itself."""
+    other = copy(pricer)
+    vars(other).update({name: dict(known) for name, known in vars(pricer).items() if isinstance(known, dict)})
+    return other
+
+
+def _drop(simulation: Simulation) -> None:
+    simulation.forget()
+
+
+def _idle(simulation: Simulation) -> str:
+    try:
+        check_effect(simulation)
+    except SimulationError as error:
+        return str(error)
+    return ""
+
+
+def _day(given: str) -> date:
+    try:
+        return read_day(given.strip())
+    except ValueError as error:
+        raise DraftError({}, {"effective": f"'{given}' {error}"}) from None

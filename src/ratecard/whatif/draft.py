@@ -1,0 +1,100 @@
+"""A draft: the changes on the page, as the candidate that they would be."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from ratecard.candidate import with_candidate
+from ratecard.card import RateCard
+from ratecard.load.candidate_file import CandidateFile, candidate_from
+from ratecard.whatif.change import Change, Entry, scalar
+from ratecard.words.errors import RateCardError, TableError
+
+
+class Head(NamedTuple):
+    """What a candidate says of itself. While prices are tried it says nothing yet."""
+
+    name: str = "draft"
+    proposed_by: str = "nobody yet"
+    why: str = "to see what it changes"
+
+
+class DraftError(RateCardError):
+    """What is wrong with a draft: (number of the change, what is wrong with it), and the same of its head by key."""
+
+    def __init__(self, changes: Mapping[int, str], head: Mapping[str, str]) -> None:
+        super().__init__("; ".join([*head.values(), *changes.values()]))
+        self.changes, self.head = changes, head
+
+
+class Draft(NamedTuple):
+    """Changes that hold from a day on, as texts: `effective` too is what a person typed.
+
+    A change to which something is still missing is no part of the candidate.
+    """
+
+    effective: str
+    changes: tuple[Change, ...] = ()
+    head: Head = Head()
+
+    def text(self) -> str:
+        """The candidate file.
+
+        >>> from ratecard.whatif.change import Factor
+        >>> print(Draft("2027-01-01", (Factor("family", ("kling-o3",), "1.05"),)).text(), end="")
+        candidate: draft
+        effective: 2027-01-01
+        proposed_by: nobody yet
+        why: to see what it changes
+        changes:
+          - scale: {family: kling-o3}
+            factor: 1.05
+        """
+        name, proposed_by, why = map(scalar, self.head)
+        lines = [f"candidate: {name}", f"effective: {scalar(self.effective)}"]
+        lines += [f"proposed_by: {proposed_by}", f"why: {why}", "changes:"]
+        for _, ((word, value), *more) in self._entries():
+            lines += [f"  - {word}: {value}", *(f"    {word}: {value}" for word, value in more)]
+        return "".join(f"{line}\n" for line in lines)
+
+    def file(self) -> CandidateFile:
+        """The candidate as if it were read from a file. Raises `DraftError`."""
+        try:
+            return candidate_from("draft", self.text().encode())
+        except TableError as error:
+            raise self._refused(error) from None
+
+    def card(self, base: RateCard) -> RateCard:
+        """The candidate laid over a card. Raises `DraftError` with all that is wrong, each at its change."""
+        try:
+            return RateCard(with_candidate(base.tables, self.file()))
+        except TableError as error:
+            raise self._refused(error) from None
+
+    def _refused(self, error: TableError) -> DraftError:
+        numbers = [number for number, _ in self._entries()]
+        changes: dict[int, list[str]] = {}
+        head: dict[str, str] = {}
+        for fault in error.faults:
+            first, *rest = fault.path or ("",)
+            if first == "changes" and rest and isinstance(rest[0], int):
+                changes.setdefault(numbers[rest[0]], []).append(fault.message)
+            else:
+                head.setdefault(str(first), fault.message)
+        return DraftError({number: _joined(words) for number, words in changes.items()}, head)
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is no change in it."""
+        return not any(change.finished for change in self.changes)
+
+    def _entries(self) -> Iterator[tuple[int, Entry]]:
+        """Every change of the candidate, with the number of the one on the page that it stems from."""
+        for number, change in enumerate(self.changes):
+            if change.finished:
+                yield from ((number, entry) for entry in change.entries())
+
+
+def _joined(messages: Sequence[str]) -> str:
+    """The first message, and how many more there are: a factor can be wrong for every model of a type."""
+    first, *more = dict.fromkeys(messages)
+    return f"{first} ({len(more)} more like this)" if more else first
