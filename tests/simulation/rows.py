@@ -62,7 +62,7 @@ def table_of(rows: Iterable[Row], extra: Sequence[str] = ("customer",)) -> pyarr
 
 
 def expected(card: RateCard, rows: Iterable[Row], keys: Sequence[str]) -> tuple[dict[tuple[Any, ...], Decimal], int]:
-    """The sum of what each row is charged, by its keys, and how many rows have no price: row by row, with no roll-up."""
+    """The sum of what each row is charged, by its keys, and how many rows have no price: with no roll-up."""
     sums: dict[tuple[Any, ...], Decimal] = defaultdict(Decimal)
     refused = 0
     for row in rows:

@@ -50,9 +50,14 @@ class Customers(NamedTuple):
 
 def customers_of(rows: Sequence[Row], candidate: int) -> Customers:
     """Who pays more and who less under a candidate, from one row a customer."""
-    changed = sorted(rows, key=lambda row: (row.difference(candidate), row.key[0] or ""))
-    winners = tuple(row for row in changed[:_SHOWN] if row.difference(candidate) < 0)
-    losers = tuple(row for row in reversed(changed[-_SHOWN:]) if row.difference(candidate) > 0)
+    falling, rising = (
+        sorted(
+            (row for row in rows if sign * row.difference(candidate) > 0),
+            key=lambda row: (-abs(row.difference(candidate)), row.key[0] or ""),
+        )
+        for sign in (-1, 1)
+    )
+    winners, losers = tuple(falling[:_SHOWN]), tuple(rising[:_SHOWN])
     return Customers(tuple(rows), candidate, winners, losers, _distribution(rows, candidate))
 
 

@@ -11,12 +11,14 @@ from ratecard.simulation.ledger_skus import Standing
 # What changes no price, or is in the rates already.
 _FREE = ("context_tokens", "surcharges ", "mode", "markup of ")
 _ACCEPTS = "accepts "
+_SHOWN = 3
 
 
 def structural(was: Standing, now: Standing) -> str:
     """The conditions that differ, as a person reads them; empty where only rates do."""
-    changes = term_changes(_terms(was), _terms(now))
-    return "; ".join(_worded(change) for change in _binding(was, changes))
+    changes = list(_binding(was, term_changes(_terms(was), _terms(now))))
+    more = [f"and {len(changes) - _SHOWN} more"] if len(changes) > _SHOWN else []
+    return "; ".join([*map(_worded, changes[:_SHOWN]), *more])
 
 
 def unchanged(was: Standing, now: Standing) -> bool:

@@ -56,11 +56,11 @@ def usage_query(*, rows: int, pages: int, customers: int, seed: int, timestamp: 
     """
     start = int.from_bytes(blake2b(str(seed).encode(), digest_size=7).digest())
 
-    def draw(number: int) -> str:
+    def draw(number: int) -> str:  # of 64 bits
         return f"hash(i * {_DRAWS} + {start + number})"
 
-    def share(number: int) -> str:
-        return f"((hash(i * {_DRAWS} + {start + number}) >> 12)::DOUBLE / {1 << 52})"
+    def share(number: int) -> str:  # from 0 to 1, without 1
+        return f"(({draw(number)} >> 12)::DOUBLE / {1 << 52})"
 
     normal = f"sqrt(-2 * ln(1 - {share(0)}))"
     columns = ", ".join(f"{_column(name)} AS {name}" for name in COLUMNS)

@@ -27,8 +27,7 @@ _FRACTIONAL = "fractional"
 # No model has a smaller part of all rows than one in so many.
 _RAREST = 10_000
 _FINE = 10**15
-# A few rows of each of these are spoilt.
-_SPOILT = ("text", "video", "rpc", "image")
+# So many models of each type have rows that are spoilt.
 _SPOILT_MODELS = 4
 
 
@@ -101,8 +100,10 @@ class Traffic:
             self.samples += samples
 
     def _faults(self, prices: PriceBook, offers: tuple[Offer, ...]) -> Offer:
-        of_group = {group: [offer for offer in offers if offer.group == group] for group in _SPOILT}
-        chosen = [self.samples[offer.first] for found in of_group.values() for offer in found[:_SPOILT_MODELS]]
+        of_group: dict[str, list[Sample]] = defaultdict(list)
+        for offer in offers:
+            of_group[offer.group].append(self.samples[offer.first])
+        chosen = [sample for found in of_group.values() for sample in found[:_SPOILT_MODELS]]
         others = [self.samples[offer.first] for known in self._known.values() for offer in known]
         self._chance.shuffle(others)
         faulty = faulty_samples(prices, chosen, others[: len(chosen)])

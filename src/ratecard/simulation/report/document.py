@@ -39,6 +39,7 @@ def _head(report: Report) -> dict[str, Any]:
         "rows": simulation.rows,
         "priced": simulation.priced,
         "unpriced": [each._asdict() for each in simulation.unpriced],
+        "disputed": [each._asdict() for each in simulation.disputed],
         "total": _total(report),
         "attribution": {
             report.names[candidate]: [_part(part) for part in report.attribution(candidate).parts]

@@ -15,7 +15,7 @@ from ratecard.simulation.report.costs import below_cost_table, margin_table
 from ratecard.simulation.report.page_script import SCRIPT
 from ratecard.simulation.report.page_style import STYLE
 from ratecard.simulation.report.page_table import table_html
-from ratecard.simulation.report.people import changed, losers_table, unpriced_table, winners_table
+from ratecard.simulation.report.people import changed, disputed_table, losers_table, unpriced_table, winners_table
 from ratecard.simulation.report.reasons import attribution_table, untouched_table
 from ratecard.simulation.report.report import CUSTOMER, Report, share_of_change
 from ratecard.simulation.report.sentences import answer, further, reached, scope
@@ -61,6 +61,7 @@ class _Page:
             left, of = self.figures.count(report.unpriced), self.figures.count(report.simulation.rows)
             yield f'<section class="warning"><h2>{left} of {of} rows have no price, and are in no figure below</h2>'
             yield f"{self._table(unpriced_table(report))}</section>\n"
+        yield self._titled(disputed_table(report))
         yield '<p class="kicker">What if prices changed?</p>\n'
         several = len(report.candidates) > 1
         if several:

@@ -67,6 +67,12 @@ def unpriced_table(report: Report) -> Table:
     return Table("Rows without a price", columns, tuple(rows))
 
 
+def disputed_table(report: Report) -> Table:
+    """The rows of a billing export that do not agree with the prices under which they were billed."""
+    rows = ((each.rows, each.reason, _example(each.examples[0])) for each in report.simulation.disputed)
+    return Table("Disputed rows", (Column("Rows", Kind.COUNT), Column("Reason"), Column("For example")), tuple(rows))
+
+
 def _example(values: Mapping[str, Any]) -> str:
     own = {name: value for name, value in values.items() if name not in ("type", GIVEN, ASKED)}
     given = json.loads(values.get(GIVEN, "{}"))

@@ -99,7 +99,9 @@ class Sheets:
         for number, (value, column) in enumerate(zip(total, columns, strict=True)):
             if column.kind in _SUMMED and isinstance(value, (int, Decimal)):
                 cells = ":".join(xl_rowcol_to_cell(row, number) for row in (first, last))
-                sheet.write_formula(last + 1, number, f"=SUM({cells})", self._totals[column.kind], text(Decimal(value)))
+                sheet.write_formula(
+                    last + 1, number, f"=SUM({cells})", self._totals[column.kind], plain(Decimal(value))
+                )
 
     def _width(self, table: Table, number: int) -> int:
         column = table.columns[number]
@@ -108,11 +110,11 @@ class Sheets:
         return max(_LEAST_WIDTH, min(_MOST_WIDTH, max(longest, len(column.name)) + 2))
 
 
-def _share(part: Value, base: Value) -> str:
+def _share(part: Value, base: Value) -> Decimal | str:
     """The value of a formula, from what its cells show."""
     if not isinstance(part, Decimal) or not isinstance(base, Decimal) or not base:
         return ""
-    return text(from_fraction(Fraction(part) / Fraction(base), _SHARE_PLACES))
+    return from_fraction(Fraction(part) / Fraction(base), _SHARE_PLACES)
 
 
 def _day(value: str) -> date | None:

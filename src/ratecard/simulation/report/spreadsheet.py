@@ -1,6 +1,7 @@
 """A simulation as a workbook: every table of the report on a sheet of its own."""
 
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -10,7 +11,7 @@ from xlsxwriter.exceptions import XlsxWriterException
 from ratecard.simulation.report.about import about_table
 from ratecard.simulation.report.breakdown import breakdown, heading, sides_table
 from ratecard.simulation.report.costs import below_cost_table, margin_table
-from ratecard.simulation.report.people import customers_table, unpriced_table
+from ratecard.simulation.report.people import customers_table, disputed_table, unpriced_table
 from ratecard.simulation.report.reasons import attribution_table, untouched_table
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sentences import every_sentence
@@ -20,7 +21,8 @@ from ratecard.simulation.report.table import Column, Table
 
 def write_spreadsheet(report: Report, path: Path) -> None:
     """The workbook. Amounts are numbers rounded as on the page, and beside them text with all of their digits."""
-    with path.open("wb") as file, TemporaryDirectory(prefix="ratecard-") as work:
+    file = BytesIO()  # where the library cannot fail halfway
+    with TemporaryDirectory(prefix="ratecard-") as work:
         workbook = Workbook(file, {"tmpdir": work, "strings_to_formulas": False, "strings_to_urls": False})
         sheets = Sheets(workbook, report.figures)
         sheets.add("Summary", sides_table(report), list(every_sentence(report)))
@@ -31,6 +33,7 @@ def write_spreadsheet(report: Report, path: Path) -> None:
         except XlsxWriterException as error:
             cause = error.args[0] if error.args else error
             raise cause if isinstance(cause, OSError) else OSError(str(error)) from None
+    path.write_bytes(file.getbuffer())
 
 
 def _tables(report: Report) -> Iterator[tuple[str, Table]]:
@@ -50,6 +53,8 @@ def _tables(report: Report) -> Iterator[tuple[str, Table]]:
     if report.margin is not None:
         yield "Margin", margin_table(report, report.margin)
     yield "Unpriced", unpriced_table(report)
+    if simulation.disputed:
+        yield "Disputed", disputed_table(report)
     yield "About", about_table(report)
 
 

@@ -1,0 +1,177 @@
+"""What a simulation says beside its totals: attribution, customers, volume, margin, targets. All by hand."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from rows import table_of
+from usage import CALL, CLIP, ROWS, TEXT
+
+from ratecard import load_rate_card
+from ratecard.simulation.comparison import Row
+from ratecard.simulation.customers import customers_of
+from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.result import Simulation
+from ratecard.simulation.simulate import simulate
+from ratecard.simulation.target import read_target, smallest_factor
+from ratecard.simulation.volume import read_elasticity
+
+KEYS = ("model", "day", "customer")
+CANDIDATE = """\
+candidate: autumn
+effective: 2026-10-01
+proposed_by: tests
+why: to see what it does
+changes:
+  - scale: {{type: text}}
+    factor: {factor}
+  - set: kling-o3-pro-text-to-video
+    where: {{audio: true}}
+    rate: 0.1701
+"""
+
+
+@pytest.fixture(scope="module")
+def candidate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("candidates") / "autumn.yaml"
+    path.write_text(CANDIDATE.format(factor="1.1"))
+    return path
+
+
+@pytest.fixture(scope="module")
+def simulation(candidate: Path) -> Iterator[Simulation]:
+    with simulate(table_of(ROWS), None, candidate, by=KEYS, costs=load_rate_card()) as found:
+        yield found
+
+
+def test_totals(simulation: Simulation) -> None:
+    current = Decimal(TEXT) + 2 * Decimal(CLIP) + Decimal(CALL)
+    # 5 s x 0.1701 is 0.8505, charged as 0.85.
+    assert simulation.total.amounts == (current, current + Decimal("0.0009") + 2 * Decimal("0.08"))
+    assert simulation.total.percent() == "+10.39%"
+    assert (simulation.rows, simulation.priced) == (5, 4)
+
+
+def test_quantities_are_those_of_priced_rows(simulation: Simulation) -> None:
+    quantities = [int(each) for each in simulation.total.quantities]
+    assert quantities == [500, 5_000, 0, 100, 0, 0]
+
+
+def test_what_cannot_be_priced_is_counted_with_its_reason(simulation: Simulation) -> None:
+    (found,) = simulation.unpriced
+    assert (found.rows, found.type) == (1, "text")
+    assert found.reason.startswith("usage.prompt_tokens_details.cached_tokens: Number must be less than or equal to")
+    with pytest.raises(SimulationError, match="1 of 5 rows cannot be priced"):
+        simulate(table_of(ROWS), strict=True)
+
+
+def test_attribution_adds_up_to_the_difference(simulation: Simulation) -> None:
+    found = simulation.attribution()
+    parts = {(part.kind, part.label): part.amount for part in found.parts}
+    assert parts == {
+        ("rate", "video: audio true"): 10 * Decimal("0.0161"),
+        ("rounding", "rounding of each request"): Decimal("-0.001"),
+        ("rate", "tokens: context base, tokens input"): Decimal("0.0003"),
+        ("rate", "tokens: context base, tokens cache_input"): Decimal("0.0003"),
+        ("rate", "tokens: context base, tokens output"): Decimal("0.0003"),
+    }
+    assert sum(parts.values()) == found.difference == simulation.total.difference()
+
+
+def test_changed_rates_that_nothing_was_charged_by_are_listed(simulation: Simulation) -> None:
+    untouched = {(each.model, each.change.attributes) for each in simulation.attribution().untouched}
+    assert ("claude-opus-4-6", "tokens cache_write") in untouched
+    assert not any(model == "kling-o3-pro-text-to-video" for model, _ in untouched)
+
+
+def test_winners_and_losers() -> None:
+    def row(name: str, now: str, then: str) -> Row:
+        return Row((name,), 1, (), (Decimal(now), Decimal(then)))
+
+    rows = [row("same", "5", "5"), row("less", "10", "9"), row("more", "1", "1.06"), row("new", "0", "2")]
+    rows += [row(f"other-{number}", "100", "103") for number in range(30)]
+    found = customers_of(rows, 1)
+    assert [each.key for each in found.winners] == [("less",)]
+    assert len(found.losers) == 20
+    assert [each.key for each in found.losers[:2]] == [("other-0",), ("other-1",)]
+    assert {band.label: band.customers for band in found.distribution if band.customers} == {
+        "-10 to -5 %": 1,
+        "unchanged": 1,
+        "+1 to +5 %": 30,
+        "+5 to +10 %": 1,
+        "above +50 %": 1,
+    }
+    assert sum(band.customers for band in found.distribution) == len(rows)
+    assert found.share_above(Fraction(5, 100)) == Fraction(2, 34)
+    assert found.share_above(Fraction(6, 100)) == Fraction(1, 34)
+
+
+def test_volume_answers_the_price_of_each_model(simulation: Simulation) -> None:
+    elastic = dict(map(read_elasticity, ("all=0", "kling-o3-pro-text-to-video=-1:-2..-0.5")))
+    found = simulation.response(elastic)
+    # The clip rises from 0.77 to 0.85, by 8/77: its volume falls by as much, twice or half of it.
+    others = Decimal(TEXT) * Decimal("1.1") + Decimal(CALL)
+    clips = {name: Decimal("1.70") * (1 - times * 8 / Decimal(77)) for name, times in (("mid", 1), ("low", 2))}
+    assert found.expected == round(others + clips["mid"], 2)
+    assert found.low == round(others + clips["low"], 2)
+    with pytest.raises(SimulationError, match=r"Did you mean 'kling-o3-pro-text-to-video'"):
+        simulation.response(dict([read_elasticity("kling-o3-pro-text-to-vide=-1")]))
+
+
+@pytest.mark.parametrize("given", ["all", "=-1", "all=x", "all=nan", "all=-1:2", "all=-1:1..x"])
+def test_an_elasticity_that_cannot_be_read(given: str) -> None:
+    with pytest.raises(SimulationError, match=r"Write MODEL=-0\.8"):
+        read_elasticity(given)
+
+
+def test_margin_over_what_we_pay(simulation: Simulation) -> None:
+    # We pay the current prices: no margin now, and the whole difference under the candidate.
+    found = simulation.margin()
+    assert found.total.margin(0) == 0
+    assert found.total.margin(1) == simulation.total.difference()
+    assert found.below == ((), ())
+
+
+def test_what_is_sold_below_cost(candidate: Path) -> None:
+    dearer = load_rate_card().with_candidate(candidate)
+    with simulate(table_of(ROWS), by=KEYS, costs=dearer) as found:
+        below = found.margin().below[0]
+        # The greatest loss first: two clips, then the tokens.
+        assert [(cell.model, cell.cost - cell.revenue) for cell in below] == [
+            ("kling-o3-pro-text-to-video", Decimal("0.16")),
+            ("claude-opus-4-6", Decimal("0.0009")),
+        ]
+
+
+def test_costs_that_are_not_known_are_in_no_figure() -> None:
+    with simulate(table_of(ROWS), by=KEYS, costs=load_rate_card(), current="2026-10-02") as found:
+        assert found.margin().total.unknown == 0
+
+
+def test_the_smallest_factor_that_reaches_a_target(tmp_path: Path) -> None:
+    path = tmp_path / "text.yaml"
+    path.write_text(CANDIDATE.partition("  - set:")[0].format(factor="1.1"))
+    with simulate(table_of(ROWS), None, path, by=KEYS) as found:
+        reached = smallest_factor(found, path, read_target("0.1%"))
+        # All text is 0.009: 0.1 % of the whole is reached where text rises by it.
+        wanted = found.total.amounts[0] / 1000 / Decimal(TEXT)
+        assert reached.factor == (1 + wanted).quantize(Decimal("0.0001"), rounding="ROUND_CEILING")
+        assert reached.below < reached.wanted <= reached.revenue
+
+
+def test_a_target_out_of_reach(candidate: Path, tmp_path: Path) -> None:
+    path = tmp_path / "nothing.yaml"
+    path.write_text(CANDIDATE.partition("changes:")[0].format() + "changes:\n  - retire: ovi-image-to-video\n")
+    with simulate(table_of(ROWS), None, candidate, by=KEYS) as found:
+        with pytest.raises(SimulationError, match="100 times the price"):
+            smallest_factor(found, candidate, read_target("100000%"))
+        with pytest.raises(SimulationError, match="scales nothing"):
+            smallest_factor(found, path, read_target("5%"))
+
+
+@pytest.mark.parametrize("given", ["5", "profit=5%", "x%", "=5%", "nan%"])
+def test_a_target_that_cannot_be_read(given: str) -> None:
+    with pytest.raises(SimulationError, match="Write 5%"):
+        read_target(given)

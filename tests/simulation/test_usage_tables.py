@@ -1,0 +1,185 @@
+"""Every form in which usage comes says the same; what cannot be read is told with the file or the column."""
+
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas
+import polars
+import pyarrow
+import pyarrow.parquet
+import pytest
+from rows import table_of
+from usage import ROWS, row
+
+from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.pricer import NO_INSTANT
+from ratecard.simulation.result import Simulation
+from ratecard.simulation.simulate import simulate
+
+TABLE = table_of(ROWS)
+KEYS = ("model", "day", "customer")
+
+
+def answer(found: Simulation) -> tuple[Any, ...]:
+    with found:
+        return found.groups, found.priced, [(each.rows, each.reason) for each in found.unpriced]
+
+
+WHOLE = answer(simulate(TABLE, by=KEYS))
+FRAMES: dict[str, Callable[[], Any]] = {
+    "pandas": lambda: TABLE.to_pandas(),
+    "pandas with Arrow types": lambda: TABLE.to_pandas(types_mapper=pandas.ArrowDtype),
+    "polars": lambda: polars.from_arrow(TABLE),
+    "lazy polars": lambda: polars.from_arrow(TABLE).lazy(),  # type: ignore[union-attr]
+    "duckdb": lambda: duckdb.connect().from_arrow(TABLE),
+}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_frames(kind: str) -> None:
+    assert answer(simulate(FRAMES[kind](), by=KEYS)) == WHOLE
+
+
+def write(folder: Path, kind: str, table: pyarrow.Table = TABLE) -> Path:
+    path = folder / f"usage.{kind}"
+    if kind == "parquet":
+        pyarrow.parquet.write_table(table, path)
+    else:
+        form = "CSV, HEADER" if kind == "csv" else "JSON"
+        duckdb.connect().from_arrow(table).query("u", f"COPY u TO '{path}' (FORMAT {form})")
+    return path
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "jsonl"])
+def test_files_folders_and_patterns(tmp_path: Path, kind: str) -> None:
+    path = write(tmp_path, kind)
+    assert answer(simulate(path, by=KEYS)) == WHOLE
+    assert answer(simulate(tmp_path, by=KEYS)) == WHOLE
+    assert answer(simulate(str(tmp_path / f"us*.{kind}"), by=KEYS)) == WHOLE
+    # The same file twice is twice the usage.
+    with simulate([path, path], by=KEYS) as twice:
+        assert twice.rows == 2 * len(ROWS)
+        assert twice.total.amounts[0] == 2 * sum(row.amounts[0] for row in WHOLE[0])
+
+
+def test_other_names(tmp_path: Path) -> None:
+    names = {"prompt_tokens": "tokens in", "customer": "Kunde", "timestamp": 'at "UTC"'}
+    renamed = TABLE.rename_columns([names.get(name, name) for name in TABLE.column_names])
+    path = write(tmp_path, "parquet", renamed)
+    assert answer(simulate(path, by=KEYS, columns=names)) == WHOLE
+    with pytest.raises(SimulationError, match=r"no column 'tokens inn'.*tokens in"):
+        simulate(path, by=KEYS, columns=names | {"prompt_tokens": "tokens inn"})
+
+
+def test_numbers_keep_their_digits(tmp_path: Path) -> None:
+    # 0.1 + 0.2 seconds, and more digits than a double has.
+    rows = [
+        row("transcription", "nvidia/parakeet-tdt-0.6b-v3", "a", seconds=each)
+        for each in (Decimal("0.1"), Decimal("0.2"), Decimal("1234567.123456789012"))
+    ]
+    exact = Decimal("1234567.423456789012")
+    # A JSON number with a fraction has the digits of a double; text has all that are written.
+    lines = ({"type": "transcription", "model": each["model"], "timestamp": "2026-10-02"} for each in rows)
+    text = "".join(
+        json.dumps(line | {"seconds": str(each["seconds"])}) + "\n" for line, each in zip(lines, rows, strict=True)
+    )
+    (tmp_path / "written.jsonl").write_text(text)
+    tables = (write(tmp_path, kind, table_of(rows)) for kind in ("parquet", "csv"))
+    for path in (*tables, tmp_path / "written.jsonl"):
+        with simulate(path, by=("model",)) as found:
+            assert found.unpriced == ()
+            assert found.total.quantities[-1] == exact
+            assert found.total.amounts[0] == exact * Decimal("0.0001")
+
+
+def test_counts_as_text_and_as_doubles() -> None:
+    for type_ in (pyarrow.string(), pyarrow.float64(), pyarrow.int32(), pyarrow.decimal128(22, 2)):
+        table = TABLE
+        for name in ("prompt_tokens", "cached_tokens", "completion_tokens"):
+            at = table.column_names.index(name)
+            table = table.set_column(at, name, table[name].cast(type_))
+        assert answer(simulate(table, by=KEYS)) == WHOLE, type_
+
+
+@pytest.mark.parametrize("wrong", ["2.5", "-1", "1e300", "many", "nan"])
+def test_a_count_that_is_none_is_a_row_without_a_price(wrong: str) -> None:
+    at = TABLE.column_names.index("prompt_tokens")
+    values = [wrong, *(None if each is None else str(each) for each in TABLE["prompt_tokens"].to_pylist()[1:])]
+    with simulate(TABLE.set_column(at, "prompt_tokens", pyarrow.array(values, pyarrow.string())), by=KEYS) as found:
+        assert (found.rows, found.priced) == (5, 3)
+        assert all(each.reason.startswith("usage.") for each in found.unpriced)
+
+
+def test_a_row_without_an_instant_has_no_price() -> None:
+    at = TABLE.column_names.index("timestamp")
+    values = ["yesterday", None, "2026-10-02T12:00:00Z", "2026-10-02 12:00:00+02:00", "2026-10-02"]
+    with simulate(TABLE.set_column(at, "timestamp", pyarrow.array(values, pyarrow.string())), by=KEYS) as found:
+        assert sum(each.rows for each in found.unpriced if each.reason == NO_INSTANT) == 2
+    # Where every card stands still, no row needs one.
+    with simulate(TABLE.drop_columns(["timestamp"]), "2026-10-02", by=("model",)) as found:
+        assert found.priced == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "type_", "words"),
+    [
+        ("prompt_tokens", pyarrow.bool_(), "column 'prompt_tokens' is BOOLEAN, and prompt_tokens can be integer"),
+        ("audio", pyarrow.int64(), "column 'audio' is BIGINT, and audio can be boolean or text"),
+        ("timestamp", pyarrow.int64(), "column 'timestamp' is BIGINT, and timestamp can be"),
+        ("model", pyarrow.int64(), "column 'model' is BIGINT, and model can be text"),
+    ],
+)
+def test_a_column_of_the_wrong_type(name: str, type_: Any, words: str) -> None:
+    at = TABLE.column_names.index(name)
+    with pytest.raises(SimulationError, match=words):
+        simulate(TABLE.set_column(at, name, pyarrow.nulls(len(TABLE), type_)), by=("model",))
+
+
+def test_a_file_that_was_cut_off(tmp_path: Path) -> None:
+    parquet = write(tmp_path, "parquet")
+    parquet.write_bytes(parquet.read_bytes()[:-100])
+    with pytest.raises(SimulationError, match=r"usage\.parquet"):
+        simulate(parquet, by=KEYS)
+    lines = write(tmp_path, "jsonl")
+    lines.write_bytes(lines.read_bytes()[:-30])
+    with pytest.raises(SimulationError, match=r"usage\.jsonl"):
+        simulate(lines, by=KEYS)
+    cells = write(tmp_path, "csv")
+    cells.write_text(cells.read_text()[:-80])
+    with pytest.raises(SimulationError, match=r"usage\.csv"):
+        simulate(cells, by=KEYS)
+
+
+def test_what_is_no_usage(tmp_path: Path) -> None:
+    for given, words in (
+        (tmp_path / "none.parquet", "there is no file"),
+        (tmp_path, "holds no files"),
+        ([], "usage"),
+        (7, "usage is int"),
+    ):
+        with pytest.raises(SimulationError, match=words):
+            simulate(given, by=KEYS)
+    (tmp_path / "usage.xls").write_bytes(b"")
+    with pytest.raises(SimulationError, match=r"Allowed: \.parquet, \.csv, \.jsonl"):
+        simulate(tmp_path / "usage.xls", by=KEYS)
+    (tmp_path / "usage.xls").unlink()
+    (tmp_path / "other.jsonl").write_text(json.dumps({"a": 1}) + "\n")
+    with pytest.raises(SimulationError, match="no column 'type'"):
+        simulate(tmp_path / "other.jsonl", by=KEYS)
+    with pytest.raises(SimulationError, match=r"no column 'custommer' to group by\. Did you mean 'customer'"):
+        simulate(TABLE, by=("custommer",))
+
+
+def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with simulate(TABLE, by=KEYS):
+        assert list(tmp_path.iterdir())
+    with pytest.raises(SimulationError):
+        simulate(TABLE, "nowhere", by=KEYS)
+    with pytest.raises(SimulationError):
+        simulate(TABLE, by=("nothing",))
+    assert not list(tmp_path.iterdir())
