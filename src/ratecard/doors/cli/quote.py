@@ -1,6 +1,7 @@
 """`ratecard quote`: the price of one request, or of a file of them."""
 
 import sys
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from ratecard.doors.cli.options import at_option, book, json_option, locale_opti
 from ratecard.doors.cli.screen import align, heading_style, width
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
-from ratecard.requests.body import Body
+from ratecard.requests.body import Body, read_body
 from ratecard.requests.text_body import body_of_text
 from ratecard.requests.video_fields import FIELD_ORDER
 from ratecard.words.errors import QuoteError
@@ -62,6 +63,7 @@ def _field_options(command: Any) -> Any:
 @click.option(
     "--source", type=source_video, metavar="VIDEO", help="Video to process: seconds=10,width=854,height=480,fps=30."
 )
+@click.option("--probe", "probing", is_flag=True, help="Fetch video_url, and read what --source would say.")
 @click.option("--batch", type=click.Path(path_type=Path, allow_dash=True), help="A file of bodies: JSON lines or CSV.")
 @tables_option
 @at_option
@@ -70,6 +72,7 @@ def _field_options(command: Any) -> Any:
 def quote(
     body: str | None,
     source: SourceVideo | None,
+    probing: bool,
     batch: Path | None,
     tables: Path | None,
     at: datetime,
@@ -92,12 +95,17 @@ def quote(
     if sum((body is not None, bool(given), batch is not None)) != 1:
         raise click.UsageError("Give one of: a JSON body, fields such as --model, or --batch FILE")
     if batch is not None:
-        if source is not None:
-            raise click.UsageError("--source is the video of one request; a batch has many")
+        if source is not None or probing:
+            raise click.UsageError("--source and --probe are for the video of one request; a batch has many")
         bad = answer_batch(book(tables, at), batch)
         raise SystemExit(1 if bad else 0)
+    if probing and source is not None:
+        raise click.UsageError("Give one of --source and --probe")
     sent = body_of_text(given) if body is None else _read(body)
     try:
+        if probing:
+            sent = read_body(sent)
+            source = _probed(sent)
         quoted = book(tables, at).quote_video(sent, source=source)
     except QuoteError as error:
         click.echo(error.to_json() if as_json else str(error), err=not as_json)
@@ -106,6 +114,18 @@ def quote(
         click.echo(quoted.to_json())
     else:
         show(quoted, locale)
+
+
+def _probed(body: Mapping[str, Any]) -> SourceVideo | None:
+    """What is read of the video of a body; None where it names none, which the quote then judges."""
+    if not isinstance(body.get("video_url"), str):
+        return None
+    from ratecard.probe import probe
+
+    try:
+        return probe(body["video_url"])
+    except ImportError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def _read(body: str) -> Body:

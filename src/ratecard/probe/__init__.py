@@ -1,0 +1,6 @@
+"""Reads seconds, size and frame rate of a video from its URL or data URI. Needs `pip install 'ratecard[probe]'`."""
+
+from ratecard.probe.limits import Limits
+from ratecard.probe.probing import probe
+
+__all__ = ["Limits", "probe"]

@@ -1,0 +1,75 @@
+"""`probe`: one video, read in a process of its own."""
+
+import json
+import logging
+import os
+import subprocess
+import sys
+from dataclasses import asdict
+from importlib.util import find_spec
+from typing import Any, NoReturn
+
+from ratecard.probe.limits import Limits
+from ratecard.rating.source_video import SourceVideo
+from ratecard.requests.body import INVALID
+from ratecard.words.errors import QuoteError
+
+# All that the process gets of the environment: where its libraries and the certificates of this machine are. Keys and
+# passwords of a server stay with it.
+_KEPT = ("LD_LIBRARY_PATH", "PYTHONHOME", "SSL_CERT_DIR", "SSL_CERT_FILE", "SYSTEMROOT")
+_LONGEST_URL = 8192
+_log = logging.getLogger(__name__)
+
+
+def probe(video_url: str, limits: Limits | None = None) -> SourceVideo:
+    """Seconds, size in pixels and frames per second of a video, from its URL or data URI, for `quote_video`.
+
+    Exact: seconds and rate are fractions of the file's own clock. Where its container allows that, only the parts of a
+    file that describe it are fetched. Blocks up to `limits.seconds`; `asyncio.to_thread(probe, url)` does not. Raises
+    `QuoteError` at `video_url` for what cannot be read, and `ImportError` where the extra is not installed.
+
+    >>> probe("data:text/plain,no video")
+    Traceback (most recent call last):
+        ...
+    ratecard.words.errors.QuoteError: Invalid request body
+      video_url: Could not read the video: it is not an MP4, MOV, WebM or Matroska file
+    """
+    limits = limits or Limits()
+    if any(find_spec(name) is None for name in ("av", "httpx")):
+        raise ImportError("Probing videos needs PyAV and httpx: pip install 'ratecard[probe]'")
+    if len(video_url) > (4 * limits.max_bytes if video_url[:5].lower() == "data:" else _LONGEST_URL):
+        _refuse("its URL is too long")
+    found = _run({"video_url": video_url, "limits": asdict(limits)}, limits.seconds)
+    return SourceVideo(**found)
+
+
+def _run(task: dict[str, Any], seconds: int) -> dict[str, str]:
+    """The answer of the process, which is killed when its time is up, whatever it does then.
+
+    Another process, because files of strangers are read by a large library in C: a crash, an endless loop or a flood of
+    memory there ends that process and not the server, and a name server that does not answer cannot hold it.
+    """
+    path = os.pathsep.join(filter(None, sys.path))
+    environment = {name: os.environ[name] for name in _KEPT if name in os.environ} | {"PYTHONPATH": path}
+    try:
+        done = subprocess.run(
+            [sys.executable, "-B", "-P", "-m", "ratecard.probe.worker"],
+            input=json.dumps(task).encode(),
+            capture_output=True,
+            env=environment,
+            timeout=seconds,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        _refuse(f"it took more than {seconds} seconds")
+    if done.returncode:
+        _log.error("a probe ended with status %d: %s", done.returncode, done.stderr[-2000:].decode(errors="replace"))
+        _refuse("it is damaged")
+    found: dict[str, str] = json.loads(done.stdout)
+    if "refused" in found:
+        _refuse(found["refused"])
+    return found
+
+
+def _refuse(reason: str) -> NoReturn:
+    raise QuoteError(INVALID, [(("video_url",), f"Could not read the video: {reason}")])

@@ -1,0 +1,145 @@
+"""Bytes of a file on the web, by range requests."""
+
+import re
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn
+
+import httpcore
+import httpx
+
+from ratecard.probe.limits import Limits
+from ratecard.probe.network import CheckedNetwork, Resolver
+from ratecard.probe.unreadable import UnreadableError
+
+_CONTENT_RANGE = re.compile(rb"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})")
+_REDIRECTS = {301, 302, 303, 307, 308}
+
+
+class Web:
+    """One file on the web, and what is left of the bytes that may be read of it. Closed by `with`."""
+
+    def __init__(self, url: str, limits: Limits, resolve: Resolver, tls: ssl.SSLContext | None = None) -> None:
+        self._limits, self._left = limits, limits.max_bytes
+        self._url = self._checked(url)
+        self._tag: bytes | None = None
+        # No proxy is read from the environment, no compression is asked for and none is undone.
+        network = CheckedNetwork(resolve, limits.private_addresses)
+        self._pool = httpcore.ConnectionPool(ssl_context=tls, network_backend=network, max_connections=1)
+
+    def __enter__(self) -> "Web":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.close()
+
+    def open(self, count: int) -> tuple[bytes, int]:
+        """The first bytes and the size of the file, after redirects; all of its bytes where a server has no ranges."""
+        for _ in range(self._limits.redirects + 1):
+            with self._get(0, count) as answer:
+                if answer.status not in _REDIRECTS:
+                    return self._first(answer, count)
+                self._url = self._checked(self._target(answer))
+        raise UnreadableError(f"it redirects more than {self._limits.redirects} times")
+
+    def read(self, first: int, count: int, size: int) -> bytes:
+        """So many bytes of a file whose server has shown that it knows ranges."""
+        with self._get(first, count) as answer:
+            if answer.status != 206 or self._tag_of(answer) != self._tag:
+                raise UnreadableError("it changed while it was read")
+            return self._part(answer, first, count, size)
+
+    def _checked(self, text: str) -> httpx.URL:
+        try:
+            url = httpx.URL(text)
+        except (httpx.InvalidURL, ValueError):
+            raise UnreadableError("its URL is not valid") from None
+        allowed = " or ".join(f"{scheme}://" for scheme in self._limits.schemes)
+        if url.scheme not in self._limits.schemes or not url.host:
+            raise UnreadableError(f"its URL does not begin with {allowed}, or data:")
+        if url.userinfo:
+            raise UnreadableError("its URL holds a user name or a password")
+        port = {"http": 80, "https": 443}[url.scheme] if url.port is None else url.port
+        if port not in self._limits.ports:
+            raise UnreadableError(f"its URL names port {port}. Allowed: {', '.join(map(str, self._limits.ports))}")
+        return url
+
+    @contextmanager
+    def _get(self, first: int, count: int) -> Iterator[httpcore.Response]:
+        url = self._url
+        target = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
+        headers = [
+            (b"Host", url.netloc),
+            (b"Accept-Encoding", b"identity"),
+            (b"Range", b"bytes=%d-%d" % (first, first + count - 1)),
+            (b"User-Agent", b"ratecard-probe"),
+        ]
+        try:
+            with self._pool.stream("GET", target, headers=headers) as answer:
+                yield answer
+        except httpcore.ConnectError as error:
+            tls = isinstance(error.__context__, ssl.SSLError)
+            raise UnreadableError(
+                "its host has no valid certificate" if tls else "its host cannot be reached"
+            ) from None
+        except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException):
+            raise UnreadableError("its server broke off the answer") from None
+
+    def _target(self, answer: httpcore.Response) -> str:
+        try:
+            return str(self._url.join((_header(answer, b"location") or b"").decode("ascii")))
+        except (httpx.InvalidURL, ValueError):
+            raise UnreadableError("it redirects to a URL that is not valid") from None
+
+    def _first(self, answer: httpcore.Response, count: int) -> tuple[bytes, int]:
+        if answer.status == 416:
+            raise UnreadableError("it is empty")
+        if answer.status not in (200, 206):
+            raise UnreadableError(f"its server answered {answer.status}")
+        if (_header(answer, b"content-encoding") or b"identity").lower() != b"identity":
+            raise UnreadableError("its server compressed it, which was not asked for")
+        if answer.status == 200:
+            if int(_header(answer, b"content-length") or 0) > self._left:
+                self._refuse_to_read_more()
+            whole = self._body(answer, self._left + 1)
+            return whole, len(whole)
+        self._tag = self._tag_of(answer)
+        found = _CONTENT_RANGE.fullmatch(_header(answer, b"content-range") or b"")
+        if found is None:
+            raise UnreadableError("its server answered a range without saying which")
+        size = int(found[3])
+        return self._part(answer, 0, count, size), size
+
+    def _part(self, answer: httpcore.Response, first: int, count: int, size: int) -> bytes:
+        """The body of a range, which must be the one that was asked for, cut only by the end of the file."""
+        last = min(first + count, size) - 1
+        expected = b"bytes %d-%d/%d" % (first, last, size)
+        if (_header(answer, b"content-range") or b"") != expected:
+            raise UnreadableError("its server answered another range than the one asked for")
+        body = self._body(answer, last - first + 1)
+        if len(body) != last - first + 1:
+            raise UnreadableError("its server broke off the answer")
+        return body
+
+    def _body(self, answer: httpcore.Response, count: int) -> bytes:
+        body = bytearray()
+        for chunk in answer.iter_stream():
+            if len(body) == count:
+                break  # only now, so that an answer of the right length ends by itself and its connection is kept
+            body += chunk[: count - len(body)]
+            self._left -= len(chunk)
+            if self._left < 0:
+                self._refuse_to_read_more()
+        return bytes(body)
+
+    def _refuse_to_read_more(self) -> NoReturn:
+        raise UnreadableError(f"more than {self._limits.megabytes} of it would have to be read")
+
+    @staticmethod
+    def _tag_of(answer: httpcore.Response) -> bytes | None:
+        return _header(answer, b"etag")
+
+
+def _header(answer: httpcore.Response, name: bytes) -> bytes | None:
+    return next((value for key, value in answer.headers if key.lower() == name), None)

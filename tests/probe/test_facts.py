@@ -1,0 +1,97 @@
+"""Seconds, size and frame rate of real files, exactly."""
+
+from base64 import b64encode
+from fractions import Fraction
+
+import pytest
+from made_videos import NTSC, number, patched, video, with_cover
+
+from ratecard import PriceBook, SourceVideo
+from ratecard.probe import probe
+from ratecard.probe.source import facts_of_bytes as facts
+from ratecard.probe.unreadable import UnreadableError
+
+TWO_SECONDS = SourceVideo(seconds=Fraction(60 * 1001, 30000), width=160, height=120, fps=NTSC)
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        pytest.param(video("mp4"), id="mp4, its tables at the end"),
+        pytest.param(video("mp4", movflags="faststart"), id="mp4, its tables in front"),
+        pytest.param(video("mp4", movflags="frag_keyframe+empty_moov"), id="mp4 in fragments"),
+        pytest.param(video("mp4", movflags="dash+frag_keyframe+empty_moov"), id="mp4 in fragments with indexes"),
+        pytest.param(video("mov"), id="mov"),
+        pytest.param(video("webm"), id="webm"),
+        pytest.param(video("webm", live=True), id="webm of a browser, without lengths or index"),
+        pytest.param(video("matroska"), id="mkv"),
+        pytest.param(video("mp4", sound=4), id="mp4, its sound goes on after the picture"),
+        pytest.param(video("webm", sound=4), id="webm, its sound goes on after the picture"),
+    ],
+)
+def test_every_container_gives_the_same_facts(file: bytes) -> None:
+    assert facts(file) == TWO_SECONDS
+
+
+@pytest.mark.parametrize("sound", [0, 2])
+def test_matroska_states_its_seconds_to_the_nanosecond_and_packets_confirm_them(sound: int) -> None:
+    assert facts(video("matroska", rate=Fraction(48), frames=60, sound=sound)).seconds == Fraction(60, 48)
+
+
+@pytest.mark.parametrize(
+    ("rotation", "shown"), [(0, (160, 120)), (90, (120, 160)), (180, (160, 120)), (270, (120, 160))]
+)
+def test_size_is_as_shown(rotation: int, shown: tuple[int, int]) -> None:
+    found = facts(video("mov", frames=3, rotation=rotation))
+    assert (found.width, found.height) == shown
+
+
+@pytest.mark.parametrize(
+    "rate", [Fraction(24), Fraction(24000, 1001), Fraction(25), Fraction(48), Fraction(60000, 1001)]
+)
+@pytest.mark.parametrize("container", ["mp4", "webm"])
+def test_frame_rates_are_exact(container: str, rate: Fraction) -> None:
+    assert facts(video(container, rate=rate, frames=30, size=(64, 48))).fps == rate
+
+
+def test_a_variable_frame_rate_is_the_average() -> None:
+    times = (0, 10, 50, 90, 100, 300, 333, 366, 500, 900)
+    found = facts(video("mp4", times=times, size=(64, 48)))
+    assert found.seconds is not None and found.fps is not None
+    assert Fraction(9, 10) < found.seconds <= Fraction(1)
+    assert found.fps * found.seconds == len(times)
+
+
+@pytest.mark.parametrize("first", [0, 15])
+def test_an_edit_list_decides_what_is_shown(first: int) -> None:
+    """One second of two is shown, as after a cut without encoding; all frames are still in the file.
+
+    The fifteenth frame is no key frame, so that those from the tenth on are decoded and not shown.
+    """
+    cut = patched(video("mp4", movflags="faststart"), b"elst", 8, number(1000) + number(first * 1001))
+    assert facts(cut).seconds == 1
+
+
+def test_a_name_that_is_no_text_does_not_matter() -> None:
+    file = video("mp4").replace(b"VideoHandler", b"\xff\xfe\xfd\xfcHandler!")
+    assert file != video("mp4")
+    assert facts(file) == TWO_SECONDS
+
+
+def test_a_cover_is_no_video_track() -> None:
+    assert facts(with_cover()).fps == 30
+
+
+def test_a_data_uri_is_probed_and_priced(prices: PriceBook) -> None:
+    uri = "data:video/mp4;base64," + b64encode(video("mp4", frames=30, rate=Fraction(60))).decode()
+    source = probe(uri)
+    assert source == SourceVideo(seconds="0.5", width=160, height=120, fps=60)
+    body = {"model": "topaz-video-upscale", "upscale_factor": 2, "video_url": uri}
+    quote = prices.quote_video(body, source=source)
+    assert (str(quote.lines[0].quantity), quote.lines[0].note) == ("0.5", "x2 from 48 frames per second")
+
+
+def test_the_tables_of_a_file_are_compared_with_its_end() -> None:
+    whole = video("mp4", movflags="faststart")
+    with pytest.raises(UnreadableError, match=f"cut short: {len(whole) // 2} bytes of at least {len(whole)}"):
+        facts(whole[: len(whole) // 2])
