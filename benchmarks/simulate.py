@@ -20,7 +20,7 @@ from typing import Any
 
 CANDIDATE = """\
 candidate: benchmark-{number}
-effective: 2026-08-15
+effective: 2026-10-02
 proposed_by: benchmark
 why: what does it cost to ask
 changes:
@@ -55,7 +55,7 @@ def scan(usage: str, by: list[str]) -> dict[str, Any]:
 
 
 def simulation(usage: str, by: list[str], candidates: list[str]) -> dict[str, Any]:
-            command = [sys.executable, "-m", "ratecard", "demo-usage", "--rows", str(given.rows), "--out", str(usage)]
+    """The whole way from the file to the totals of every group under every card; then one candidate, and another."""
     import ratecard
 
     started = time.perf_counter()

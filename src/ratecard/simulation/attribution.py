@@ -11,7 +11,6 @@ from ratecard.diff.rates import rate_changes
 from ratecard.diff.side import Side, Standing
 from ratecard.simulation.comparison import Comparison
 from ratecard.simulation.priced_shape import ROUNDING, PricedLine, PricedShape
-from ratecard.simulation.roll_up import Counted
 from ratecard.simulation.roll_up_sql import EARLIEST
 from ratecard.tables.card import Tables
 from ratecard.words.money import EXACT, total

@@ -25,6 +25,9 @@ QUANTITY_NAMES: Mapping[str, tuple[tuple[str, ...], int]] = {
 }
 
 
+_ZERO = Decimal(0)
+
+
 class Row(NamedTuple):
     """One group: its key, its requests and quantities, and its exact amount under each card, the current one first."""
 
@@ -100,10 +103,8 @@ class Comparison:
         return f"({' + '.join(terms)}) * {10 ** (self.scale - self.sides[side].scale)}"
 
     def _row(self, row: Sequence[Any], keys: int) -> Row:
-        found = tuple(
-            EXACT.scaleb(Decimal(value), -places)
-            for value, places in zip(row[keys + 1 :], self.row_places, strict=True)
-        )
+        values = zip(row[keys + 1 :], self.row_places, strict=True)
+        found = tuple(EXACT.scaleb(Decimal(value), -places) if value else _ZERO for value, places in values)
         split = len(QUANTITY_NAMES)
         return Row(tuple(row[:keys]), int(row[keys]), found[:split], found[split:])
 

@@ -28,16 +28,16 @@ def _alike(one: Outcome, other: Outcome) -> bool:
 
 
 def _why(simulation: Simulation, side: Side) -> str:
-    changed = _first_days(simulation.sides[0], side)
+    shapes, days = simulation.comparison.roll_up.shapes, simulation.comparison.roll_up.days()
+    moments = [each.shape.moment for each in shapes if each.shape.moment]
+    changed = _first_days(simulation.sides[0], side, days[0] if days else min(moments, default=EARLIEST))
     if not changed:
-        return "no rate is another than the current one on any day"
-    shapes = simulation.comparison.roll_up.shapes
+        return "no rate is another than the current one on any day of the usage, or after it"
     used = {each.shape.model or "" for each in shapes}
     found = {model: day for model, day in changed.items() if model in used}
     if not found:
         return f"the usage has none of the models whose rates it changes ({_listed(changed)}); it has {_listed(used)}"
-    first, days = min(found.values()), simulation.comparison.roll_up.days()
-    moments = [each.shape.moment for each in shapes if each.shape.moment]
+    first = min(found.values())
     last = days[1] if days else max(moments, default=None)
     if last is not None and first > last:
         ends = f"the usage ends on {last}" if days else "the usage ends before"
@@ -45,9 +45,9 @@ def _why(simulation: Simulation, side: Side) -> str:
     return f"no request is charged by a rate that it changes (of {_listed(found)})"
 
 
-def _first_days(old: Side, new: Side) -> dict[str, date]:
-    """The first day on which a model's rates differ; before all days where both sides stand still."""
-    days = {EARLIEST, *(day for side in (old, new) for day in side.days())} if None in (old.at, new.at) else {EARLIEST}
+def _first_days(old: Side, new: Side, start: date) -> dict[str, date]:
+    """The first day, from the start on, on which a model's rates differ."""
+    days = {start, *(day for side in (old, new) for day in side.days() if day > start)}
     found: dict[str, date] = {}
     for day in sorted(days):
         before, after = (side.card.at(side.at.astimezone(UTC).date() if side.at else day) for side in (old, new))

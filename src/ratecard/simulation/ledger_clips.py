@@ -1,4 +1,4 @@
-"""The video clips of a ledger: one row at the total, so that a changed price is found by the requests with this total."""
+"""The video clips of a ledger: one row at the total, so that a new price is found by the requests with this total."""
 
 from collections.abc import Sequence
 from decimal import Decimal

@@ -2,13 +2,11 @@
 
 import gzip
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO, cast
+from typing import Any, TextIO
 
 import pyarrow
 from pyarrow import parquet
@@ -53,11 +51,9 @@ def pages_to_parquet(files: Iterable[str], folder: Path) -> list[str]:
     return written
 
 
-@contextmanager
-def _opened(file: str) -> Iterator[TextIO]:
-    binary = gzip.open(file) if file.endswith(".gz") else Path(file).open("rb")
-    with TextIOWrapper(cast(BinaryIO, binary), encoding="utf-8-sig") as opened:
-        yield opened
+def _opened(file: str) -> TextIO:
+    path, encoding = Path(file), "utf-8-sig"
+    return gzip.open(path, "rt", encoding=encoding) if path.suffix == ".gz" else path.open(encoding=encoding)
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, str | None]:

@@ -101,7 +101,7 @@ class LedgerPricer(Pricer):
         return standing_line(sku, sold, now)
 
     def _clip(self, was: Standing, now: Standing, entry: Entry) -> PricedShape:
-        """A clip is charged its total: known by itself as long as nothing changes, else by the requests that have it."""
+        """A clip is charged its total: known as long as nothing changes, then found by the requests that have it."""
         if entry.kind == DISPUTED:
             raise ValueError("amount: is not unit x pricePerUnitUsd, and a clip has no other price")
         if not entry.sku.startswith(f"{was.model.model}-"):

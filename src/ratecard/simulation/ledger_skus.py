@@ -73,7 +73,7 @@ def quoted(book: PriceBook, request: Mapping[str, Any]) -> Quote:
 
 
 def _requests(model: AnyModel, version: MeteredVersion) -> Iterator[dict[str, Any]]:
-    """Every request that may have a rate of its own, a value that is left out included: it could stand for any other."""
+    """Every request that may have a rate of its own; a value that is left out may come to stand for another one."""
     named = {"type": model.type, "model": model.model}
     yield from unit_usages(model, version)
     yield named

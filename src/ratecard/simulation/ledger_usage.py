@@ -88,7 +88,7 @@ def entry_of(units: Decimal, price: Decimal, amount: Decimal) -> str:
 
 
 def _entry(units: str, rate: str, charged: str, places: int, price_places: int) -> str:
-    """In integers of 10^-places: an amount is minus units x price, up to the rounding of a line; NULL: too long to say."""
+    """In integers of 10^-places: an amount is minus units x price, up to the rounding of a line; NULL: too long."""
     most = 10 ** max(0, places + price_places - LINE_PLACES) // 2
     difference = f"TRY(abs({units} * {rate} + {charged} * {10**price_places}::HUGEINT))"
     return (

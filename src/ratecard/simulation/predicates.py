@@ -1,39 +1,64 @@
-"""What the compared tables ask of a usage beside its attributes: on which side of a threshold, and which buckets."""
+"""What the compared tables ask of a usage beside its attributes: on which side of a threshold, which buckets, when."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from typing import NamedTuple
 
 from ratecard.card import RateCard
 from ratecard.rating.tokens import BUCKETS, token_rates
+from ratecard.simulation.deciding import deciding
+from ratecard.tables.card import AnyModel
 from ratecard.tables.metered_charges import Tokens
 
 
 class Predicates(NamedTuple):
     """Derived from the declarations of the tables, all compared cards together.
 
-    `thresholds`: where long-context rates begin, in order. `lacking`: the buckets of tokens for which some version has
-    no price, so that it matters whether a request has any. `boundaries`: the days on which some price changes.
+    `thresholds`: where long-context rates begin, in order. `lacking`: the buckets of tokens for which some version of a
+    type has no price, so that it matters whether a request has any. `boundaries`: the days on which some price changes;
+    `of_model`: those of one model, where fewer are enough.
     """
 
     thresholds: tuple[int, ...] = ()
-    lacking: tuple[str, ...] = ()
+    lacking: Mapping[str, tuple[str, ...]] = {}
     boundaries: tuple[date, ...] = ()
+    of_model: Mapping[str, tuple[date, ...]] = {}
 
     @classmethod
-    def of(cls, cards: Iterable[RateCard], *, dated: bool = True) -> "Predicates":
+    def of(cls, cards: Iterable[RateCard], *, dated: bool = True, by_model: bool = True) -> "Predicates":
         """What these cards ask; where no card is read at the row's own time, days do not matter."""
-        thresholds: set[int] = set()
-        lacking: set[str] = set()
-        boundaries: set[date] = set()
+        found = cls()
         for card in cards:
-            boundaries |= {instant.date() for instant in card.boundaries()} if dated else set()
-            for name, charge in _token_charges(card):
-                rates = token_rates(name, charge, card.tables.units[charge.unit].per)
-                thresholds |= {rates.threshold} if rates.threshold is not None else set()
-                lacking |= {bucket for bucket in BUCKETS if bucket not in rates.base or bucket not in rates.extended}
-        buckets = tuple(bucket for bucket in BUCKETS if bucket in lacking)
-        return cls(tuple(sorted(thresholds)), buckets, tuple(sorted(boundaries)))
+            days = tuple(instant.date() for instant in card.boundaries()) if dated else ()
+            names = card.tables.models if dated and by_model else ()
+            of_model = {name: deciding(card.tables, _rpc_or(card, name)).days for name in names}
+            found = found.joined(cls((), {}, days, of_model))
+            for model, charge in _token_charges(card):
+                rates = token_rates(model.model, charge, card.tables.units[charge.unit].per)
+                thresholds = () if rates.threshold is None else (rates.threshold,)
+                lacking = tuple(each for each in BUCKETS if each not in rates.base or each not in rates.extended)
+                found = found.joined(cls(thresholds, {model.type: lacking} if lacking else {}))
+        return found
+
+    def joined(self, other: "Predicates") -> "Predicates":
+        """What both ask."""
+        lacking = {
+            type_: tuple(
+                each for each in BUCKETS if each in {*self.lacking.get(type_, ()), *other.lacking.get(type_, ())}
+            )
+            for type_ in {**self.lacking, **other.lacking}
+        }
+        return Predicates(
+            tuple(sorted({*self.thresholds, *other.thresholds})),
+            lacking,
+            tuple(sorted({*self.boundaries, *other.boundaries})),
+            {
+                name: tuple(sorted({*self.of_model.get(name, ()), *other.of_model.get(name, ())}))
+                for name in {**self.of_model, **other.of_model}
+            }
+            if other.of_model
+            else self.of_model,
+        )
 
     def prompt_in(self, tier: int) -> int:
         """A prompt of the tier: one token more than its threshold; zero only where the first tier has no other."""
@@ -41,25 +66,31 @@ class Predicates(NamedTuple):
             return self.thresholds[tier - 1] + 1
         return 0 if self.thresholds[:1] == (0,) else 1
 
-    def weight(self, bucket: str) -> int:
+    def weight(self, type_: str, bucket: str) -> int:
         """What a bucket without a price adds to the number of a tier where it is used."""
-        return (len(self.thresholds) + 1) << self.lacking.index(bucket)
+        return (len(self.thresholds) + 1) << self.lacking[type_].index(bucket)
 
-    def split(self, asked: int) -> tuple[int, frozenset[str]]:
-        """The tier of a prompt, and the buckets that are used of those without a price."""
+    def split(self, type_: str, asked: int) -> tuple[int, frozenset[str]]:
+        """The tier of a prompt, and the buckets that are used, of those without a price."""
         used, tier = divmod(asked, len(self.thresholds) + 1)
-        return tier, frozenset(bucket for bit, bucket in enumerate(self.lacking) if used >> bit & 1)
+        buckets = (bucket for bit, bucket in enumerate(self.lacking.get(type_, ())) if used >> bit & 1)
+        return tier, frozenset(buckets)
+
+    def groups(self, other: "Predicates") -> bool:
+        """Whether the engine has to group no further for the other, but for days."""
+        return self.joined(other)[:2] == self[:2]
 
     def covers(self, other: "Predicates") -> bool:
         """Whether shapes made for this tell apart all that the other asks."""
-        return (
-            set(self.thresholds) >= set(other.thresholds)
-            and set(self.lacking) >= set(other.lacking)
-            and set(self.boundaries) >= set(other.boundaries)
-        )
+        return self.joined(other) == self
 
 
-def _token_charges(card: RateCard) -> Iterator[tuple[str, Tokens]]:
-    for name, model in card.tables.models.items():
+def _token_charges(card: RateCard) -> Iterator[tuple[AnyModel, Tokens]]:
+    for model in card.tables.models.values():
         for version in model.versions:
-            yield from ((name, charge) for charge in version.charges if isinstance(charge, Tokens))
+            yield from ((model, charge) for charge in version.charges if isinstance(charge, Tokens))
+
+
+def _rpc_or(card: RateCard, name: str) -> str | None:
+    """None for RPC credits, whose usage does not name its model."""
+    return None if card.tables.models[name].type == "rpc" else name

@@ -83,7 +83,8 @@ def _counted(prices: PriceBook, usage: Mapping[str, Any], name: str) -> PricedSh
 
 def _tokens(prices: PriceBook, given: Asked, predicates: Predicates) -> PricedShape:
     """Four buckets of tokens at the tier of the prompt, and what was searched, which is charged a request."""
-    tier, used = predicates.split(given.predicates or 0)
+    tier, used = predicates.split(given.usage["type"], given.predicates or 0)
+    unused = set(predicates.lacking.get(given.usage["type"], ())) - used
     prompt = predicates.prompt_in(tier)
     plain = {"type": given.usage.get("type"), "model": given.usage.get("model")}
     if isinstance(plain["model"], str) and plain["model"] not in prices.card.tables.models:
@@ -92,7 +93,6 @@ def _tokens(prices: PriceBook, given: Asked, predicates: Predicates) -> PricedSh
     alone = prices.rate({**plain, "usage": _usage(prompt)})
     in_tokens = {line.sku for line in alone.lines}
     lines = [_line(line, 0, line.amount) for line in whole.lines if line.sku not in in_tokens]
-    unused = set(predicates.lacking) - used
     for number, bucket in enumerate(BUCKETS, 1):
         if bucket in unused:
             continue

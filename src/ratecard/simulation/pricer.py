@@ -7,13 +7,11 @@ from typing import NamedTuple
 
 from ratecard.diff.side import Side
 from ratecard.price_book import PriceBook
-from ratecard.requests.service_parameters import split_model
+from ratecard.simulation.deciding import Deciding, deciding
 from ratecard.simulation.predicates import Predicates
 from ratecard.simulation.priced_shape import PricedShape, price_shape
 from ratecard.simulation.roll_up import Counted
 from ratecard.simulation.shape import Shape
-from ratecard.tables.card import AnyModel, Tables
-from ratecard.tables.metered import TextVersion
 from ratecard.words.errors import QuoteError
 
 NO_INSTANT = "timestamp: missing, or not an instant"
@@ -35,7 +33,7 @@ class Pricer:
         self.predicates, self.currency = predicates, currency
         self._found: dict[Hashable, Outcome] = {}
         self._books: dict[tuple[int, date], PriceBook] = {}
-        self._deciding: dict[tuple[int, str | None], tuple[Hashable, tuple[date, ...]]] = {}
+        self._deciding: dict[tuple[int, str | None], Deciding] = {}
         # Identities stand for models below, so that what they belong to must stay.
         self._sides: dict[int, Side] = {}
 
@@ -89,34 +87,12 @@ class Pricer:
             return Refused(f"charged in {price.currency}, and amounts are added in {self.currency}")
         return price
 
-    def _decides(self, side: Side, shape: Shape) -> tuple[Hashable, tuple[date, ...]]:
-        """The identity of all that decides about a shape's model on a side, and the days on which that changes."""
+    def _decides(self, side: Side, shape: Shape) -> Deciding:
+        """What decides about a shape's model on a side."""
         place = (id(side.card), shape.model if shape.type != "rpc" else None)
         if place not in self._deciding:
-            self._deciding[place] = _deciding(side.card.tables, place[1])
+            self._deciding[place] = deciding(side.card.tables, place[1])
         return self._deciding[place]
-
-
-def _deciding(tables: Tables, name: str | None) -> tuple[Hashable, tuple[date, ...]]:
-    if name is not None and name not in tables.models:
-        name = split_model(name)[0]
-    if name is None:
-        models: list[AnyModel] = [model for model in tables.models.values() if model.type == "rpc"]
-    elif name in tables.models:
-        models = [tables.models[name]]
-        searches = {
-            search
-            for version in models[0].versions
-            if isinstance(version, TextVersion)
-            for search in version.surcharges.values()
-        }
-        models += [tables.models[search] for search in sorted(searches)]
-    else:  # no model of this name on any day
-        return (id(tables),), ()
-    days = {version.effective for model in models for version in model.versions}
-    days |= {model.retired.on for model in models if model.retired} | {limits.effective for limits in tables.limits}
-    shared = (id(tables.units), id(tables.vocabulary), id(tables.limits))
-    return (*map(id, models), *shared), tuple(sorted(days))
 
 
 def reason_of(error: QuoteError) -> str:

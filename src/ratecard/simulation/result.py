@@ -67,8 +67,9 @@ class Simulation:
         Only what a candidate changes is priced. Raises `SimulationError` for one that needs another roll-up.
         """
         compared = (self.sides[0], *against(self.sides[0], candidates))
-        asked = Predicates.of((side.card for side in compared), dated=any(side.at is None for side in compared))
-        known = self.comparison.roll_up
+        known, dated = self.comparison.roll_up, any(side.at is None for side in compared)
+        by_model = bool(known.plan.predicates.of_model)
+        asked = Predicates.of((side.card for side in compared), dated=dated, by_model=by_model)
         rolled = known.serving(asked)
         current = self.comparison.sides[0] if rolled is known else None
         return Simulation(rolled, compared, self.pricer, self.costs, current=current)

@@ -4,12 +4,15 @@ import json
 from collections.abc import Iterator, Mapping
 from datetime import date
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
+
+import pyarrow
 
 from ratecard.simulation.engines.duckdb_engine import Workspace
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.predicates import Predicates
-from ratecard.simulation.roll_up_sql import ASKED, DAY, GIVEN, QUANTITIES, Plan, period
+from ratecard.simulation.roll_up_sql import ASKED, DAY, EARLIEST, GIVEN, QUANTITIES, Plan, period
 from ratecard.simulation.shape import Shape
 
 _SUMS = tuple(f"q{number}" for number in range(QUANTITIES))
@@ -33,10 +36,7 @@ class RollUp:
     def __init__(self, workspace: Workspace, plan: Plan, places: Mapping[str, int]) -> None:
         self.workspace, self.plan, self.places = workspace, plan, places
         self._shapes, self.facts = workspace.new_table("shapes"), workspace.new_table("facts")
-        grouped, of_shape = "grouped", ", ".join(_SAME)
-        if plan.dated and DAY in plan.keys:  # other boundaries than those of the first roll-up are a matter of days
-            day = f"CAST(key{plan.keys.index(DAY)} AS DATE)"
-            grouped = f"(SELECT * REPLACE ({period(day, plan.predicates.boundaries)} AS moment) FROM grouped)"
+        grouped, of_shape = self._dated(), ", ".join(_SAME)
         keys = "".join(f", key{number}" for number in range(len(plan.keys)))
         total = ", ".join(f"CAST(sum({name}) AS HUGEINT) AS {name}" for name in _SUMS)
         shapes = (
@@ -44,10 +44,31 @@ class RollUp:
         )
         same = " AND ".join(f"rows.{name} IS NOT DISTINCT FROM numbered.{name}" for name in _SAME)
         sums = ", ".join(f"rows.{name}" for name in _SUMS)
-        facts = f"SELECT shape, rows.type, rows.model{keys}, rows.requests, {sums} FROM {grouped} AS rows JOIN {self._shapes} AS numbered ON {same}"
+        chosen = f"shape, rows.type, rows.model{keys}, rows.requests, {sums}"
+        facts = f"SELECT {chosen} FROM {grouped} AS rows JOIN {self._shapes} AS numbered ON {same}"
         run = workspace.connection.execute
         run(f"CREATE TABLE {self._shapes} AS SELECT row_number() OVER () - 1 AS shape, * FROM ({shapes})")
         run(f"CREATE TABLE {self.facts} AS {facts}")
+
+    def _dated(self) -> str:
+        """The groups with the first day of the period that holds them: of their model, where its days are known."""
+        plan, connection = self.plan, self.workspace.connection
+        if not plan.dated:
+            return "grouped"
+        # Where days are kept apart, other boundaries than those of the first roll-up need no other groups.
+        day = f"CAST(key{plan.keys.index(DAY)} AS DATE)" if DAY in plan.keys else "moment"
+        edges = {name: (EARLIEST, *days, date.max) for name, days in plan.predicates.of_model.items()}
+        rows = [(name, *pair) for name, days in edges.items() for pair in pairwise(days)]
+        types = {"model": pyarrow.string(), "first": pyarrow.date32(), "next": pyarrow.date32()}
+        columns = list(zip(*rows, strict=True)) or [()] * len(types)
+        arrays = [pyarrow.array(column, type_) for column, type_ in zip(columns, types.values(), strict=True)]
+        periods = self.workspace.new_table("periods")
+        connection.register("given_periods", pyarrow.table(arrays, list(types)))
+        connection.execute(f"CREATE TABLE {periods} AS SELECT * FROM given_periods")
+        connection.unregister("given_periods")
+        moment = f"coalesce(first, {period(day, plan.predicates.boundaries)})"
+        joined = f"LEFT JOIN {periods} AS p ON g.model = p.model AND {day} >= p.first AND {day} < p.next"
+        return f"(SELECT g.* REPLACE ({moment} AS moment) FROM grouped AS g {joined})"
 
     def places_of(self, counted: Counted) -> int:
         """How many decimals the sums of a shape have."""
@@ -70,7 +91,7 @@ class RollUp:
         values = dict(counted.shape.values())
         given, asked = values.pop(GIVEN, "{}"), int(values.pop(ASKED, 0))
         yield from (f"{name} {value}" for name, value in (values | json.loads(given)).items() if value is not None)
-        tier, used = self.plan.predicates.split(asked)
+        tier, used = self.plan.predicates.split(counted.shape.type or "", asked)
         if tier:
             yield f"prompt above {self.plan.predicates.thresholds[tier - 1]:,} tokens"
         yield from (f"tokens {bucket}" for bucket in sorted(used))
@@ -91,8 +112,7 @@ class RollUp:
         own = self.plan.predicates
         if own.covers(predicates):
             return self
-        joined = Predicates(own.thresholds, own.lacking, tuple(sorted({*own.boundaries, *predicates.boundaries})))
-        if not joined.covers(predicates) or DAY not in self.plan.keys:
+        if not own.groups(predicates) or DAY not in self.plan.keys:
             words = "has other thresholds or days of change than the usage was rolled up for; simulate it anew"
             raise SimulationError(f"the candidate {words}")
-        return RollUp(self.workspace, self.plan._replace(predicates=joined), self.places)
+        return RollUp(self.workspace, self.plan._replace(predicates=own.joined(predicates)), self.places)

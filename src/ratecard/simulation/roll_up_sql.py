@@ -1,7 +1,7 @@
-"""The queries that roll usage up into shapes.
+"""The queries that roll usage up into shapes: one reads what is charged by tokens, another everything else.
 
-Each type with quantities to add has a plan of its own, which reads only the columns of that type. The other types have
-far fewer rows: one plan for all of them reads the file once, not once for each.
+A query reads only the columns of its types. One for each type would read the common columns ten times; one for all
+would group every row by every column.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,9 +19,13 @@ QUANTITIES = 4
 # How many decimals of a sum of seconds a column of some type can need.
 _PLACES: dict[ColumnType, int] = {"integer": 0, "boolean": 0}
 _MOST_SECONDS = 10**9
+# Tokens are added up to the greatest power of two below what a request can have; more are priced by themselves.
+_MOST_TOKENS = 2**59 - 1
 # What a shape of quantities has beside the attributes of its type: its quantities as they are, where they cannot be
 # added; else what the tables ask of them, as one number (`Predicates.split`).
 GIVEN, ASKED = "given", "asked"
+# The name of the query of all types with tokens; that of the others has none.
+TOKENS = "tokens"
 # The key that is made of the timestamp.
 DAY = "day"
 # Keys that a group has anyway.
@@ -76,62 +80,68 @@ def places_of_type(usage: Usage, layout: Layout) -> int:
 
 
 class Grouping(NamedTuple):
-    """The query that groups the rows of a type, and the columns that write its groups: of every type the same ones."""
+    """The query that groups the rows of some types, and the columns that write its groups: of all types the same."""
 
-    type: str
+    name: str
     query: str
     columns: str
 
 
 class RollUpSql:
-    """Makes the query of every type in the dialect of the engine that holds the usage; `writer` is where groups go."""
+    """Makes the queries in the dialect of the engine that holds the usage; `writer` is where groups go."""
 
     def __init__(self, usage: Usage, plan: Plan, dialect: Dialect, writer: Writer, table: str = "usage") -> None:
         self.usage, self.plan, self.dialect, self.writer, self.table = usage, plan, dialect, writer, table
 
     def groupings(self) -> Iterator[Grouping]:
-        """One for every type with quantities, and one for all other rows, those of no known type too."""
-        type_ = self._column("type")
-        others: list[Column] = []
-        for name, layout in self.usage.layouts.items():
-            if layout.quantities:
-                yield self._grouping(name, layout, f"{type_} = '{name}'")
-            else:
-                others += layout.attributes
-        names = ", ".join(f"'{name}'" for name in counted_types(self.usage.layouts))
-        yield self._grouping("", Layout(tuple(dict.fromkeys(others))), f"{type_} IS NULL OR {type_} NOT IN ({names})")
+        """The types with tokens; and the others, with the rows of no known type."""
+        type_, names = self._column("type"), token_types(self.usage.layouts)
+        listed = ", ".join(f"'{name}'" for name in names)
+        if names:
+            tokens = {name: self.usage.layouts[name] for name in names}
+            yield self._grouping(TOKENS, tokens, f"{type_} IN ({listed})")
+        others = {name: layout for name, layout in self.usage.layouts.items() if name not in names}
+        yield self._grouping("", others, f"{type_} IS NULL OR {type_} NOT IN ({listed})" if names else "TRUE")
 
-    def _grouping(self, type_: str, layout: Layout, where: str) -> Grouping:
-        named = {} if type_ else {"type": self._column("type")}
+    def _grouping(self, name: str, layouts: Mapping[str, Layout], where: str) -> Grouping:
+        named = {"type": self._column("type")}
         named["model"] = self._column("model") if self.usage.has("model") else "CAST(NULL AS VARCHAR(100))"
         named |= {f"key{n}": self._column(key) for n, key in enumerate(self.plan.keys) if key not in _OWN}
         if DAY in self.plan.keys:
             named[DAY] = self._day()
         elif self.plan.dated:
             named[DAY] = self._period(self._day())
-        attributes = {column.name: self._attribute(column) for column in layout.attributes if self._has(column)}
-        sums: dict[str, str] = {}
-        if layout.quantities:
-            regular = self._regular(layout)
-            attributes |= self._predicates(layout, regular)
-            numbers = (self._number(layout, index) for index in range(len(layout.quantities)))
-            sums = {f"q{n}": self.dialect.total(number, regular, layout.places) for n, number in enumerate(numbers)}
-        shape = {_alias(number, name): expression for number, (name, expression) in enumerate(attributes.items())}
-        inner = ", ".join(f"{expression} AS {name}" for name, expression in (named | shape | sums).items())
+        columns = dict.fromkeys(column for layout in layouts.values() for column in layout.attributes)
+        attributes = {column.name: self._attribute(column) for column in columns if self._has(column)}
+        counted = {type_: layout for type_, layout in layouts.items() if layout.quantities}
+        regular = self._of_type(layouts, {each: self._regular(each, counted[each]) for each in counted}, "TRUE")
+        attributes |= self._predicates(layouts, counted, regular)
+        sums = {
+            sum_of(column): self.dialect.total(self._number(column, layout.places), regular, layout.places)
+            for layout in counted.values()
+            for column in layout.quantities
+        }
+        shape = {_alias(number, each): expression for number, (each, expression) in enumerate(attributes.items())}
+        inner = ", ".join(f"{expression} AS {alias}" for alias, expression in (named | shape | sums).items())
         groups = ", ".join(str(number + 1) for number in range(len(named) + len(shape)))
         query = f"SELECT {inner}, count(*) AS requests FROM {self.table} WHERE {where} GROUP BY {groups}"
-        return Grouping(type_, query, ", ".join(self._written(type_, layout, tuple(attributes))))
+        return Grouping(name, query, ", ".join(self._written(layouts, counted, tuple(attributes))))
 
-    def _written(self, type_: str, layout: Layout, attributes: tuple[str, ...]) -> Iterator[str]:
+    def _of_type(self, layouts: Mapping[str, Layout], found: Mapping[str, str], otherwise: str, name: str = "") -> str:
+        """An expression that depends on the type of a row, which is said only where it differs."""
+        if found.keys() == layouts.keys() and len(set(found.values())) == 1:
+            return next(iter(found.values()))
+        whens = "".join(f" WHEN '{type_}' THEN {expression}" for type_, expression in found.items())
+        return f"CASE {name or self._column('type')}{whens} ELSE {otherwise} END" if found else otherwise
+
+    def _written(
+        self, layouts: Mapping[str, Layout], counted: Mapping[str, Layout], attributes: tuple[str, ...]
+    ) -> Iterator[str]:
         """The groups as text and integers: what every type has in common."""
-        rpc = f"CASE WHEN type = 'rpc' THEN coalesce(model, '{self.plan.rpc_model}') ELSE model END"
-        own = {
-            "type": f"'{type_}'" if type_ else "type",
-            "model": "model" if type_ else rpc,
-            DAY: self.writer.text(DAY),
-        }
-        yield f"{own['type']} AS type"
-        yield f"{own['model']} AS model"
+        model = f"CASE WHEN type = 'rpc' THEN coalesce(model, '{self.plan.rpc_model}') ELSE model END"
+        own = {"type": "type", "model": model, DAY: self.writer.text(DAY)}
+        yield "type"
+        yield f"{model} AS model"
         record = {name: self.writer.text(_alias(number, name)) for number, name in enumerate(attributes)}
         yield (self.writer.record(record) if record else "'{}'") + " AS attributes"
         moment = "CAST(NULL AS DATE)"
@@ -141,60 +151,88 @@ class RollUpSql:
         for number, name in enumerate(self.plan.keys):
             yield f"{own.get(name) or self.writer.text(f'key{number}')} AS key{number}"
         yield "requests"
-        places = places_of_type(self.usage, layout)
-        totals = [f"q{number}" for number in range(len(layout.quantities))]
-        if len(totals) == len(BUCKETS):  # of prompt, completion, cached and written tokens, as disjoint buckets
-            totals = ["q0 - q2 - q3", "q2", "q3", "q1"]
         for number in range(QUANTITIES):
-            total = f"CASE WHEN {GIVEN} IS NULL THEN {totals[number]} ELSE 0 END" if number < len(totals) else ""
-            yield f"{self.writer.scaled(total, places) if total else repr('0')} AS q{number}"
+            totals = {type_: self._total(layout, number) for type_, layout in counted.items()}
+            yield f"{self._of_type(layouts, totals, repr('0'), 'type')} AS q{number}"
+
+    def _total(self, layout: Layout, number: int) -> str:
+        """A quantity of a type as an integer, in text; of prompt, completion, cached and written tokens the buckets."""
+        totals = list(map(sum_of, layout.quantities))
+        if len(totals) == len(BUCKETS):
+            prompt, completion, cached, written = totals
+            totals = [f"{prompt} - {cached} - {written}", cached, written, completion]
+        if number >= len(totals):
+            return "'0'"
+        regular = f"CASE WHEN {GIVEN} IS NULL THEN {totals[number]} ELSE 0 END"
+        return self.writer.scaled(regular, places_of_type(self.usage, layout))
 
     def _attribute(self, column: Column) -> str:
         name = self._column(column.name)
         return self.dialect.url(name) if column.kind == "url" else name
 
-    def _predicates(self, layout: Layout, regular: str) -> dict[str, str]:
+    def _predicates(self, layouts: Mapping[str, Layout], counted: Mapping[str, Layout], regular: str) -> dict[str, str]:
         """What is wrong with a row that is not regular (all of its quantities); tier and buckets of one that is."""
-        raw = {column.name: self._column(column.name) for column in layout.quantities if self._has(column)}
+        if not counted:
+            return {}
+        quantities = (column for layout in counted.values() for column in layout.quantities)
+        raw = {column.name: self._column(column.name) for column in quantities if self._has(column)}
         found = {GIVEN: f"CASE WHEN {regular} THEN NULL ELSE {self.dialect.given(raw) if raw else repr('{}')} END"}
-        asked = self.plan.predicates
-        if len(layout.quantities) == len(BUCKETS) and (asked.thresholds or asked.lacking):
-            prompt, buckets = self._number(layout, 0), self._buckets(layout)
-            bits = [tally(f"{prompt} > {edge}") for edge in asked.thresholds]
-            bits += [f"{tally(f'{buckets[name]} > 0')} * {asked.weight(name)}" for name in asked.lacking]
-            found[ASKED] = f"CASE WHEN {regular} THEN {' + '.join(bits)} END"
+        asked = {name: self._asked(name, layout) for name, layout in counted.items() if name in token_types(counted)}
+        if any(asked.values()):
+            of_type = self._of_type(layouts, {name: each or "0" for name, each in asked.items()}, "NULL")
+            found[ASKED] = f"CASE WHEN {regular} THEN {of_type} END"
         return found
 
-    def _regular(self, layout: Layout) -> str:
+    def _asked(self, type_: str, layout: Layout) -> str:
+        """The tier of a prompt, and which of its buckets without a price it uses, as one number; empty: nothing."""
+        predicates, (prompt, completion, cached, written) = self.plan.predicates, self._numbers(type_, layout)
+        buckets = dict(zip(BUCKETS, (f"{prompt} - {cached} - {written}", cached, written, completion), strict=True))
+        lacking = predicates.lacking.get(type_, ())
+        found = [f"{tally(f'{buckets[name]} > 0')} * {predicates.weight(type_, name)}" for name in lacking]
+        if predicates.thresholds:  # most prompts are below all of them
+            first, *others = predicates.thresholds
+            above = " + ".join(("1", *(tally(f"{prompt} > {edge}") for edge in others)))
+            found.append(f"CASE WHEN {prompt} > {first} THEN {above} ELSE 0 END")
+        return " + ".join(found)
+
+    def _regular(self, type_: str, layout: Layout) -> str:
         """Whether the quantities of a row are what they can be. The scalar code says what is wrong with all others."""
-        numbers = [self._number(layout, index) for index in range(len(layout.quantities))]
+        numbers = self._numbers(type_, layout)
         if len(numbers) == 1:
             most = _MOST_SECONDS if layout.places else MOST_TOKENS
             return f"coalesce({numbers[0]} >= 0 AND {numbers[0]} < {most}, FALSE)"
         if len(numbers) != len(BUCKETS):
             return " AND ".join(f"{number} IS NOT NULL" for number in numbers)
-        prompt, completion, cached, written = numbers
-        within = f"{prompt} >= 0 AND {prompt} < {MOST_TOKENS} AND {completion} >= 0 AND {completion} < {MOST_TOKENS}"
-        parts = f"{cached} >= 0 AND {cached} <= {prompt} AND {written} >= 0 AND {written} <= {prompt}"
-        # The sum of both is taken only where it cannot overflow.
-        return f"CASE WHEN {within} AND {parts} THEN {cached} + {written} <= {prompt} ELSE FALSE END"
+        prompt, _, cached, written = numbers
+        # The sign and the highest bits of all four at once; the sum of both is taken only where it cannot overflow.
+        within = f"({' | '.join(numbers)}) BETWEEN 0 AND {_MOST_TOKENS}"
+        return f"CASE WHEN {within} THEN {cached} + {written} <= {prompt} ELSE FALSE END"
 
-    def _number(self, layout: Layout, index: int) -> str:
-        column = layout.quantities[index]
+    def _numbers(self, type_: str, layout: Layout) -> list[str]:
+        """The quantities of a row, null where one is missing or is none."""
+        numbers = [self._number(column, layout.places) for column in layout.quantities]
+        if len(numbers) != len(BUCKETS):
+            return numbers
         # Tokens from and to the cache may be absent, and so may those that an embedding does not have.
-        optional = index >= 2 or (index == 1 and not layout.attributes)
+        optional = {2, 3} if type_ == "text" else {1, 2, 3}
+        return [
+            self._or_zero(layout.quantities[index], number) if index in optional else number
+            for index, number in enumerate(numbers)
+        ]
+
+    def _number(self, column: Column, places: int) -> str:
         if not self._has(column):
-            return "CAST(0 AS BIGINT)" if optional else "CAST(NULL AS BIGINT)"
+            return "CAST(NULL AS BIGINT)"
         name = self._column(column.name)
         type_ = self.usage.types[self.usage.columns[column.name]]
-        number = self.dialect.exact(name, type_) if layout.places else self.dialect.whole(name, type_)
-        if not optional:
-            return number
-        return f"coalesce({name}, 0)" if number == name else f"CASE WHEN {name} IS NULL THEN 0 ELSE {number} END"
+        return self.dialect.exact(name, type_) if places else self.dialect.whole(name, type_)
 
-    def _buckets(self, layout: Layout) -> dict[str, str]:
-        prompt, completion, cached, written = (self._number(layout, index) for index in range(len(BUCKETS)))
-        return dict(zip(BUCKETS, (f"{prompt} - {cached} - {written}", cached, written, completion), strict=True))
+    def _or_zero(self, column: Column, number: str) -> str:
+        """A number, 0 where the column has nothing; what is not a number stays unknown."""
+        if not self._has(column):
+            return "CAST(0 AS BIGINT)"
+        name = self._column(column.name)
+        return f"coalesce({name}, 0)" if number == name else f"CASE WHEN {name} IS NULL THEN 0 ELSE {number} END"
 
     def _day(self) -> str:
         if not self.usage.has("timestamp"):
@@ -227,6 +265,11 @@ def tally(condition: str) -> str:
     return f"CAST({condition} AS INTEGER)"
 
 
-def counted_types(layouts: Mapping[str, Layout]) -> tuple[str, ...]:
-    """The types with quantities, which have a plan of their own."""
-    return tuple(name for name, layout in layouts.items() if layout.quantities)
+def token_types(layouts: Mapping[str, Layout]) -> tuple[str, ...]:
+    """The types that are charged by tokens, in four buckets."""
+    return tuple(name for name, layout in layouts.items() if len(layout.quantities) == len(BUCKETS))
+
+
+def sum_of(column: Column) -> str:
+    """What the sum of a quantity is called in a query."""
+    return f"sum_{column.name}"

@@ -122,7 +122,7 @@ def plan_of(compared: Sequence[Side], by: Sequence[str], usage: Usage) -> Plan:
     if (dated or DAY in by) and not usage.has("timestamp"):
         words = "Name it: --map timestamp=COLUMN, or compare dates and leave out day"
         raise SimulationError(f"the usage has no column 'timestamp', and rows are priced at their own. {words}")
-    predicates = Predicates.of((side.card for side in compared), dated=dated)
+    predicates = Predicates.of((side.card for side in compared), dated=dated, by_model=not usage.is_ledger)
     rpc = next(
         (model.model for side in compared for model in side.card.tables.models.values() if model.type == "rpc"), "rpc"
     )

@@ -125,8 +125,8 @@ def checked_usage(found: Mapping[str, tuple[Any, int]], declared: Mapping[str, s
 def roll_up(workspace: Workspace, usage: Usage, plan: Plan, progress: Progress = silent) -> None:
     """Make the table `grouped`: shapes, keys, requests and sums."""
     make_grouped(workspace, plan)
-    for type_, query, columns in RollUpSql(usage, plan, DuckDbSql(), DuckDbSql(), usage.table).groupings():
-        progress(f"Reading usage: {type_ or 'of no known type'}", workspace.connection.query_progress)
+    for name, query, columns in RollUpSql(usage, plan, DuckDbSql(), DuckDbSql(), usage.table).groupings():
+        progress(f"Reading usage: {name or 'all other types'}", workspace.connection.query_progress)
         with readable():
             workspace.connection.execute(f"INSERT INTO grouped SELECT {columns} FROM ({query}) AS groups")
 

@@ -77,7 +77,9 @@ class DuckDbSql:
         return self.record({name: self.text(column) for name, column in columns.items()})
 
     def record(self, values: Mapping[str, str]) -> str:
-        return "to_json({" + ", ".join(f"'{name}': {value}" for name, value in values.items()) + "})"
+        # Without what is absent: most columns are of other types.
+        parts = ", ".join(f"""'"{name}":' || to_json({value})""" for name, value in values.items())
+        return f"'{{' || concat_ws(',', {parts}) || '}}'"
 
     def scaled(self, total: str, places: int) -> str:
         if not places:

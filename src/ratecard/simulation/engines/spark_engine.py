@@ -15,7 +15,7 @@ from ratecard.simulation.engines.spark_sql import SparkSql, column_type
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.ledger_usage import Export
 from ratecard.simulation.progress import Progress, silent
-from ratecard.simulation.roll_up_sql import GIVEN, Plan, RollUpSql, Usage, counted_types
+from ratecard.simulation.roll_up_sql import GIVEN, TOKENS, Plan, RollUpSql, Usage, token_types
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,21 +31,20 @@ class SparkUsage(NamedTuple):
         """Make the table `grouped`: shapes, keys, requests and sums."""
         make_grouped(workspace, plan)
         connection, present = workspace.connection, self._types()
-        for type_, query, columns in RollUpSql(self.known, plan, SparkSql(), DuckDbSql(), self.known.table).groupings():
-            if type_ not in present:
+        for name, query, columns in RollUpSql(self.known, plan, SparkSql(), DuckDbSql(), self.known.table).groupings():
+            if name not in present:
                 continue
-            progress(f"Reading usage: {type_ or 'of no known type'}", None)
+            progress(f"Reading usage: {name or 'all other types'}", None)
             groups = self._asked(query)
             connection.register("groups", groups)
             connection.execute(f"INSERT INTO grouped SELECT {columns} FROM ({_with_texts(groups.schema)}) AS groups")
             connection.unregister("groups")
 
     def _types(self) -> set[str]:
-        """The types with a plan of their own that some row has, '' for any other: no job is made for the rest."""
-        known = ", ".join(f"'{name}'" for name in counted_types(self.known.layouts))
-        type_ = SparkSql().quoted(self.known.columns["type"])
-        named = f"CASE WHEN {type_} IN ({known}) THEN {type_} ELSE '' END"
-        return set(self._asked(f"SELECT DISTINCT {named} AS type FROM {self.known.table}")["type"].to_pylist())
+        """The names of the queries for which there are rows: no job is made for the other."""
+        listed = ", ".join(f"'{name}'" for name in token_types(self.known.layouts))
+        named = f"CASE WHEN {SparkSql().quoted(self.known.columns['type'])} IN ({listed}) THEN '{TOKENS}' ELSE '' END"
+        return set(self._asked(f"SELECT DISTINCT {named} AS name FROM {self.known.table}")["name"].to_pylist())
 
     def _asked(self, query: str) -> pyarrow.Table:
         with failures(UNREADABLE):
@@ -93,5 +92,5 @@ def _with_texts(schema: pyarrow.Schema) -> str:
         number = writer.exact(f"{GIVEN}.seconds", "double")
         text = f"CASE WHEN {number} IS NULL THEN {text} END"
         product = f"CAST({number} AS DECIMAL(27, 18)) * CAST(requests AS DECIMAL(11, 0))"
-        sums = f", CASE WHEN {number} IS NULL THEN q0 ELSE {product} END AS q0"
+        sums = f", CASE WHEN {number} IS NULL THEN sum_seconds ELSE {product} END AS sum_seconds"
     return f"SELECT * REPLACE ({text} AS {GIVEN}{sums}) FROM groups"

@@ -17,7 +17,7 @@ UNREADABLE = "the usage cannot be read"
 
 
 def read(session: "SparkSession", usage: Any) -> "DataFrame":
-    """Paths and tables below each other, columns by name. Raises `SimulationError` for what is none, or cannot be read."""
+    """Paths and tables below each other, columns by name. Raises `SimulationError` for what cannot be read."""
     given = usage if isinstance(usage, (list, tuple)) else [usage]
     if not given or not all(isinstance(each, (str, Path)) for each in given):
         raise SimulationError(f"usage is {type(usage).__name__}, and Spark reads paths, tables, or a frame of its own")

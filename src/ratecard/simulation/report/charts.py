@@ -37,9 +37,9 @@ class Chart(NamedTuple):
 
 def revenue_by_day(report: Report) -> Chart:
     """A line for each side."""
-    rows = [row for row in report.simulation.table("day") if row.key[0] is not None]
-    amounts = shown(report, report.simulation.table("day"))[-len(rows) :]
-    days = [row.key[0] for row in rows]
+    rows = report.simulation.table("day")
+    known = [(row.key[0], amounts) for row, amounts in zip(rows, shown(report, rows), strict=True) if row.key[0]]
+    days, amounts = [day for day, _ in known], [each for _, each in known]
     lines = []
     for side, name in enumerate(report.names):
         colour = _QUIET if side == 0 else _LINES[(side - 1) % len(_LINES)]

@@ -15,4 +15,4 @@ def write_groups(report: Report, place: str, master: str | None = None) -> None:
     source, fields = groups_query(report.simulation.comparison)
     chosen = ", ".join(f'{parquet_value(field)} AS "{field.name.replace(chr(34), chr(34) * 2)}"' for field in fields)
     connection = report.simulation.comparison.roll_up.workspace.connection
-    write_table(connection.execute(f"SELECT {chosen} FROM {source}").to_arrow_table(), place, master)
+    write_table(connection.sql(f"SELECT {chosen} FROM {source}").to_arrow_table(), place, master)

@@ -11,7 +11,7 @@ from ratecard.words.money import from_fraction, text
 _TEXTS = {Kind.TEXT, Kind.DAY}
 _SIGNED = {Kind.CHANGE, Kind.PERCENT}
 # More rows than a person reads, and than a browser sorts at once; the files have all.
-_MOST = 1_000
+MOST_ROWS = 1_000
 _SORTED_PLACES = 12
 
 
@@ -19,11 +19,11 @@ def table_html(table: Table, figures: Figures) -> str:
     """The table with its note; of a very long one the first thousand rows."""
     kept = table.without(Kind.EXACT)
     head = "".join(_heading(column) for column in kept.columns)
-    body = "".join(f"<tr>{_cells(row, kept.columns, figures)}</tr>" for row in kept.rows[:_MOST])
+    body = "".join(f"<tr>{_cells(row, kept.columns, figures)}</tr>" for row in kept.rows[:MOST_ROWS])
     foot = f"<tfoot><tr>{_cells(kept.total, kept.columns, figures)}</tr></tfoot>" if kept.total else ""
     more = (
-        f"The first {_MOST:,} of {len(kept.rows):,} rows; a spreadsheet or CSV has all."
-        if len(kept.rows) > _MOST
+        f"The first {MOST_ROWS:,} of {len(kept.rows):,} rows; a spreadsheet or CSV has all."
+        if len(kept.rows) > MOST_ROWS
         else ""
     )
     notes = "".join(f'<p class="quiet">{escape(note)}</p>' for note in (table.note, more) if note)

@@ -48,8 +48,9 @@ class Table(NamedTuple):
         return self._keeping([index for index, column in enumerate(self.columns) if column.kind is not kind])
 
     def columns_named(self, *names: str) -> "Table":
-        """The same table with these columns alone."""
-        return self._keeping([index for index, column in enumerate(self.columns) if column.name in names])
+        """The same table with these columns alone, in this order."""
+        known = [column.name for column in self.columns]
+        return self._keeping([known.index(name) for name in names])
 
     def _keeping(self, kept: list[int]) -> "Table":
         rows = tuple(tuple(row[index] for index in kept) for row in self.rows)
