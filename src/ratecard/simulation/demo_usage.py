@@ -13,7 +13,7 @@ from ratecard.simulation.demo.table_file import format_of, write_table
 from ratecard.simulation.demo.traffic import MILLION, Traffic, last_day
 from ratecard.simulation.failure import missing_extra
 
-CUSTOMERS, BAD_SHARE, FRACTIONAL_SHARE = 2_000, Decimal("0.001"), Decimal("0.002")
+CUSTOMERS, BAD_SHARE, FRACTIONAL_SHARE = 2_000, Decimal("0.001"), Decimal("0.0005")
 MOST_ROWS, MOST_CUSTOMERS = 10**9, 10**6
 _SETTINGS: dict[str, Any] = {
     "memory_limit": "1500MB",

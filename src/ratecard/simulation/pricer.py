@@ -70,7 +70,8 @@ class Pricer:
             return Refused(NO_INSTANT)
         identity, steps = self._decides(side, shape)
         step = bisect_right(steps, moment)
-        key = (shape[:3], identity, step)
+        # Where there is no such model, nothing else of the shape matters.
+        key = (shape[:3] if steps else shape[:2], identity, step)
         if key not in self._found:
             self._found[key] = self._price(side, shape, moment)
         return self._found[key]

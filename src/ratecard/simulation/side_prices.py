@@ -23,8 +23,8 @@ _NUMBERS = tuple(f"p{number}" for number in range(1 + QUANTITIES))
 class SidePrices:
     """The prices of a side as integers of 10^-`scale`: of a request, and of the smallest unit of each quantity.
 
-    Beside `base`, which prices most shapes alike, only those that differ are worked out. Raises `SimulationError` where a
-    sum of the engine could overflow.
+    Beside `base`, which prices most shapes alike, only those that differ are worked out. Raises `SimulationError` where
+    a sum of the engine could overflow.
     """
 
     def __init__(self, roll_up: RollUp, outcomes: Sequence[Outcome], base: "SidePrices | None" = None) -> None:

@@ -44,15 +44,16 @@ def simulate(
     """Price usage under the current prices and under each candidate, exactly.
 
     `usage` is a path (or paths, a folder, a pattern) of Parquet, CSV or JSON lines, or a DuckDB, Polars, pandas,
-    PyArrow or Spark frame. `current` and `candidates` are folders, git revisions, dates ("as of"), candidate overlays or cards;
-    without `current`, each row is priced at its own timestamp by `tables`, the shipped ones by default. `by` names
-    columns to group by, and `day`; `columns` maps names of ours to those of the usage.
+    PyArrow or Spark frame. `current` and `candidates` are folders, git revisions, dates ("as of"), candidate overlays
+    or cards; without `current`, each row is priced at its own timestamp by `tables`, the shipped ones by default. `by`
+    names columns to group by, and `day`; `columns` maps names of ours to those of the usage.
 
     `engine` is "duckdb", or "spark" for what outgrows a machine; a Spark frame chooses Spark by itself. `master` is
     where Spark runs, by default on this machine.
 
     Amounts are exact sums, in one `currency`, of what each request is charged, its rounding included. Raises
-    `SimulationError`; with `strict` also for rows that cannot be priced, which otherwise are counted by reason in `unpriced`.
+    `SimulationError`; with `strict` also for rows that cannot be priced, which otherwise are counted by reason in
+    `unpriced`.
     """
     several = isinstance(candidates, (list, tuple)) and not isinstance(candidates, Side)
     listed: Sequence[Any] = candidates if several else [candidates]  # type: ignore[assignment]
