@@ -8,7 +8,7 @@ import duckdb
 
 from ratecard.simulation.failure import SimulationError
 
-_CSV = re.compile(r"CSV Error on Line: (\d+)\nOriginal Line: .*?\n(.*)", re.DOTALL)
+_CSV = re.compile(r"CSV Error on Line: (\d+)\nOriginal Line: .*?\n([^\n]+)\s+Possible ", re.DOTALL)
 _FILE = re.compile(r"^  file = (.*)$", re.MULTILINE)
 _NO_PARQUET = re.compile("magic bytes|too small to be a Parquet file")
 _COLUMNS = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
@@ -31,4 +31,4 @@ def _reason(words: str) -> str:
     where = f"{file[1] if file else 'CSV'}, line {line[1]}"
     if counts := _COLUMNS.search(words):
         return f"{where} has {counts[2]} columns, and the heading {counts[1]}: it may be cut off"
-    return f"{where}: {line[2].splitlines()[0].rstrip('.')}"
+    return f"{where}: {line[2].rstrip('.')}"

@@ -1,0 +1,109 @@
+"""Billing exports re-rated: what `prices.rate` charges row by row, or a refusal that says why."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from ledgers import billed, entries_of, write_csv, write_pages
+from pyarrow import parquet
+from rows import Row
+
+from ratecard import LedgerEntry, RateCard
+from ratecard.simulation.demo_usage import demo_usage
+from ratecard.simulation.result import Simulation
+from ratecard.simulation.simulate import simulate
+
+ROWS = 200_000
+CANDIDATE = """\
+candidate: dearer
+effective: 2026-10-02
+proposed_by: Pricing
+why: a test
+changes:
+  - scale: {type: text}
+    factor: 1.1
+  - scale: {type: video}
+    factor: 1.05
+"""
+Sums = dict[tuple[str, ...], Decimal]
+
+
+class Exported(NamedTuple):
+    """Usage of every type, its entries, and its export in both forms."""
+
+    usage: str
+    entries: list[LedgerEntry]
+    customers: list[str]
+    csv: str
+    pages: list[str]
+
+
+@pytest.fixture(scope="module")
+def exported(card: RateCard, tmp_path_factory: pytest.TempPathFactory) -> Exported:
+    folder = tmp_path_factory.mktemp("export")
+    demo_usage(folder / "usage.parquet", ROWS, seed=5)
+    rows: list[Row] = parquet.read_table(folder / "usage.parquet").to_pylist()
+    entries: list[LedgerEntry] = []
+    customers: list[str] = []
+    for row, made in entries_of(card, rows):
+        entries += made
+        customers += [row["customer"]] * len(made)
+    file = write_csv(folder / "export.csv", entries, {"customer": customers})
+    return Exported(str(folder / "usage.parquet"), entries, customers, file, write_pages(folder, entries, 3))
+
+
+def sums(entries: Sequence[LedgerEntry], customers: Sequence[str] | None = None) -> Sums:
+    found: dict[tuple[str, ...], list[LedgerEntry]] = defaultdict(list)
+    for number, entry in enumerate(entries):
+        more = (customers[number],) if customers else ()
+        found[entry.notes, entry.timestamp[:10], *more].append(entry)
+    return {key: billed(group) for key, group in found.items()}
+
+
+@pytest.mark.parametrize("form", ["csv", "pages"])
+def test_every_group_is_the_sum_of_prices_rate(exported: Exported, form: str) -> None:
+    by = ("model", "day", "customer") if form == "csv" else ("model", "day")
+    expected = sums(exported.entries, exported.customers if form == "csv" else None)
+    with simulate(getattr(exported, form), None, ["as-billed"], by=by) as result:
+        assert result.rows == result.priced == len(exported.entries) > ROWS
+        assert result.disputed == ()
+        assert {group.key: group.amounts for group in result.groups} == {
+            key: (amount, amount) for key, amount in expected.items()
+        }
+
+
+def like_usage(exported: Exported, candidate: str, export: str | list[str]) -> Simulation:
+    """The export under a candidate; where no row of a model is refused, the model is charged as its usage is."""
+    with simulate(exported.usage, None, candidate, by=["model"]) as of_usage:
+        expected = {group.key: group.amounts for group in of_usage.groups}
+    result = simulate(export, None, candidate, by=["model"])
+    rows: Counter[tuple[str | None, ...]] = Counter((entry.notes,) for entry in exported.entries)
+    whole = [group for group in result.groups if group.requests == rows[group.key]]
+    assert len(whole) > len(rows) / 2
+    assert {group.key: group.amounts for group in whole} == {group.key: expected[group.key] for group in whole}
+    assert result.rows == result.priced + sum(each.rows for each in result.unpriced)
+    return result
+
+
+def test_a_candidate_of_rates_alone_gives_what_usage_gives(exported: Exported, tmp_path: Path) -> None:
+    file = tmp_path / "dearer.yaml"
+    file.write_text(CANDIDATE, encoding="utf-8")
+    with like_usage(exported, str(file), exported.csv) as result:
+        changed = {group.key[0] for group in result.groups if group.difference()}
+        assert {"claude-opus-4-6", "kling-o3-pro-text-to-video"} <= changed
+        assert result.unpriced
+        assert all("depends on the video that was sent" in each.reason for each in result.unpriced)
+        attribution = result.attribution()
+        assert attribution.difference == result.total.difference()
+        assert {part.kind for part in attribution.parts} == {"rate", "rounding"}
+
+
+def test_from_each_day_to_one_day(exported: Exported) -> None:
+    """Thresholds came, models went: what a SKU cannot express is refused, the rest is what usage gives."""
+    with like_usage(exported, "2026-10-20", exported.pages) as result:
+        reasons = [each.reason for each in result.unpriced if each.reason.startswith("structure: ")]
+        assert any("context_token_threshold of tokens was not set, is 272000" in reason for reason in reasons)
+        assert all(reason.endswith("; re-rate from usage") for reason in reasons)

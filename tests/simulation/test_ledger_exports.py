@@ -1,0 +1,202 @@
+"""What an export may look like, and what is said of rows that are no charges."""
+
+import gzip
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pyarrow
+import pytest
+from ledgers import CHAT, HEAD, PICTURE, card_with, export, line
+
+from ratecard import RateCard
+from ratecard.diff.side import Side
+from ratecard.simulation.as_billed import AsBilled
+from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.result import Simulation
+from ratecard.simulation.simulate import simulate
+
+CURRENT = card_with()
+NOW, BILLED = Side("now", CURRENT), AsBilled("as-billed", CURRENT)
+REFUND = "amount: above zero, or units or price below: a refund or a credit, which has no rate"
+UNKNOWN = "currency: VCU has no worth in USD that is known. Allowed: USD, DIEM, BUNDLED_CREDITS"
+ROWS = [line(CHAT, "2", "0.5", "-1"), line(PICTURE, "0.02", "3", "-0.06")]
+
+
+def opened(usage: Any, *candidates: Any, by: tuple[str, ...] = (), **more: Any) -> Simulation:
+    return simulate(usage, NOW, candidates, by=by, **more)
+
+
+def total(usage: Any, **more: Any) -> Decimal:
+    with opened(usage, **more) as result:
+        assert not result.unpriced and not result.disputed
+        return result.total.amounts[0]
+
+
+def page(*rows: str) -> dict[str, Any]:
+    names = HEAD.split(",")
+    made = [dict(zip(names, row.split(","), strict=True)) for row in rows]
+    return {"data": [{**row, "inferenceDetails": {"requestId": "r"}} for row in made], "nextCursor": None}
+
+
+@pytest.mark.parametrize("count", ["unit", "units"])
+def test_csv_with_further_columns(tmp_path: Path, count: str) -> None:
+    rows = [f"{row},{name},{number}" for number, (row, name) in enumerate(zip(ROWS, ("ann", "bob"), strict=True))]
+    file = export(tmp_path, *rows, head=f"{HEAD.replace('unit,', f'{count},')},customer,model")
+    with opened(file, by=("customer", "sku", "currency")) as result:
+        assert {group.key: group.amounts[0] for group in result.groups} == {
+            ("ann", CHAT, "USD"): 1,
+            ("bob", PICTURE, "USD"): Decimal("0.06"),
+        }
+
+
+def test_pages_lists_and_packed_pages(tmp_path: Path) -> None:
+    one, both = tmp_path / "a.json", tmp_path / "b.json.gz"
+    one.write_text(json.dumps(page(*ROWS)["data"]), encoding="utf-8")
+    both.write_bytes(gzip.compress((json.dumps(page(ROWS[0])) + "\n" + json.dumps(page(ROWS[1]))).encode()))
+    assert total(str(one)) == total(str(both)) == total(str(tmp_path)) / 2 == Decimal("1.06")
+
+
+def test_numbers_of_a_page_keep_their_digits(tmp_path: Path) -> None:
+    file = tmp_path / "page.json"
+    row = page(line(CHAT, "2", "U", "A"))["data"][0]
+    text = json.dumps([row]).replace('"U"', "1e-18").replace('"A"', "-2.0E-18")
+    file.write_text(text, encoding="utf-8")
+    assert total(str(file)) == Decimal("2e-18")
+
+
+def test_a_number_of_a_page_that_would_fill_the_memory(tmp_path: Path) -> None:
+    file = tmp_path / "page.json"
+    file.write_text(json.dumps(page(line(CHAT, "2", "1", "A"))).replace('"A"', "-1e5000"), encoding="utf-8")
+    with opened(str(file)) as result:
+        assert [each.reason for each in result.unpriced] == ["amount: -1E+5000 has more than 15 digits or 18 decimals"]
+
+
+def test_a_page_without_rows(tmp_path: Path) -> None:
+    file = tmp_path / "page.json"
+    file.write_text('{"data": [], "nextCursor": null}', encoding="utf-8")
+    with opened(str(file)) as result:
+        assert (result.rows, result.total.amounts) == (0, (Decimal(0),))
+
+
+def test_frames(tmp_path: Path) -> None:
+    frame = pandas.read_csv(export(tmp_path, *ROWS))
+    assert total(frame) == Decimal("1.06")
+    exact = pyarrow.table(
+        {
+            name: list(values)
+            for name, values in zip(HEAD.split(","), zip(*(row.split(",") for row in ROWS), strict=True), strict=True)
+        }
+    )
+    exact = exact.set_column(4, "amount", exact["amount"].cast(pyarrow.decimal128(30, 10)))
+    assert total(exact) == Decimal("1.06")
+
+
+def test_other_names(tmp_path: Path) -> None:
+    file = export(tmp_path, *ROWS, head="When,Product,Rate,Count,Charged,currency,notes")
+    names = {"timestamp": "When", "sku": "Product", "pricePerUnitUsd": "Rate", "unit": "Count", "amount": "Charged"}
+    with opened(file, by=("day", "model"), columns=names) as result:
+        assert [group.key for group in result.groups] == [("2026-02-01", "chat"), ("2026-02-01", "picture")]
+
+
+def test_a_page_that_is_cut_off(tmp_path: Path) -> None:
+    whole = json.dumps(page(*ROWS), indent=1)
+    file = tmp_path / "page.json"
+    file.write_text(whole[:-60], encoding="utf-8")
+    with pytest.raises(SimulationError, match=r"page.json: line \d+: not JSON"):
+        opened(str(file))
+
+
+def test_a_second_file_that_is_no_page(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps(page(*ROWS)), encoding="utf-8")
+    (tmp_path / "b.json").write_text('{"type": "text"}', encoding="utf-8")
+    with pytest.raises(SimulationError, match=r'b.json: the page has no list "data"'):
+        opened(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        (line(CHAT, "2", "0.5", "1"), REFUND),
+        (line(CHAT, "2", "-0.5", "1"), REFUND),
+        (line(CHAT, "2", "5E-1", "1"), REFUND),
+        (line(CHAT, "2", "0.5", "-1", currency="VCU"), UNKNOWN),
+        (line(CHAT, "2", "many", "-1"), "unit: many is not a number"),
+        (line(CHAT, "", "0.5", "-1"), "pricePerUnitUsd: missing"),
+        (line(CHAT, "2", "0.5", "-1e999999999999"), "amount: -1e999999999999 has more than 15 digits or 18 decimals"),
+        (line(CHAT, "2", "NaN", "-1"), "unit: NaN is not a number"),
+        (line("", "2", "0.5", "-1", "chat"), "sku: missing"),
+        (line(CHAT, "2", "0.5", "-1", timestamp="yesterday"), "timestamp: missing, or not an instant"),
+        (line("none-krequest", "2", "0.5", "-1", "none"), "Specified model not found: none"),
+    ],
+)  # fmt: skip
+def test_rows_that_are_no_charge(tmp_path: Path, row: str, reason: str) -> None:
+    with opened(export(tmp_path, ROWS[0], row)) as result:
+        assert [(each.rows, each.reason) for each in result.unpriced] == [(1, reason)]
+        assert (result.rows, result.priced, result.total.amounts) == (2, 1, (Decimal(1),))
+
+
+@pytest.mark.parametrize(
+    ("row", "charged"),
+    [
+        (line(CHAT, "2", "0.5", "-1", currency="DIEM"), "1"),
+        (line(CHAT, "2", "0.5", "-1", currency="BUNDLED_CREDITS"), "1"),
+        (line(CHAT, "2", "5E-1", "-1.0"), "1"),
+        (line(CHAT, "2.000", "0.500", "-1.000"), "1"),
+        (line(CHAT, "2", "1000000000000", "-2000000000000"), "2000000000000"),
+        (line(CHAT, "2", "0.000000000000000001", "-0.000000000000000002"), "2e-18"),
+        (line(CHAT, "2", "0", "0"), "0"),
+        # Rounded to twelve places by who wrote the export.
+        (line(CHAT, "2", "0.00000000000012", "0"), "0.00000000000024"),
+    ],
+)
+def test_rows_that_are_charges(tmp_path: Path, row: str, charged: str) -> None:
+    assert total(export(tmp_path, row)) == Decimal(charged)
+
+
+DISPUTED = [
+    (line(CHAT, "2", "0.5", "-1.000000000001"), "amount: is not unit x pricePerUnitUsd"),
+    (line(CHAT, "2", "5e-1", "-1.1"), "amount: is not unit x pricePerUnitUsd"),
+    (line(CHAT, "3", "0.5", "-1.5"), "pricePerUnitUsd: is not the price that was in effect"),
+]
+
+
+@pytest.mark.parametrize(("row", "reason"), DISPUTED)
+def test_disputed_rows_are_counted_and_charged_by_their_units(tmp_path: Path, row: str, reason: str) -> None:
+    amount = -Decimal(row.split(",")[4])
+    with opened(export(tmp_path, ROWS[0], row), BILLED) as result:
+        assert result.unpriced == ()
+        assert [(each.rows, each.reason) for each in result.disputed] == [(1, reason)]
+        assert result.total.amounts == (Decimal(2), 1 + amount)
+
+
+def test_a_disputed_clip_has_no_other_price(tmp_path: Path) -> None:
+    with opened(export(tmp_path, line("film-resolution-rate-5s-720p", "0.51", "1", "-0.5")), BILLED) as result:
+        [unpriced] = result.unpriced
+        assert unpriced.reason.startswith("structure: amount: is not unit x pricePerUnitUsd")
+        assert len(result.disputed) == 1
+
+
+def test_as_billed_takes_refunds_too(tmp_path: Path) -> None:
+    with simulate(export(tmp_path, *ROWS, line(CHAT, "2", "0.5", "0.25")), BILLED, by=()) as result:
+        assert (result.unpriced, result.total.amounts) == ((), (Decimal("0.81"),))
+
+
+def test_as_billed_is_of_a_ledger_only(tmp_path: Path, card: RateCard) -> None:
+    usage = tmp_path / "usage.csv"
+    usage.write_text("type,model,timestamp,characters\nspeech,tts-kokoro,2026-09-01,5\n", encoding="utf-8")
+    with pytest.raises(SimulationError, match="as-billed: the usage is no billing export"):
+        simulate(str(usage), Side("now", card), "as-billed", by=())
+
+
+def test_a_candidate_is_laid_over_the_card_that_was_billed_under(tmp_path: Path) -> None:
+    file = tmp_path / "dearer.yaml"
+    file.write_text(
+        "candidate: dearer\neffective: 2026-01-15\nproposed_by: a test\nwhy: a test\n"
+        "changes:\n  - {set: picture, where: {resolution: 1K}, rate: 0.05}\n",
+        encoding="utf-8",
+    )
+    with simulate(export(tmp_path, *ROWS), BILLED, str(file), by=()) as result:
+        assert result.total.amounts == (Decimal("1.06"), Decimal("1.15"))

@@ -1,0 +1,186 @@
+"""The files of a report say what the simulation says, digit for digit, and are there whole or not at all."""
+
+import csv
+import errno
+import json
+import os
+import resource
+from collections.abc import Iterator
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pyarrow.parquet
+import pytest
+
+from ratecard.simulation.comparison import QUANTITY_NAMES
+from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.report import output
+from ratecard.simulation.report.output import WRITERS, write
+from ratecard.simulation.report.report import Question, Report
+from ratecard.simulation.result import Simulation
+from reports import CUSTOMERS, simulated
+
+
+@pytest.fixture(scope="module")
+def simulation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Simulation]:
+    with simulated(tmp_path_factory.mktemp("usage"), costs="2026-10-01") as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def report(simulation: Simulation) -> Report:
+    return Report(simulation, Question("ratecard simulate usage.parquet"))
+
+
+@pytest.fixture(scope="module")
+def written(report: Report, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("report")
+    write(report, [folder / f"report{ending}" for ending in WRITERS])
+    return folder
+
+
+def test_csv_has_every_group_with_all_digits(simulation: Simulation, written: Path) -> None:
+    with (written / "report.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == len(simulation.groups) > 100
+    for row, group in zip(sorted(rows, key=_key_of), sorted(simulation.groups, key=_sortable), strict=True):
+        assert row["requests"] == str(group.requests)
+        assert [Decimal(row[name]) for name in QUANTITY_NAMES] == list(group.quantities)
+        assert [Decimal(row[name]) for name in ("current", "candidate")] == list(group.amounts)
+        assert Decimal(row["difference"]) == group.difference()
+        assert f"{Decimal(row['percent'] or 0):+}%" == (group.percent() or "+0%").replace("-0%", "+0%").replace("<", "")
+        assert "E" not in "".join(row[name] for name in ("current", "candidate", "difference"))
+
+
+def test_csv_runs_nothing_in_a_spreadsheet(written: Path) -> None:
+    with (written / "report.csv").open(encoding="utf-8", newline="") as file:
+        names = {row["customer"] for row in csv.DictReader(file)}
+    assert not [name for name in names if name.startswith(("=", "+", "-", "@"))]
+    assert names == {f"'{name}" if name and name[0] in "=+-@" else name or "" for name in CUSTOMERS}
+
+
+def test_parquet_has_decimals_and_names_as_they_are(simulation: Simulation, written: Path) -> None:
+    table = pyarrow.parquet.read_table(written / "report.parquet")
+    assert str(table.schema.field("current").type).startswith("decimal128(38,")
+    found = {
+        (tuple(row[key] for key in simulation.by), row["requests"], row["current"], row["candidate"], row["difference"])
+        for row in table.to_pylist()
+    }
+    assert found == {(row.key, row.requests, *row.amounts, row.difference()) for row in simulation.groups}
+
+
+def test_json_has_the_whole_result(simulation: Simulation, written: Path) -> None:
+    found = json.loads((written / "report.json").read_text(encoding="utf-8"), parse_float=_no_float)
+    assert (found["rows"], found["priced"]) == (240, 234)
+    assert [each["rows"] for each in found["unpriced"]] == [6]
+    assert found["command"] == "ratecard simulate usage.parquet"
+    assert [Decimal(found["total"][name]) for name in ("current", "candidate")] == list(simulation.total.amounts)
+    assert [side["digest"] for side in found["sides"]] == [side.card.digest for side in simulation.sides]
+    parts = [Decimal(part["amount"]) for part in found["attribution"]["dearer.yaml"]]
+    assert sum(parts) == simulation.total.difference()
+    assert {(row["model"], row["day"], row["customer"], Decimal(row["current"])) for row in found["groups"]} == {
+        (*row.key, row.amounts[0]) for row in simulation.groups
+    }
+
+
+def test_the_totals_of_the_sheets_are_what_their_formulas_say(report: Report, written: Path) -> None:
+    path = written / "report.xlsx"
+    values, formulas = openpyxl.load_workbook(path, data_only=True), openpyxl.load_workbook(path)
+    assert values.sheetnames == [
+        *("Summary", "By model", "By day", "By customer", "Groups", "Attribution", "Winners and losers"),
+        *("Below cost", "Rates without usage", "Margin", "Unpriced", "About"),
+    ]
+    for name in ("By model", "By day", "By customer", "Groups"):
+        sheet, written_as = values[name], formulas[name]
+        columns = [cell.value for cell in sheet[1]]
+        last = sheet.max_row
+        for heading in ("Requests", "Current", "Candidate", "Change"):
+            number = columns.index(heading) + 1
+            letter = sheet.cell(1, number).column_letter
+            assert written_as.cell(last, number).value == f"=SUM({letter}2:{letter}{last - 1})"
+            cells = [_cents(sheet.cell(row, number).value) for row in range(2, last)]
+            assert sum(cells) == _cents(sheet.cell(last, number).value), (name, heading)
+        assert _cents(sheet.cell(last, columns.index("Candidate") + 1).value) == report.rounded(1) * 100
+        share, change, current = (columns.index(heading) + 1 for heading in ("%", "Change", "Current"))
+        for row in range(2, last + 1):
+            base = sheet.cell(row, current).value
+            shown = sheet.cell(row, share).value
+            assert written_as.cell(row, share).value.startswith("=IF(")
+            assert (
+                shown == "" or shown is None
+                if not base
+                else shown == pytest.approx(sheet.cell(row, change).value / base)
+            )
+        assert sheet.freeze_panes == "A2"
+        assert sheet.auto_filter.ref
+
+
+def test_the_sheets_have_dates_formats_and_every_digit_as_text(simulation: Simulation, written: Path) -> None:
+    book = openpyxl.load_workbook(written / "report.xlsx", data_only=True)
+    groups, columns = book["Groups"], [cell.value for cell in book["Groups"][1]]
+    assert isinstance(groups.cell(2, columns.index("Day") + 1).value, datetime)
+    assert "#,##0.00" in groups.cell(2, columns.index("Current") + 1).number_format
+    exact = [columns.index(name) + 1 for name in ("Current, exact", "dearer.yaml, exact")]
+    for number, row in enumerate(simulation.groups, 2):
+        assert [Decimal(str(groups.cell(number, place).value)) for place in exact] == list(row.amounts)
+        assert groups.cell(number, columns.index("Day") + 1).value.date() == date.fromisoformat(row.key[1] or "")
+    assert {cell.data_type for row in groups.iter_rows(min_row=2, max_col=3) for cell in row} <= {"s", "d"}
+
+
+def test_a_disk_that_is_full_leaves_what_was_there(report: Report, tmp_path: Path) -> None:
+    for ending in WRITERS:
+        target = tmp_path / f"report{ending}"
+        target.write_text("before", encoding="utf-8")
+        with (
+            _small_disk(),
+            pytest.raises(SimulationError, match=r"report\S+ cannot be written: .*No report is written"),
+        ):
+            write(report, [target])
+        assert target.read_text(encoding="utf-8") == "before"
+        assert [path.name for path in tmp_path.iterdir()] == [target.name]
+        target.unlink()
+
+
+def test_a_file_that_fails_takes_back_those_before_it(
+    report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_: Report, path: Path) -> None:
+        path.write_text("half", encoding="utf-8")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(output, "WRITERS", {**WRITERS, ".html": fails})
+    with pytest.raises(SimulationError, match=r"page.html cannot be written: No space left on device"):
+        write(report, [tmp_path / "groups.csv", tmp_path / "page.html"])
+    assert not list(tmp_path.iterdir())
+
+
+class _small_disk:  # noqa: N801
+    """Files of this process may grow to sixteen bytes."""
+
+    def __enter__(self) -> None:
+        self.before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (16, self.before[1]))
+
+    def __exit__(self, *_: object) -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, self.before)
+
+
+def _cents(value: Any) -> int:
+    cents: int = round(value * 100)
+    return cents
+
+
+def _no_float(digits: str) -> None:
+    raise AssertionError(f"{digits} is a number, not text")
+
+
+def _key_of(row: dict[str, str]) -> tuple[str, ...]:
+    name = row["customer"]
+    return (row["model"], row["day"], name[1:] if name.startswith("'") else name)
+
+
+def _sortable(row: Any) -> tuple[str, ...]:
+    return tuple(key or "" for key in row.key)

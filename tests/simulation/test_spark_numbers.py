@@ -1,0 +1,122 @@
+"""Numbers of every type that a column can have: Spark and DuckDB read the same digits from them."""
+
+import math
+import random
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from decimal import Decimal
+from itertools import product
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from engines_agree import Engines, usage_of
+
+from ratecard import RateCard
+from ratecard.simulation.engines.spark_sql import SparkSql
+
+NOON = datetime(2026, 10, 1, 12, tzinfo=UTC)
+HEARD = "openai/whisper-large-v3"
+NAMES = ("prompt_tokens", "completion_tokens", "cached_tokens", "cache_creation_input_tokens")
+
+
+def awkward_doubles() -> list[float]:
+    """Doubles whose shortest text is hard to find, and their neighbours; none so small that no sum could hold it."""
+    chance = random.Random(7)  # noqa: S311
+    found = [2.0e-3, 9.999999999999999e22, 4.35, 0.1 + 0.2, 1e-5, 1e-7, 1e9, 999999999.999999, 0.0, -0.0, -4.35]
+    found += [1.1, 100 / 3, 2**53 + 2.0, 1e16, 2.0**-10, math.nan, math.inf, -math.inf]
+    for _ in range(400):
+        found += [chance.uniform(0, 150), round(chance.uniform(0, 4000), chance.randrange(8))]
+        found += [chance.randrange(10**7) / 44_100, chance.random() * 10.0 ** chance.randrange(-3, 9)]
+    return found + [math.nextafter(number, way) for number in found[20:200] for way in (0, math.inf)]
+
+
+def test_seconds_that_are_doubles_keep_their_shortest_digits(engines: Engines, card: RateCard) -> None:
+    doubles = awkward_doubles()
+    number = [str(n) for n in range(len(doubles))]
+    found = engines.agree(usage_of("transcription", HEARD, seconds=pa.array(doubles), number=number), "number")
+    prices, amounts = card.at(NOON), {row.key[0]: row.amounts[0] for row in found.groups}
+    for n, double in enumerate(doubles):
+        if 0 <= double < 10**9:
+            exact = prices.rate({"type": "transcription", "model": HEARD, "seconds": Decimal(repr(double))}).total
+            assert amounts[str(n)] == exact, repr(double)
+    assert len(found.groups) > 1500
+
+
+def test_seconds_that_are_doubles_are_added_up(engines: Engines) -> None:
+    doubles = [double for double in awkward_doubles() if 1e-2 < double < 1e9] * 3
+    found = engines.agree(usage_of("transcription", HEARD, seconds=pa.array(doubles)), "model")
+    assert found.total.quantities[-1] == sum(Decimal(repr(double)) for double in doubles)
+    assert len(found.comparison.roll_up.shapes) == 1
+
+
+@pytest.mark.parametrize("type_", [pa.float32(), pa.string(), pa.decimal128(38, 18), pa.decimal128(9, 3), pa.int32()])
+def test_seconds_of_any_type(engines: Engines, type_: pa.DataType) -> None:
+    texts = ["7.5", "0.002", "1.1", "4.35", "12", "3.000000000000000001", "1e3", "-1", "3600"]
+    if type_ == pa.string():
+        seconds = pa.array(texts)
+    else:
+        numbers = [Decimal(text) if type_ != pa.int32() else int(float(text)) for text in texts[:5]]
+        seconds = pa.array(numbers, pa.decimal128(38, 18) if type_ != pa.int32() else type_).cast(type_)
+    assert engines.agree(usage_of("transcription", HEARD, seconds=seconds), "model").priced >= 5
+
+
+@pytest.mark.parametrize("type_", [pa.float64(), pa.float32(), pa.decimal128(38, 30), pa.decimal128(9, 3)])
+def test_reference_seconds_of_any_type(engines: Engines, type_: pa.DataType) -> None:
+    numbers = [Decimal(text) for text in ("7.5", "0.002", "1.1", "0.3", "4.35", "12", "3")]
+    given: dict[str, Any] = {"duration": "5s", "resolution": "1080p", "aspect_ratio": "16:9"}
+    given = {name: [value] * len(numbers) for name, value in given.items()}
+    given["reference_video_total_duration"] = pa.array(numbers, pa.decimal128(38, 30)).cast(type_)
+    found = engines.agree(usage_of("video", "seedance-2-5-reference-to-video-basic", **given), "model")
+    assert found.priced == len(numbers)
+
+
+def counts() -> Iterator[tuple[Any, ...]]:
+    """Tokens that are counts, that are not, and that would overflow if they were added."""
+    odd = (None, 0, 1, 7, 200_000, 200_001, -1, 10**12, 2**31 - 1, 2**53, 2**53 + 1, 2**62, 2**63 - 1)
+    yield from product((1, 300_000), odd, (0, 1, None), (0,))
+    yield from product(odd, (5,), odd, (None, 2**63 - 1, 3))
+
+
+@pytest.mark.parametrize(
+    "type_", [pa.int64(), pa.float64(), pa.string(), pa.decimal128(38, 0), pa.decimal128(38, 18), pa.decimal128(20, 0)]
+)
+def test_tokens_of_any_type(engines: Engines, type_: pa.DataType) -> None:
+    columns = dict(zip(NAMES, zip(*counts(), strict=True), strict=True))
+    given = {name: _array(values, type_) for name, values in columns.items()}
+    customer = [str(n % 50) for n in range(len(given["prompt_tokens"]))]
+    assert engines.agree(usage_of("text", "claude-opus-4-6", customer=customer, **given), "customer").priced > 50
+
+
+def _array(values: tuple[Any, ...], type_: pa.DataType) -> pa.Array:
+    convert: Any = {pa.string(): str, pa.float64(): float, pa.int64(): int}.get(type_, Decimal)
+    return pa.array([None if value is None else convert(value) for value in values], type_)
+
+
+def test_tokens_that_are_no_counts(engines: Engines) -> None:
+    words = ["5", "5.0", "05", " 5", "5\n", "5e3", "-5", "+5", "x", "", "٥", "5" * 18, "5" * 19, "1_000", "NaN", None]
+    more = {"completion_tokens": ["5"] * len(words), "number": [str(n) for n in range(len(words))]}
+    engines.agree(usage_of("text", "claude-opus-4-6", prompt_tokens=words, **more), "number")
+    near = [Decimal(text) for text in ("5", "5.5", f"0.{'0' * 17}1", f"5.{'0' * 17}1")]
+    given = {"prompt_tokens": pa.array(near, pa.decimal128(38, 18)), "completion_tokens": [1] * 4}
+    assert engines.agree(usage_of("text", "claude-opus-4-6", **given), "model").priced == 1
+
+
+def test_small_integers_do_not_wrap(engines: Engines) -> None:
+    most = pa.array([2**31 - 1] * 3000, pa.int32())
+    given = dict.fromkeys(NAMES[:3], most)
+    found = engines.agree(usage_of("text", "claude-opus-4-6", **given), "model")
+    assert found.total.quantities[1] == 3000 * (2**31 - 1)
+
+
+def test_a_sum_passes_64_bits_and_raises_beyond_38_digits(engines: Engines) -> None:
+    def total(number: str, places: int, rows: int) -> Decimal:
+        query = f"SELECT {SparkSql().total(number, 'TRUE', places)} AS total FROM range({rows})"  # noqa: S608
+        return Decimal(engines.spark.sql(query).toArrow()["total"][0].as_py())
+
+    assert total(str(2**63 - 1), 0, 1000) == 1000 * (2**63 - 1)
+    assert total(f"CAST('{'9' * 20}.{'9' * 18}' AS DECIMAL(38, 18))", 18, 1) == Decimal(f"{'9' * 20}.{'9' * 18}")
+    with pytest.raises(Exception, match="NUMERIC_VALUE_OUT_OF_RANGE"):
+        total(f"CAST('{'9' * 20}.{'9' * 18}' AS DECIMAL(38, 18))", 18, 2)
+    with pytest.raises(Exception, match="NUMERIC_VALUE_OUT_OF_RANGE"):
+        total(f"CAST('{'9' * 38}' AS DECIMAL(38, 0))", 0, 2)

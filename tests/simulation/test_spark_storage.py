@@ -1,0 +1,124 @@
+"""What Spark reads and writes by itself: paths, folders and tables in, a table of groups out."""
+
+import csv
+import json
+import os
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from engines_agree import Engines, same, usage_of
+
+from ratecard.simulation.demo_usage import demo_usage
+from ratecard.simulation.engines.spark_files import write_table
+from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.report.groups_storage import write_groups
+from ratecard.simulation.report.report import Report
+
+BY = ("model", "day")
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl"])
+def test_files_are_read_as_duckdb_reads_them(engines: Engines, tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"usage.{ending}"
+    demo_usage(path, 3_000, seed=3, bad_share=Decimal("0.05"), fractional_share=Decimal("0.05"))
+    same(engines.on_duckdb(path, by=BY), engines.on_spark(path.as_uri(), by=BY))
+
+
+def test_folders_and_patterns_are_read(engines: Engines, tmp_path: Path) -> None:
+    for number in (1, 2):
+        demo_usage(tmp_path / f"usage-{number}.csv", 300, seed=number)
+    of_duckdb = engines.on_duckdb(tmp_path, by=BY)
+    for place in (str(tmp_path), str(tmp_path / "usage-?.csv"), [str(path) for path in tmp_path.iterdir()]):
+        same(of_duckdb, engines.on_spark(place, by=BY))
+
+
+def test_text_in_files_keeps_every_character_and_digit(engines: Engines, tmp_path: Path) -> None:
+    same_of_all = {"type": "speech", "model": "tts-kokoro", "timestamp": "2026-10-01"}
+    said = (("5", 'a "b", c'), ("5.0", "two\nlines"), ("007", " ü \\ "), ("", "it's"))
+    rows: list[dict[str, Any]] = [same_of_all | {"characters": count, "who": who} for count, who in said]
+    with (tmp_path / "usage.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    numbers = ("4.350", "1e-7", "12345678901234567890.123", "0.10")
+    lines = [json.dumps(row)[:-1] + f', "digits": {number}}}' for row, number in zip(rows, numbers, strict=True)]
+    (tmp_path / "usage.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    for name in ("usage.csv", "usage.jsonl"):
+        found = engines.on_spark(str(tmp_path / name), by=("who",))
+        same(engines.on_duckdb(tmp_path / name, by=("who",)), found)
+        assert {row.key[0] for row in found.groups} == {who for count, who in said if count}
+    found = engines.on_spark(str(tmp_path / "usage.jsonl"), by=("digits",))
+    assert {row.key[0] for row in found.groups} == set(numbers[:3])
+
+
+def test_files_whose_columns_differ_are_put_together_by_name(engines: Engines, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("type,model,timestamp,characters\nspeech,tts-kokoro,2026-10-01,5\n")
+    (tmp_path / "b.csv").write_text("model,type,characters,timestamp,who\ntts-kokoro,speech,7,2026-10-01,me\n")
+    files = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
+    found = engines.on_spark(files, by=("who",))
+    same(engines.on_duckdb(files, by=("who",)), found)
+    assert {row.key[0]: int(row.quantities[4]) for row in found.groups} == {"me": 7, None: 5}
+    with pytest.raises(SimulationError, match="cannot be read"):  # never by position
+        engines.on_spark(str(tmp_path))
+
+
+def test_a_table_is_read_by_its_name(engines: Engines, tmp_path: Path) -> None:
+    demo_usage(tmp_path / "usage.parquet", 1_000, seed=3)
+    engines.spark.read.parquet(str(tmp_path)).createOrReplaceTempView("requests")
+    same(engines.on_duckdb(tmp_path / "usage.parquet", by=BY), engines.on_spark("requests", by=BY))
+    with pytest.raises(SimulationError, match="reques"):
+        engines.on_spark("reques", by=BY)
+
+
+def test_what_cannot_be_read(engines: Engines, tmp_path: Path) -> None:
+    path = tmp_path / "usage.parquet"
+    demo_usage(path, 20_000, seed=3)
+    os.truncate(path, path.stat().st_size // 2)
+    (tmp_path / "usage.jsonl").write_text('{"type": "text", "model": "x"}\n{"type": "te')
+    (tmp_path / "usage.csv").write_text("type,model,timestamp\ntext\n")
+    for name in ("usage.parquet", "usage.jsonl", "usage.csv", "none.parquet", "none/"):
+        with pytest.raises(SimulationError, match="cannot be read"):
+            engines.on_spark(str(tmp_path / name), by=())
+    with pytest.raises(SimulationError, match="3 kinds"):
+        engines.on_spark(str(tmp_path))
+    with pytest.raises(SimulationError, match="Spark reads paths"):
+        engines.on_spark(5)
+    assert engines.spark.catalog.listTables() is not None
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl"])
+def test_a_table_is_written_with_all_of_its_digits(engines: Engines, tmp_path: Path, ending: str) -> None:
+    amounts = [Decimal("0.0000001"), Decimal("-12345678901234567890.1234567"), Decimal("0.0000000")]
+    table = pa.table({"model": ["a", 'b "c", d', "e"], "a `m`": pa.array(amounts, pa.decimal128(38, 7))})
+    place = f"{tmp_path.as_uri()}/out/groups.{ending}"
+    write_table(table, place)
+    folder = tmp_path / "out" / f"groups.{ending}"
+    (file,) = (path for path in folder.iterdir() if not path.name.startswith((".", "_")))
+    if ending == "parquet":
+        assert pyarrow.parquet.read_table(file).equals(table)
+    else:
+        lines = file.read_text(encoding="utf-8").splitlines()
+        read = list(csv.DictReader(lines)) if ending == "csv" else [json.loads(line) for line in lines]
+        plain = (format(amount, "f") for amount in amounts)
+        rows = zip(("a", 'b "c", d', "e"), plain, strict=True)
+        assert read == [{"model": name, "a `m`": text} for name, text in rows]
+    before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
+    with pytest.raises(SimulationError, match=r"cannot be written.*already exists"):
+        write_table(table, place)
+    assert before == {path: path.stat().st_mtime_ns for path in folder.iterdir()}
+
+
+def test_groups_are_written(engines: Engines, tmp_path: Path) -> None:
+    usage = usage_of("speech", "tts-kokoro", characters=[5, 6])
+    place = f"{tmp_path.as_uri()}/groups.parquet"
+    found = engines.on_spark(usage, by=BY)
+    write_groups(Report(found), place)
+    (row,) = pyarrow.parquet.read_table(tmp_path / "groups.parquet").to_pylist()
+    assert (row["model"], row["day"], row["requests"]) == ("tts-kokoro", "2026-10-01", 2)
+    assert found.total.amounts[0] in row.values()
+    with pytest.raises(SimulationError, match=r"groups.xlsx is not"):
+        write_groups(Report(found), f"{tmp_path.as_uri()}/groups.xlsx")

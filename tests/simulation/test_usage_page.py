@@ -1,0 +1,15 @@
+"""The page about simulations names every column of a usage table, of each type those that it has."""
+
+import re
+
+from ratecard.simulation.columns import LAYOUTS
+from readme_blocks import ROOT, SIMULATION
+
+
+def test_the_page_names_the_columns_of_every_type() -> None:
+    page = (ROOT / SIMULATION).read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| (`.*) \|$", page, re.MULTILINE))
+    shown = {name: re.findall(r"`(\w+)`", words) for name, words in rows.items()}
+    assert shown == {
+        name: [column.name for column in (*layout.quantities, *layout.attributes)] for name, layout in LAYOUTS.items()
+    }
