@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from ratecard.diff.change import percent_text
+from ratecard.simulation.allocation import uncollected
 from ratecard.simulation.priced_shape import PricedShape, Vector
 from ratecard.simulation.roll_up import Counted, RollUp
 from ratecard.simulation.roll_up_sql import QUANTITIES
@@ -69,7 +70,8 @@ class Comparison:
         chosen = "".join(f"{name}, " for name in names)
         grouping = f" GROUP BY {', '.join(names)} ORDER BY {', '.join(names)}" if names else ""
         found = self.roll_up.workspace.connection.execute(f"SELECT {chosen}{self.sums()} {self.source()}{grouping}")
-        return tuple(self._row(row, len(names)) for row in found.fetchall())
+        with uncollected():
+            return tuple(self._row(row, len(names)) for row in found.fetchall())
 
     def count(self, keys: Sequence[str]) -> int:
         """How many rows a breakdown has."""

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from ratecard.diff.side import Side
+from ratecard.simulation.allocation import uncollected
 from ratecard.simulation.attribution import Attribution, attribute
 from ratecard.simulation.comparison import MODEL, Comparison, Row
 from ratecard.simulation.customers import Customers, customers_of
@@ -54,11 +55,12 @@ class Simulation:
         current: SidePrices | None = None,
     ) -> None:
         self.sides, self.pricer, self.costs = tuple(sides), pricer, costs
-        first = current or SidePrices(rolled, pricer.outcomes(sides[0], rolled.shapes))
-        further = (
-            SidePrices(rolled, pricer.outcomes(side, rolled.shapes, sides[0], first.outcomes), first)
-            for side in sides[1:]
-        )
+        with uncollected():
+            first = current or SidePrices(rolled, pricer.outcomes(sides[0], rolled.shapes))
+            further = [
+                SidePrices(rolled, pricer.outcomes(side, rolled.shapes, sides[0], first.outcomes), first)
+                for side in sides[1:]
+            ]
         self.comparison = Comparison(rolled, (first, *further))
 
     def against(self, *candidates: Specification) -> "Simulation":

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import pyarrow
 
+from ratecard.simulation.allocation import uncollected
 from ratecard.simulation.engines.duckdb_engine import Workspace
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.predicates import Predicates
@@ -78,8 +79,11 @@ class RollUp:
     def shapes(self) -> tuple[Counted, ...]:
         """Every shape, in the order of its number."""
         columns = ", ".join((*_SAME, "requests", *_SUMS))
-        found = self.workspace.connection.execute(f"SELECT {columns} FROM {self._shapes} ORDER BY shape").fetchall()
-        return tuple(Counted(Shape(*row[: len(_SAME)]), row[len(_SAME)], row[len(_SAME) + 1 :]) for row in found)
+        found = self.workspace.connection.execute(f"SELECT {columns} FROM {self._shapes} ORDER BY shape")
+        with uncollected():
+            return tuple(
+                Counted(Shape(*row[: len(_SAME)]), row[len(_SAME)], row[len(_SAME) + 1 :]) for row in found.fetchall()
+            )
 
     @cached_property
     def rows(self) -> int:

@@ -5,8 +5,6 @@ from collections.abc import Mapping
 
 from ratecard.simulation.dialect import ANY_URL, INSTANT, URL, ColumnType
 
-# Up to here every whole number has a double of its own.
-_EXACT_DOUBLE = 2**53
 # A decimal of at most 15 digits is the shortest text of the double nearest to it, and no other such decimal is near.
 _SHORT = "DECIMAL(15, 6)"
 # A smaller double has an exponent in its shortest text, and no engine adds it up.
@@ -48,7 +46,7 @@ class SparkSql:
         if type_ == "text":
             return f"CASE WHEN {_matches(column, '[0-9]{1,18}')} THEN {number} END"
         if type_ == "double":
-            return f"CASE WHEN {number} = {column} AND abs({column}) <= {_EXACT_DOUBLE} THEN {number} END"
+            return f"CASE WHEN {number} = {column} THEN {number} END"
         return f"CASE WHEN sign({column} % 1BD) = 0 THEN {number} END"
 
     def exact(self, column: str, type_: ColumnType) -> str:
