@@ -59,7 +59,7 @@ demo: $(VENV)/.package  ## quote real models at real prices, with line items, er
 
 .PHONY: test
 test: lint types  ## run lint, format, types and all tests with branch coverage
-	$(BIN)/python -m pytest --cov --cov-report=term
+	$(BIN)/python -m pytest --ignore-glob='*/test_spark*.py' --ignore-glob='*_in_browser.py' --cov --cov-report=term
 
 .PHONY: lint
 lint: $(VENV)/.tools  ## check style and format
@@ -76,7 +76,7 @@ format: $(VENV)/.tools  ## correct style and format
 	$(BIN)/ruff format .
 
 .PHONY: check
-check: test test-wheel test-postgres  ## run everything that CI runs
+check: test test-wheel test-tables test-postgres test-browser test-spark  ## run everything that CI runs
 
 .PHONY: test-wheel
 test-wheel: $(VENV)/.package  ## build the wheel and use it alone, far from this folder
@@ -85,6 +85,15 @@ test-wheel: $(VENV)/.package  ## build the wheel and use it alone, far from this
 .PHONY: test-postgres
 test-postgres: $(VENV)/.tools  ## try the ledger and the usage history on a real PostgreSQL
 	@sh .ci/test-postgres $(BIN)/python
+
+.PHONY: test-spark
+test-spark: $(VENV)/.tools  ## simulate 200,000 rows on a real Spark; says why it skips where there is no Java
+	$(PIP) install -c constraints.txt -e '.[spark]'
+	$(BIN)/python -m pytest -q -rs tests/simulation/test_spark*.py
+
+.PHONY: test-browser
+test-browser: $(VENV)/.tools  ## try the pages in a real browser; says why it skips where there is none
+	$(BIN)/python -m pytest -q -rs tests/*/test_*_in_browser.py
 
 .PHONY: tables
 tables: $(VENV)/.package  ## check pricing_tables and its examples
@@ -105,6 +114,34 @@ schema: $(VENV)/.package  ## write pricing_tables/schema.json, by which editors 
 .PHONY: bench
 bench: $(VENV)/.tools  ## compare a quote with validating its body
 	$(BIN)/python benchmarks/quote_one.py
+
+# How many rows `make bench-simulate` makes up.
+ROWS := 1000000
+.PHONY: bench-simulate
+bench-simulate: $(VENV)/.tools  ## compare a simulation with the bare scan of its usage
+	$(BIN)/python benchmarks/simulate.py --rows $(ROWS)
+
+.PHONY: bench-serve
+bench-serve: $(VENV)/.tools  ## compare quotes over HTTP with a constant endpoint (needs wrk)
+	$(BIN)/python benchmarks/serve.py
+
+.PHONY: test-openapi
+test-openapi: $(VENV)/.tools  ## send 10,000 cases made from the OpenAPI description to a running server
+	$(BIN)/python tests/server/openapi_cases.py 10000
+
+.PHONY: test-swaps
+test-swaps: $(VENV)/.tools  ## swap tables 200 times under load: no failed request, no answer of refused tables
+	$(BIN)/python benchmarks/serve_soak.py --swaps 200 --kill-every 0
+
+# How long `make soak` takes.
+SECONDS := 600
+.PHONY: soak
+soak: $(VENV)/.tools  ## ten minutes of requests while tables are swapped and workers are killed
+	$(BIN)/python benchmarks/serve_soak.py --seconds $(SECONDS)
+
+.PHONY: fuzz
+fuzz: $(VENV)/.tools  ## send 1,000,000 mutated bodies through the library
+	$(BIN)/python benchmarks/fuzz.py 1000000
 
 .PHONY: bench-text
 bench-text: constraints.txt | $(BIN)/python  ## compare the charge of tokens with other libraries, in .venv-bench
