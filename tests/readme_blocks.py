@@ -14,12 +14,14 @@ import sys
 import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from textwrap import dedent
 from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 PRICING = "pricing_tables/README.md"
-PAGES = ("README.md", PRICING)
+SIMULATION = "docs/simulation.md"
+PAGES = ("README.md", PRICING, SIMULATION)
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # These change with every edit of a table, and the sense of a page does not depend on them.
 _PASSING = re.compile(r"(?<=\.yaml:)\d+|\b[0-9a-f]{16}\b")
@@ -44,6 +46,11 @@ def blocks(page: str) -> list[Block]:
 
 def outputs(page: str) -> Iterator[tuple[Block, str, str]]:
     """(block, what the page shows, what is really printed) for every block that shows an output."""
+    with TemporaryDirectory() as own:  # where what an example writes is left to the next one
+        yield from _outputs(page, Path(own) if page == SIMULATION else ROOT)
+
+
+def _outputs(page: str, folder: Path) -> Iterator[tuple[Block, str, str]]:
     known = blocks(page)
     for block, after in zip(known, [*known[1:], None], strict=True):
         if page == PRICING and block.language == "text":
@@ -51,10 +58,11 @@ def outputs(page: str) -> Iterator[tuple[Block, str, str]]:
 
             yield block, block.text, refusals()
         if block.language == "python" and after is not None and after.language == "text":
-            yield after, after.text, _run([sys.executable, "-c", block.text])
+            yield after, after.text, _run([sys.executable, "-c", block.text], folder)
         if block.language == "console":
             commands = [line[2:] for line in block.text.splitlines() if line.startswith("$ ")]
-            yield block, block.text, "".join(f"$ {command}\n{_run(['sh', '-c', command])}" for command in commands)
+            printed = (f"$ {command}\n{_run(['sh', '-c', command], folder)}" for command in commands)
+            yield block, block.text, "".join(printed)
 
 
 def excerpts(page: str) -> Iterator[tuple[Block, str, str]]:
@@ -70,11 +78,11 @@ def passing(output: str) -> str:
     return _PASSING.sub("*", output)
 
 
-def _run(command: list[str]) -> str:
+def _run(command: list[str], folder: Path) -> str:
     scripts = sysconfig.get_path("scripts")
     environment = os.environ | {"PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}", "PYTHONUTF8": "1"}
     done = subprocess.run(
-        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
     )
     return done.stdout.decode()
 

@@ -7,6 +7,8 @@
 (Decimal('0.77'), 'USD')
 """
 
+from typing import TYPE_CHECKING, Any
+
 from ratecard.account.keys import ApiKey, ApiKeyList, period_start, within_limits
 from ratecard.account.limits import Limit, LimitError, Sunset
 from ratecard.account.settle import BalanceError, daily_allowance, next_refresh, settle
@@ -33,6 +35,9 @@ from ratecard.requests.usage import (
     VideoUsage,
 )
 from ratecard.words.errors import Fault, InstantError, QuoteError, RateCardError, TableError
+
+if TYPE_CHECKING:
+    from ratecard.simulation.simulate import simulate as simulate
 
 __all__ = [
     "ApiKey",
@@ -78,3 +83,16 @@ __all__ = [
     "sunset",
     "within_limits",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`simulate`, loaded with its engine when it is asked for: `pip install 'ratecard[simulate]'`."""
+    if name != "simulate":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from ratecard.simulation.failure import missing_extra
+
+    try:
+        from ratecard.simulation.simulate import simulate
+    except ModuleNotFoundError as error:
+        raise missing_extra("simulate", error) from None
+    return simulate

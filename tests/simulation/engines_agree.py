@@ -1,5 +1,6 @@
 """Both engines on the same usage: whatever Spark says, DuckDB says too, to the last digit."""
 
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -37,6 +38,7 @@ class Engines:
 
 def same(one: Simulation, other: Simulation) -> None:
     assert one.rows == other.rows
+    assert Counter(one.comparison.roll_up.shapes) == Counter(other.comparison.roll_up.shapes)
     assert one.total == other.total
     assert one.groups == other.groups
     assert reasons(one) == reasons(other)

@@ -64,6 +64,11 @@ def read_candidate(path: str | Path) -> CandidateFile:
         content = Path(path).read_bytes()
     except OSError as error:
         raise TableError([Fault(name, 1, (), f"cannot be read: {error.strerror}")]) from None
+    return candidate_from(name, content)
+
+
+def candidate_from(name: str, content: bytes) -> CandidateFile:
+    """The same of content that need not be in a file; `name` is how messages call it."""
     text = read_yaml_text(name, content)
     data = text.data
     if text.faults and data is None:

@@ -5,13 +5,17 @@ from typing import Any
 import click
 
 from ratecard.doors.cli.check import check
+from ratecard.doors.cli.demo_usage import demo_usage
 from ratecard.doors.cli.diff import diff
 from ratecard.doors.cli.explain import explain
 from ratecard.doors.cli.models import models
 from ratecard.doors.cli.promote import promote
 from ratecard.doors.cli.quote import quote
 from ratecard.doors.cli.schema import schema
+from ratecard.doors.cli.serve import serve
 from ratecard.doors.cli.sheet import sheet
+from ratecard.doors.cli.simulate import simulate
+from ratecard.doors.cli.whatif import whatif
 from ratecard.words.errors import RateCardError
 from ratecard.words.suggest import did_you_mean
 
@@ -45,10 +49,13 @@ def main() -> None:
     ratecard sheet kling-o3-pro-text-to-video        every price of a model
     ratecard check pricing_tables                    every fault of a folder
     ratecard diff HEAD~1 pricing_tables              which prices differ
+    ratecard serve pricing_tables                    quotes over HTTP
+    ratecard simulate usage.parquet --candidate kling.yaml   recorded usage under other prices
+    ratecard whatif usage.parquet                    a page to try prices on it
 
     Exit status: 0 done, 1 the answer is an error body or a failed check, 2 wrong use.
     """
 
 
-for command in (check, diff, explain, models, promote, quote, schema, sheet):
+for command in (check, demo_usage, diff, explain, models, promote, quote, schema, serve, sheet, simulate, whatif):
     main.add_command(command)

@@ -1,0 +1,74 @@
+"""How the words of `ratecard simulate` are read, and what of them is wrong use."""
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from pathlib import Path
+
+import click
+
+ENDINGS = (".html", ".xlsx", ".csv", ".parquet", ".json")
+# An address of a storage, not a file.
+_REMOTE = "://"
+SPARK = "spark"
+
+
+def keys(given: str | None) -> tuple[str, ...] | None:
+    """`model,day,customer`; an empty word means that nothing is grouped by."""
+    return None if given is None else tuple(key.strip() for key in given.split(",") if key.strip())
+
+
+def columns(given: Sequence[str]) -> Mapping[str, str]:
+    """`prompt_tokens=input`: where a column of ours has another name."""
+    found: dict[str, str] = {}
+    for each in given:
+        name, _, column = each.partition("=")
+        if not name or not column:
+            raise click.BadParameter(f"'{each}' is not NAME=COLUMN, like prompt_tokens=input", param_hint="--map")
+        found[name] = column
+    return found
+
+
+def share(given: str | Fraction) -> Fraction:
+    """`10%`."""
+    if isinstance(given, Fraction):
+        return given
+    try:
+        found = Fraction(Decimal(given.removesuffix("%"))) / 100
+    except (InvalidOperation, ValueError, OverflowError):
+        found = Fraction(-1)
+    if found < 0 or not given.endswith("%"):
+        raise click.BadParameter(f"'{given}' is not a percentage. Write it like 10%")
+    return found
+
+
+def check_usage(usage: Sequence[str], engine: str | None) -> None:
+    """Refuse files that are not there; patterns, addresses, and tables of Spark are looked for later."""
+    for each in usage:
+        known = engine == SPARK or _REMOTE in each or any(mark in each for mark in "*?[")
+        if not known and not Path(each).exists():
+            raise click.UsageError(f"There is no file {each}")
+
+
+def outputs(given: Sequence[str], usage: Sequence[str], engine: str | None) -> tuple[list[Path], list[str]]:
+    """The files to write, and the addresses; none of them may be the usage, which stays as it is."""
+    places = [each for each in given if _REMOTE in each]
+    if places and engine != SPARK:
+        raise click.UsageError(f"{places[0]} is an address, which Spark writes: --engine spark")
+    paths = [Path(each) for each in given if _REMOTE not in each]
+    for path in paths:
+        if path.suffix.lower() not in ENDINGS:
+            raise click.UsageError(f"{path} ends in none of {', '.join(ENDINGS)}, so that its format is not known")
+        if not path.parent.is_dir() or path.is_dir():
+            raise click.UsageError(
+                f"{path} cannot be written: " + ("it is a folder" if path.is_dir() else "no such folder")
+            )
+        if any(_is_of(path.resolve(), each) for each in usage):
+            raise click.UsageError(f"{path} is among the usage, which stays as it is")
+    return paths, places
+
+
+def _is_of(path: Path, usage: str) -> bool:
+    """Whether a file is one of a usage, or would be at the next run: it is in a folder or meant by a pattern."""
+    place = Path(usage).resolve()
+    return path == place or place in path.parents or path.match(str(place))

@@ -1,0 +1,92 @@
+"""What `ratecard simulate` does, once its options are read; loaded with the engine, when it is asked for."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+from babel import Locale
+
+from ratecard.diff.side import Side
+from ratecard.doors.cli.simulate_progress import progress
+from ratecard.doors.cli.simulate_text import show, tell
+from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.report.groups_storage import write_groups
+from ratecard.simulation.report.output import write
+from ratecard.simulation.report.report import Question, Report
+from ratecard.simulation.result import Simulation
+from ratecard.simulation.simulate import simulate
+from ratecard.simulation.specification import sides
+from ratecard.simulation.target import read_target, smallest_factor
+from ratecard.simulation.volume import read_elasticity
+
+
+class Asked(NamedTuple):
+    """The options of one run."""
+
+    usage: tuple[str, ...]
+    current: str | None
+    candidates: tuple[str, ...]
+    by: tuple[str, ...] | None
+    columns: Mapping[str, str]
+    # Files to write, and addresses of a storage of Spark.
+    out: Sequence[Path]
+    places: Sequence[str]
+    tables: Path | None
+    elasticities: tuple[str, ...]
+    cost: str | None
+    until_target: str | None
+    rise: Fraction
+    locale: Locale
+    command: str
+    # Of `simulate` itself.
+    settings: Mapping[str, Any]
+
+
+def run(asked: Asked) -> None:
+    """Simulate, and write or show what is found."""
+    try:
+        compared = sides(asked.current, asked.candidates, asked.tables)
+        costs = sides(asked.cost, (), asked.tables)[0] if asked.cost else None
+        elasticities = dict(map(read_elasticity, asked.elasticities))
+        target = read_target(asked.until_target) if asked.until_target else None
+    except SimulationError as error:
+        raise click.UsageError(str(error)) from None
+    if target and (len(asked.candidates) != 1 or not Path(asked.candidates[0]).is_file()):
+        raise click.UsageError("--until-target needs one --candidate, a file that scales rates by a factor")
+    question = Question(asked.command, elasticities, asked.rise, target)
+    with ExitStack() as stack:
+        with progress() as begin:
+            simulation = stack.enter_context(_simulated(asked, compared, costs, begin))
+            if not simulation.priced:
+                raise SimulationError(simulation.unpriced_text() if simulation.rows else "the usage has no rows")
+            if target:
+                begin("Seeking the factor", None)
+                found = smallest_factor(simulation, Path(asked.candidates[0]), target, simulation.costs)
+                question = question._replace(reached=found)
+            report = Report(simulation, question, asked.locale)
+            if written := [*map(str, asked.out), *asked.places]:
+                begin("Writing", None)
+                write(report, asked.out)
+                for place in asked.places:
+                    write_groups(report, place, asked.settings["master"])
+        if written:
+            tell(report, written)
+        else:
+            show(report)
+
+
+def _simulated(asked: Asked, compared: Sequence[Side], costs: Side | None, begin: Any) -> Simulation:
+    current, *candidates = compared
+    return simulate(
+        list(asked.usage),
+        current,
+        candidates,
+        by=asked.by,
+        columns=asked.columns,
+        costs=costs,
+        progress=begin,
+        **asked.settings,
+    )

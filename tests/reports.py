@@ -1,0 +1,79 @@
+"""A small usage with awkward names, and what a report of it is made of."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pyarrow.parquet
+
+import ratecard
+from ratecard.simulation.result import Simulation
+
+# What a spreadsheet would run, what HTML would read, and no name at all.
+CUSTOMERS = ("acme", "=1+2", "+49", "-5", "@sum", "<b>bold</b>", 'quo"te, comma', None)
+DEARER = """
+candidate: dearer text
+effective: 2026-09-30
+proposed_by: Pricing
+why: a test
+changes:
+  - scale: {type: text}
+    factor: 1.2
+  - set: kling-o3-pro-text-to-video
+    where: {audio: true}
+    rate: 0.1501
+"""
+CHEAPER = """
+candidate: cheaper video
+effective: 2026-10-05
+proposed_by: Pricing
+why: a test
+changes:
+  - scale: {type: video}
+    factor: 0.5
+"""
+_START = datetime(2026, 10, 1, 12, tzinfo=UTC)
+_SCHEMA = pyarrow.schema(
+    [
+        *((name, pyarrow.string()) for name in ("type", "model", "customer", "duration", "network", "method")),
+        ("timestamp", pyarrow.timestamp("us", tz="UTC")),
+        *((name, pyarrow.int64()) for name in ("prompt_tokens", "completion_tokens", "cached_tokens")),
+    ]
+)
+
+
+def usage(rows: int = 240) -> pyarrow.Table:
+    """Text, video and RPC over ten days; one row in forty has no price."""
+    return pyarrow.Table.from_pylist([_row(number) for number in range(rows)], schema=_SCHEMA)
+
+
+def _row(number: int) -> dict[str, Any]:
+    head = {
+        "timestamp": _START + timedelta(hours=number),
+        "customer": CUSTOMERS[(number + number // 5) % len(CUSTOMERS)],
+    }
+    if number % 40 == 7:
+        return head | {"type": "video", "model": "no-such-model", "duration": "5s"}
+    if number % 4 == 0:
+        return head | {"type": "video", "model": "kling-o3-pro-text-to-video", "duration": f"{3 + number % 8}s"}
+    if number % 4 == 1:
+        return head | {"type": "rpc", "network": "ethereum-mainnet", "method": "eth_call"}
+    model = "claude-opus-4-6" if number % 3 else "openai-gpt-54"
+    tokens = {"prompt_tokens": 1000 + 977 * number, "completion_tokens": 3 * number, "cached_tokens": 7 * number}
+    return head | {"type": "text", "model": model} | tokens
+
+
+def files(folder: Path) -> tuple[Path, Path, Path]:
+    """The usage and the candidates as files."""
+    table, dearer, cheaper = folder / "usage.parquet", folder / "dearer.yaml", folder / "cheaper.yaml"
+    pyarrow.parquet.write_table(usage(), table)
+    dearer.write_text(DEARER, encoding="utf-8")
+    cheaper.write_text(CHEAPER, encoding="utf-8")
+    return table, dearer, cheaper
+
+
+def simulated(folder: Path, **more: Any) -> Simulation:
+    """The usage under the dearer candidate, by model, day and customer."""
+    table, dearer, _ = files(folder)
+    return ratecard.simulate(table, None, dearer, **more)
