@@ -1,0 +1,166 @@
+"""Valid, invalid and hostile requests while tables are swapped and workers are killed: is every answer the right one?
+
+    python benchmarks/serve_soak.py --seconds 600                     make soak
+    python benchmarks/serve_soak.py --swaps 200 --kill-every 0        make test-swaps
+
+Half of the swaps are broken. Every answer to a body must be the library's, byte for byte, for the digest that the
+answer names, and that must be the digest of a sound folder; nothing may be answered with 5xx. A request may fail only
+where the worker that had it was killed. The exit status is 1 if any of this does not hold.
+"""
+
+import argparse
+import asyncio
+import os
+import random
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from datetime import UTC, date, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+
+from serve_client import Answer, Connection
+from serve_requests import HOSTILE, body
+from serve_tables import ChangingTables
+
+from ratecard import QuoteError
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "server"))
+from serving import Server, serving
+
+CONNECTIONS = 12
+# For so long after a worker was killed may a request fail.
+AFTERSHOCK = 3
+_QUIET = 2
+
+
+class Soak:
+    """One run: what is counted, and what was wrong."""
+
+    def __init__(self, server: Server, tables: ChangingTables, seed: int) -> None:
+        self.server, self.tables, self.seed = server, tables, seed
+        self.statuses, self.digests = Counter[int](), Counter[str]()
+        self.swaps, self.kills, self.lost, self.hostile, self.slowest = 0, 0, 0, 0, 0.0
+        self.wrong: list[str] = []
+        self.killed_at = -60.0
+        self.over = False
+
+    async def ask(self, number: int) -> None:
+        """Ask on one connection, and on a new one where that ended."""
+        dice, connection = random.Random(f"{self.seed} {number}"), None
+        while not self.over:
+            raw, started = body(dice), time.monotonic()
+            path = dice.choice(["/api/v1/video/quote"] * 9 + ["/api/v1/audio/quote"])
+            try:
+                connection = connection or await Connection.open(self.server.base)
+                self.check(path, raw, await connection.post(path, raw))
+            except (OSError, EOFError, asyncio.IncompleteReadError) as error:
+                connection = None
+                if time.monotonic() - self.killed_at > AFTERSHOCK:
+                    self.wrong.append(f"lost: {raw!r}: {error!r}")
+                self.lost += 1
+            self.slowest = max(self.slowest, time.monotonic() - started)
+            if dice.random() < 0.02:
+                await self.attack(dice.choice(HOSTILE))
+
+    async def attack(self, raw: bytes) -> None:
+        """Hostile bytes on a connection of their own."""
+        self.hostile += 1
+        try:
+            connection = await Connection.open(self.server.base)
+            answer = await asyncio.wait_for(connection.send(raw), timeout=0.2)
+        except (OSError, EOFError, TimeoutError, asyncio.IncompleteReadError):
+            return
+        self.statuses[answer.status] += 1
+        if not 400 <= answer.status < 500:
+            self.wrong.append(f"hostile {raw[:60]!r} is answered with {answer.status}")
+        connection.close()
+
+    def check(self, path: str, raw: bytes, answer: Answer) -> None:
+        """Compare an answer with the library's for the tables that it names, on the day that it was made."""
+        self.statuses[answer.status] += 1
+        digest = answer.headers.get("x-ratecard-digest", "")
+        self.digests[digest] += 1
+        said = parsedate_to_datetime(answer.headers["date"])
+        days = {(said + timedelta(seconds=second)).astimezone(UTC).date() for second in (-1, 0, 1)}
+        if (answer.status, answer.body) not in [self.expected(path, raw, digest, day) for day in days]:
+            self.wrong.append(f"{path} {raw!r} is answered {answer.status} {answer.body!r} of tables {digest!r}")
+
+    def expected(self, path: str, raw: bytes, digest: str, day: date) -> tuple[int, bytes]:
+        """What the library answers."""
+        book = self.tables.book(digest, day)
+        if book is None:
+            return 0, b"no sound tables have this digest"
+        try:
+            return 200, (book.quote_audio if path.startswith("/api/v1/audio") else book.quote_video)(raw).to_json()
+        except QuoteError as refusal:
+            return 400, refusal.to_json()
+
+    async def swap(self, every: float, swaps: int) -> None:
+        """Change the tables, so many times or to the end."""
+        for _ in self.tables.changes(random.Random(self.seed)):
+            self.swaps += 1
+            await asyncio.sleep(every)
+            if self.over or self.swaps == swaps:
+                return
+
+    async def kill(self, every: float) -> None:
+        """Kill a worker now and then."""
+        dice = random.Random(self.seed)
+        while every and not self.over:
+            await asyncio.sleep(every)
+            workers = self.server.workers()
+            if len(workers) > 1 and not self.over:
+                self.kills, self.killed_at = self.kills + 1, time.monotonic()
+                os.kill(dice.choice(workers), signal.SIGKILL)
+
+    async def run(self, seconds: float, swaps: int, swap_every: float, kill_every: float) -> None:
+        """Until the time is over, or so many swaps are made."""
+        asking = [asyncio.create_task(self.ask(number)) for number in range(CONNECTIONS)]
+        killing = asyncio.create_task(self.kill(kill_every))
+        swapping = asyncio.create_task(self.swap(swap_every, swaps))
+        await asyncio.wait({swapping}, timeout=None if swaps else seconds)
+        await asyncio.sleep(_QUIET if swaps else 0)
+        self.over = True
+        killing.cancel()
+        swapping.cancel()
+        await asyncio.gather(*asking)
+
+    def report(self, seconds: float) -> bool:
+        """Print what was seen; whether all was right."""
+        for wrong in self.wrong[:10]:
+            print("WRONG", wrong[:1000])
+        asked, broken = sum(self.statuses.values()), self.swaps // 2
+        print(f"{asked:,} answers in {seconds:.0f} s: {dict(sorted(self.statuses.items()))}; {self.hostile:,} hostile")
+        print(f"{self.swaps} swaps, {broken} of them broken; answers of {len(self.digests)} different sound tables")
+        print(f"{self.kills} workers killed, {self.lost} requests lost with them; slowest answer {self.slowest:.2f} s")
+        failed = sum(count for status, count in self.statuses.items() if status >= 500)
+        taken = self.server.said.count("take the place of")
+        print(f"{failed} answers with 5xx, {len(self.wrong)} wrong; the workers took {taken} tables into service")
+        return not self.wrong and not failed and len(self.digests) > min(3, self.swaps // 4)
+
+
+def main() -> None:
+    """Run, report; the exit status is 1 where something was wrong."""
+    given = argparse.ArgumentParser()
+    given.add_argument("--seconds", type=float, default=600)
+    given.add_argument("--swaps", type=int, default=0, help="so many swaps instead of so many seconds")
+    given.add_argument("--swap-every", type=float, default=1)
+    given.add_argument("--kill-every", type=float, default=15, help="seconds between two kills; 0: none")
+    given.add_argument("--workers", type=int, default=2)
+    given.add_argument("--seed", type=int, default=1)
+    options = given.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        tables = ChangingTables(Path(folder), states=min(24, options.swaps) or 24)
+        with serving(tables.folder, "--workers", str(options.workers)) as server:
+            soak, started = Soak(server, tables, options.seed), time.monotonic()
+            asyncio.run(soak.run(options.seconds, options.swaps, options.swap_every, options.kill_every))
+            right = soak.report(time.monotonic() - started)
+    print(f"{options.workers} workers, seed {options.seed}; {datetime.now(UTC):%Y-%m-%d}")
+    sys.exit(not right)
+
+
+if __name__ == "__main__":
+    main()

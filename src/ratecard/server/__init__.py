@@ -1,0 +1,22 @@
+"""Floor 4: quotes over HTTP. A host mounts the router, or runs the whole application. Needs `ratecard[server]`.
+
+>>> from fastapi import FastAPI
+>>> app = FastAPI()
+>>> app.include_router(router(parts=["quotes"]))
+"""
+
+try:
+    import brotli  # type: ignore[import-untyped]  # noqa: F401
+    import fastapi  # noqa: F401
+    import prometheus_client  # noqa: F401
+    import watchfiles  # noqa: F401
+except ImportError as missing:
+    raise ImportError(f"The server needs {missing.name}: pip install 'ratecard[server]'", name=missing.name) from None
+
+from ratecard.server.application import application
+from ratecard.server.bearer import Bearer, Check
+from ratecard.server.live import LiveRateCard
+from ratecard.server.router import BASE_PATH, PARTS, router
+from ratecard.server.source import Probe
+
+__all__ = ["BASE_PATH", "PARTS", "Bearer", "Check", "LiveRateCard", "Probe", "application", "router"]

@@ -1,0 +1,84 @@
+"""Who may ask: the host's check decides, and keys of the environment where the server runs alone."""
+
+from typing import Any
+
+import pytest
+from asking import asked, post
+
+import ratecard
+from ratecard.server import application
+from ratecard.server.keys import ApiKeys
+
+
+def check(token: str) -> str | None:
+    return {"sesame": "ali"}.get(token)
+
+
+async def slow_check(token: str) -> str | None:
+    return check(token)
+
+
+@pytest.mark.parametrize("hook", [check, slow_check])
+@pytest.mark.parametrize(
+    ("header", "status"),
+    [
+        ("Bearer sesame", 200),
+        ("bearer  sesame ", 200),
+        ("Bearer open", 401),
+        ("Bearer", 401),
+        ("Bearer ", 401),
+        ("Basic sesame", 401),
+        ("sesame", 401),
+        (None, 401),
+    ],
+)
+def test_a_token_is_what_the_host_says_it_is(
+    card: ratecard.RateCard, hook: Any, header: str | None, status: int
+) -> None:
+    with asked(application(card, check=hook)) as client:
+        headers: dict[str, Any] = {"authorization": header} if header is not None else {}
+        answers: list[Any] = [post(client, **headers), client.get("/api/v1/models", headers=headers)]
+    assert [answer.status_code for answer in answers] == [status, status]
+    if status == 401:
+        assert all(set(answer.json()) == {"error"} for answer in answers)
+        assert all(answer.headers["www-authenticate"] == "Bearer" for answer in answers)
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/metrics", "/api/v1/healthz", "/api/v1/metrics"])
+def test_operation_needs_no_key(card: ratecard.RateCard, path: str) -> None:
+    with asked(application(card, check=check)) as client:
+        assert client.get(path).status_code == 200
+
+
+def test_the_sunset_endpoint_needs_no_key(card: ratecard.RateCard) -> None:
+    with asked(application(card, check=check)) as client:
+        assert client.get("/api/v1/billing/usage").status_code == 410
+
+
+def test_who_may_not_ask_is_not_told_what_is_wrong_with_the_body(card: ratecard.RateCard) -> None:
+    with asked(application(card, check=check)) as client:
+        assert post(client, b"x", content_type="text/plain").status_code == 401
+
+
+def test_keys_name_their_accounts() -> None:
+    keys = ApiKeys("acme:abcdefgh, bob:with:colons\n12345678")
+    assert keys.account("abcdefgh") == "acme"
+    assert keys.account("colons") == "bob:with"
+    assert keys.account("12345678") == "default"
+    assert keys.account("") is None
+    assert keys.account("\udcff") is None
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("", "holds no key"),
+        (" , \n", "holds no key"),
+        ("secret, a:", "entry 2 names an account and no key"),
+        ("12345678,x:12345678", "key 2 stands there twice"),
+    ],
+)
+def test_what_is_no_key_is_refused_without_showing_it(given: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words) as refusal:
+        ApiKeys(given)
+    assert "secret" not in str(refusal.value)

@@ -1,0 +1,84 @@
+"""What the pages show is what curl, the OpenAI client and an application that mounts the router really get."""
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openai import AuthenticationError, BadRequestError, OpenAI
+from serving import Server, serving
+
+ROOT = Path(__file__).parent.parent.parent
+PAGES = ("docs/server.md", "README.md")
+KEY = "open-sesame"
+BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```(?:\n\n```text\n(.*?)^```)?$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with serving(RATECARD_API_KEYS=f"acme:{KEY}") as found:
+        yield found
+
+
+def examples(page: str) -> Iterator[Any]:
+    """Every block of a page with what it shows; of the README those that ask a server."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for found in BLOCK.finditer(text):
+        if page != "README.md" or "curl" in found[2]:
+            yield pytest.param(*found.groups(), id=f"{page}:{text.count(chr(10), 0, found.start()) + 1}")
+
+
+EXAMPLES = [example for page in PAGES for example in examples(page)]
+
+
+@pytest.mark.parametrize(("language", "code", "shown"), EXAMPLES)
+def test_an_example_of_the_page_prints_what_it_shows(
+    server: Server, language: str, code: str, shown: str | None
+) -> None:
+    if "ratecard serve" in code:
+        assert shown is None
+        return
+    here = code.replace("http://127.0.0.1:8000", server.base)
+    command = ["sh", "-c", here] if language == "sh" else [sys.executable, "-c", here]
+    assert language != "sh" or shutil.which("curl"), "curl is needed"
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == (shown or "").strip()
+
+
+def test_the_pages_have_their_examples() -> None:
+    assert sum("curl" in str(example.values[1]) for example in EXAMPLES) >= 5
+
+
+@pytest.fixture
+def client(server: Server) -> Iterator[OpenAI]:
+    with OpenAI(base_url=f"{server.base}/api/v1", api_key=KEY, max_retries=0) as found:
+        yield found
+
+
+def test_the_openai_client_reads_the_models(client: OpenAI) -> None:
+    models = {model.id: model for model in client.models.list()}
+    assert len(models) > 300
+    assert models["topaz-video-upscale"].object == "model"
+    assert models["topaz-video-upscale"].created > 1_700_000_000
+    assert models["topaz-video-upscale"].owned_by
+
+
+def test_the_openai_client_posts_a_quote_and_reads_its_errors(client: OpenAI) -> None:
+    body = {"model": "ovi-image-to-video"}
+    assert client.post("/video/quote", body=body, cast_to=object) == {"quote": 0.22}
+    with pytest.raises(BadRequestError) as refusal:
+        client.post("/video/quote", body=body | {"target_fps": 500}, cast_to=object)
+    assert refusal.value.response.json()["details"]["target_fps"]["_errors"]
+
+
+def test_the_openai_client_knows_a_wrong_key(server: Server) -> None:
+    with (
+        OpenAI(base_url=f"{server.base}/api/v1", api_key="wrong", max_retries=0) as client,
+        pytest.raises(AuthenticationError),
+    ):
+        client.models.list()

@@ -1,0 +1,73 @@
+"""Content-Encoding: as asked, and never unasked."""
+
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+import brotli  # type: ignore[import-untyped]
+import pytest
+from asking import asked, post
+
+import ratecard
+from ratecard.server import application
+from ratecard.server.encoding import encode
+
+BODIES = [b"", b'{"quote":0.82}', b"x" * 1001, bytes(range(256)) * 500]
+
+
+def decoded(body: bytes, encoding: str) -> bytes:
+    if encoding == "gzip":
+        return zlib.decompress(body, wbits=31)
+    plain: bytes = brotli.decompress(body) if encoding == "br" else body
+    return plain
+
+
+@pytest.mark.parametrize(
+    ("asked_for", "encoding"),
+    [
+        ("gzip", "gzip"),
+        ("br", "br"),
+        ("gzip, br", "gzip"),
+        ("gzip;q=0.5, br", "br"),
+        ("GZIP", "gzip"),
+        ("*", "gzip"),
+        ("*;q=0.1, gzip;q=0", "br"),
+        ("deflate, br;q=0.1", "br"),
+        ("", ""),
+        ("identity", ""),
+        ("gzip;q=0", ""),
+        ("gzip;q=0.000", ""),
+        ("gzip;q=nonsense", ""),
+        ("gzip;q=NaN", ""),
+        ("deflate, zstd", ""),
+        (",;q=,;;", ""),
+    ],
+)
+@pytest.mark.parametrize("body", BODIES, ids=map(len, BODIES))
+def test_the_encoding_is_the_one_liked_best(body: bytes, asked_for: str, encoding: str) -> None:
+    packed, name = encode(body, asked_for)
+    assert name == encoding
+    assert decoded(packed, name) == body
+
+
+@pytest.fixture(scope="module")
+def client(card: ratecard.RateCard) -> Iterator[Any]:
+    with asked(application(card)) as found:
+        yield found
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "br"])
+def test_every_answer_of_the_tables_is_encoded_when_asked(client: Any, encoding: str) -> None:
+    asking: dict[str, Any] = {"accept-encoding": encoding}
+    pairs = [
+        (post(client, **asking), post(client)),
+        (post(client, b"x", **asking), post(client, b"x")),
+        (client.get("/api/v1/models", headers=asking), client.get("/api/v1/models")),
+    ]
+    for packed, plain in pairs:
+        assert packed.headers["content-encoding"] == encoding
+        assert packed.headers["vary"] == "Accept-Encoding"
+        assert "content-encoding" not in plain.headers
+        if encoding == "gzip":  # the client reads it; whether it knows br depends on what is installed
+            assert packed.content == plain.content
+    assert int(pairs[2][0].headers["content-length"]) * 5 < int(pairs[2][1].headers["content-length"])

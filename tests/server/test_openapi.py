@@ -1,0 +1,116 @@
+"""The OpenAPI description is whole, and the running server does what it says."""
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import jsonschema
+import pytest
+from asking import asked, post
+from openapi_cases import send_cases
+
+import ratecard
+from ratecard.requests.video_fields import FIELD_ORDER
+from ratecard.server import LiveRateCard, application
+
+NOW = int(datetime(2026, 10, 1, tzinfo=UTC).timestamp()) * 10**9
+
+
+@pytest.fixture(scope="module")
+def client(card: ratecard.RateCard) -> Iterator[Any]:
+    app = application(LiveRateCard(card, clock=lambda: NOW), check=lambda token: token)
+    with asked(app) as found:
+        found.headers["authorization"] = "Bearer sesame"
+        yield found
+
+
+@pytest.fixture(scope="module")
+def description(client: Any) -> Any:
+    return client.get("/openapi.json").json()
+
+
+def operation(description: Any, path: str) -> Any:
+    return next(iter(description["paths"][f"/api/v1{path}"].values()))
+
+
+def request_body(description: Any, path: str) -> Any:
+    return operation(description, path)["requestBody"]["content"]["application/json"]
+
+
+def test_the_server_does_what_it_says() -> None:
+    report = send_cases(examples=40)
+    assert report["status"] == 0, report["said"]
+    assert report["operations"]["tested"] == 7
+    assert report["test_cases"]["generated"] > 300
+    assert report["answers"]["200"] > 50
+    assert report["answers"]["400"] > 50
+    assert not [status for status in report["answers"] if status.startswith("5")]
+
+
+def test_every_endpoint_is_described(description: Any) -> None:
+    paths = {"/video/quote", "/audio/quote", "/models", "/billing/usage", "/healthz", "/metrics"}
+    assert set(description["paths"]) == {f"/api/v1{path}" for path in paths}
+    assert re.fullmatch(r"\d+\.\d+", description["info"]["version"])
+
+
+def test_every_field_of_a_request_is_described(description: Any) -> None:
+    assert tuple(request_body(description, "/video/quote")["schema"]["properties"]) == FIELD_ORDER
+    fields = request_body(description, "/audio/quote")["schema"]["properties"]
+    assert set(fields) == {"model", "duration_seconds", "character_count"}
+
+
+def test_both_error_objects_are_described(description: Any) -> None:
+    for path in ("/video/quote", "/audio/quote"):
+        answers = operation(description, path)["responses"]
+        assert set(answers) == {"200", "400", "401", "413", "415"}
+        schema = answers["400"]["content"]["application/json"]["schema"]
+        names = {each["$ref"].rpartition("/")[2] for each in schema["anyOf"]}
+        assert names == {"InvalidRequest", "ErrorObject"}
+
+
+def test_the_sunset_endpoint_is_deprecated_and_open(description: Any) -> None:
+    usage = operation(description, "/billing/usage")
+    assert usage["deprecated"] is True
+    assert "security" not in usage
+    assert set(usage["responses"]["410"]["headers"]) >= {"Deprecation", "Link", "Sunset"}
+    assert operation(description, "/video/quote")["security"] == [{"bearer": []}]
+
+
+@pytest.mark.parametrize("path", ["/video/quote", "/audio/quote"])
+def test_every_example_is_quoted_and_is_what_the_schema_says(client: Any, description: Any, path: str) -> None:
+    content = request_body(description, path)
+    assert len(content["examples"]) >= 3
+    for name, example in content["examples"].items():
+        jsonschema.validate(example["value"], content["schema"])
+        answer = post(client, json.dumps(example["value"]).encode(), f"/api/v1{path}")
+        assert answer.status_code == 200, f"{name}: {answer.text}"
+        if path == "/video/quote":
+            amount = answer.text.removeprefix('{"quote":').removesuffix("}")
+            assert Decimal(example["summary"].split()[-2]) == Decimal(amount)
+
+
+def test_every_refusal_is_what_the_schema_says(client: Any, description: Any) -> None:
+    schema = {
+        "$ref": "#/components/schemas/InvalidRequest",
+        "components": description["components"],
+    }
+    body = b'{"model": "kling-v3-pro-text-to-video", "duration": "5", "aspect_ratio": "2:1", "target_fps": 500}'
+    jsonschema.validate(post(client, body).json(), schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"error": "x", "details": {"duration": {"_errors": [5]}, "_errors": []}}, schema)
+
+
+def test_every_value_of_every_version_is_allowed(card: ratecard.RateCard, description: Any) -> None:
+    """The schema may not forbid what some model accepts."""
+    properties = request_body(description, "/video/quote")["schema"]["properties"]
+    for model in card.tables.models.values():
+        for version in model.versions if model.type == "video" else ():
+            accepts: Any = version.accepts
+            for name in ("duration", "aspect_ratio", "resolution", "upscale_factor", "slowdown_factor"):
+                for value in getattr(accepts, name) or ():
+                    jsonschema.validate(value, properties[name])
+            for alias in accepts.resolution_aliases:
+                jsonschema.validate(alias, properties["resolution"])

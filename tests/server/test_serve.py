@@ -1,0 +1,150 @@
+"""`ratecard serve` as people run it: processes, keys, signals, and tables that change under it."""
+
+import json
+import os
+import signal
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from serving import BODY, EVERY_ADDRESS, JSON, Server, copy_tables, serving, wait_for
+
+GROK = "video/grok-imagine.yaml"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return copy_tables(tmp_path_factory.mktemp("served"))
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path) -> Iterator[Server]:
+    """Two workers, with keys and a ledger."""
+    database = folder.with_name("ledger.db")
+    with serving(
+        folder, "--workers", "2", "--database", f"sqlite:///{database}", RATECARD_API_KEYS="acme:sesame,88b1c0ffee"
+    ) as found:
+        yield found
+
+
+KEY = {"authorization": "Bearer sesame"}
+
+
+def test_a_key_is_asked_for(server: Server) -> None:
+    assert server.quote().status_code == 401
+    answer = httpx.post(f"{server.base}/api/v1/video/quote", content=BODY, headers=JSON | KEY)
+    assert (answer.status_code, answer.content) == (200, b'{"quote":0.82}')
+
+
+def test_the_usage_history_asks_for_the_same_key(server: Server) -> None:
+    address = f"{server.base}/api/v1/billing/usage-history"
+    assert httpx.get(address).status_code == 401
+    answer = httpx.get(address, headers=KEY)
+    assert (answer.status_code, answer.json()) == (200, {"data": [], "nextCursor": None})
+
+
+def test_the_workers_count_together(server: Server) -> None:
+    for _ in range(20):
+        httpx.get(f"{server.base}/api/v1/models", headers=KEY)
+    found = {httpx.get(f"{server.base}/metrics").text for _ in range(6)}
+    line = 'ratecard_request_seconds_count{endpoint="models",status="200"} 20.0'
+    assert all(line in text for text in found)
+
+
+def test_hostile_bytes_end_no_connection_but_their_own(server: Server) -> None:
+    host, port = server.base.removeprefix("http://").split(":")
+    head = b"POST /api/v1/video/quote HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer sesame\r\n"
+    chunk = b"Transfer-Encoding: chunked\r\nContent-Type: application/json\r\n\r\n"
+    sent = [
+        b"\x00\x01\x02\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        head + b"Content-Length: -5\r\n\r\n{}",
+        head + b"Content-Length: 5\r\nContent-Type: application/json\r\n\r\n{",
+        head + chunk + b"zz\r\n{}\r\n0\r\n\r\n",
+        head + chunk + b"FFFFFFFFFFFFFFFFF\r\n{}",
+    ]
+    for data in sent:
+        with socket.create_connection((host, int(port)), timeout=5) as connection:
+            connection.sendall(data)
+            connection.shutdown(socket.SHUT_WR)
+            answer = connection.recv(4096)
+            assert not answer.startswith(b"HTTP/1.1 5"), data
+    assert httpx.get(f"{server.base}/healthz").status_code == 200
+    assert "Traceback" not in server.said
+
+
+def test_a_chunked_body_without_end_is_refused(server: Server) -> None:
+    sent = 0
+
+    def endless() -> Iterator[bytes]:
+        nonlocal sent
+        while sent < 100 * 2**20:
+            sent += 2**16
+            yield b" " * 2**16
+
+    try:
+        answer = httpx.post(f"{server.base}/api/v1/video/quote", content=endless(), headers=JSON | KEY)
+        assert answer.status_code == 413
+    except httpx.WriteError:  # refused, and the connection closed, while it was still sending
+        pass
+    assert sent < 64 * 2**20
+
+
+def test_a_killed_worker_is_replaced_and_serves_the_same_tables(server: Server, folder: Path) -> None:
+    """Even while the folder is broken: the new worker has the tables that were sound last."""
+    grok = folder / GROK
+    text = grok.read_text()
+    before = server.health()["digest"]
+    workers = server.workers()
+    assert len(workers) == 2
+    try:
+        grok.write_text("nonsense")
+        wait_for(lambda: server.said.count("tables " + str(before) + " stay") >= 2, "refusal of both workers")
+        os.kill(workers[0], signal.SIGKILL)
+        wait_for(lambda: len(set(server.workers()) - set(workers)) == 1, "new worker")
+        wait_for(lambda: server.said.count("stay") >= 3, "refusal of the new worker")
+        assert {server.health()["digest"] for _ in range(20)} == {before}
+    finally:
+        grok.write_text(text)
+    wait_for(lambda: server.said.count("take the place of") >= 2, "end of the refusal")
+
+
+def test_all_workers_move_together(server: Server, folder: Path) -> None:
+    """Within a second where there is a processor to do it; a busy test machine may take longer."""
+    grok = folder / GROK
+    text = grok.read_text()
+    before = str(server.health()["digest"])
+    try:
+        grok.write_text(text.replace("rate: 0.161}", "rate: 0.2}"))
+        changed = time.monotonic()
+        wait_for(lambda: before not in {server.health()["digest"] for _ in range(10)}, "new tables", seconds=5)
+        assert time.monotonic() - changed < 4
+    finally:
+        grok.write_text(text)
+    wait_for(lambda: {server.health()["digest"] for _ in range(10)} == {before}, "old tables", seconds=5)
+
+
+def test_a_request_in_flight_is_answered_before_the_end(folder: Path) -> None:
+    with serving(folder) as server:
+        host, port = server.base.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), timeout=10) as connection:
+            head = f"POST /api/v1/video/quote HTTP/1.1\r\nHost: x\r\nContent-Length: {len(BODY)}\r\n\r\n".encode()
+            connection.sendall(head + BODY[:20])
+            wait_for(lambda: server.health()["status"] == "ok", "answer beside it")
+            server.process.send_signal(signal.SIGTERM)
+            wait_for(lambda: "Shutting down" in server.said, "end")
+            connection.sendall(BODY[20:])
+            answer = connection.makefile("rb").read()
+        assert answer.startswith(b"HTTP/1.1 200")
+        assert answer.endswith(b'{"quote":0.82}')
+        assert server.stop() == 0
+
+
+def test_no_auth_is_open_on_a_public_address(folder: Path) -> None:
+    with serving(folder, "--host", EVERY_ADDRESS, "--no-auth", "--base-path", "") as server:
+        port = server.base.rpartition(":")[2]
+        answer = httpx.post(f"http://127.0.0.1:{port}/video/quote?explain=true", content=BODY, headers=JSON)
+        assert json.loads(answer.content)["lines"]
