@@ -2,6 +2,7 @@
 
 from copy import copy
 from datetime import UTC, date, datetime
+from functools import cache
 from threading import Lock
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,7 +17,7 @@ from ratecard.simulation.report.report import Report
 from ratecard.simulation.result import Simulation
 from ratecard.tables.scalars import read_day
 from ratecard.whatif.draft import Draft, DraftError
-from ratecard.whatif.panel import Panel, panel_of
+from ratecard.whatif.panel import Panel, panel_now, panel_of
 
 if TYPE_CHECKING:
     from babel import Locale
@@ -38,6 +39,8 @@ class Desk:
     def __init__(self, simulation: Simulation, locale: "Locale" = ENGLISH) -> None:
         """`simulation` is of the current prices alone, standing at the day of the first draft."""
         self._standing, self._locale, self._busy = simulation, locale, Lock()
+        # Of the day at which it stands, once somebody has asked.
+        self._now: Panel | None = None
 
     @property
     def card(self) -> RateCard:
@@ -61,18 +64,21 @@ class Desk:
 
     def _tried(self, draft: Draft) -> tuple[Panel, str]:
         day = _day(draft.effective)
-        if draft.empty:
-            return self._panel(self._standing_at(day)), ""
-        changed = draft.card(self.card)
+        changed = self.card if draft.empty else draft.card(self.card)
         current = self._standing_at(day)
+        now = self._now = self._now or panel_now(self._report(current))
+        if draft.empty:
+            return now, ""
         # What is priced for this draft alone is forgotten with it.
         simulation = copy(current)
         simulation.pricer = _apart(current.pricer)
         simulation = simulation.against(Side(YOURS, changed, current.sides[0].at))
+        # Charts and tables ask for the same breakdowns: the engine adds each up once.
+        simulation.table = cache(simulation.table)  # type: ignore[method-assign]
         try:
-            return self._panel(simulation), _idle(simulation)
+            return panel_of(self._report(simulation), now), _idle(simulation)
         finally:
-            _drop(simulation)
+            simulation.forget()
 
     def _standing_at(self, day: date) -> Simulation:
         """The current prices as they stand on a day."""
@@ -83,11 +89,12 @@ class Desk:
             if costs and costs.at == known.sides[0].at:  # those of another day stay there
                 costs = costs._replace(at=instant)
             self._standing = Simulation(known.comparison.roll_up, (current,), known.pricer, costs)
-            _drop(known)
+            self._now = None
+            known.comparison.sides[0].drop()
         return self._standing
 
-    def _panel(self, simulation: Simulation) -> Panel:
-        return panel_of(Report(simulation, locale=self._locale))
+    def _report(self, simulation: Simulation) -> Report:
+        return Report(simulation, locale=self._locale)
 
 
 def _apart(pricer: Pricer) -> Pricer:
@@ -95,10 +102,6 @@ def _apart(pricer: Pricer) -> Pricer:
     other = copy(pricer)
     vars(other).update({name: dict(known) for name, known in vars(pricer).items() if isinstance(known, dict)})
     return other
-
-
-def _drop(simulation: Simulation) -> None:
-    simulation.forget()
 
 
 def _idle(simulation: Simulation) -> str:

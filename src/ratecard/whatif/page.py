@@ -1,13 +1,14 @@
 """The page: changes on one side, and on the other what they come to."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 
 from nicegui import background_tasks, context, run, ui
 
+from ratecard.tables.scalars import read_day
 from ratecard.whatif.answers import Answers
 from ratecard.whatif.choices import RateChoice, names_of, rates_on
-from ratecard.whatif.controls import ChangeCard, FactorCard, RateCard
+from ratecard.whatif.controls import Control, FactorControl, RateControl
 from ratecard.whatif.desk import Desk
 from ratecard.whatif.draft import Draft, DraftError
 from ratecard.whatif.saving import Saving
@@ -27,11 +28,11 @@ class Page:
 
     def __init__(self, desk: Desk, usage: str, command: str, day: date) -> None:
         self.desk, self.first = desk, day
-        self.cards: list[ChangeCard] = []
+        self.controls: list[Control] = []
         self.task = f"answer {context.client.id}"
         ui.add_css(STYLE)
         ui.dark_mode(None)
-        ui.colors(primary="#2a6fb5")
+        ui.colors(primary="#2f76bd")
         with ui.element("header").classes("top"):
             ui.html("What if?", sanitize=False, tag="strong")
             ui.label(usage).classes("quiet")
@@ -48,7 +49,7 @@ class Page:
 
     def _day(self) -> None:
         with ui.element("section").classes("day"):
-            self.day = ui.input("Prices of, changes from", value=self.first.isoformat(), on_change=self.tried)
+            self.day = ui.input("Prices of, changes from", value=self.first.isoformat(), on_change=self._other_day)
             self.day.props("dense outlined debounce=300")
             with self.day.add_slot("append"), ui.icon("event").classes("cursor-pointer"), ui.menu() as menu:
                 ui.date(on_change=menu.close).bind_value(self.day).props("minimal")
@@ -56,25 +57,24 @@ class Page:
 
     def draft(self) -> Draft:
         """What all controls say."""
-        return Draft((self.day.value or "").strip(), tuple(card.change for card in self.cards))
+        return Draft((self.day.value or "").strip(), tuple(control.change for control in self.controls))
 
     def add_factor(self) -> None:
         """One more change, of a factor."""
         with self.list:
-            self.cards.append(FactorCard(names_of(self.desk.card, self._on), self.tried, self.remove))
+            self.controls.append(FactorControl(self._names, self.tried, self.remove))
         self.tried()
 
     def add_rate(self) -> None:
         """One more change, of a single rate."""
-        models = names_of(self.desk.card, self._on)["model"]
         with self.list:
-            self.cards.append(RateCard(models, self._rates, self.tried, self.remove))
+            self.controls.append(RateControl(self._names, self._rates, self.tried, self.remove))
         self.tried()
 
-    def remove(self, card: ChangeCard) -> None:
+    def remove(self, control: Control) -> None:
         """One change less."""
-        self.cards.remove(card)
-        card.box.delete()
+        self.controls.remove(control)
+        control.box.delete()
         self.tried()
 
     def tried(self) -> None:
@@ -97,10 +97,18 @@ class Page:
             self._show_wrong(DraftError({}, {}))
             self.answers.show(answer)
 
+    def _other_day(self) -> None:
+        for control in self.controls:
+            control.renew()
+        self.tried()
+
     def _show_wrong(self, error: DraftError) -> None:
-        for number, card in enumerate(self.cards):
-            card.show(error.changes.get(number, ""))
+        for number, control in enumerate(self.controls):
+            control.show(error.changes.get(number, ""))
         self.day.error = error.head.get("effective")
+
+    def _names(self) -> Mapping[str, Sequence[str]]:
+        return names_of(self.desk.card, self._on)
 
     def _rates(self, model: str) -> Sequence[RateChoice]:
         return rates_on(self.desk.card, self._on, model)
@@ -109,6 +117,6 @@ class Page:
     def _on(self) -> date:
         """The day of the page; while that is none, the one on which it was opened."""
         try:
-            return date.fromisoformat(self.draft().effective)
+            return read_day(self.draft().effective)
         except ValueError:
             return self.first

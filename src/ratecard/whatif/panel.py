@@ -43,14 +43,15 @@ class Panel(NamedTuple):
     unpriced: str = ""
 
 
-def panel_of(report: Report) -> Panel:
-    """The panel of a simulation of the current prices alone, or with one candidate."""
-    by_day = plot(revenue_by_day(report), report.figures) if report.has(DAY) else None
-    unpriced = table_html(unpriced_table(report), report.figures) if report.unpriced else ""
-    if len(report.names) == 1:
-        day = report.simulation.sides[0].label
-        words = f"This usage brings {report.figures.money(report.rounded(0))} at the prices of {day}."
-        return Panel(words, scope(report), (), tuple(_tiles(report)), None, by_day, unpriced=unpriced)
+def panel_now(report: Report) -> Panel:
+    """The panel of the current prices alone."""
+    day = report.simulation.sides[0].label
+    words = f"This usage brings {report.figures.money(report.rounded(0))} at the prices of {day}."
+    return Panel(words, scope(report), (), tuple(_tiles(report)), None, _by_day(report), unpriced=_unpriced(report))
+
+
+def panel_of(report: Report, now: Panel) -> Panel:
+    """The panel of the current prices and a candidate; `now` is that of the current prices alone."""
     customers = report.customers(1) if report.has(CUSTOMER) else None
     return Panel(
         answer(report, 1),
@@ -58,12 +59,21 @@ def panel_of(report: Report) -> Panel:
         tuple(further(report, 1)),
         tuple(_tiles(report)),
         plot(change_by_model(report, 1), report.figures),
-        by_day,
+        _by_day(report),
         _html(report, changing_most(report, "model", _MODELS, 1)),
         _html(report, winners_table(report, customers), _CUSTOMERS) if customers else "",
         _html(report, losers_table(report, customers), _CUSTOMERS) if customers else "",
-        unpriced,
+        # A factor or a rate refuses nobody: the reasons are the same, as long as there are as many.
+        now.unpriced if scope(report) == now.scope else _unpriced(report),
     )
+
+
+def _unpriced(report: Report) -> str:
+    return table_html(unpriced_table(report), report.figures) if report.unpriced else ""
+
+
+def _by_day(report: Report) -> Plot | None:
+    return plot(revenue_by_day(report), report.figures) if report.has(DAY) else None
 
 
 def _tiles(report: Report) -> Iterator[Tile]:

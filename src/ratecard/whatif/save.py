@@ -41,7 +41,10 @@ def _checked(path: Path, *, replace: bool) -> bytes | None:
     """What a file holds that may be replaced; None where there is none."""
     if path.suffix not in _ENDINGS:
         raise SaveError(f"'{path}' is not a name for a candidate. It must end in {' or '.join(_ENDINGS)}")
-    if any((folder / _OF_TABLES).exists() for folder in path.resolve().parents):
+    folders = path.resolve().parents
+    if any(folder.exists() and not folder.is_dir() for folder in folders):
+        raise SaveError(f"'{path}' cannot be written: it is not in a folder")
+    if any((folder / _OF_TABLES).exists() for folder in folders):
         raise SaveError(f"'{path}' is in a folder of tables, where every file is read as a table. Save it beside that")
     if path.is_dir():
         raise SaveError(f"'{path}' is a folder. Name a file")

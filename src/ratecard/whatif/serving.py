@@ -1,15 +1,12 @@
 """The page served to this machine alone."""
 
 import os
-import signal
 import socket
-import sys
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import date
-from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ratecard.simulation.failure import missing_extra
 from ratecard.whatif.desk import Desk
 
 HOST = "127.0.0.1"
@@ -39,23 +36,20 @@ def serve(
     """
     with TemporaryDirectory(prefix="ratecard-") as folder:
         # NiceGUI would keep files in the folder in which it is started.
-        os.environ["NICEGUI_STORAGE_PATH"] = str(Path(folder))
-        try:
-            from nicegui import app, ui
-            from starlette.middleware.trustedhost import TrustedHostMiddleware
+        os.environ["NICEGUI_STORAGE_PATH"] = folder
+        from nicegui import app, ui
+        from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-            from ratecard.whatif.page import Page
-        except ImportError as error:
-            raise missing_extra("simulate", error) from None
+        from ratecard.whatif.page import Page
+
         # A name of somewhere else that leads to this machine is how a web page would reach in.
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])
         app.on_startup(ready)
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
 
         def page() -> None:
             Page(desk, usage, command, day)
 
-        try:
+        with suppress(KeyboardInterrupt):
             ui.run(
                 page,
                 host=HOST,
@@ -68,5 +62,3 @@ def serve(
                 show_welcome_message=False,
                 timeout_graceful_shutdown=_GRACE,
             )
-        except KeyboardInterrupt:
-            return

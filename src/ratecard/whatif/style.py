@@ -38,8 +38,8 @@ h2 { font-size: 1.05rem; line-height: 1.4; font-weight: 600; letter-spacing: 0; 
   margin: 1.1rem 0; list-style: none; }
 .tiles li { background: var(--card); border: 1px solid var(--edge); border-radius: .5rem; padding: .55rem .8rem;
   color: var(--quiet); font-size: .85rem; line-height: 1.35; }
-.tiles b { display: block; color: var(--ink); font-size: 1.35rem; font-weight: 600;
-  font-variant-numeric: tabular-nums; }
+.tiles b { display: block; color: var(--ink); font-size: 1.15rem; line-height: 1.5; font-weight: 600;
+  font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
 .tiles b.rise, td.rise { color: var(--rise); } .tiles b.fall, td.fall { color: var(--fall); }
 .notes p { margin: 0 0 .25rem; max-width: 60rem; }
 .part { margin-top: 1.9rem; min-width: 0; }
@@ -47,6 +47,8 @@ h2 { font-size: 1.05rem; line-height: 1.4; font-weight: 600; letter-spacing: 0; 
 .q-expansion-item__content { padding: 0; }
 .table { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: .88rem; }
+.losers table, .winners table, .models table { table-layout: fixed; }
+th:first-child { width: 34%; } .unpriced th:first-child { width: 4rem; } .unpriced td:first-child { text-align: right; }
 th, td { text-align: left; padding: .35rem .75rem .35rem 0; border-bottom: 1px solid var(--edge);
   vertical-align: top; }
 th { font-weight: 500; color: var(--quiet); }
@@ -69,8 +71,9 @@ td:first-child { overflow-wrap: anywhere; }
   .top, aside { padding-left: 1rem; padding-right: 1rem; }
   .answers { padding: 1.25rem 1rem 2.5rem; }
   h1 { font-size: 1.25rem; }
-  .tiles { grid-template-columns: 1fr 1fr; } .tiles b { font-size: 1.1rem; }
-  table { font-size: .8rem; } th, td { padding-right: .5rem; }
+  .tiles { grid-template-columns: 1fr 1fr; }
+  table { font-size: .78rem; } th, td { padding-right: .4rem; }
+  th:first-child { width: 31%; } th:last-child { width: 17%; }
   .losers tr > :nth-child(3), .winners tr > :nth-child(3), .models tr > :nth-child(3),
   .unpriced tr > :nth-child(n + 4) { display: none; }
 }

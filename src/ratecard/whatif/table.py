@@ -31,5 +31,7 @@ def _row(row: tuple[Value, ...], columns: tuple[Column, ...], figures: Figures) 
 def _class(kind: Kind, value: Value = None) -> str:
     if isinstance(value, str) or kind is Kind.TEXT:
         return ""
-    signed = kind in _SIGNED and isinstance(value, (Decimal, Fraction)) and value
-    return f' class="number{(" rise" if value > 0 else " fall") if signed else ""}"'
+    direction = ""
+    if kind in _SIGNED and isinstance(value, (Decimal, Fraction)) and value:
+        direction = " rise" if value > 0 else " fall"
+    return f' class="number{direction}"'

@@ -1,0 +1,125 @@
+"""`ratecard whatif`: a page on which prices are moved, and what recorded usage would then bring."""
+
+import shlex
+import signal
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, time, timedelta
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+from babel import Locale
+
+from ratecard.doors.cli.options import instant, locale_option, now, tables_option
+from ratecard.doors.cli.simulate_options import check_usage, columns
+
+_INTERRUPTED = 130
+# What DuckDB raises of an interrupted query.
+_INTERRUPTION = "Query interrupted"
+
+
+class _Asked(NamedTuple):
+    usage: tuple[str, ...]
+    at: datetime
+    tables: Path | None
+    cost: str | None
+    columns: Mapping[str, str]
+    memory: str
+    locale: Locale
+    port: int
+    no_open: bool
+
+    def command(self) -> str:
+        """What simulates the same usage, but for its prices."""
+        words = ["ratecard", "simulate", *self.usage]
+        words += [word for name, column in self.columns.items() for word in ("--map", f"{name}={column}")]
+        words += ["--tables", str(self.tables)] if self.tables else []
+        return shlex.join(words + (["--cost", self.cost] if self.cost else []))
+
+
+def _tomorrow() -> datetime:
+    return datetime.combine(now().date() + timedelta(days=1), time(), UTC)
+
+
+@click.command(short_help="Open a page to try prices on recorded usage.")
+@click.argument("usage", nargs=-1, required=True)
+@click.option(
+    "--at", type=instant, default=_tomorrow, show_default="tomorrow", help="Day of the prices, and of what changes."
+)
+@click.option("--cost", metavar="SPEC", help="What we pay, as a rate card: shows the margin too.")
+@click.option("--customer", metavar="COLUMN", help="Column that names customers. Default: customer, if there is one.")
+@click.option("--map", "mapped", metavar="NAME=COLUMN", multiple=True, help="A column of another name; repeatable.")
+@click.option("--memory", default="1GB", show_default=True, help="Most memory of the engine; it spills what is more.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, show_default="any free one", help="Port of the page.")
+@click.option("--no-open", is_flag=True, help="Do not open the browser.")
+@tables_option
+@locale_option
+@click.pass_context
+def whatif(context: click.Context, /, customer: str | None, mapped: Sequence[str], **given: Any) -> None:
+    """Open a page on which prices are moved, and see at once what the recorded requests of USAGE would then bring.
+
+    \b
+    ratecard whatif usage.parquet
+    ratecard whatif 'usage/*.csv' --customer account --cost costs
+
+    USAGE is Parquet, CSV or JSON lines: files, folders or patterns. It is read once; then a change takes a fraction of
+    a second: a factor on models, families or types, or another rate. All usage is priced at the prices of one day, and
+    at those with the changes. They are saved as a candidate, for `ratecard simulate`, `diff` and `promote`.
+
+    The page is served to this machine alone, until Ctrl-C.
+    """
+    check_usage(given["usage"], None)
+    names = {**columns(mapped), **({"customer": customer} if customer else {})}
+    for needed in ("duckdb", "pyarrow", "nicegui"):
+        if find_spec(needed) is None:
+            raise click.UsageError(f"The page needs {needed}: pip install 'ratecard[simulate]'")
+    # A polite kill ends it as Ctrl-C does: nothing stays behind.
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        _run(_Asked(columns=names, **given))
+    except (KeyboardInterrupt, RuntimeError) as error:
+        if not isinstance(error, KeyboardInterrupt) and str(error) != _INTERRUPTION:
+            raise
+        context.exit(_INTERRUPTED)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _run(asked: _Asked) -> None:
+    """Read the usage, and serve the page."""
+    # What is needed for it is loaded only when it is asked for.
+    from ratecard.card import load_rate_card
+    from ratecard.diff.side import Side
+    from ratecard.doors.cli.simulate_progress import progress
+    from ratecard.simulation.failure import SimulationError
+    from ratecard.simulation.simulate import simulate
+    from ratecard.simulation.specification import sides
+    from ratecard.whatif.desk import Desk
+    from ratecard.whatif.serving import HOST, PortError, free_port, serve
+
+    try:
+        port = free_port(asked.port)
+        costs = sides(asked.cost, (), asked.tables)[0] if asked.cost else None
+    except (PortError, SimulationError) as error:
+        raise click.UsageError(str(error)) from None
+    day = asked.at.astimezone(UTC).date()
+    standing = datetime.combine(day, time(), UTC)
+    current = Side(day.isoformat(), load_rate_card(asked.tables), standing)
+    costs = costs._replace(at=costs.at or standing) if costs else None
+    with progress() as begin:
+        simulation = simulate(
+            list(asked.usage), current, columns=asked.columns, costs=costs, memory=asked.memory, progress=begin
+        )
+    with simulation:
+        if not simulation.rows:
+            raise SimulationError("the usage has no rows")
+        serve(
+            Desk(simulation, asked.locale),
+            usage=", ".join(asked.usage),
+            command=asked.command(),
+            day=day,
+            port=port,
+            show=not asked.no_open,
+            ready=lambda: click.echo(f"http://{HOST}:{port}  {simulation.rows:,} rows. Ctrl-C ends it."),
+        )

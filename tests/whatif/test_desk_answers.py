@@ -1,0 +1,172 @@
+"""The desk answers what `simulate` answers, for any number of drafts, and keeps nothing of them."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from desks import CLAUDE, DAY, KLING, OVI, STANDING, write_usage
+
+import ratecard
+from ratecard.diff.side import Side
+from ratecard.simulation.report.report import Report
+from ratecard.simulation.result import Simulation
+from ratecard.simulation.simulate import simulate
+from ratecard.whatif.change import Change, Factor, NewRate
+from ratecard.whatif.desk import Desk
+from ratecard.whatif.draft import Draft, DraftError
+from ratecard.whatif.panel import panel_now, panel_of
+
+DEARER = Factor("family", ("kling-o3",), "1.05")
+OUTPUT = NewRate(CLAUDE, "tokens", (("context", ("base",)), ("tokens", ("output",))), "33.5")
+
+
+@pytest.fixture(scope="module")
+def usage(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_usage(tmp_path_factory.mktemp("usage") / "usage.csv")
+
+
+@pytest.fixture(scope="module")
+def desk(usage: Path, card: ratecard.RateCard) -> Iterator[Desk]:
+    """The usage at the prices of a day, and those same prices as what we pay."""
+    current = Side(DAY, card, STANDING)
+    with simulate(str(usage), current, costs=current) as simulation:
+        yield Desk(simulation)
+
+
+@contextmanager
+def simulated(draft: Draft, usage: Path, card: ratecard.RateCard, folder: Path) -> Iterator[Simulation]:
+    """The same by the candidate file of a draft."""
+    path = folder / "candidate.yaml"
+    path.write_text(draft.text(), encoding="utf-8")
+    costs = Side("costs", card, STANDING)
+    with simulate(str(usage), draft.effective, [str(path)], costs=costs) as simulation:
+        yield simulation
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        (DEARER,),
+        (OUTPUT,),
+        (Factor("type", ("video", "text"), "0.97"),),
+        (Factor("model", (KLING, OVI), "2"), OUTPUT, Factor("model", (KLING,), "0.75")),
+    ],
+)
+def test_the_figures_are_those_of_simulate(
+    changes: tuple[Change, ...], desk: Desk, usage: Path, card: ratecard.RateCard, tmp_path: Path
+) -> None:
+    draft = Draft(DAY, changes)
+    answer = desk.answer(draft)
+    now = desk.answer(Draft(DAY)).panel
+    with simulated(draft, usage, card, tmp_path) as simulation:
+        expected = panel_of(Report(simulation), now)
+    for part in ("scope", "notes", "tiles", "models", "winners", "losers", "unpriced"):
+        assert getattr(answer.panel, part) == getattr(expected, part), part
+    assert answer.panel.sentence.partition(", under ")[0] == expected.sentence.partition(", under ")[0]
+    assert not answer.idle
+
+
+def test_the_figures_by_hand(desk: Desk) -> None:
+    """Ten times 5 s at 0.154 and 8 s at 0.1232, each request rounded to the cent: 0.77 and 0.99; then times 2."""
+    tiles = {tile.label: tile for tile in desk.answer(Draft(DAY, (Factor("model", (KLING,), "2"),))).panel.tiles}
+    # 1.54 and 1.97 a request: 10 x (1.54 + 1.97) - 10 x (0.77 + 0.99) = 17.50
+    assert tiles["Difference"].value == "+$17.50"
+    assert tiles["Difference"].direction == 1
+    assert tiles["Margin now"].value == "$0.00"
+    assert tiles["Margin then"].value == "$17.50"
+
+
+def test_without_changes_it_answers_what_is_now(desk: Desk, usage: Path) -> None:
+    unfinished = (Factor("family", (), "1.05"), NewRate(KLING))
+    answer = desk.answer(Draft(DAY, unfinished)).panel
+    with simulate(str(usage), DAY) as simulation:
+        assert answer.sentence == panel_now(Report(simulation)).sentence
+    assert answer.sentence.startswith("This usage brings $")
+    assert answer.by_model is None
+    assert "no-such-model" in answer.unpriced
+
+
+def test_what_is_unfinished_is_no_part_of_the_answer(desk: Desk) -> None:
+    alone, beside = (desk.answer(Draft(DAY, changes)).panel for changes in ((DEARER,), (NewRate(KLING), DEARER)))
+    assert alone == beside
+
+
+def test_the_day_decides_about_both_sides(desk: Desk, usage: Path, card: ratecard.RateCard, tmp_path: Path) -> None:
+    day = "2026-08-10"
+    draft = Draft(day, (Factor("model", (CLAUDE,), "1.1"),))
+    answer = desk.answer(draft)
+    now = desk.answer(Draft(day)).panel
+    later = desk.answer(Draft(DAY)).panel
+    assert now.tiles[0] != later.tiles[0]
+    # What we pay stands at the same day as what we charge.
+    assert [panel.tiles[1].value for panel in (now, later)] == ["$0.00", "$0.00"]
+    with simulate(str(usage), day, costs=day) as simulation:
+        assert now.tiles == panel_now(Report(simulation)).tiles
+        expected = simulation.against(Side("candidate", draft.card(card), simulation.sides[0].at))
+        assert answer.panel.tiles == panel_of(Report(expected), now).tiles
+
+
+def test_a_change_without_usage_says_so(desk: Desk) -> None:
+    answer = desk.answer(Draft(DAY, (Factor("family", ("sora-2",), "1.5"), Factor("type", ("music",), "1.5"))[1:]))
+    assert answer.idle.startswith("your changes changes nothing") or "changes nothing" in answer.idle
+    assert "the usage has none of the models" in answer.idle
+    assert answer.panel.tiles[2].value == "$0.00"
+
+
+def test_what_is_wrong_is_raised_and_the_desk_goes_on(desk: Desk) -> None:
+    for day in ("2026-1-1", ""):
+        with pytest.raises(DraftError) as caught:
+            desk.answer(Draft(day))
+        assert "is not a date" in caught.value.head["effective"]
+    with pytest.raises(DraftError, match="changes nothing"):
+        desk.answer(Draft(DAY, (DEARER._replace(factor="1"),)))
+    assert desk.answer(Draft(DAY, (DEARER,))).panel.tiles[2].direction == 1
+
+
+def test_nothing_of_a_draft_is_kept(desk: Desk) -> None:
+    def kept() -> tuple[int, int]:
+        """Tables of the engine, and what the pricer remembers."""
+        connection = desk._standing.comparison.roll_up.workspace.connection
+        pricer = vars(desk._standing.pricer)
+        known = sum(len(each) for each in pricer.values() if isinstance(each, dict))
+        return connection.execute("SELECT count(*) FROM duckdb_tables()").fetchall()[0][0], known
+
+    for day in ("2026-10-30", "2026-10-31", DAY):
+        desk.answer(Draft(day))
+    before = kept()
+    for day in ("2026-10-30", "2026-10-31", DAY):
+        desk.answer(Draft(day))
+    assert kept()[0] == before[0]
+    before = kept()
+    for hundredths in range(110, 130):
+        desk.answer(Draft(DAY, (Factor("type", ("video",), f"1.{hundredths}"),)))
+    assert kept() == before
+
+
+def test_a_usage_without_days_or_customers(tmp_path: Path, card: ratecard.RateCard) -> None:
+    path = tmp_path / "usage.csv"
+    path.write_text(f"type,model\nvideo,{OVI}\n", encoding="utf-8")
+    with simulate(str(path), Side(DAY, card, STANDING)) as simulation:
+        desk = Desk(simulation)
+        panel = desk.answer(Draft(DAY, (Factor("type", ("video",), "1.5"),))).panel
+    assert (panel.by_day, panel.winners, panel.losers, panel.unpriced) == (None, "", "", "")
+    assert [tile.label for tile in panel.tiles] == ["Revenue now", "With your changes", "Difference"]
+    assert panel.by_model is not None
+
+
+def test_customers_by_another_name(tmp_path: Path, card: ratecard.RateCard) -> None:
+    path = write_usage(tmp_path / "usage.csv", customer="account")
+    with simulate(str(path), Side(DAY, card, STANDING), columns={"customer": "account"}) as simulation:
+        panel = Desk(simulation).answer(Draft(DAY, (DEARER,))).panel
+    assert "alpha" in panel.losers
+    assert "gamma" not in panel.losers
+
+
+def test_the_pure_part_does_without_the_page() -> None:
+    assert "ratecard.whatif.desk" in sys.modules
+    import subprocess
+
+    code = "import sys, ratecard.whatif.desk, ratecard.whatif.save; print('nicegui' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

@@ -1,0 +1,77 @@
+"""A draft is a candidate file, and what is wrong with it is told at the change that says it."""
+
+from pathlib import Path
+
+import pytest
+from desks import CLAUDE, DAY, KLING
+
+import ratecard
+from ratecard.load.candidate_file import load_candidate
+from ratecard.whatif.change import Factor, NewRate
+from ratecard.whatif.draft import Draft, DraftError, Head
+
+DEARER = Factor("family", ("kling-o3",), "1.05")
+SAME = NewRate(KLING, "video", (("audio", ("true",)),), "0.154")
+
+
+def refused(draft: Draft, card: ratecard.RateCard) -> DraftError:
+    with pytest.raises(DraftError) as caught:
+        draft.card(card)
+    return caught.value
+
+
+def test_a_draft_reads_back_as_the_candidate_that_it_is(tmp_path: Path, card: ratecard.RateCard) -> None:
+    head = Head('Dearer: "video"', "Pricing & Co.", "costs rose\nby 5 %")
+    draft = Draft(DAY, (DEARER, SAME._replace(rate="0.17")), head)
+    path = tmp_path / "draft.yaml"
+    path.write_text(draft.text(), encoding="utf-8")
+    read = load_candidate(path).candidate
+    assert (read.candidate, read.proposed_by, read.why) == head
+    assert read.effective.isoformat() == DAY
+    assert card.with_candidate(path).digest == draft.card(card).digest != card.digest
+
+
+def test_every_mistake_stands_at_its_change(card: ratecard.RateCard) -> None:
+    unfinished = NewRate(CLAUDE)
+    digits = Factor("type", ("image", "text"), "1.0000000001")
+    sound = Factor("model", ("ovi-image-to-video",), "1.05")
+    error = refused(Draft(DAY, (sound, unfinished, digits, SAME, Factor("model", (KLING,), "1"))), card)
+    assert set(error.changes) == {2, 3, 4}
+    assert "more than 12 decimal places" in error.changes[2]
+    assert "more like this)" in error.changes[2]
+    assert error.changes[3].startswith(f"changes nothing: {KLING} has this rate already (video/kling-o3.yaml:")
+    assert error.changes[4] == "changes nothing: every rate x 1 is the same"
+    assert error.head == {}
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("1,05", "is not a number"),
+        ("-1", "is negative"),
+        ("0", "must be more than zero"),
+        ("1e3", "is not a number"),
+        ("#", "is not a number"),
+        ("1.05\nrate: 3", "is not a number"),
+    ],
+)
+def test_what_is_no_factor_is_told_in_words(typed: str, words: str, card: ratecard.RateCard) -> None:
+    assert words in refused(Draft(DAY, (DEARER._replace(factor=typed),)), card).changes[0]
+
+
+@pytest.mark.parametrize("day", ["2026-13-01", "tomorrow", "", "2026-11-22 # x"])
+def test_what_is_no_day_is_told_at_the_day(day: str, card: ratecard.RateCard) -> None:
+    error = refused(Draft(day, (DEARER,)), card)
+    assert set(error.head) == {"effective"}
+    assert "is not a date" in error.head["effective"]
+
+
+def test_a_day_on_which_the_model_has_a_version_already(card: ratecard.RateCard) -> None:
+    error = refused(Draft("2026-09-28", (Factor("model", (KLING,), "1.05"),)), card)
+    assert error.changes[0].endswith("(video/kling-o3.yaml). Choose another day")
+
+
+def test_what_is_missing_in_the_head_is_told_by_its_key(card: ratecard.RateCard) -> None:
+    error = refused(Draft(DAY, (DEARER,), Head("", " ", "why")), card)
+    assert set(error.head) == {"candidate", "proposed_by"}
+    assert "is empty" in str(error)

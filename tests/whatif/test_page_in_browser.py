@@ -1,0 +1,172 @@
+"""The page in a real browser: what is moved there is what `simulate` says of the file that is saved."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
+
+import pytest
+from desks import CLAUDE, DAY, write_usage
+from selenium.webdriver import ActionChains, Chrome
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from served import Served, choose, field, press, served, text_of, tiles, wait, write
+
+from browsers import DESKTOP, PHONE, browser, complaints_of
+from ratecard.card import load_rate_card
+from ratecard.load.candidate_file import load_candidate
+from ratecard.simulation.report.report import Report
+from ratecard.simulation.simulate import simulate
+from ratecard.whatif.panel import panel_now, panel_of
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("whatif")
+    write_usage(made / "usage.csv")
+    return made
+
+
+@pytest.fixture(scope="module")
+def running(folder: Path) -> Iterator[Served]:
+    with browser(DESKTOP):  # there is one: else nothing is started
+        pass
+    with served(folder, "--at", DAY, "--cost", DAY) as started:
+        yield started
+
+
+@pytest.fixture
+def page(running: Served) -> Iterator[Chrome]:
+    with browser(DESKTOP, 1000) as opened:
+        opened.get(running.url)
+        wait(lambda: text_of(opened, "h1"))
+        yield opened
+
+
+def hosts(page: Chrome) -> set[str]:
+    """Whom the page asked, by HTTP and by web sockets."""
+    events = [json.loads(entry["message"])["message"] for entry in page.get_log("performance")]  # type: ignore[no-untyped-call]
+    urls = [each["params"]["request"]["url"] for each in events if each["method"] == "Network.requestWillBeSent"]
+    urls += [each["params"]["url"] for each in events if each["method"] == "Network.webSocketCreated"]
+    return {urlsplit(url).netloc for url in urls if not url.startswith(("data:", "blob:"))}
+
+
+def test_what_is_moved_saved_and_loaded_is_one_candidate(page: Chrome, folder: Path, running: Served) -> None:
+    choose(page, "Which", "kling-o3")
+    write(page, "Factor", "1.0725")
+    press(page, "Add a rate")
+    choose(page, "Model", CLAUDE)
+    choose_rate(page, "output")
+    write(page, "New rate", "33.5")
+    wait(lambda: "Difference" in tiles(page) and CLAUDE in text_of(page, ".models"))
+    shown = wait(lambda: {label: rest for label, rest in tiles(page).items() if "kling" in text_of(page, ".models")})
+
+    press(page, "Save as a candidate")
+    for label, words in (("Name", "Kling: 7 % dearer"), ("Proposed by", "Pricing"), ("Why", "costs rose")):
+        write(page, label, words)
+    preview = wait(lambda: text_of(page, ".dialog pre") if "costs rose" in text_of(page, ".dialog pre") else "")
+    assert field(page, "File").get_property("value") == "candidates/kling-7-dearer.yaml"
+    press(page, "Save")
+    wait(lambda: "Saved candidates/kling-7-dearer.yaml" in text_of(page, ".done"))
+
+    path = folder / "candidates" / "kling-7-dearer.yaml"
+    assert path.read_text(encoding="utf-8").strip() == preview.strip()
+    assert load_candidate(path).candidate.candidate == "Kling: 7 % dearer"
+    with simulate(str(folder / "usage.csv"), DAY, [str(path)], costs=DAY) as simulation:
+        expected = panel_of(Report(simulation), panel_now(Report(simulation)))
+    assert shown == {tile.label: [tile.value, *([tile.note] if tile.note else [])] for tile in expected.tiles}
+    assert f"--current {DAY} --candidate candidates/kling-7-dearer.yaml" in text_of(page, ".done code")
+    assert load_rate_card().with_candidate(path).digest != load_rate_card().digest
+
+    # A second time, it asks.
+    path.write_text("mine", encoding="utf-8")
+    press(page, "Save")
+    wait(lambda: "There is a file" in text_of(page, ".dialog .wrong"))
+    assert path.read_text(encoding="utf-8") == "mine"
+    press(page, "Replace it")
+    wait(lambda: "Saved" in text_of(page, ".done"))
+    assert path.read_text(encoding="utf-8").strip() == preview.strip()
+
+
+def choose_rate(page: Chrome, word: str) -> None:
+    field(page, "Rate").click()
+    wait(lambda: [each for each in page.find_elements(By.CSS_SELECTOR, ".q-menu .q-item") if word in each.text])[
+        0
+    ].click()
+
+
+def test_the_slider_and_the_field_are_one_factor(page: Chrome) -> None:
+    choose(page, "Which", "kling-o3")
+    wait(lambda: "Difference" in tiles(page))
+    before = tiles(page)["Difference"]
+    page.execute_script("document.querySelector('.factor [role=slider] [tabindex]').focus()")
+    ActionChains(page).send_keys(Keys.ARROW_RIGHT).perform()
+    wait(lambda: field(page, "Factor").get_property("value") == "1.06")
+    wait(lambda: tiles(page)["Difference"] != before)
+    write(page, "Factor", "1.5")
+    slider = page.find_element(By.CSS_SELECTOR, ".factor [role=slider]")
+    wait(lambda: slider.get_attribute("aria-valuenow") == "150")
+    assert field(page, "Factor").get_property("value") == "1.5"
+
+
+def test_a_mistake_stands_beside_its_control_and_the_figures_wait(page: Chrome) -> None:
+    choose(page, "Which", "kling-o3")
+    wait(lambda: "Difference" in tiles(page))
+    before = tiles(page)
+    for typed, words in (("1", "Changes nothing"), ("1.00000000001", "12 decimal places"), ("1,2", "not a number")):
+        write(page, "Factor", typed)
+        wait(lambda words=words: words.lower() in text_of(page, ".change .wrong").lower())  # type: ignore[misc]
+    assert "old" in (page.find_element(By.CSS_SELECTOR, ".answers").get_attribute("class") or "")
+    assert tiles(page) == before
+    write(page, "Factor", "1.05")
+    wait(lambda: not text_of(page, ".change .wrong"))
+    assert tiles(page) == before
+    write(page, "Prices of", "2026-11-99")
+    wait(lambda: "is not a date" in text_of(page, ".day"))
+
+
+def test_another_day_and_a_change_less(page: Chrome) -> None:
+    now = text_of(page, "h1")
+    write(page, "Prices of", "2026-08-10")
+    wait(lambda: "2026-08-10" in text_of(page, "h1"))
+    write(page, "Prices of", DAY)
+    wait(lambda: text_of(page, "h1") == now)
+    choose(page, "Which", "kling-o3")
+    wait(lambda: "rises" in text_of(page, "h1"))
+    page.find_element(By.CSS_SELECTOR, "button[aria-label=Remove]").click()
+    wait(lambda: text_of(page, "h1") == now)
+    assert not page.find_elements(By.CSS_SELECTOR, ".change")
+    assert not page.find_element(By.CSS_SELECTOR, "button.save").is_enabled()
+
+
+@pytest.mark.parametrize("width", [DESKTOP, PHONE])
+def test_it_fits_the_window_and_asks_nobody_else(width: int, running: Served) -> None:
+    with browser(width, dark=width == PHONE) as page:
+        page.get(running.url)
+        wait(lambda: text_of(page, "h1"))
+        choose(page, "Which", "kling-o3")
+        wait(lambda: "Difference" in tiles(page) and page.find_elements(By.CSS_SELECTOR, ".by-model .bars path"))
+        wide, seen = (
+            page.execute_script(f"return document.documentElement.{name}") for name in ("scrollWidth", "clientWidth")
+        )
+        assert wide == seen
+        assert hosts(page) == {urlsplit(running.url).netloc}
+        assert complaints_of(page) == []
+
+
+def test_who_does_not_ask_for_this_machine_is_refused(running: Served) -> None:
+    with pytest.raises(HTTPError) as refused:
+        urlopen(Request(running.url, headers={"Host": "elsewhere.example"}))  # noqa: S310
+    with refused.value as answer:
+        assert answer.status == 400
+
+
+def test_ctrl_c_ends_it_and_leaves_nothing(tmp_path: Path) -> None:
+    write_usage(tmp_path / "usage.csv")
+    with browser(DESKTOP) as page, served(tmp_path) as started:
+        page.get(started.url)
+        wait(lambda: text_of(page, "h1"))
+        assert started.interrupt() == (0, "")
+    assert [path.name for path in tmp_path.iterdir()] == ["usage.csv"]

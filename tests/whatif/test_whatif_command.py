@@ -1,0 +1,103 @@
+"""`ratecard whatif` without its page: wrong uses, and usage that cannot be read."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from babel import Locale
+from click.testing import CliRunner, Result
+from desks import DAY, STANDING, write_usage
+
+from ratecard.doors.cli import main, whatif
+
+
+@pytest.fixture(scope="module")
+def usage(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_usage(tmp_path_factory.mktemp("usage") / "usage.csv")
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(main, ["whatif", *words])
+
+
+def test_help_teaches() -> None:
+    shown = run("--help")
+    assert shown.exit_code == 0
+    for words in ("ratecard whatif usage.parquet", "--customer COLUMN", "until Ctrl-C", "(tomorrow)"):
+        assert words in shown.output
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "Missing argument 'USAGE...'"),
+        (("no-such-file.parquet",), "There is no file no-such-file.parquet"),
+        (("USAGE", "--map", "customer"), "'customer' is not NAME=COLUMN"),
+        (("USAGE", "--at", "soon"), "soon"),
+        (("USAGE", "--cost", "no-such-folder"), "'no-such-folder' names nothing that can be compared"),
+        (("USAGE", "--port", "70000"), "70000"),
+    ],
+)
+def test_wrong_uses(words: tuple[str, ...], said: str, usage: Path) -> None:
+    answered = run(*(str(usage) if word == "USAGE" else word for word in words))
+    assert answered.exit_code == 2
+    assert said in answered.output
+
+
+def test_a_port_that_is_taken(usage: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        answered = run(str(usage), "--port", str(port))
+    assert answered.exit_code == 2
+    assert f"port {port} cannot be used: Address already in use" in answered.output
+
+
+@pytest.mark.parametrize("missing", ["duckdb", "pyarrow", "nicegui"])
+def test_what_to_install(missing: str, usage: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whatif, "find_spec", lambda name: None if name == missing else object())
+    answered = run(str(usage))
+    assert answered.exit_code == 2
+    assert f"The page needs {missing}: pip install 'ratecard[simulate]'" in answered.output
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("type,model\n", "the usage has no rows"),
+        ("model\nx\n", "the usage has no column 'type'"),
+    ],
+)
+def test_usage_that_cannot_be_priced(content: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "usage.csv"
+    path.write_text(content, encoding="utf-8")
+    answered = run(str(path))
+    assert answered.exit_code == 1
+    assert said in answered.output
+
+
+def test_the_report_of_a_saved_candidate_is_of_the_same_usage() -> None:
+    columns = {"customer": "account"}
+    asked = whatif._Asked(
+        ("my usage.csv",), STANDING, Path("tables"), "costs", columns, "1GB", Locale("en"), port=0, no_open=False
+    )
+    words = "ratecard simulate 'my usage.csv' --map customer=account --tables tables --cost costs"
+    assert asked.command() == words
+
+
+def test_a_kill_while_it_reads_leaves_nothing(tmp_path: Path) -> None:
+    write_usage(tmp_path / "usage.csv")
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    words = [sys.executable, "-m", "ratecard", "whatif", "usage.csv", "--no-open", "--at", DAY]
+    with subprocess.Popen(words, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        end = time.monotonic() + 60
+        while not list(tmp_path.glob("ratecard-*")) and time.monotonic() < end:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+    assert process.returncode in (0, 130)
+    assert [path.name for path in tmp_path.iterdir()] == ["usage.csv"]
