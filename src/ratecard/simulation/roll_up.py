@@ -48,7 +48,9 @@ class RollUp:
         chosen = f"shape, rows.type, rows.model{keys}, rows.requests, {sums}"
         facts = f"SELECT {chosen} FROM {grouped} AS rows JOIN {self._shapes} AS numbered ON {same}"
         run = workspace.connection.execute
-        run(f"CREATE TABLE {self._shapes} AS SELECT row_number() OVER () - 1 AS shape, * FROM ({shapes})")
+        # In one order, whatever engine grouped them: what is said of several shapes is said of the first.
+        numbered = f"row_number() OVER (ORDER BY {of_shape}) - 1 AS shape"
+        run(f"CREATE TABLE {self._shapes} AS SELECT {numbered}, * FROM ({shapes})")
         run(f"CREATE TABLE {self.facts} AS {facts}")
 
     def _dated(self) -> str:

@@ -232,7 +232,8 @@ class RollUpSql:
         if not self._has(column):
             return "CAST(0 AS BIGINT)"
         name = self._column(column.name)
-        return f"coalesce({name}, 0)" if number == name else f"CASE WHEN {name} IS NULL THEN 0 ELSE {number} END"
+        plain = self.usage.types[self.usage.columns[column.name]] == "integer"
+        return f"coalesce({number}, 0)" if plain else f"CASE WHEN {name} IS NULL THEN 0 ELSE {number} END"
 
     def _day(self) -> str:
         if not self.usage.has("timestamp"):

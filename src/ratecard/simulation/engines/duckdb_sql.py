@@ -41,8 +41,8 @@ class DuckDbSql:
         return f"CAST({expression} AS VARCHAR)"
 
     def whole(self, column: str, type_: ColumnType) -> str:
-        if type_ == "integer":
-            return column
+        if type_ == "integer":  # two counts of 32 bits may be too large for 32 bits together
+            return f"CAST({column} AS BIGINT)"
         if type_ == "text":
             return f"CASE WHEN regexp_full_match({column}, '[0-9]{{1,18}}') THEN TRY_CAST({column} AS BIGINT) END"
         number = f"TRY_CAST({column} AS BIGINT)"

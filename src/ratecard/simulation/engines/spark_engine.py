@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import pyarrow
 
+from ratecard.simulation.columns import LAYOUTS
 from ratecard.simulation.engines.duckdb_engine import Workspace, checked_usage, make_grouped
 from ratecard.simulation.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.engines.spark_files import UNREADABLE, read
@@ -15,10 +16,13 @@ from ratecard.simulation.engines.spark_sql import SparkSql, column_type
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.ledger_usage import Export
 from ratecard.simulation.progress import Progress, silent
-from ratecard.simulation.roll_up_sql import GIVEN, TOKENS, Plan, RollUpSql, Usage, token_types
+from ratecard.simulation.roll_up_sql import GIVEN, TOKENS, Plan, RollUpSql, Usage, sum_of, token_types
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+# The type whose quantity has decimals.
+_TIMED, _SECONDS = next((name, layout.quantities[0]) for name, layout in LAYOUTS.items() if layout.places)
 
 
 class SparkUsage(NamedTuple):
@@ -88,9 +92,9 @@ def _with_texts(schema: pyarrow.Schema) -> str:
     writer, names = DuckDbSql(), [field.name for field in given]
     record = writer.record({name: writer.text(f"{GIVEN}.{name}") for name in names})
     text, sums = f"CASE WHEN {GIVEN} IS NOT NULL THEN {writer.text(record)} END", ""
-    if "seconds" in names and pyarrow.types.is_floating(given.field("seconds").type):
-        number = writer.exact(f"{GIVEN}.seconds", "double")
+    if _SECONDS.name in names and pyarrow.types.is_floating(given.field(_SECONDS.name).type):
+        number = f"CASE WHEN type = '{_TIMED}' THEN {writer.exact(f'{GIVEN}.{_SECONDS.name}', 'double')} END"
         text = f"CASE WHEN {number} IS NULL THEN {text} END"
         product = f"CAST({number} AS DECIMAL(27, 18)) * CAST(requests AS DECIMAL(11, 0))"
-        sums = f", CASE WHEN {number} IS NULL THEN sum_seconds ELSE {product} END AS sum_seconds"
+        sums = f", CASE WHEN {number} IS NULL THEN {sum_of(_SECONDS)} ELSE {product} END AS {sum_of(_SECONDS)}"
     return f"SELECT * REPLACE ({text} AS {GIVEN}{sums}) FROM groups"

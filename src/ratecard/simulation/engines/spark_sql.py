@@ -64,7 +64,7 @@ class SparkSql:
 
     def total(self, number: str, condition: str, places: int) -> str:
         type_ = f"DECIMAL(38, {places})"
-        return f"sum(CASE WHEN {condition} THEN CAST({number} AS {type_}) ELSE CAST(0 AS {type_}) END)"
+        return f"coalesce(sum(CASE WHEN {condition} THEN CAST({number} AS {type_}) END), CAST(0 AS {type_}))"
 
     def day(self, column: str, type_: ColumnType) -> str:
         if type_ == "date":
