@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ratecard.diff.side import Side
 from ratecard.price_book import PriceBook
+from ratecard.simulation.allocation import uncollected
 from ratecard.simulation.deciding import Deciding, deciding
 from ratecard.simulation.predicates import Predicates
 from ratecard.simulation.priced_shape import PricedShape, price_shape
@@ -57,6 +58,13 @@ class Pricer:
                     continue
             found.append(self.price(side, shape))
         return found
+
+    def learn(self, sides: Sequence[Side], shapes: Sequence[Shape]) -> None:
+        """Price shapes ahead, so that they are known when they are asked for."""
+        with uncollected():
+            for shape in shapes:
+                for side in sides:
+                    self.price(side, shape)
 
     def alike(self, one: Side, other: Side, shape: Shape) -> bool:
         """Whether two sides are sure to charge the same for every shape of a model."""

@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+import duckdb
 import pyarrow
 
 from ratecard.simulation.allocation import uncollected
@@ -37,7 +38,7 @@ class RollUp:
     def __init__(self, workspace: Workspace, plan: Plan, places: Mapping[str, int]) -> None:
         self.workspace, self.plan, self.places = workspace, plan, places
         self._shapes, self.facts = workspace.new_table("shapes"), workspace.new_table("facts")
-        grouped, of_shape = self._dated(), ", ".join(_SAME)
+        grouped, of_shape = _dated(workspace, workspace.connection, plan), ", ".join(_SAME)
         keys = "".join(f", key{number}" for number in range(len(plan.keys)))
         total = ", ".join(f"CAST(sum({name}) AS HUGEINT) AS {name}" for name in _SUMS)
         shapes = (
@@ -52,26 +53,6 @@ class RollUp:
         numbered = f"row_number() OVER (ORDER BY {of_shape}) - 1 AS shape"
         run(f"CREATE TABLE {self._shapes} AS SELECT {numbered}, * FROM ({shapes})")
         run(f"CREATE TABLE {self.facts} AS {facts}")
-
-    def _dated(self) -> str:
-        """The groups with the first day of the period that holds them: of their model, where its days are known."""
-        plan, connection = self.plan, self.workspace.connection
-        if not plan.dated:
-            return "grouped"
-        # Where days are kept apart, other boundaries than those of the first roll-up need no other groups.
-        day = f"CAST(key{plan.keys.index(DAY)} AS DATE)" if DAY in plan.keys else "moment"
-        edges = {name: (EARLIEST, *days, date.max) for name, days in plan.predicates.of_model.items()}
-        rows = [(name, *pair) for name, days in edges.items() for pair in pairwise(days)]
-        types = {"model": pyarrow.string(), "first": pyarrow.date32(), "next": pyarrow.date32()}
-        columns = list(zip(*rows, strict=True)) or [()] * len(types)
-        arrays = [pyarrow.array(column, type_) for column, type_ in zip(columns, types.values(), strict=True)]
-        periods = self.workspace.new_table("periods")
-        connection.register("given_periods", pyarrow.table(arrays, list(types)))
-        connection.execute(f"CREATE TABLE {periods} AS SELECT * FROM given_periods")
-        connection.unregister("given_periods")
-        moment = f"coalesce(first, {period(day, plan.predicates.boundaries)})"
-        joined = f"LEFT JOIN {periods} AS p ON g.model = p.model AND {day} >= p.first AND {day} < p.next"
-        return f"(SELECT g.* REPLACE ({moment} AS moment) FROM grouped AS g {joined})"
 
     def places_of(self, counted: Counted) -> int:
         """How many decimals the sums of a shape have."""
@@ -122,3 +103,30 @@ class RollUp:
             words = "has other thresholds or days of change than the usage was rolled up for; simulate it anew"
             raise SimulationError(f"the candidate {words}")
         return RollUp(self.workspace, self.plan._replace(predicates=own.joined(predicates)), self.places)
+
+
+def shapes_so_far(workspace: Workspace, plan: Plan) -> tuple[Shape, ...]:
+    """The shapes of what has been grouped already, while the rest still is."""
+    with workspace.connection.cursor() as connection:
+        query = f"SELECT DISTINCT {', '.join(_SAME)} FROM {_dated(workspace, connection, plan)}"
+        return tuple(Shape(*row) for row in connection.execute(query).fetchall())
+
+
+def _dated(workspace: Workspace, connection: duckdb.DuckDBPyConnection, plan: Plan) -> str:
+    """The groups with the first day of the period that holds them: of their model, where its days are known."""
+    if not plan.dated:
+        return "grouped"
+    # Where days are kept apart, other boundaries than those of the first roll-up need no other groups.
+    day = f"CAST(key{plan.keys.index(DAY)} AS DATE)" if DAY in plan.keys else "moment"
+    edges = {name: (EARLIEST, *days, date.max) for name, days in plan.predicates.of_model.items()}
+    rows = [(name, *pair) for name, days in edges.items() for pair in pairwise(days)]
+    types = {"model": pyarrow.string(), "first": pyarrow.date32(), "next": pyarrow.date32()}
+    columns = list(zip(*rows, strict=True)) or [()] * len(types)
+    arrays = [pyarrow.array(column, type_) for column, type_ in zip(columns, types.values(), strict=True)]
+    periods = workspace.new_table("periods")
+    connection.register("given_periods", pyarrow.table(arrays, list(types)))
+    connection.execute(f"CREATE TABLE {periods} AS SELECT * FROM given_periods")
+    connection.unregister("given_periods")
+    moment = f"coalesce(first, {period(day, plan.predicates.boundaries)})"
+    joined = f"LEFT JOIN {periods} AS p ON g.model = p.model AND {day} >= p.first AND {day} < p.next"
+    return f"(SELECT g.* REPLACE ({moment} AS moment) FROM grouped AS g {joined})"

@@ -17,7 +17,7 @@ from ratecard.simulation.predicates import Predicates
 from ratecard.simulation.pricer import Pricer
 from ratecard.simulation.progress import Progress, silent
 from ratecard.simulation.result import Simulation
-from ratecard.simulation.roll_up import RollUp
+from ratecard.simulation.roll_up import RollUp, shapes_so_far
 from ratecard.simulation.roll_up_sql import DAY, Plan, Usage, places_of_type
 from ratecard.simulation.specification import Specification, sides
 from ratecard.words.suggest import did_you_mean
@@ -64,13 +64,13 @@ def simulate(
     try:
         with _opened(workspace, usage, columns or {}, engine, master) as (known, grouped):
             plan = plan_of((*compared, *filter(None, [paid])), keys_of(known) if by is None else by, known)
-            grouped(plan, progress)
+            usual = Pricer(plan.predicates, currency)
+            pricer = LedgerPricer(plan.predicates, compared[0].card) if known.is_ledger else usual
+            grouped(plan, progress, lambda: pricer.learn(compared, shapes_so_far(workspace, plan)))
         progress("Pricing", None)
         rolled = RollUp(
             workspace, plan, {type_: places_of_type(known, layout) for type_, layout in known.layouts.items()}
         )
-        usual = Pricer(plan.predicates, currency)
-        pricer = LedgerPricer(plan.predicates, compared[0].card) if known.is_ledger else usual
         found = Simulation(rolled, compared, pricer, paid)
         check_effect(found)
     except BaseException:
@@ -85,7 +85,7 @@ def simulate(
 @contextmanager
 def _opened(
     workspace: Workspace, usage: Any, names: Mapping[str, str], engine: Engine | None, master: str | None
-) -> Iterator[tuple[Usage, Callable[[Plan, Progress], None]]]:
+) -> Iterator[tuple[Usage, Callable[[Plan, Progress, Callable[[], None]], None]]]:
     """What the usage has, and the function that makes its groups, by an engine."""
     if engine not in (None, "duckdb", "spark"):
         raise SimulationError(f"engine is '{engine}'. Allowed: duckdb, spark")

@@ -50,7 +50,7 @@ def main() -> None:
     ratecard check pricing_tables                    every fault of a folder
     ratecard diff HEAD~1 pricing_tables              which prices differ
     ratecard serve pricing_tables                    quotes over HTTP
-    ratecard simulate usage.parquet --candidate kling.yaml   recorded usage under other prices
+    ratecard simulate usage.parquet --candidate a.yaml   usage at other prices
     ratecard whatif usage.parquet                    a page to try prices on it
 
     Exit status: 0 done, 1 the answer is an error body or a failed check, 2 wrong use.

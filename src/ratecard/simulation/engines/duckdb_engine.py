@@ -1,7 +1,8 @@
 """DuckDB, embedded: reads usage from files and frames, bound in memory, and spills to a folder of its own."""
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.ledger_pages import are_pages, pages_to_parquet
 from ratecard.simulation.ledger_usage import Export, ledger_view
 from ratecard.simulation.progress import Progress, silent
-from ratecard.simulation.roll_up_sql import QUANTITIES, Plan, RollUpSql, Usage
+from ratecard.simulation.roll_up_sql import QUANTITIES, Grouping, Plan, RollUpSql, Usage
 
 DEFAULT_MEMORY = "1GB"
 _READERS = {
@@ -122,13 +123,38 @@ def checked_usage(found: Mapping[str, tuple[Any, int]], declared: Mapping[str, s
     )
 
 
-def roll_up(workspace: Workspace, usage: Usage, plan: Plan, progress: Progress = silent) -> None:
-    """Make the table `grouped`: shapes, keys, requests and sums."""
+def roll_up(
+    workspace: Workspace,
+    usage: Usage,
+    plan: Plan,
+    progress: Progress = silent,
+    meanwhile: Callable[[], None] = lambda: None,
+) -> None:
+    """Make the table `grouped`: shapes, keys, requests and sums.
+
+    `meanwhile` is called while the last query runs, which is that of tokens: it has most of the rows, the others most
+    of the shapes.
+    """
     make_grouped(workspace, plan)
-    for name, query, columns in RollUpSql(usage, plan, DuckDbSql(), DuckDbSql(), usage.table).groupings():
-        progress(f"Reading usage: {name or 'all other types'}", workspace.connection.query_progress)
+    connection = workspace.connection
+
+    def group(grouping: Grouping) -> None:
+        progress(f"Reading usage: {grouping.name or 'all other types'}", connection.query_progress)
         with readable():
-            workspace.connection.execute(f"INSERT INTO grouped SELECT {columns} FROM ({query}) AS groups")
+            connection.execute(f"INSERT INTO grouped SELECT {grouping.columns} FROM ({grouping.query}) AS groups")
+
+    *others, last = sorted(RollUpSql(usage, plan, DuckDbSql(), DuckDbSql(), usage.table).groupings())
+    for grouping in others:
+        group(grouping)
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(group, last)
+        try:
+            if others:
+                meanwhile()
+        except BaseException:
+            connection.interrupt()
+            raise
+        running.result()
 
 
 def make_grouped(workspace: Workspace, plan: Plan) -> None:

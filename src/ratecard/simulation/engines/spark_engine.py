@@ -1,6 +1,6 @@
 """Spark: groups usage where it lies. Only groups come to the driver, into the tables that every engine fills."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
@@ -31,7 +31,9 @@ class SparkUsage(NamedTuple):
     known: Usage
     session: "SparkSession"
 
-    def roll_up(self, workspace: Workspace, plan: Plan, progress: Progress = silent) -> None:
+    def roll_up(
+        self, workspace: Workspace, plan: Plan, progress: Progress = silent, _: Callable[[], None] = lambda: None
+    ) -> None:
         """Make the table `grouped`: shapes, keys, requests and sums."""
         make_grouped(workspace, plan)
         connection, present = workspace.connection, self._types()
