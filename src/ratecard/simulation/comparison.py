@@ -69,7 +69,7 @@ class Comparison:
         names = list(map(self.name, keys))
         chosen = "".join(f"{name}, " for name in names)
         grouping = f" GROUP BY {', '.join(names)} ORDER BY {', '.join(names)}" if names else ""
-        found = self.roll_up.workspace.connection.execute(f"SELECT {chosen}{self.sums()} {self.source()}{grouping}")
+        found = self.roll_up.workspace.connection.execute(f"SELECT {chosen}{self.sums()} {self.source(keys)}{grouping}")
         with uncollected():
             return tuple(self._row(row, len(names)) for row in found.fetchall())
 
@@ -94,10 +94,11 @@ class Comparison:
         amounts = (f"coalesce(sum({self._amount(side)}), 0)" for side in range(self.amounts))
         return ", ".join(("coalesce(sum(requests), 0)", *quantities, *amounts))
 
-    def source(self) -> str:
-        """The facts with their prices."""
+    def source(self, keys: Sequence[str] | None = None) -> str:
+        """The facts with their prices; for a breakdown by some keys, no finer facts than it needs."""
+        facts = self.roll_up.facts if keys is None else self.roll_up.facts_by(keys)
         tables = "".join(f" JOIN {each.table} AS side{side} USING (shape)" for side, each in enumerate(self.sides))
-        return f"FROM {self.roll_up.facts}{tables}"
+        return f"FROM {facts}{tables}"
 
     def _amount(self, side: int) -> str:
         terms = [f"requests * side{side}.p0"]

@@ -21,7 +21,7 @@ def deciding(tables: Tables, name: str | None) -> Deciding:
     if name is not None and name not in tables.models:
         name = split_model(name)[0]
     if name is not None and name not in tables.models:  # no model of this name on any day
-        return Deciding((id(tables),))
+        return Deciding(tuple(tables.models))
     models: list[AnyModel] = [model for model in tables.models.values() if model.type == "rpc"]
     if name is not None:
         models = [tables.models[name]]

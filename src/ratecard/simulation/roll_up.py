@@ -1,7 +1,7 @@
 """Usage rolled up: what a simulation keeps, so that a further candidate costs a fraction of the first."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import date
 from functools import cached_property
 from itertools import pairwise
@@ -53,6 +53,21 @@ class RollUp:
         numbered = f"row_number() OVER (ORDER BY {of_shape}) - 1 AS shape"
         run(f"CREATE TABLE {self._shapes} AS SELECT {numbered}, * FROM ({shapes})")
         run(f"CREATE TABLE {self.facts} AS {facts}")
+        # The same for some of the keys only: see `facts_by`.
+        self._coarser: dict[tuple[str, ...], str] = {plan.keys: self.facts}
+
+    def facts_by(self, keys: Collection[str]) -> str:
+        """The facts, telling apart no more than these keys: a table made once, whatever it is then priced at."""
+        wanted = tuple(key for key in self.plan.keys if key in keys)
+        if wanted not in self._coarser:
+            table = self.workspace.new_table("facts")
+            same = "".join(f", key{self.plan.keys.index(key)}" for key in wanted)
+            total = ", ".join(f"CAST(sum({name}) AS HUGEINT) AS {name}" for name in _SUMS)
+            added = f"SELECT shape, type, model{same}, CAST(sum(requests) AS BIGINT) AS requests, {total}"
+            grouped = f"FROM {self.facts} GROUP BY shape, type, model{same}"
+            self.workspace.connection.execute(f"CREATE TABLE {table} AS {added} {grouped}")
+            self._coarser[wanted] = table
+        return self._coarser[wanted]
 
     def places_of(self, counted: Counted) -> int:
         """How many decimals the sums of a shape have."""
