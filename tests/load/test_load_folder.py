@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import ratecard
-from ratecard.load.folder import shipped_folder, tables_from
+from ratecard.load.folder import load_tables, read_folder, shipped_folder, tables_from
 
 MODEL = """\
   - model: {name}
@@ -157,3 +157,15 @@ def test_limits_are_there_and_stand_newest_first(tmp_path: Path) -> None:
         [fault] = caught.value.faults
         assert fault.file == "limits.yaml"
         assert words in fault.message
+
+
+def test_hidden_files_are_no_tables(tmp_path: Path) -> None:
+    # As a mounted configuration stands on a disk: each file is a link to one in a hidden folder.
+    hidden = tmp_path / "..2026_11_21"
+    hidden.mkdir()
+    (hidden / "ovi.yaml").write_bytes((shipped_folder() / "video" / "ovi.yaml").read_bytes())
+    (tmp_path / "..data").symlink_to(hidden)
+    (tmp_path / "ovi.yaml").symlink_to(tmp_path / "..data" / "ovi.yaml")
+    (tmp_path / ".#ovi.yaml").write_text("an editor's lock")
+    assert load_tables(tmp_path).files.keys() == load_tables(hidden).files.keys()
+    assert set(read_folder(tmp_path)) == {"ovi.yaml", *read_folder(hidden)}

@@ -58,7 +58,9 @@ def read_folder(folder: str | Path | None = None) -> dict[str, bytes]:
 
 
 def _yaml_files(root: Path) -> list[Path]:
-    return sorted(path for path in root.rglob("*.y*ml") if path.suffix in (".yaml", ".yml") and path.is_file())
+    """Every table below a folder. What is hidden is none: an editor's copy, or the second name of a mounted file."""
+    found = (path for path in root.rglob("*.y*ml") if path.suffix in (".yaml", ".yml") and path.is_file())
+    return sorted(path for path in found if not any(part[0] == "." for part in path.relative_to(root).parts))
 
 
 def tables_from(contents: Mapping[str, bytes]) -> Tables:
