@@ -41,7 +41,8 @@ def same(one: Simulation, other: Simulation) -> None:
     assert Counter(one.comparison.roll_up.shapes) == Counter(other.comparison.roll_up.shapes)
     assert one.total == other.total
     assert one.groups == other.groups
-    assert not set(map(repr, one.unpriced)) ^ set(map(repr, other.unpriced))
+    differing = set(map(repr, one.unpriced)) ^ set(map(repr, other.unpriced))
+    assert not differing, sorted(differing)
 
 
 def reasons(found: Simulation) -> Mapping[tuple[str, str, str], int]:
