@@ -103,6 +103,14 @@ def test_winners_and_losers() -> None:
         "+5 to +10 %": 1,
         "above +50 %": 1,
     }
+    assert [band.label for band in found.distribution][4:9] == [
+        "-5 to -1 %",
+        "-1 to 0 %",
+        "unchanged",
+        "0 to +1 %",
+        "+1 to +5 %",
+    ]
+    assert [band.falls for band in found.distribution] == [True] * 6 + [False] * 7
     assert sum(band.customers for band in found.distribution) == len(rows)
     assert found.share_above(Fraction(5, 100)) == Fraction(2, 34)
     assert found.share_above(Fraction(6, 100)) == Fraction(1, 34)

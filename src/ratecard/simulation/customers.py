@@ -27,7 +27,14 @@ class Band(NamedTuple):
             return "unchanged"
         if self.least is None:
             return f"below {self.most} %"
-        return f"above +{self.least} %" if self.most is None else f"{self.least:+d} to {self.most:+d} %"
+        if self.most is None:
+            return f"above +{self.least} %"
+        return " to ".join(f"{edge:+d}" if edge else "0" for edge in (self.least, self.most)) + " %"
+
+    @property
+    def falls(self) -> bool:
+        """Whether its customers pay less."""
+        return self.most is not None and self.most <= 0 and (self.least, self.most) != (0, 0)
 
 
 class Customers(NamedTuple):

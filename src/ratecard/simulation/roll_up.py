@@ -123,7 +123,7 @@ class RollUp:
 def shapes_so_far(workspace: Workspace, plan: Plan) -> tuple[Shape, ...]:
     """The shapes of what has been grouped already, while the rest still is."""
     with workspace.connection.cursor() as connection:
-        query = f"SELECT DISTINCT {', '.join(_SAME)} FROM {_dated(workspace, connection, plan)}"
+        query = f"SELECT DISTINCT {', '.join(_SAME)} FROM {_dated(workspace, connection, plan)} ORDER BY ALL"
         return tuple(Shape(*row) for row in connection.execute(query).fetchall())
 
 

@@ -76,7 +76,7 @@ def customers_chart(report: Report, customers: Customers) -> Chart:
         bands.pop(0)
     while bands and not bands[-1].customers:
         bands.pop()
-    colours = [_QUIET if band.least == band.most == 0 else _FALL if (band.most or 1) <= 0 else _RISE for band in bands]
+    colours = [_QUIET if band.least == band.most == 0 else _FALL if band.falls else _RISE for band in bands]
     counts = [band.customers for band in bands]
     bars = {"type": "bar", "x": [band.label for band in bands], "y": counts, "marker": {"color": colours}}
     words = {"text": list(map(report.figures.count, counts)), "textposition": "outside", "cliponaxis": False}
