@@ -59,7 +59,7 @@ demo: $(VENV)/.package  ## quote real models at real prices, with line items, er
 
 .PHONY: test
 test: lint types  ## run lint, format, types and all tests with branch coverage
-	$(BIN)/python -m pytest --ignore-glob='*/test_spark*.py' --ignore-glob='*_in_browser.py' --cov --cov-report=term
+	$(BIN)/python -m pytest -n auto --dist worksteal --ignore-glob='*/test_spark*.py' --ignore-glob='*_in_browser.py' --cov --cov-report=term
 
 .PHONY: lint
 lint: $(VENV)/.tools  ## check style and format

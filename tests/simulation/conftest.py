@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def spark() -> Iterator["SparkSession"]:
     """A session on this machine that runs already, as that of a notebook does."""
     pytest.importorskip("pyspark", reason="pyspark is not installed: make test-spark installs it")
     if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
         pytest.skip("Spark needs Java 17 or newer: there is no java on the PATH, and no JAVA_HOME")
     with spark_session("local[2]") as session:
-        session.conf.set("spark.sql.shuffle.partitions", 4)
+        session.conf.set("spark.sql.shuffle.partitions", 2)
         yield session
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def engines(spark: "SparkSession") -> Iterator[Engines]:
     with ExitStack() as stack:
         yield Engines(spark, stack)

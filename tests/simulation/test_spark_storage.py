@@ -24,7 +24,7 @@ BY = ("model", "day")
 @pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl"])
 def test_files_are_read_as_duckdb_reads_them(engines: Engines, tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"usage.{ending}"
-    demo_usage(path, 3_000, seed=3, bad_share=Decimal("0.05"), fractional_share=Decimal("0.05"))
+    demo_usage(path, 1_000, seed=3, bad_share=Decimal("0.05"), fractional_share=Decimal("0.05"))
     same(engines.on_duckdb(path, by=BY), engines.on_spark(path.as_uri(), by=BY))
 
 
