@@ -24,7 +24,7 @@ DOORS = {"doors", "testing", "__main__", "server", "history", "whatif"}
 HOME_OF = {"yaml": {"load"}, "click": {"doors"}, "rich": {"doors"}, "babel": {"doors", "simulation"}}
 HOME_OF |= {"hypothesis": {"testing"}, "pytest": {"testing"}}
 HOME_OF |= {"av": {"probe"}, "httpcore": {"probe"}, "httpx": {"probe"}}
-HOME_OF |= {"duckdb": {"simulation"}, "pyarrow": {"simulation"}}
+HOME_OF |= {"duckdb": {"simulation"}, "pyarrow": {"simulation"}, "pyspark": {"simulation"}, "py4j": {"simulation"}}
 HOME_OF |= {"plotly": {"simulation"}, "xlsxwriter": {"simulation"}}
 HOME_OF |= {
     "fastapi": {"server", "history"},

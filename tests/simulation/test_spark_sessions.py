@@ -51,6 +51,7 @@ def test_without_java_the_error_says_so(engines: Engines, tmp_path: Path) -> Non
 
 def alone(usage: str, code: str = ALONE, **settings: str | None) -> str:
     environment = {name: value for name, value in (os.environ | settings).items() if value is not None}
+    environment["PYSPARK_SUBMIT_ARGS"] = "--conf spark.sql.shuffle.partitions=2 pyspark-shell"
     command = [sys.executable, "-c", code, usage]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert not done.returncode, done.stderr

@@ -183,3 +183,28 @@ def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(SimulationError):
         simulate(TABLE, by=("nothing",))
     assert not list(tmp_path.iterdir())
+
+
+def test_a_line_break_inside_a_cell(tmp_path: Path) -> None:
+    head = "type,model,timestamp,prompt_tokens,completion_tokens,customer\r\n"
+    cells = 'text,claude-opus-4-6,2026-10-02,5,5,"a\nb"\r\ntext,claude-opus-4-6,2026-10-02,5500.0,5,c\r\n'
+    (tmp_path / "usage.csv").write_bytes((head + cells).encode())
+    with simulate(tmp_path / "usage.csv", by=("customer",)) as found:
+        # A count with a fraction of zero is added like any other.
+        assert [(row.key, int(row.quantities[0])) for row in found.groups] == [(("a\nb",), 5), (("c",), 5500)]
+
+
+def test_one_absurd_row_does_not_stop_the_others() -> None:
+    rows = [row("transcription", "nvidia/parakeet-tdt-0.6b-v3", "a", seconds=Decimal(1)) for _ in range(2)]
+    table = table_of(rows)
+    at = table.column_names.index("seconds")
+    for type_, values in (
+        (pyarrow.float64(), [5e-324, 1.0]),
+        (pyarrow.string(), ["0." + "0" * 60 + "1", "1"]),
+    ):
+        with simulate(table.set_column(at, "seconds", pyarrow.array(values, type_)), by=("model",)) as found:
+            assert (found.rows, found.priced, found.total.amounts) == (2, 1, (Decimal("0.0001"),))
+            assert "decimals" in found.unpriced[0].reason
+    finer = pyarrow.array([Decimal("0.5"), Decimal("1." + "0" * 24 + "1")], pyarrow.decimal128(38, 30))
+    with simulate(table.set_column(at, "seconds", finer), by=("model",)) as found:
+        assert found.rows == 2

@@ -16,6 +16,8 @@ INSTANT = (
     "([ T]([01][0-9]|2[0-3]):[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z| UTC|[+-](0[0-9]|1[0-7])(:?[0-5][0-9])?)?)?"
 )
 URL = r"^[ \t\n\f\r]*(data:[^,]{0,200},|[a-zA-Z][a-zA-Z0-9+.-]*://[^ \t\n\f\r/?#]+)"
+# A count as text; `5500.0` is one too.
+COUNT = "[0-9]{1,18}([.]0*)?"
 # What stands for every URL: a price depends on no more.
 ANY_URL = "https://video.invalid/"
 
@@ -31,6 +33,9 @@ class Dialect(Protocol):
 
     def exact(self, column: str, type_: ColumnType) -> str:
         """A quantity as a decimal; null for what no decimal of the layout's places holds."""
+
+    def digits(self, column: str) -> str:
+        """A decimal as text with all of its digits."""
 
     def total(self, number: str, condition: str, places: int) -> str:
         """The exact sum, 0 of nothing, where a condition holds. It raises where it is too large, and never wraps."""

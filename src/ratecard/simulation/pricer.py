@@ -14,7 +14,10 @@ from ratecard.simulation.priced_shape import PricedShape, price_shape
 from ratecard.simulation.roll_up import Counted
 from ratecard.simulation.shape import Shape
 from ratecard.words.errors import QuoteError
+from ratecard.words.money import places_of
 
+# Finer amounts leave no digits for their sum.
+_MOST_PLACES = 24
 NO_INSTANT = "timestamp: missing, or not an instant"
 
 
@@ -92,6 +95,8 @@ class Pricer:
             price = price_shape(self._books[place], shape, self.predicates)
         except QuoteError as error:
             return Refused(reason_of(error))
+        if max(map(places_of, price.amounts)) > _MOST_PLACES:
+            return Refused(f"charged to more than {_MOST_PLACES} decimals, which cannot be added")
         if price.currency != self.currency:
             return Refused(f"charged in {price.currency}, and amounts are added in {self.currency}")
         return price

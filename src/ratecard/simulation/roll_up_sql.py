@@ -74,7 +74,7 @@ def places_of_type(usage: Usage, layout: Layout) -> int:
     if not layout.places or not layout.quantities or not usage.has(layout.quantities[0].name):
         return 0
     name = usage.columns[layout.quantities[0].name]
-    if usage.types[name] == "decimal":
+    if usage.types[name] == "decimal" and usage.scales.get(name, 0) <= layout.places:
         return usage.scales[name]
     return _PLACES.get(usage.types[name], layout.places)
 
@@ -224,7 +224,10 @@ class RollUpSql:
         if not self._has(column):
             return "CAST(NULL AS BIGINT)"
         name = self._column(column.name)
-        type_ = self.usage.types[self.usage.columns[column.name]]
+        theirs = self.usage.columns[column.name]
+        type_ = self.usage.types[theirs]
+        if places and self.usage.scales.get(theirs, 0) > places:  # finer than a sum can be: read as its digits
+            return self.dialect.exact(self.dialect.digits(name), "text")
         return self.dialect.exact(name, type_) if places else self.dialect.whole(name, type_)
 
     def _or_zero(self, column: Column, number: str) -> str:

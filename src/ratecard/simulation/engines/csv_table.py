@@ -11,7 +11,7 @@ _DELIMITERS = (",", ";", "\t", "|")
 # A file's first line as it is: with a delimiter and without a quote that any text has.
 _FIRST_LINE = (
     "SELECT line FROM read_csv({file}, auto_detect = false, header = false, columns = {{'line': 'VARCHAR'}},"
-    " delim = '\x01', quote = '', escape = '') LIMIT 1"
+    " delim = '\x01', quote = '', escape = '', strict_mode = false) LIMIT 1"
 )
 _READ = (
     "SELECT * FROM read_csv([{files}], auto_detect = false, header = true, columns = {{{columns}}},"

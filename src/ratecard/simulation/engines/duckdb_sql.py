@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from ratecard.simulation.dialect import ANY_URL, INSTANT, URL, ColumnType
+from ratecard.simulation.dialect import ANY_URL, COUNT, INSTANT, URL, ColumnType
 
 # Up to here every whole number has a double of its own.
 _EXACT_DOUBLE = 2**53
@@ -44,7 +44,8 @@ class DuckDbSql:
         if type_ == "integer":  # two counts of 32 bits may be too large for 32 bits together
             return f"CAST({column} AS BIGINT)"
         if type_ == "text":
-            return f"CASE WHEN regexp_full_match({column}, '[0-9]{{1,18}}') THEN TRY_CAST({column} AS BIGINT) END"
+            digits = f"TRY_CAST(split_part({column}, '.', 1) AS BIGINT)"
+            return f"CASE WHEN regexp_full_match({column}, '{COUNT}') THEN {digits} END"
         number = f"TRY_CAST({column} AS BIGINT)"
         small = f" AND abs({column}) <= {_EXACT_DOUBLE}" if type_ == "double" else ""
         return f"CASE WHEN {number} = {column}{small} THEN {number} END"
@@ -55,6 +56,9 @@ class DuckDbSql:
         digits = self.text(column)
         plain = f"regexp_full_match({digits}, '[0-9]{{1,9}}(\\.[0-9]{{1,18}})?')"
         return f"CASE WHEN {plain} THEN CAST({digits} AS DECIMAL(38,18)) END"
+
+    def digits(self, column: str) -> str:
+        return self.text(column)
 
     def total(self, number: str, condition: str, places: int) -> str:
         if (

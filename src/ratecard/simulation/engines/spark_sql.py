@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from ratecard.simulation.dialect import ANY_URL, INSTANT, URL, ColumnType
+from ratecard.simulation.dialect import ANY_URL, COUNT, INSTANT, URL, ColumnType
 
 # A decimal of at most 15 digits is the shortest text of the double nearest to it, and no other such decimal is near.
 _SHORT = "DECIMAL(15, 6)"
@@ -44,7 +44,8 @@ class SparkSql:
         if type_ == "integer":
             return f"CAST({column} AS BIGINT)"
         if type_ == "text":
-            return f"CASE WHEN {_matches(column, '[0-9]{1,18}')} THEN {number} END"
+            digits = f"try_cast(split_part({column}, '.', 1) AS BIGINT)"
+            return f"CASE WHEN {_matches(column, COUNT)} THEN {digits} END"
         if type_ == "double":
             return f"CASE WHEN {number} = {column} THEN {number} END"
         return f"CASE WHEN sign({column} % 1BD) = 0 THEN {number} END"
@@ -61,6 +62,9 @@ class SparkSql:
             plain = f"({column} = 0 OR {column} >= {_LEAST_PLAIN})"
             return f"CASE WHEN CAST({number} AS DOUBLE) = {column} AND {plain} THEN {number} END"
         return f"CASE WHEN sign({column} % {_LEAST}) = 0 THEN try_cast({column} AS {_WIDE}) END"
+
+    def digits(self, column: str) -> str:
+        return f"CAST({column} AS STRING)"
 
     def total(self, number: str, condition: str, places: int) -> str:
         type_ = f"DECIMAL(38, {places})"
