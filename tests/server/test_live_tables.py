@@ -39,9 +39,11 @@ class Tables:
         self.grok.write_text(self.text.replace("rate: 0.161}", f"rate: {rate}}}"))
 
     def quote(self) -> bytes:
+        before = self.live.served.digest
         answer = post(self.client)
         assert answer.status_code == 200
-        assert answer.headers["x-ratecard-digest"] == self.live.served.digest
+        # The tables may turn at any moment.
+        assert answer.headers["x-ratecard-digest"] in (before, self.live.served.digest)
         return bytes(answer.content)
 
     def refused(self) -> Any:

@@ -28,12 +28,21 @@ def write_spreadsheet(report: Report, path: Path) -> None:
         sheets.add("Summary", sides_table(report), list(every_sentence(report)))
         for name, table in _tables(report):
             sheets.add(name, table)
-        try:
-            workbook.close()
-        except XlsxWriterException as error:
-            cause = error.args[0] if error.args else error
-            raise cause if isinstance(cause, OSError) else OSError(str(error)) from None
+        _close(workbook)
     path.write_bytes(file.getbuffer())
+
+
+def _close(workbook: Workbook) -> None:
+    """Put the parts together. Raises `OSError`, a new one: the library's own would keep its open archive alive."""
+    try:
+        workbook.close()
+    except XlsxWriterException as error:
+        cause = error.args[0] if error.args else error
+        known = isinstance(cause, OSError) and cause.errno is not None
+        failed = OSError(cause.errno, cause.strerror) if known else OSError(str(error))
+    else:
+        return
+    raise failed
 
 
 def _tables(report: Report) -> Iterator[tuple[str, Table]]:
