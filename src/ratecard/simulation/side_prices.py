@@ -17,6 +17,7 @@ from ratecard.words.money import EXACT, places_of
 
 # What an engine's 128-bit integers hold.
 _MOST = 2**127 - 1
+_NO_RATES = (0,) * QUANTITIES
 _NUMBERS = tuple(f"p{number}" for number in range(1 + QUANTITIES))
 
 
@@ -51,8 +52,11 @@ class SidePrices:
 
     def _integers(self, counted: Counted, price: PricedShape) -> tuple[int, ...]:
         fixed, *rates = price.amounts
+        whole = _integer(fixed, self.scale)
+        if not any(rates):
+            return (whole, *_NO_RATES)
         scale = self.scale - self.roll_up.places_of(counted)
-        return (_integer(fixed, self.scale), *(_integer(rate, scale) if rate else 0 for rate in rates))
+        return (whole, *(_integer(rate, scale) if rate else 0 for rate in rates))
 
     def _prove(self, rows: Iterable[tuple[int, ...]]) -> None:
         """That no sum, product or part of one can overflow: together they are at most this much."""
@@ -93,7 +97,8 @@ def _array(column: Sequence[int]) -> Any:
 def _places(price: PricedShape, of_sums: int) -> int:
     """How many decimals the amounts of a price have, for sums that have some themselves."""
     fixed, *rates = price.amounts
-    return max(places_of(fixed), *(places_of(rate) + of_sums if rate else 0 for rate in rates))
+    found = places_of(fixed)
+    return max(found, *(places_of(rate) + of_sums for rate in rates if rate)) if any(rates) else found
 
 
 def _integer(amount: Decimal, places: int) -> int:
