@@ -28,21 +28,24 @@ def write_spreadsheet(report: Report, path: Path) -> None:
         sheets.add("Summary", sides_table(report), list(every_sentence(report)))
         for name, table in _tables(report):
             sheets.add(name, table)
-        _close(workbook)
+        if (failed := _failure(workbook)) is not None:
+            raise failed
     path.write_bytes(file.getbuffer())
 
 
-def _close(workbook: Workbook) -> None:
-    """Put the parts together. Raises `OSError`, a new one: the library's own would keep its open archive alive."""
+def _failure(workbook: Workbook) -> OSError | None:
+    """Why the parts cannot be put together. No name here outlives the library's error, which holds an open archive."""
     try:
         workbook.close()
     except XlsxWriterException as error:
-        cause = error.args[0] if error.args else error
-        known = isinstance(cause, OSError) and cause.errno is not None
-        failed = OSError(cause.errno, cause.strerror) if known else OSError(str(error))
-    else:
-        return
-    raise failed
+        return _plain(error)
+    return None
+
+
+def _plain(error: XlsxWriterException) -> OSError:
+    cause = error.args[0] if error.args else error
+    known = isinstance(cause, OSError) and cause.errno is not None
+    return OSError(cause.errno, cause.strerror) if known else OSError(str(error))
 
 
 def _tables(report: Report) -> Iterator[tuple[str, Table]]:
