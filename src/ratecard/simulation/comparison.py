@@ -7,11 +7,13 @@ from typing import Any, NamedTuple
 
 from ratecard.diff.change import percent_text
 from ratecard.simulation.allocation import uncollected
+from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.priced_shape import PricedShape, Vector
 from ratecard.simulation.roll_up import Counted, RollUp
 from ratecard.simulation.roll_up_sql import QUANTITIES
 from ratecard.simulation.side_prices import SidePrices
 from ratecard.words.money import EXACT, total
+from ratecard.words.suggest import did_you_mean
 
 # Rows can be broken down by it whether it is a key or not: a shape has one.
 MODEL = "model"
@@ -52,6 +54,8 @@ class Comparison:
     def __init__(self, roll_up: RollUp, sides: Sequence[SidePrices]) -> None:
         self.roll_up, self.sides, self.amounts = roll_up, tuple(sides), len(sides)
         self.scale = max(side.scale for side in sides)
+        for side in sides:
+            side.prove_at(self.scale)
 
     @cached_property
     def priced(self) -> list[tuple[int, Counted, tuple[PricedShape, ...]]]:
@@ -81,14 +85,20 @@ class Comparison:
         return int(found[0])
 
     def name(self, key: str) -> str:
-        """The column of a key."""
+        """The column of a key. Raises `SimulationError` for one that the usage was not grouped by."""
         own = self.roll_up.plan.keys
-        return f"key{own.index(key)}" if key in own else {MODEL: MODEL}[key]
+        if key in own:
+            return f"key{own.index(key)}"
+        if key != MODEL:
+            known = tuple(dict.fromkeys((*own, MODEL)))
+            words = f"the usage is not grouped by '{key}'.{did_you_mean(key, known)}"
+            raise SimulationError(f"{words} It is by: {', '.join(known)}")
+        return key
 
     def sums(self) -> str:
         """The aggregates of a group: requests, quantities, and the amount under each card."""
         quantities = (
-            f"coalesce(sum(CASE WHEN type IN ({', '.join(map(repr, types))},'') THEN q{number} END), 0)"
+            f"coalesce(sum(CASE WHEN type IN ({', '.join(map(repr, types))}) THEN q{number} END), 0)"
             for types, number in QUANTITY_NAMES.values()
         )
         amounts = (f"coalesce(sum({self._amount(side)}), 0)" for side in range(self.amounts))

@@ -89,10 +89,10 @@ def _tokens(prices: PriceBook, given: Asked, predicates: Predicates) -> PricedSh
     plain = {"type": given.usage.get("type"), "model": given.usage.get("model")}
     if isinstance(plain["model"], str) and plain["model"] not in prices.card.tables.models:
         plain["model"] = split_model(plain["model"])[0]
-    whole = prices.rate({**given.usage, "usage": _usage(prompt)})
+    first = prices.rate({**given.usage, "usage": _usage(prompt)})
     alone = prices.rate({**plain, "usage": _usage(prompt)})
     in_tokens = {line.sku for line in alone.lines}
-    lines = [_line(line, 0, line.amount) for line in whole.lines if line.sku not in in_tokens]
+    lines = [_line(line, 0, line.amount) for line in first.lines if line.sku not in in_tokens]
     for number, bucket in enumerate(BUCKETS, 1):
         if bucket in unused:
             continue

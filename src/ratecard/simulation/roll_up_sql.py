@@ -138,7 +138,8 @@ class RollUpSql:
         self, layouts: Mapping[str, Layout], counted: Mapping[str, Layout], attributes: tuple[str, ...]
     ) -> Iterator[str]:
         """The groups as text and integers: what every type has in common."""
-        model = f"CASE WHEN type = 'rpc' THEN coalesce(model, '{self.plan.rpc_model}') ELSE model END"
+        rpc = self.plan.rpc_model.replace("'", "''")
+        model = f"CASE WHEN type = 'rpc' THEN coalesce(model, '{rpc}') ELSE model END"
         own = {"type": "type", "model": model, DAY: self.writer.text(DAY)}
         yield "type"
         yield f"{model} AS model"

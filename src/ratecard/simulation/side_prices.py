@@ -66,8 +66,12 @@ class SidePrices:
             most += sum(map(mul, (counted.requests, *counted.sums), map(abs, values)))
             most = max(most, *values)
         self.most: int = most + (self.base.most * 10 ** (self.scale - self.base.scale) if self.base else 0)
-        if self.most > _MOST:
-            raise SimulationError(f"the amounts have more than 38 digits at {self.scale} decimals; split the usage")
+        self.prove_at(self.scale)
+
+    def prove_at(self, scale: int) -> None:
+        """That no sum overflows at so many decimals, which another side may need. Raises `SimulationError`."""
+        if self.most * 10 ** (scale - self.scale) > _MOST:
+            raise SimulationError(f"the amounts have more than 38 digits at {scale} decimals; split the usage")
 
     def _keep(self, rows: Sequence[tuple[int, ...]], changed: Sequence[int]) -> str:
         """The prices as a table: those of the base but for the shapes that differ, and these."""

@@ -47,11 +47,6 @@ class Desk:
         """The current tables."""
         return self._standing.sides[0].card
 
-    @property
-    def names_customers(self) -> bool:
-        """Whether the usage says who pays."""
-        return "customer" in self._standing.by
-
     def answer(self, draft: Draft) -> Answer:
         """All usage priced at the rates of the draft's day, and at those with its changes.
 

@@ -38,7 +38,7 @@ _FITTING = {
 class Workspace:
     """One connection with its settings and a folder to spill to; closing it leaves nothing behind."""
 
-    def __init__(self, memory: str = DEFAULT_MEMORY, threads: int | None = None) -> None:
+    def __init__(self, memory: str = DEFAULT_MEMORY) -> None:
         self._tables = 0
         self._folder = tempfile.TemporaryDirectory(prefix="ratecard-")
         self.connection = duckdb.connect(str(Path(self._folder.name) / "work.duckdb"))
@@ -51,8 +51,6 @@ class Workspace:
             "enable_progress_bar": True,
             "enable_progress_bar_print": False,
         }
-        if threads:
-            settings["threads"] = threads
         try:
             for name, value in settings.items():
                 self.connection.execute(f"SET {name} = {value!r}")
@@ -74,12 +72,6 @@ class Workspace:
         """Free the memory and remove what was spilled."""
         self.connection.close()
         self._folder.cleanup()
-
-    def __enter__(self) -> "Workspace":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def open_usage(workspace: Workspace, usage: Any, names: Mapping[str, str]) -> Usage:
