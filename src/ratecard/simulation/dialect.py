@@ -60,4 +60,4 @@ class Writer(Protocol):
         """An object as JSON text, of text expressions; absent values may be null or left out."""
 
     def scaled(self, total: str, places: int) -> str:
-        """A sum as an integer of 10^-places, as text."""
+        """A sum as an integer of 10^-places."""

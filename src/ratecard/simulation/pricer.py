@@ -41,33 +41,24 @@ class Pricer:
         # Identities stand for models below, so that what they belong to must stay.
         self._sides: dict[int, Side] = {}
 
-    def outcomes(
-        self,
-        side: Side,
-        shapes: Sequence[Counted],
-        base: Side | None = None,
-        known: Sequence[Outcome] = (),
-    ) -> Sequence[Outcome]:
-        """What a side charges for each of these shapes; `known` is what `base` does, which is not asked again."""
-        alike: dict[tuple[str, str | None], bool] = {}
-        found = []
-        for number, (shape, *_) in enumerate(shapes):
-            if base is not None:
-                model = ("rpc", None) if shape.type == "rpc" else ("", shape.model)
-                if model not in alike:
-                    alike[model] = self.alike(base, side, shape)
-                if alike[model]:
-                    found.append(known[number])
-                    continue
-            found.append(self.price(side, shape))
-        return found
-
-    def learn(self, sides: Sequence[Side], shapes: Sequence[Shape]) -> None:
-        """Price shapes ahead, so that they are known when they are asked for."""
+    def outcomes(self, sides: Sequence[Side], shapes: Sequence[Counted]) -> list[list[Outcome]]:
+        """What each side charges for each of these shapes."""
         with uncollected():
-            for shape in shapes:
-                for side in sides:
-                    self.price(side, shape)
+            first = [self.price(sides[0], shape) for shape, *_ in shapes]
+            return [first, *(self.beside(side, sides[0], shapes, first) for side in sides[1:])]
+
+    def beside(self, side: Side, base: Side, shapes: Sequence[Counted], known: Sequence[Outcome]) -> list[Outcome]:
+        """The same of one side, beside `base`, which charges what is `known`: what is sure to be the same, is it."""
+        alike: dict[tuple[bool, str | None], bool] = {}
+        found = list(known)
+        for number, (shape, *_) in enumerate(shapes):
+            # Usage of RPC does not name what it is charged by.
+            model = (shape.type == "rpc", shape.model)
+            if (same := alike.get(model)) is None:
+                same = alike[model] = self.alike(base, side, shape)
+            if not same:
+                found[number] = self.price(side, shape)
+        return found
 
     def alike(self, one: Side, other: Side, shape: Shape) -> bool:
         """Whether two sides are sure to charge the same for every shape of a model."""

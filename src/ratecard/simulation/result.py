@@ -50,17 +50,15 @@ class Simulation:
         rolled: RollUp,
         sides: Sequence[Side],
         pricer: Pricer,
+        outcomes: Sequence[Sequence[Outcome]],
         costs: Side | None = None,
         *,
         current: SidePrices | None = None,
     ) -> None:
         self.sides, self.pricer, self.costs = tuple(sides), pricer, costs
         with uncollected():
-            first = current or SidePrices(rolled, pricer.outcomes(sides[0], rolled.shapes))
-            further = [
-                SidePrices(rolled, pricer.outcomes(side, rolled.shapes, sides[0], first.outcomes), first)
-                for side in sides[1:]
-            ]
+            first = current or SidePrices(rolled, outcomes[0])
+            further = [SidePrices(rolled, each, first) for each in outcomes[1:]]
         self.comparison = Comparison(rolled, (first, *further))
 
     def against(self, *candidates: Specification) -> "Simulation":
@@ -73,8 +71,13 @@ class Simulation:
         by_model = bool(known.plan.predicates.of_model)
         asked = Predicates.of((side.card for side in compared), dated=dated, by_model=by_model)
         rolled = known.serving(asked)
-        current = self.comparison.sides[0] if rolled is known else None
-        return Simulation(rolled, compared, self.pricer, self.costs, current=current)
+        if rolled is not known:
+            return Simulation(rolled, compared, self.pricer, self.pricer.outcomes(compared, rolled.shapes), self.costs)
+        current = self.comparison.sides[0]
+        with uncollected():
+            changed = [self.pricer.beside(side, compared[0], rolled.shapes, current.outcomes) for side in compared[1:]]
+        outcomes = (current.outcomes, *changed)
+        return Simulation(rolled, compared, self.pricer, outcomes, self.costs, current=current)
 
     def forget(self) -> None:
         """Free what only the candidates need; the current prices and the roll-up stay."""

@@ -1,7 +1,7 @@
 """Usage rolled up: what a simulation keeps, so that a further candidate costs a fraction of the first."""
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cached_property
 from itertools import pairwise
@@ -14,7 +14,7 @@ from ratecard.simulation.allocation import uncollected
 from ratecard.simulation.engines.duckdb_engine import Workspace
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.predicates import Predicates
-from ratecard.simulation.roll_up_sql import ASKED, DAY, EARLIEST, GIVEN, QUANTITIES, Plan, period
+from ratecard.simulation.roll_up_sql import ASKED, DAY, EARLIEST, GIVEN, QUANTITIES, Grouping, Plan, period
 from ratecard.simulation.shape import Shape
 
 _SUMS = tuple(f"q{number}" for number in range(QUANTITIES))
@@ -30,31 +30,70 @@ class Counted(NamedTuple):
 
 
 class RollUp:
-    """One usage as shapes (each once, numbered) and facts (number, keys, requests, sums), two tables of the engine.
+    """One usage as shapes (each once, numbered) and facts (number, keys, requests, sums), a table of the engine.
 
     `places` says how many decimals the sums of a type have.
     """
 
     def __init__(self, workspace: Workspace, plan: Plan, places: Mapping[str, int]) -> None:
         self.workspace, self.plan, self.places = workspace, plan, places
-        self._shapes, self.facts = workspace.new_table("shapes"), workspace.new_table("facts")
-        grouped, of_shape = _dated(workspace, workspace.connection, plan), ", ".join(_SAME)
-        keys = "".join(f", key{number}" for number in range(len(plan.keys)))
-        total = ", ".join(f"CAST(sum({name}) AS HUGEINT) AS {name}" for name in _SUMS)
-        shapes = (
-            f"SELECT {of_shape}, CAST(sum(requests) AS BIGINT) AS requests, {total} FROM {grouped} GROUP BY {of_shape}"
-        )
-        same = " AND ".join(f"rows.{name} IS NOT DISTINCT FROM numbered.{name}" for name in _SAME)
-        sums = ", ".join(f"rows.{name}" for name in _SUMS)
-        chosen = f"shape, rows.type, rows.model{keys}, rows.requests, {sums}"
-        facts = f"SELECT {chosen} FROM {grouped} AS rows JOIN {self._shapes} AS numbered ON {same}"
-        run = workspace.connection.execute
-        # In one order, whatever engine grouped them: what is said of several shapes is said of the first.
-        numbered = f"row_number() OVER (ORDER BY {of_shape}) - 1 AS shape"
-        run(f"CREATE TABLE {self._shapes} AS SELECT {numbered}, * FROM ({shapes})")
-        run(f"CREATE TABLE {self.facts} AS {facts}")
-        # The same for some of the keys only: see `facts_by`.
+        # Every shape, in the order of its number.
+        self.shapes: list[Counted] = []
+        self.facts = workspace.new_table("facts")
+        keys = "".join(f", {key} VARCHAR" for key in self._keys)
+        sums = "".join(f", {name} HUGEINT" for name in _SUMS)
+        columns = f"shape BIGINT, type VARCHAR, model VARCHAR{keys}, requests BIGINT{sums}"
+        workspace.connection.execute(f"CREATE TABLE {self.facts} ({columns})")
+        self._taken: list[tuple[Grouping, str]] = []
+        # The facts for some of the keys only: see `facts_by`.
         self._coarser: dict[tuple[str, ...], str] = {plan.keys: self.facts}
+
+    @property
+    def _keys(self) -> tuple[str, ...]:
+        return tuple(f"key{number}" for number in range(len(self.plan.keys)))
+
+    def take(self, grouping: Grouping, groups: str) -> Sequence[Counted]:
+        """Number the shapes of a table of groups, of types that no other table has, and keep its facts.
+
+        Gives the shapes. The engine may be reading the next table: this has a connection of its own.
+        """
+        self._taken.append((grouping, groups))
+        alike, kept = ("type", "model", "moment", *grouping.shape), ("type", "model", *self._keys, "requests", *_SUMS)
+        same = " AND ".join(f"rows.{name} IS NOT DISTINCT FROM numbered.{name}" for name in alike)
+        total = ", ".join(f"CAST(sum({name}) AS HUGEINT) AS {name}" for name in ("requests", *_SUMS))
+        by_shape = f"SELECT {', '.join(alike)}, {total} FROM dated GROUP BY {', '.join(alike)}"
+        # In one order, whatever engine grouped them: what is said of several shapes is said of the first.
+        number = f"{len(self.shapes)} + row_number() OVER (ORDER BY {', '.join(_SAME)}) - 1 AS shape"
+        with self.workspace.connection.cursor() as connection:
+            run = connection.execute
+            run(f"CREATE TEMP TABLE dated AS {self._dated(connection, grouping, groups)}")
+            written = f"SELECT *, {grouping.attributes} AS attributes FROM ({by_shape})"
+            run(f"CREATE TEMP TABLE numbered AS SELECT {number}, * FROM ({written})")
+            facts = ", ".join(("shape", *(f"rows.{name}" for name in kept)))
+            run(f"INSERT INTO {self.facts} SELECT {facts} FROM dated AS rows JOIN numbered ON {same}")
+            found = run(f"SELECT {', '.join((*_SAME, 'requests', *_SUMS))} FROM numbered ORDER BY shape").fetchall()
+        split = len(_SAME)
+        with uncollected():
+            shapes = [Counted(Shape(*row[:split]), row[split], row[split + 1 :]) for row in found]
+        self.shapes += shapes
+        return shapes
+
+    def _dated(self, connection: duckdb.DuckDBPyConnection, grouping: Grouping, groups: str) -> str:
+        """Groups as rows of facts, with the first day of the period that holds them: of their model, if that is known."""
+        keys = [f"{key} AS {name}" for key, name in zip(grouping.keys, self._keys, strict=True)]
+        sums = [f"{total} AS {name}" for total, name in zip(grouping.sums, _SUMS, strict=True)]
+        columns = ["type", f"{grouping.model} AS model", *grouping.shape, *keys, "requests", *sums]
+        if not self.plan.dated:
+            return f"SELECT {', '.join(columns)}, {grouping.day} AS moment FROM {groups}"
+        edges = {name: (EARLIEST, *days, date.max) for name, days in self.plan.predicates.of_model.items()}
+        rows = [(name, *pair) for name, days in edges.items() for pair in pairwise(days)]
+        types = {"named": pyarrow.string(), "first": pyarrow.date32(), "next": pyarrow.date32()}
+        values = list(zip(*rows, strict=True)) or [()] * len(types)
+        arrays = [pyarrow.array(column, type_) for column, type_ in zip(values, types.values(), strict=True)]
+        connection.register("periods", pyarrow.table(arrays, list(types)))
+        columns.append(f"coalesce(first, {period(grouping.day, self.plan.predicates.boundaries)}) AS moment")
+        within = f"named = {grouping.model} AND {grouping.day} >= first AND {grouping.day} < next"
+        return f"SELECT {', '.join(columns)} FROM {groups} LEFT JOIN periods ON {within}"
 
     def facts_by(self, keys: Collection[str]) -> str:
         """The facts, telling apart no more than these keys: a table made once, whatever it is then priced at."""
@@ -72,16 +111,6 @@ class RollUp:
     def places_of(self, counted: Counted) -> int:
         """How many decimals the sums of a shape have."""
         return self.places.get(counted.shape.type or "", 0)
-
-    @cached_property
-    def shapes(self) -> tuple[Counted, ...]:
-        """Every shape, in the order of its number."""
-        columns = ", ".join((*_SAME, "requests", *_SUMS))
-        found = self.workspace.connection.execute(f"SELECT {columns} FROM {self._shapes} ORDER BY shape")
-        with uncollected():
-            return tuple(
-                Counted(Shape(*row[: len(_SAME)]), row[len(_SAME)], row[len(_SAME) + 1 :]) for row in found.fetchall()
-            )
 
     @cached_property
     def rows(self) -> int:
@@ -117,31 +146,7 @@ class RollUp:
         if not own.groups(predicates) or DAY not in self.plan.keys:
             words = "has other thresholds or days of change than the usage was rolled up for; simulate it anew"
             raise SimulationError(f"the candidate {words}")
-        return RollUp(self.workspace, self.plan._replace(predicates=own.joined(predicates)), self.places)
-
-
-def shapes_so_far(workspace: Workspace, plan: Plan) -> tuple[Shape, ...]:
-    """The shapes of what has been grouped already, while the rest still is."""
-    with workspace.connection.cursor() as connection:
-        query = f"SELECT DISTINCT {', '.join(_SAME)} FROM {_dated(workspace, connection, plan)} ORDER BY ALL"
-        return tuple(Shape(*row) for row in connection.execute(query).fetchall())
-
-
-def _dated(workspace: Workspace, connection: duckdb.DuckDBPyConnection, plan: Plan) -> str:
-    """The groups with the first day of the period that holds them: of their model, where its days are known."""
-    if not plan.dated:
-        return "grouped"
-    # Where days are kept apart, other boundaries than those of the first roll-up need no other groups.
-    day = f"CAST(key{plan.keys.index(DAY)} AS DATE)" if DAY in plan.keys else "moment"
-    edges = {name: (EARLIEST, *days, date.max) for name, days in plan.predicates.of_model.items()}
-    rows = [(name, *pair) for name, days in edges.items() for pair in pairwise(days)]
-    types = {"model": pyarrow.string(), "first": pyarrow.date32(), "next": pyarrow.date32()}
-    columns = list(zip(*rows, strict=True)) or [()] * len(types)
-    arrays = [pyarrow.array(column, type_) for column, type_ in zip(columns, types.values(), strict=True)]
-    periods = workspace.new_table("periods")
-    connection.register("given_periods", pyarrow.table(arrays, list(types)))
-    connection.execute(f"CREATE TABLE {periods} AS SELECT * FROM given_periods")
-    connection.unregister("given_periods")
-    moment = f"coalesce(first, {period(day, plan.predicates.boundaries)})"
-    joined = f"LEFT JOIN {periods} AS p ON g.model = p.model AND {day} >= p.first AND {day} < p.next"
-    return f"(SELECT g.* REPLACE ({moment} AS moment) FROM grouped AS g {joined})"
+        found = RollUp(self.workspace, self.plan._replace(predicates=own.joined(predicates)), self.places)
+        for grouping, groups in self._taken:
+            found.take(grouping, groups)
+        return found

@@ -4,7 +4,7 @@ A query reads only the columns of its types. One for each type would read the co
 would group every row by every column.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
@@ -80,11 +80,18 @@ def places_of_type(usage: Usage, layout: Layout) -> int:
 
 
 class Grouping(NamedTuple):
-    """The query that groups the rows of some types, and the columns that write its groups: of all types the same."""
+    """The query that groups the rows of some types, and how its groups are read: the columns that make a shape, what
+    is written of them, the day (or the first of its period) of a group, its keys and its sums.
+    """
 
     name: str
     query: str
-    columns: str
+    model: str
+    shape: tuple[str, ...]
+    attributes: str
+    day: str
+    keys: tuple[str, ...]
+    sums: tuple[str, ...]
 
 
 class RollUpSql:
@@ -94,14 +101,15 @@ class RollUpSql:
         self.usage, self.plan, self.dialect, self.writer, self.table = usage, plan, dialect, writer, table
 
     def groupings(self) -> Iterator[Grouping]:
-        """The types with tokens; and the others, with the rows of no known type."""
+        """Of all other types, with the rows of no known type; and of the types with tokens, which have most rows."""
         type_, names = self._column("type"), token_types(self.usage.layouts)
         listed = ", ".join(f"'{name}'" for name in names)
-        if names:
-            tokens = {name: self.usage.layouts[name] for name in names}
-            yield self._grouping(TOKENS, tokens, f"{type_} IN ({listed})")
         others = {name: layout for name, layout in self.usage.layouts.items() if name not in names}
         yield self._grouping("", others, f"{type_} IS NULL OR {type_} NOT IN ({listed})" if names else "TRUE")
+        if names:
+            tokens = {name: self.usage.layouts[name] for name in names}
+            # Said so, DuckDB compares the dictionary of a column chunk instead of every row.
+            yield self._grouping(TOKENS, tokens, f"NOT ({type_} NOT IN ({listed}))")
 
     def _grouping(self, name: str, layouts: Mapping[str, Layout], where: str) -> Grouping:
         named = {"type": self._column("type")}
@@ -110,12 +118,15 @@ class RollUpSql:
         if DAY in self.plan.keys:
             named[DAY] = self._day()
         elif self.plan.dated:
-            named[DAY] = self._period(self._day())
+            named[DAY] = period(self._day(), self.plan.predicates.boundaries)
         columns = dict.fromkeys(column for layout in layouts.values() for column in layout.attributes)
         attributes = {column.name: self._attribute(column) for column in columns if self._has(column)}
         counted = {type_: layout for type_, layout in layouts.items() if layout.quantities}
-        regular = self._of_type(layouts, {each: self._regular(each, counted[each]) for each in counted}, "TRUE")
-        attributes |= self._predicates(layouts, counted, regular)
+        numbers = self._numbers(counted)
+        regular = self._of_type(
+            layouts, {each: self._regular(counted[each], numbers[each]) for each in counted}, "TRUE"
+        )
+        attributes |= self._predicates(counted, numbers, regular)
         sums = {
             sum_of(column): self.dialect.total(self._number(column, layout.places), regular, layout.places)
             for layout in counted.values()
@@ -125,7 +136,7 @@ class RollUpSql:
         inner = ", ".join(f"{expression} AS {alias}" for alias, expression in (named | shape | sums).items())
         groups = ", ".join(str(number + 1) for number in range(len(named) + len(shape)))
         query = f"SELECT {inner}, count(*) AS requests FROM {self.table} WHERE {where} GROUP BY {groups}"
-        return Grouping(name, query, ", ".join(self._written(layouts, counted, tuple(attributes))))
+        return self._written(name, query, layouts, tuple(attributes))
 
     def _of_type(self, layouts: Mapping[str, Layout], found: Mapping[str, str], otherwise: str, name: str = "") -> str:
         """An expression that depends on the type of a row, which is said only where it differs."""
@@ -134,36 +145,38 @@ class RollUpSql:
         whens = "".join(f" WHEN '{type_}' THEN {expression}" for type_, expression in found.items())
         return f"CASE {name or self._column('type')}{whens} ELSE {otherwise} END" if found else otherwise
 
-    def _written(
-        self, layouts: Mapping[str, Layout], counted: Mapping[str, Layout], attributes: tuple[str, ...]
-    ) -> Iterator[str]:
+    def _written(self, name: str, query: str, layouts: Mapping[str, Layout], attributes: tuple[str, ...]) -> Grouping:
         """The groups as text and integers: what every type has in common."""
         rpc = self.plan.rpc_model.replace("'", "''")
         model = f"CASE WHEN type = 'rpc' THEN coalesce(model, '{rpc}') ELSE model END"
         own = {"type": "type", "model": model, DAY: self.writer.text(DAY)}
-        yield "type"
-        yield f"{model} AS model"
-        record = {name: self.writer.text(_alias(number, name)) for number, name in enumerate(attributes)}
-        yield (self.writer.record(record) if record else "'{}'") + " AS attributes"
-        moment = "CAST(NULL AS DATE)"
-        if self.plan.dated:
-            moment = self._period(DAY) if DAY in self.plan.keys else DAY
-        yield f"{moment} AS moment"
-        for number, name in enumerate(self.plan.keys):
-            yield f"{own.get(name) or self.writer.text(f'key{number}')} AS key{number}"
-        yield "requests"
+        columns = {each: _alias(number, each) for number, each in enumerate(attributes)}
+        # What tables ask of quantities that are given is read off these.
+        asked = {ASKED: f"CASE WHEN {GIVEN} IS NULL THEN {columns[ASKED]} END"} if ASKED in columns else {}
+        record = {each: self.writer.text(expression) for each, expression in (columns | asked).items()}
+        sums = []
         for number in range(QUANTITIES):
-            totals = {type_: self._total(layout, number) for type_, layout in counted.items()}
-            yield f"{self._of_type(layouts, totals, repr('0'), 'type')} AS q{number}"
+            totals = {type_: self._total(each, number) for type_, each in layouts.items() if each.quantities}
+            sums.append(self._of_type(layouts, totals, "0", "type"))
+        return Grouping(
+            name,
+            query,
+            model,
+            tuple(columns.values()),
+            self.writer.record(record) if record else "'{}'",
+            DAY if self.plan.dated else "CAST(NULL AS DATE)",
+            tuple(own.get(key) or self.writer.text(f"key{number}") for number, key in enumerate(self.plan.keys)),
+            tuple(sums),
+        )
 
     def _total(self, layout: Layout, number: int) -> str:
-        """A quantity of a type as an integer, in text; of prompt, completion, cached and written tokens the buckets."""
+        """A quantity of a type as an integer; of prompt, completion, cached and written tokens the buckets."""
         totals = list(map(sum_of, layout.quantities))
         if len(totals) == len(BUCKETS):
             prompt, completion, cached, written = totals
             totals = [f"{prompt} - {cached} - {written}", cached, written, completion]
         if number >= len(totals):
-            return "'0'"
+            return "0"
         regular = f"CASE WHEN {GIVEN} IS NULL THEN {totals[number]} ELSE 0 END"
         return self.writer.scaled(regular, places_of_type(self.usage, layout))
 
@@ -171,34 +184,40 @@ class RollUpSql:
         name = self._column(column.name)
         return self.dialect.url(name) if column.kind == "url" else name
 
-    def _predicates(self, layouts: Mapping[str, Layout], counted: Mapping[str, Layout], regular: str) -> dict[str, str]:
+    def _predicates(
+        self, counted: Mapping[str, Layout], numbers: Mapping[str, Sequence[str]], regular: str
+    ) -> dict[str, str]:
         """What is wrong with a row that is not regular (all of its quantities); tier and buckets of one that is."""
         if not counted:
             return {}
         quantities = (column for layout in counted.values() for column in layout.quantities)
         raw = {column.name: self._column(column.name) for column in quantities if self._has(column)}
         found = {GIVEN: f"CASE WHEN {regular} THEN NULL ELSE {self.dialect.given(raw) if raw else repr('{}')} END"}
-        asked = {name: self._asked(name, layout) for name, layout in counted.items() if name in token_types(counted)}
-        if any(asked.values()):
-            of_type = self._of_type(layouts, {name: each or "0" for name, each in asked.items()}, "NULL")
-            found[ASKED] = f"CASE WHEN {regular} THEN {of_type} END"
-        return found
+        tokens = {name: numbers[name] for name in token_types(counted)}
+        used = {name: self._used(name, each, regular) for name, each in tokens.items()}
+        asked = [self._tier(prompt) for prompt, *_ in list(tokens.values())[:1] if self.plan.predicates.thresholds]
+        if any(used.values()):
+            asked.append(self._of_type(counted, {name: each for name, each in used.items() if each}, "0"))
+        return found | {ASKED: " + ".join(asked)} if asked else found
 
-    def _asked(self, type_: str, layout: Layout) -> str:
-        """The tier of a prompt, and which of its buckets without a price it uses, as one number; empty: nothing."""
-        predicates, (prompt, completion, cached, written) = self.plan.predicates, self._numbers(type_, layout)
-        buckets = dict(zip(BUCKETS, (f"{prompt} - {cached} - {written}", cached, written, completion), strict=True))
-        lacking = predicates.lacking.get(type_, ())
-        found = [f"{tally(f'{buckets[name]} > 0')} * {predicates.weight(type_, name)}" for name in lacking]
-        if predicates.thresholds:  # most prompts are below all of them
-            first, *others = predicates.thresholds
-            above = " + ".join(("1", *(tally(f"{prompt} > {edge}") for edge in others)))
-            found.append(f"CASE WHEN {prompt} > {first} THEN {above} ELSE 0 END")
-        return " + ".join(found)
+    def _used(self, type_: str, numbers: Sequence[str], regular: str) -> str:
+        """Which of the buckets without a price a row uses, as one number; empty: all have one."""
+        prompt, completion, cached, written = numbers
+        # Only of regular quantities the difference cannot overflow.
+        rest = f"CASE WHEN {regular} THEN {prompt} - {cached} - {written} ELSE 0 END"
+        buckets = dict(zip(BUCKETS, (rest, cached, written, completion), strict=True))
+        lacking = self.plan.predicates.lacking.get(type_, ())
+        weights = {name: self.plan.predicates.weight(type_, name) for name in lacking}
+        return " + ".join(f"{_tally(f'{buckets[name]} > 0')} * {weight}" for name, weight in weights.items())
 
-    def _regular(self, type_: str, layout: Layout) -> str:
+    def _tier(self, prompt: str) -> str:
+        """How many thresholds a prompt is above; most are below all of them."""
+        first, *others = self.plan.predicates.thresholds
+        above = " + ".join(("1", *(_tally(f"{prompt} > {edge}") for edge in others)))
+        return f"CASE WHEN {prompt} > {first} THEN {above} ELSE 0 END"
+
+    def _regular(self, layout: Layout, numbers: Sequence[str]) -> str:
         """Whether the quantities of a row are what they can be. The scalar code says what is wrong with all others."""
-        numbers = self._numbers(type_, layout)
         if len(numbers) == 1:
             most = _MOST_SECONDS if layout.places else MOST_TOKENS
             return f"coalesce({numbers[0]} >= 0 AND {numbers[0]} < {most}, FALSE)"
@@ -209,17 +228,18 @@ class RollUpSql:
         within = f"({' | '.join(numbers)}) BETWEEN 0 AND {_MOST_TOKENS}"
         return f"CASE WHEN {within} THEN {cached} + {written} <= {prompt} ELSE FALSE END"
 
-    def _numbers(self, type_: str, layout: Layout) -> list[str]:
-        """The quantities of a row, null where one is missing or is none."""
-        numbers = [self._number(column, layout.places) for column in layout.quantities]
-        if len(numbers) != len(BUCKETS):
-            return numbers
+    def _numbers(self, counted: Mapping[str, Layout]) -> dict[str, list[str]]:
+        """The quantities of a row of each type, null where one is missing or is none."""
+        tokens = token_types(counted)
         # Tokens from and to the cache may be absent, and so may those that an embedding does not have.
-        optional = {2, 3} if type_ == "text" else {1, 2, 3}
-        return [
-            self._or_zero(layout.quantities[index], number) if index in optional else number
-            for index, number in enumerate(numbers)
-        ]
+        optional = {1: tuple(name for name in tokens if name != "text"), 2: tokens, 3: tokens}
+        return {
+            name: [
+                self._or_zero(column, layout.places, optional.get(index, ()) if name in tokens else (), tokens)
+                for index, column in enumerate(layout.quantities)
+            ]
+            for name, layout in counted.items()
+        }
 
     def _number(self, column: Column, places: int) -> str:
         if not self._has(column):
@@ -231,21 +251,24 @@ class RollUpSql:
             return self.dialect.exact(self.dialect.digits(name), "text")
         return self.dialect.exact(name, type_) if places else self.dialect.whole(name, type_)
 
-    def _or_zero(self, column: Column, number: str) -> str:
-        """A number, 0 where the column has nothing; what is not a number stays unknown."""
-        if not self._has(column):
-            return "CAST(0 AS BIGINT)"
-        name = self._column(column.name)
-        plain = self.usage.types[self.usage.columns[column.name]] == "integer"
-        return f"coalesce({number}, 0)" if plain else f"CASE WHEN {name} IS NULL THEN 0 ELSE {number} END"
+    def _or_zero(self, column: Column, places: int, optional: Sequence[str], types: Sequence[str]) -> str:
+        """A number, 0 where the column has nothing and need not, by its type; what is not a number stays unknown."""
+        number = self._number(column, places)
+        if not optional:
+            return number
+        zero, type_ = "CAST(0 AS BIGINT)", self._column("type")
+        if optional != types:
+            zero = f"CASE WHEN {type_} IN ({', '.join(map(repr, optional))}) THEN {zero} END"
+        return (
+            f"CASE WHEN {self._column(column.name)} IS NULL THEN {zero} ELSE {number} END"
+            if self._has(column)
+            else zero
+        )
 
     def _day(self) -> str:
         if not self.usage.has("timestamp"):
             return "CAST(NULL AS DATE)"
         return self.dialect.day(self._column("timestamp"), self.usage.types[self.usage.columns["timestamp"]])
-
-    def _period(self, day: str) -> str:
-        return period(day, self.plan.predicates.boundaries)
 
     def _has(self, column: Column) -> bool:
         return self.usage.has(column.name)
@@ -265,7 +288,7 @@ def period(day: str, boundaries: Iterable[date]) -> str:
     return f"CASE{whens} WHEN {day} IS NOT NULL THEN DATE '{EARLIEST}' END"
 
 
-def tally(condition: str) -> str:
+def _tally(condition: str) -> str:
     """1 where a condition holds, 0 where it does not."""
     return f"CAST({condition} AS INTEGER)"
 

@@ -15,8 +15,8 @@ from ratecard.simulation.roll_up import Counted, RollUp
 from ratecard.simulation.roll_up_sql import QUANTITIES
 from ratecard.words.money import EXACT, places_of
 
-# What an engine's 128-bit integers hold.
-_MOST = 2**127 - 1
+# What an engine's 128-bit integers hold, halved: an amount and what a candidate adds to it are summed side by side.
+_MOST = 2**126 - 1
 _NO_RATES = (0,) * QUANTITIES
 _NUMBERS = tuple(f"p{number}" for number in range(1 + QUANTITIES))
 
@@ -24,27 +24,30 @@ _NUMBERS = tuple(f"p{number}" for number in range(1 + QUANTITIES))
 class SidePrices:
     """The prices of a side as integers of 10^-`scale`: of a request, and of the smallest unit of each quantity.
 
-    Beside `base`, which prices most shapes alike, only those that differ are worked out. Raises `SimulationError` where
-    a sum of the engine could overflow.
+    `table` has those of every shape; beside a `base`, which prices most shapes alike, what is added to its prices of
+    the others. Raises `SimulationError` where a sum of the engine could overflow.
     """
 
     def __init__(self, roll_up: RollUp, outcomes: Sequence[Outcome], base: "SidePrices | None" = None) -> None:
         self.roll_up, self.outcomes, self.base = roll_up, outcomes, base
         known: Sequence[Outcome | None] = base.outcomes if base else [None] * len(outcomes)
-        changed = [number for number, pair in enumerate(zip(outcomes, known, strict=True)) if pair[0] is not pair[1]]
-        priced = [(number, outcome) for number in changed if isinstance(outcome := outcomes[number], PricedShape)]
+        self._changed = [at for at, pair in enumerate(zip(outcomes, known, strict=True)) if pair[0] is not pair[1]]
+        priced = [(number, price) for number in self._changed if isinstance(price := outcomes[number], PricedShape)]
         unique = {id(price): (number, price) for number, price in priced}
         places = (_places(price, roll_up.places_of(roll_up.shapes[number])) for number, price in unique.values())
         self.scale: int = max([base.scale if base else 0, *places])
         whole = {each: self._integers(roll_up.shapes[number], price) for each, (number, price) in unique.items()}
         rows = [(number, *whole[id(price)]) for number, price in priced]
         self._prove(rows)
-        self.table = self._keep(rows, changed)
+        self.table = self._keep(rows)
+        # What has been added up at these prices alone, by keys: further candidates are compared with the same.
+        self.breakdowns: dict[tuple[str, ...], Any] = {}
 
     @cached_property
     def priced(self) -> frozenset[int]:
         """The numbers of the shapes that have a price."""
-        return frozenset(number for number, each in enumerate(self.outcomes) if isinstance(each, PricedShape))
+        found = frozenset(number for number in self._changed if isinstance(self.outcomes[number], PricedShape))
+        return found | self.base.priced.difference(self._changed) if self.base else found
 
     def drop(self) -> None:
         """Forget the table."""
@@ -73,21 +76,18 @@ class SidePrices:
         if self.most * 10 ** (scale - self.scale) > _MOST:
             raise SimulationError(f"the amounts have more than 38 digits at {scale} decimals; split the usage")
 
-    def _keep(self, rows: Sequence[tuple[int, ...]], changed: Sequence[int]) -> str:
-        """The prices as a table: those of the base but for the shapes that differ, and these."""
+    def _keep(self, rows: Sequence[tuple[int, ...]]) -> str:
         workspace = self.roll_up.workspace
         connection, name = workspace.connection, workspace.new_table("prices")
         columns = list(zip(*rows, strict=True)) if rows else [()] * (1 + len(_NUMBERS))
         connection.register("given_prices", pyarrow.table(list(map(_array, columns)), ["shape", *_NUMBERS]))
-        connection.register("changed", pyarrow.table([pyarrow.array(changed, pyarrow.int64())], ["shape"]))
-        numbers = ", ".join(f"CAST({number} AS HUGEINT) AS {number}" for number in _NUMBERS)
-        query = f"SELECT shape, {numbers} FROM given_prices"
+        numbers, joined = (f"CAST(given.{number} AS HUGEINT)" for number in _NUMBERS), ""
         if self.base:
-            same = ", ".join(f"{number} * {10 ** (self.scale - self.base.scale)}" for number in _NUMBERS)
-            query += f" UNION ALL SELECT shape, {same} FROM {self.base.table} ANTI JOIN changed USING (shape)"
-        connection.execute(f"CREATE TABLE {name} AS {query}")
+            finer, joined = 10 ** (self.scale - self.base.scale), f" JOIN {self.base.table} AS known USING (shape)"
+            numbers = (f"CAST(given.{number} AS HUGEINT) - known.{number} * {finer}" for number in _NUMBERS)
+        chosen = ", ".join(("shape", *(f"{each} AS {name}" for each, name in zip(numbers, _NUMBERS, strict=True))))
+        connection.execute(f"CREATE TABLE {name} AS SELECT {chosen} FROM given_prices AS given{joined}")
         connection.unregister("given_prices")
-        connection.unregister("changed")
         return name
 
 

@@ -9,16 +9,16 @@ from typing import Any, Literal
 from ratecard.diff.side import Side
 from ratecard.simulation.as_billed import AS_BILLED, AsBilled
 from ratecard.simulation.effect import check_effect
-from ratecard.simulation.engines.duckdb_engine import DEFAULT_MEMORY, Workspace, open_usage, roll_up
+from ratecard.simulation.engines.duckdb_engine import DEFAULT_MEMORY, Workspace, groups, open_usage
 from ratecard.simulation.engines.spark_session import is_spark_frame
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.ledger_pricer import LedgerPricer
 from ratecard.simulation.predicates import Predicates
-from ratecard.simulation.pricer import Pricer
+from ratecard.simulation.pricer import Outcome, Pricer
 from ratecard.simulation.progress import Progress, silent
 from ratecard.simulation.result import Simulation
-from ratecard.simulation.roll_up import RollUp, shapes_so_far
-from ratecard.simulation.roll_up_sql import DAY, Plan, Usage, places_of_type
+from ratecard.simulation.roll_up import RollUp
+from ratecard.simulation.roll_up_sql import DAY, Grouping, Plan, Usage, places_of_type
 from ratecard.simulation.specification import Specification, sides
 from ratecard.words.suggest import did_you_mean
 
@@ -62,16 +62,21 @@ def simulate(
     paid = sides(costs, (), folder)[0] if costs is not None else None
     workspace = Workspace(memory)
     try:
-        with _opened(workspace, usage, columns or {}, engine, master) as (known, grouped):
+        with _opened(workspace, usage, columns or {}, engine, master) as (known, read):
             plan = plan_of((*compared, *filter(None, [paid])), keys_of(known) if by is None else by, known)
             usual = Pricer(plan.predicates, currency)
             pricer = LedgerPricer(plan.predicates, compared[0].card) if known.is_ledger else usual
-            grouped(plan, progress, lambda: pricer.learn(compared, shapes_so_far(workspace, plan)))
+            places = {type_: places_of_type(known, layout) for type_, layout in known.layouts.items()}
+            rolled = RollUp(workspace, plan, places)
+            outcomes: list[list[Outcome]] = [[] for _ in compared]
+            # What has been read is priced while the engine reads on.
+            for grouping, table in read(plan, progress):
+                for known_so_far, more in zip(
+                    outcomes, pricer.outcomes(compared, rolled.take(grouping, table)), strict=True
+                ):
+                    known_so_far += more
         progress("Pricing", None)
-        rolled = RollUp(
-            workspace, plan, {type_: places_of_type(known, layout) for type_, layout in known.layouts.items()}
-        )
-        found = Simulation(rolled, compared, pricer, paid)
+        found = Simulation(rolled, compared, pricer, outcomes, paid)
         check_effect(found)
     except BaseException:
         workspace.close()
@@ -85,8 +90,8 @@ def simulate(
 @contextmanager
 def _opened(
     workspace: Workspace, usage: Any, names: Mapping[str, str], engine: Engine | None, master: str | None
-) -> Iterator[tuple[Usage, Callable[[Plan, Progress, Callable[[], None]], None]]]:
-    """What the usage has, and the function that makes its groups, by an engine."""
+) -> Iterator[tuple[Usage, Callable[[Plan, Progress], Iterator[tuple[Grouping, str]]]]]:
+    """What the usage has, and the function that makes its groups, table by table, by an engine."""
     if engine not in (None, "duckdb", "spark"):
         raise SimulationError(f"engine is '{engine}'. Allowed: duckdb, spark")
     if engine == "spark" or is_spark_frame(usage):
@@ -95,12 +100,12 @@ def _opened(
         from ratecard.simulation.engines import spark_engine
 
         with spark_engine.open_usage(usage, names, master) as opened:
-            yield opened.known, partial(opened.roll_up, workspace)
+            yield opened.known, partial(opened.groups, workspace)
     elif master:
         raise SimulationError(f"the master {master} is of Spark; add engine spark")
     else:
         known = open_usage(workspace, usage, names)
-        yield known, partial(roll_up, workspace, known)
+        yield known, partial(groups, workspace, known)
 
 
 def keys_of(usage: Usage) -> tuple[str, ...]:

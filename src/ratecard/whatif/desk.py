@@ -83,7 +83,9 @@ class Desk:
             costs = known.costs
             if costs and costs.at == known.sides[0].at:  # those of another day stay there
                 costs = costs._replace(at=instant)
-            self._standing = Simulation(known.comparison.roll_up, (current,), known.pricer, costs)
+            rolled, pricer = known.comparison.roll_up, known.pricer
+            outcomes = pricer.outcomes((current,), rolled.shapes)
+            self._standing = Simulation(rolled, (current,), pricer, outcomes, costs)
             self._now = None
             known.comparison.sides[0].drop()
         return self._standing

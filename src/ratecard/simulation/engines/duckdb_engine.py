@@ -1,8 +1,9 @@
 """DuckDB, embedded: reads usage from files and frames, bound in memory, and spills to a folder of its own."""
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.ledger_pages import are_pages, pages_to_parquet
 from ratecard.simulation.ledger_usage import Export, ledger_view
 from ratecard.simulation.progress import Progress, silent
-from ratecard.simulation.roll_up_sql import QUANTITIES, Grouping, Plan, RollUpSql, Usage
+from ratecard.simulation.roll_up_sql import Grouping, Plan, RollUpSql, Usage
 
 DEFAULT_MEMORY = "1GB"
 _READERS = {
@@ -41,12 +42,14 @@ class Workspace:
     def __init__(self, memory: str = DEFAULT_MEMORY) -> None:
         self._tables = 0
         self._folder = tempfile.TemporaryDirectory(prefix="ratecard-")
-        self.connection = duckdb.connect(str(Path(self._folder.name) / "work.duckdb"))
+        self.connection = duckdb.connect()
         settings: dict[str, object] = {
             "TimeZone": "UTC",
             "memory_limit": memory,
             "temp_directory": self._folder.name,
             "preserve_insertion_order": False,
+            # Nothing is kept: the work of a checkpoint would be for nobody.
+            "checkpoint_threshold": "1TB",
             # So that the engine can be asked how far it is; it prints nothing.
             "enable_progress_bar": True,
             "enable_progress_bar_print": False,
@@ -115,48 +118,31 @@ def checked_usage(found: Mapping[str, tuple[Any, int]], declared: Mapping[str, s
     )
 
 
-def roll_up(
-    workspace: Workspace,
-    usage: Usage,
-    plan: Plan,
-    progress: Progress = silent,
-    meanwhile: Callable[[], None] = lambda: None,
-) -> None:
-    """Make the table `grouped`: shapes, keys, requests and sums.
-
-    `meanwhile` is called while the last query runs, which is that of tokens: it has most of the rows, the others most
-    of the shapes.
-    """
-    make_grouped(workspace, plan)
+def groups(
+    workspace: Workspace, usage: Usage, plan: Plan, progress: Progress = silent
+) -> Iterator[tuple[Grouping, str]]:
+    """Each grouping with the table of its groups, in the order of the plan; the next is read while one is worked on."""
     connection = workspace.connection
 
-    def group(grouping: Grouping) -> None:
+    def group(grouping: Grouping) -> str:
         progress(f"Reading usage: {grouping.name or 'all other types'}", connection.query_progress)
+        table = workspace.new_table("groups")
         with readable():
-            connection.execute(f"INSERT INTO grouped SELECT {grouping.columns} FROM ({grouping.query}) AS groups")
+            connection.execute(f"CREATE TABLE {table} AS {grouping.query}")
+        return table
 
-    *others, last = sorted(RollUpSql(usage, plan, DuckDbSql(), DuckDbSql(), usage.table).groupings())
-    for grouping in others:
-        group(grouping)
+    groupings = tuple(RollUpSql(usage, plan, DuckDbSql(), DuckDbSql(), usage.table).groupings())
     with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(group, last)
+        running = pool.submit(group, groupings[0])
         try:
-            if others:
-                meanwhile()
+            for grouping, following in zip_longest(groupings, groupings[1:]):
+                table = running.result()
+                if following:
+                    running = pool.submit(group, following)
+                yield grouping, table
         except BaseException:
             connection.interrupt()
             raise
-        running.result()
-
-
-def make_grouped(workspace: Workspace, plan: Plan) -> None:
-    """Make the table `grouped`, without rows."""
-    keys = "".join(f", key{number} VARCHAR" for number in range(len(plan.keys)))
-    sums = "".join(f", q{number} HUGEINT" for number in range(QUANTITIES))
-    workspace.connection.execute(
-        "CREATE OR REPLACE TABLE grouped "
-        f"(type VARCHAR, model VARCHAR, attributes VARCHAR, moment DATE{keys}, requests BIGINT{sums})"
-    )
 
 
 def _described(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:

@@ -87,5 +87,5 @@ class DuckDbSql:
 
     def scaled(self, total: str, places: int) -> str:
         if not places:
-            return self.text(f"CAST({total} AS HUGEINT)")
-        return f"replace(CAST(CAST({total} AS DECIMAL(38,{places})) AS VARCHAR), '.', '')"
+            return f"CAST({total} AS HUGEINT)"
+        return f"CAST(replace(CAST(CAST({total} AS DECIMAL(38,{places})) AS VARCHAR), '.', '') AS HUGEINT)"

@@ -1,6 +1,6 @@
 """Spark: groups usage where it lies. Only groups come to the driver, into the tables that every engine fills."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
@@ -8,7 +8,7 @@ from uuid import uuid4
 import pyarrow
 
 from ratecard.simulation.columns import LAYOUTS
-from ratecard.simulation.engines.duckdb_engine import Workspace, checked_usage, make_grouped
+from ratecard.simulation.engines.duckdb_engine import Workspace, checked_usage
 from ratecard.simulation.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.engines.spark_files import UNREADABLE, read
 from ratecard.simulation.engines.spark_session import failures, is_spark_frame, proven, spark_session
@@ -16,7 +16,7 @@ from ratecard.simulation.engines.spark_sql import SparkSql, column_type
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.ledger_usage import Export
 from ratecard.simulation.progress import Progress, silent
-from ratecard.simulation.roll_up_sql import GIVEN, TOKENS, Plan, RollUpSql, Usage, sum_of, token_types
+from ratecard.simulation.roll_up_sql import GIVEN, TOKENS, Grouping, Plan, RollUpSql, Usage, sum_of, token_types
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,20 +31,18 @@ class SparkUsage(NamedTuple):
     known: Usage
     session: "SparkSession"
 
-    def roll_up(
-        self, workspace: Workspace, plan: Plan, progress: Progress = silent, _: Callable[[], None] = lambda: None
-    ) -> None:
-        """Make the table `grouped`: shapes, keys, requests and sums."""
-        make_grouped(workspace, plan)
+    def groups(self, workspace: Workspace, plan: Plan, progress: Progress = silent) -> Iterator[tuple[Grouping, str]]:
+        """Each grouping that has rows, with the table of its groups."""
         connection, present = workspace.connection, self._types()
-        for name, query, columns in RollUpSql(self.known, plan, SparkSql(), DuckDbSql(), self.known.table).groupings():
-            if name not in present:
+        for grouping in RollUpSql(self.known, plan, SparkSql(), DuckDbSql(), self.known.table).groupings():
+            if grouping.name not in present:
                 continue
-            progress(f"Reading usage: {name or 'all other types'}", None)
-            groups = self._asked(query)
+            progress(f"Reading usage: {grouping.name or 'all other types'}", None)
+            groups, table = self._asked(grouping.query), workspace.new_table("groups")
             connection.register("groups", groups)
-            connection.execute(f"INSERT INTO grouped SELECT {columns} FROM ({_with_texts(groups.schema)}) AS groups")
+            connection.execute(f"CREATE TABLE {table} AS {_with_texts(groups.schema)}")
             connection.unregister("groups")
+            yield grouping, table
 
     def _types(self) -> set[str]:
         """The names of the queries for which there are rows: no job is made for the other."""

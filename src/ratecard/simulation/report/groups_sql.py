@@ -26,10 +26,8 @@ def groups_query(comparison: Comparison) -> tuple[str, tuple[Field, ...]]:
     names = [f"key{number}" for number in range(len(keys))]
     quantities = [f"quantity{number}" for number in range(len(QUANTITY_NAMES))]
     amounts = [f"amount{side}" for side in range(comparison.amounts)]
-    chosen = "".join(f"{name}, " for name in names)
-    grouping = f" GROUP BY {', '.join(names)}" if names else ""
     columns = ", ".join((*names, "requests", *quantities, *amounts))
-    source = f"(SELECT {chosen}{comparison.sums()} {comparison.source()}{grouping}) AS groups({columns})"
+    source = f"({comparison.groups()}) AS groups({columns})"
     ordered = f"{source} ORDER BY {', '.join(names)}" if names else source
     return ordered, (*_keys(keys, comparison.amounts), *_numbers(comparison))
 
@@ -43,7 +41,7 @@ def _keys(keys: Sequence[str], amounts: int) -> Iterator[Field]:
 def _numbers(comparison: Comparison) -> Iterator[Field]:
     yield Field("requests", "requests", 0)
     for number, name in enumerate(QUANTITY_NAMES):
-        yield Field(name, f"quantity{number}", comparison.row_places[number])
+        yield Field(name, f"quantity{number}", comparison.places[number])
     for name, expression in amount_names(comparison.amounts):
         yield Field(name, expression, _PERCENT_PLACES if name.startswith("percent") else comparison.scale)
 
