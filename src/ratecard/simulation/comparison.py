@@ -5,10 +5,9 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any, NamedTuple
 
-import duckdb
-
 from ratecard.diff.change import percent_text
 from ratecard.simulation.allocation import uncollected
+from ratecard.simulation.engines.duckdb_engine import read_integers
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.priced_shape import PricedShape, Vector
 from ratecard.simulation.roll_up import Counted, RollUp
@@ -32,6 +31,7 @@ QUANTITY_NAMES: Mapping[str, tuple[tuple[str, ...], int]] = {
 
 _REQUESTS = "CAST(coalesce(sum(requests), 0) AS BIGINT)"
 _ZERO = Decimal(0)
+_NO_QUANTITIES = (_ZERO,) * len(QUANTITY_NAMES)
 
 
 class Row(NamedTuple):
@@ -81,11 +81,9 @@ class Comparison:
 
         A candidate's amount is the current one and what it adds: no more than its changes is added up for it.
         """
-        current, added = self._current(keys), [self._added(side, keys) for side in range(1, self.amounts)]
-        if not added:
-            return current
         with uncollected():
-            return tuple(row._replace(amounts=_amounts(row, added)) for row in current)
+            current, added = self._current(keys), [self._added(side, keys) for side in range(1, self.amounts)]
+            return _beside(current, added) if added else current
 
     def count(self, keys: Sequence[str]) -> int:
         """How many rows a breakdown has."""
@@ -121,10 +119,10 @@ class Comparison:
         current, keys = self.sides[0], tuple(keys)
         whole = len(self.shared) == len(current.priced)
         if whole and keys in current.breakdowns:
-            return current.breakdowns[keys]
+            kept: tuple[Row, ...] = current.breakdowns[keys]
+            return kept
         found = self._sums(keys, (_REQUESTS, *_quantities(), f"coalesce(sum({_terms(0)}), 0)"), 0)
-        with uncollected():
-            rows = tuple(self._row(row, len(keys)) for row in found)
+        rows = tuple(self._row(row, len(keys)) for row in found)
         if whole:
             current.breakdowns[keys] = rows
         return rows
@@ -135,15 +133,10 @@ class Comparison:
         return {tuple(key): EXACT.scaleb(Decimal(added), -self.sides[side].scale) for *key, added in found if added}
 
     def _sums(self, keys: Sequence[str], sums: Sequence[str], side: int) -> list[tuple[Any, ...]]:
-        """Sums by keys, in their order. Nearly always they fit 64 bits, and are then read in a third of the time."""
-        execute, names = self.roll_up.workspace.connection.execute, list(map(self.name, keys))
+        """Sums by keys, in their order."""
+        names, source = list(map(self.name, keys)), self._source(self.roll_up.facts_by(keys), "JOIN", side)
         grouping = f" GROUP BY {', '.join(names)} ORDER BY {', '.join(names)}" if names else ""
-        source = self._source(self.roll_up.facts_by(keys), "JOIN", side) + grouping
-        try:
-            short = (f"CAST({each} AS BIGINT)" for each in sums)
-            return execute(f"SELECT {', '.join((*names, *short))} {source}").fetchall()
-        except duckdb.ConversionException:
-            return execute(f"SELECT {', '.join((*names, *sums))} {source}").fetchall()
+        return read_integers(self.roll_up.workspace.connection, names, sums, source + grouping)
 
     def _source(self, facts: str, join: str, *sides: int) -> str:
         """Facts with prices of some sides; without what not every side prices."""
@@ -163,9 +156,10 @@ class Comparison:
         return table
 
     def _row(self, row: Sequence[Any], keys: int) -> Row:
-        values = zip(row[keys + 1 :], (*self.places, self.sides[0].scale), strict=True)
-        found = tuple(EXACT.scaleb(Decimal(value), -places) if value else _ZERO for value, places in values)
-        return Row(tuple(row[:keys]), row[keys], found[:-1], found[-1:])
+        quantities = row[keys + 1 : -1]
+        # Most rows are of models that have none of these.
+        found = tuple(map(_decimal, quantities, self.places)) if any(quantities) else _NO_QUANTITIES
+        return Row(tuple(row[:keys]), row[keys], found, (_decimal(row[-1], self.sides[0].scale),))
 
     @cached_property
     def places(self) -> tuple[int, ...]:
@@ -192,7 +186,18 @@ def _terms(side: int) -> str:
     return f"({' + '.join((f'requests * side{side}.p0', *rated))})"
 
 
-def _amounts(row: Row, added: Sequence[Mapping[tuple[str | None, ...], Decimal]]) -> tuple[Decimal, ...]:
-    current = row.amounts[0]
-    more = (each.get(row.key) for each in added)
-    return (current, *(EXACT.add(current, each) if each is not None else current for each in more))
+def _decimal(value: int, places: int) -> Decimal:
+    return EXACT.scaleb(Decimal(value), -places) if value else _ZERO
+
+
+def _beside(current: Sequence[Row], added: Sequence[Mapping[tuple[str | None, ...], Decimal]]) -> tuple[Row, ...]:
+    """Rows with the amounts of candidates beside the current ones."""
+    amounts = [row.amounts[0] for row in current]
+    columns = [amounts]
+    for each in added:
+        more = (each.get(row.key) for row in current)
+        columns.append(
+            [amount if add is None else EXACT.add(amount, add) for amount, add in zip(amounts, more, strict=True)]
+        )
+    rows = zip(current, zip(*columns, strict=True), strict=True)
+    return tuple(Row(key, requests, quantities, found) for (key, requests, quantities, _), found in rows)

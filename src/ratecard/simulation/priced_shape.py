@@ -16,25 +16,37 @@ from ratecard.requests.service_parameters import split_model
 from ratecard.simulation.columns import LAYOUTS
 from ratecard.simulation.predicates import Predicates
 from ratecard.simulation.roll_up_sql import QUANTITIES
-from ratecard.simulation.shape import Asked, Shape, asked
+from ratecard.simulation.shape import Shape, asked
 from ratecard.words.errors import QuoteError
 from ratecard.words.money import EXACT, total
 
 # Of one request, then of one of each quantity.
 Vector = tuple[Decimal, ...]
-_NONE: Vector = (Decimal(0),) * (1 + QUANTITIES)
+_NO_RATES: Vector = (Decimal(0),) * QUANTITIES
+_NONE: Vector = (Decimal(0), *_NO_RATES)
+# What a usage has of which nothing but tokens is charged.
+_PLAIN = {"type", "model"}
 # The part of a total that no rate says: what rounding to the cent adds or takes.
 ROUNDING = "rounding"
 
 
 class PricedLine(NamedTuple):
-    """What one rate adds to each row of a shape: its SKU, its `file:line`, the unit rate, and the amounts."""
+    """What one rate adds to each row of a shape: its SKU, its `file:line`, the unit rate, and the amount.
+
+    That is of a request where `number` is 0, else of one of the quantity of that number.
+    """
 
     sku: str
     source: str
     unit: str
     unit_rate: Decimal
-    amounts: Vector
+    number: int
+    amount: Decimal
+
+    @property
+    def amounts(self) -> Vector:
+        """The amount in its place."""
+        return (*_NONE[: self.number], self.amount, *_NONE[self.number + 1 :])
 
 
 class PricedShape(NamedTuple):
@@ -45,31 +57,79 @@ class PricedShape(NamedTuple):
     currency: str
 
 
-def price_shape(prices: PriceBook, shape: Shape, predicates: Predicates) -> PricedShape:
-    """The price of a shape in a book. Raises `QuoteError`: why no row of the shape can be priced."""
-    try:
-        given = asked(shape)
-    except ValueError as error:
-        raise QuoteError(INVALID, [(("source",), str(error))]) from None
-    if shape.type == "video":
-        body = {name: value for name, value in given.usage.items() if name != "type"}
-        return whole(prices.quote_video(body, source=given.source))
-    layout = LAYOUTS.get(shape.type or "")
-    quantities = layout.quantities if layout else ()
-    if not quantities or given.predicates is None:
-        return whole(prices.rate(given.usage))
-    if len(quantities) == 1:
-        return _counted(prices, given.usage, quantities[0].name)
-    return _tokens(prices, given, predicates)
+class Tokens(NamedTuple):
+    """The rates of the buckets at a tier, and the SKUs of a request that searches for nothing."""
+
+    price: PricedShape
+    skus: frozenset[str]
+
+
+class ShapePrices:
+    """Prices shapes in one price book. What many of them share, the rates of tokens, is asked of the book once."""
+
+    def __init__(self, prices: PriceBook, predicates: Predicates) -> None:
+        self._prices, self._predicates = prices, predicates
+        self._tokens: dict[tuple[str, Any, int, frozenset[str]], Tokens] = {}
+
+    def price(self, shape: Shape) -> PricedShape:
+        """What each row of a shape is charged. Raises `QuoteError`: why none of them can be priced."""
+        try:
+            given = asked(shape)
+        except ValueError as error:
+            raise QuoteError(INVALID, [(("source",), str(error))]) from None
+        if shape.type == "video":
+            del given.usage["type"]
+            return whole(self._prices.quote_video(given.usage, source=given.source))
+        layout = LAYOUTS.get(shape.type or "")
+        quantities = layout.quantities if layout else ()
+        if not quantities or given.predicates is None:
+            return whole(self._prices.rate(given.usage))
+        if len(quantities) == 1:
+            return _counted(self._prices, given.usage, quantities[0].name)
+        return self._with_tokens(given.usage, given.predicates)
+
+    def _with_tokens(self, usage: Mapping[str, Any], asked: int) -> PricedShape:
+        """Four buckets of tokens at the tier of the prompt, and what was searched, which is charged a request."""
+        tier, used = self._predicates.split(usage["type"], asked)
+        key, searched = (usage["type"], usage.get("model"), tier, used), None
+        # A name of no model may have the parameters of a search.
+        if usage.keys() != _PLAIN or usage["model"] not in self._prices.card.tables.models:
+            searched = self._prices.rate({**usage, "usage": _usage(self._predicates.prompt_in(tier))})
+        if key not in self._tokens:
+            self._tokens[key] = self._rates(*key)
+        price, skus = self._tokens[key]
+        if searched is None:
+            return price
+        lines = [_line(line, 0, line.amount) for line in searched.lines if line.sku not in skus]
+        return _sum((*lines, *price.lines), price.currency)
+
+    def _rates(self, type_: str, model: Any, tier: int, used: frozenset[str]) -> Tokens:
+        """The rates of the buckets of a tier; of those without a price, the ones that are used, which is an error."""
+        unused, prompt = set(self._predicates.lacking.get(type_, ())) - used, self._predicates.prompt_in(tier)
+        if isinstance(model, str) and model not in self._prices.card.tables.models:
+            model = split_model(model)[0]
+        plain = {"type": type_, "model": model}
+        alone = self._prices.rate({**plain, "usage": _usage(prompt)})
+        skus, lines = frozenset(line.sku for line in alone.lines), []
+        for number, bucket in enumerate(BUCKETS, 1):
+            if bucket in unused:
+                continue
+            if bucket == "output":
+                more = self._prices.rate({**plain, "usage": _usage(prompt, completion_tokens=1)})
+                lines += [_line(line, number, line.amount) for line in more.lines if line.sku not in skus]
+            elif prompt:
+                some = alone if bucket == "input" else self._prices.rate({**plain, "usage": _all_in(bucket, prompt)})
+                lines += [_line(line, number, EXACT.divide(line.amount, Decimal(prompt))) for line in some.lines]
+        return Tokens(_sum(lines, alone.currency), skus)
 
 
 def whole(quote: Quote) -> PricedShape:
     """Nothing is summed but requests: the total, and what rounding it took as a line of its own."""
-    lines = [_line(line, 0, line.amount) for line in quote.lines]
+    lines = [PricedLine(line.sku, line.source, line.unit, line.unit_rate, 0, line.amount) for line in quote.lines]
     if quote.total != quote.exact:
         rounding = EXACT.subtract(quote.total, quote.exact)
-        lines.append(PricedLine(ROUNDING, "", "", rounding, _at(0, rounding)))
-    return PricedShape(_at(0, quote.total), tuple(lines), quote.currency)
+        lines.append(PricedLine(ROUNDING, "", "", rounding, 0, rounding))
+    return PricedShape((quote.total, *_NO_RATES), tuple(lines), quote.currency)
 
 
 def _counted(prices: PriceBook, usage: Mapping[str, Any], name: str) -> PricedShape:
@@ -79,30 +139,6 @@ def _counted(prices: PriceBook, usage: Mapping[str, Any], name: str) -> PricedSh
     lines = [_line(line, 0, before[line.sku]) for line in none.lines if line.amount]
     lines += [_line(line, 1, EXACT.subtract(line.amount, before.get(line.sku, Decimal(0)))) for line in one.lines]
     return _sum(lines, one.currency)
-
-
-def _tokens(prices: PriceBook, given: Asked, predicates: Predicates) -> PricedShape:
-    """Four buckets of tokens at the tier of the prompt, and what was searched, which is charged a request."""
-    tier, used = predicates.split(given.usage["type"], given.predicates or 0)
-    unused = set(predicates.lacking.get(given.usage["type"], ())) - used
-    prompt = predicates.prompt_in(tier)
-    plain = {"type": given.usage.get("type"), "model": given.usage.get("model")}
-    if isinstance(plain["model"], str) and plain["model"] not in prices.card.tables.models:
-        plain["model"] = split_model(plain["model"])[0]
-    first = prices.rate({**given.usage, "usage": _usage(prompt)})
-    alone = prices.rate({**plain, "usage": _usage(prompt)})
-    in_tokens = {line.sku for line in alone.lines}
-    lines = [_line(line, 0, line.amount) for line in first.lines if line.sku not in in_tokens]
-    for number, bucket in enumerate(BUCKETS, 1):
-        if bucket in unused:
-            continue
-        if bucket == "output":
-            more = prices.rate({**plain, "usage": _usage(prompt, completion_tokens=1)})
-            lines += [_line(line, number, line.amount) for line in more.lines if line.sku not in in_tokens]
-        elif prompt:
-            some = alone if bucket == "input" else prices.rate({**plain, "usage": _all_in(bucket, prompt)})
-            lines += [_line(line, number, EXACT.divide(line.amount, Decimal(prompt))) for line in some.lines]
-    return _sum(lines, alone.currency)
 
 
 def _usage(prompt: int, **more: Any) -> dict[str, Any]:
@@ -115,14 +151,10 @@ def _all_in(bucket: str, prompt: int) -> dict[str, Any]:
 
 
 def _line(line: LineItem, number: int, amount: Decimal) -> PricedLine:
-    return PricedLine(line.sku, line.source, line.unit, line.unit_rate, _at(number, amount))
-
-
-def _at(number: int, amount: Decimal) -> Vector:
-    return (*_NONE[:number], amount, *_NONE[number + 1 :])
+    return PricedLine(line.sku, line.source, line.unit, line.unit_rate, number, amount)
 
 
 def _sum(lines: Iterable[PricedLine], currency: str) -> PricedShape:
     found = tuple(lines)
-    amounts = tuple(total([line.amounts[number] for line in found]) for number in range(1 + QUANTITIES))
-    return PricedShape(amounts, found, currency)
+    amounts = (total([line.amount for line in found if line.number == number]) for number in range(1 + QUANTITIES))
+    return PricedShape(tuple(amounts), found, currency)

@@ -6,11 +6,10 @@ from datetime import UTC, date
 from typing import NamedTuple
 
 from ratecard.diff.side import Side
-from ratecard.price_book import PriceBook
 from ratecard.simulation.allocation import uncollected
 from ratecard.simulation.deciding import Deciding, deciding
 from ratecard.simulation.predicates import Predicates
-from ratecard.simulation.priced_shape import PricedShape, price_shape
+from ratecard.simulation.priced_shape import PricedShape, ShapePrices
 from ratecard.simulation.roll_up import Counted
 from ratecard.simulation.shape import Shape
 from ratecard.words.errors import QuoteError
@@ -36,7 +35,7 @@ class Pricer:
     def __init__(self, predicates: Predicates, currency: str = "USD") -> None:
         self.predicates, self.currency = predicates, currency
         self._found: dict[Hashable, Outcome] = {}
-        self._books: dict[tuple[int, date], PriceBook] = {}
+        self._books: dict[tuple[int, date], ShapePrices] = {}
         self._deciding: dict[tuple[int, str | None], Deciding] = {}
         # Identities stand for models below, so that what they belong to must stay.
         self._sides: dict[int, Side] = {}
@@ -56,7 +55,8 @@ class Pricer:
             model = (shape.type == "rpc", shape.model)
             if (same := alike.get(model)) is None:
                 same = alike[model] = self.alike(base, side, shape)
-            if not same:
+            # Quantities that are none are refused whatever the prices.
+            if not (same or (isinstance(found[number], Refused) and shape.irregular)):
                 found[number] = self.price(side, shape)
         return found
 
@@ -66,7 +66,6 @@ class Pricer:
 
     def price(self, side: Side, shape: Shape) -> Outcome:
         """What a side charges for each row of a shape, or why it has no price there."""
-        self._sides[id(side.card)] = side
         moment = side.at.astimezone(UTC).date() if side.at else shape.moment
         if moment is None:
             return Refused(NO_INSTANT)
@@ -74,19 +73,19 @@ class Pricer:
         step = bisect_right(steps, moment)
         # Where there is no such model, nothing else of the shape matters.
         key = (shape[:3] if steps else shape[:2], identity, step)
-        if key not in self._found:
-            self._found[key] = self._price(side, shape, moment)
-        return self._found[key]
+        if (found := self._found.get(key)) is None:
+            found = self._found[key] = self._price(side, shape, moment)
+        return found
 
     def _price(self, side: Side, shape: Shape, moment: date) -> Outcome:
         place = (id(side.card), moment)
         if place not in self._books:
-            self._books[place] = side.card.at(moment)
+            self._books[place] = ShapePrices(side.card.at(moment), self.predicates)
         try:
-            price = price_shape(self._books[place], shape, self.predicates)
+            price = self._books[place].price(shape)
         except QuoteError as error:
             return Refused(reason_of(error))
-        if max(map(places_of, price.amounts)) > _MOST_PLACES:
+        if any(places_of(amount) > _MOST_PLACES for amount in price.amounts if amount):
             return Refused(f"charged to more than {_MOST_PLACES} decimals, which cannot be added")
         if price.currency != self.currency:
             return Refused(f"charged in {price.currency}, and amounts are added in {self.currency}")
@@ -96,6 +95,7 @@ class Pricer:
         """What decides about a shape's model on a side."""
         place = (id(side.card), shape.model if shape.type != "rpc" else None)
         if place not in self._deciding:
+            self._sides[id(side.card)] = side
             self._deciding[place] = deciding(side.card.tables, place[1])
         return self._deciding[place]
 

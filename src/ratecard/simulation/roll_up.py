@@ -8,10 +8,9 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import duckdb
-import pyarrow
 
 from ratecard.simulation.allocation import uncollected
-from ratecard.simulation.engines.duckdb_engine import Workspace
+from ratecard.simulation.engines.duckdb_engine import Workspace, read_integers
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.predicates import Predicates
 from ratecard.simulation.roll_up_sql import ASKED, DAY, EARLIEST, GIVEN, QUANTITIES, Grouping, Plan, period
@@ -66,20 +65,20 @@ class RollUp:
         number = f"{len(self.shapes)} + row_number() OVER (ORDER BY {', '.join(_SAME)}) - 1 AS shape"
         with self.workspace.connection.cursor() as connection:
             run = connection.execute
-            run(f"CREATE TEMP TABLE dated AS {self._dated(connection, grouping, groups)}")
+            run(f"CREATE TEMP VIEW dated AS {self._dated(connection, grouping, groups)}")
             written = f"SELECT *, {grouping.attributes} AS attributes FROM ({by_shape})"
             run(f"CREATE TEMP TABLE numbered AS SELECT {number}, * FROM ({written})")
             facts = ", ".join(("shape", *(f"rows.{name}" for name in kept)))
             run(f"INSERT INTO {self.facts} SELECT {facts} FROM dated AS rows JOIN numbered ON {same}")
-            found = run(f"SELECT {', '.join((*_SAME, 'requests', *_SUMS))} FROM numbered ORDER BY shape").fetchall()
-        split = len(_SAME)
-        with uncollected():
-            shapes = [Counted(Shape(*row[:split]), row[split], row[split + 1 :]) for row in found]
+            with uncollected():
+                found = read_integers(connection, _SAME, ("requests", *_SUMS), "FROM numbered ORDER BY shape")
+                split = len(_SAME)
+                shapes = [Counted(Shape(*row[:split]), row[split], row[split + 1 :]) for row in found]
         self.shapes += shapes
         return shapes
 
     def _dated(self, connection: duckdb.DuckDBPyConnection, grouping: Grouping, groups: str) -> str:
-        """Groups as rows of facts, with the first day of the period that holds them: of their model, if that is known."""
+        """Groups as rows of facts, with the first day of the period that holds them: of their model, if it is known."""
         keys = [f"{key} AS {name}" for key, name in zip(grouping.keys, self._keys, strict=True)]
         sums = [f"{total} AS {name}" for total, name in zip(grouping.sums, _SUMS, strict=True)]
         columns = ["type", f"{grouping.model} AS model", *grouping.shape, *keys, "requests", *sums]
@@ -87,10 +86,9 @@ class RollUp:
             return f"SELECT {', '.join(columns)}, {grouping.day} AS moment FROM {groups}"
         edges = {name: (EARLIEST, *days, date.max) for name, days in self.plan.predicates.of_model.items()}
         rows = [(name, *pair) for name, days in edges.items() for pair in pairwise(days)]
-        types = {"named": pyarrow.string(), "first": pyarrow.date32(), "next": pyarrow.date32()}
-        values = list(zip(*rows, strict=True)) or [()] * len(types)
-        arrays = [pyarrow.array(column, type_) for column, type_ in zip(values, types.values(), strict=True)]
-        connection.register("periods", pyarrow.table(arrays, list(types)))
+        columns_of = list(map(list, zip(*rows, strict=True))) or [[]] * 3
+        unnested = "unnest(?::VARCHAR[]) AS named, unnest(?::DATE[]) AS first, unnest(?::DATE[]) AS next"
+        connection.execute(f"CREATE TEMP TABLE periods AS SELECT {unnested}", columns_of)
         columns.append(f"coalesce(first, {period(grouping.day, self.plan.predicates.boundaries)}) AS moment")
         within = f"named = {grouping.model} AND {grouping.day} >= first AND {grouping.day} < next"
         return f"SELECT {', '.join(columns)} FROM {groups} LEFT JOIN periods ON {within}"

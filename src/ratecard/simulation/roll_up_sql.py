@@ -1,4 +1,4 @@
-"""The queries that roll usage up into shapes: one reads what is charged by tokens, another everything else.
+"""The queries that roll usage up into shapes: one for video, one for what is charged by tokens, one for all else.
 
 A query reads only the columns of its types. One for each type would read the common columns ten times; one for all
 would group every row by every column.
@@ -24,8 +24,10 @@ _MOST_TOKENS = 2**59 - 1
 # What a shape of quantities has beside the attributes of its type: its quantities as they are, where they cannot be
 # added; else what the tables ask of them, as one number (`Predicates.split`).
 GIVEN, ASKED = "given", "asked"
-# The name of the query of all types with tokens; that of the others has none.
-TOKENS = "tokens"
+# The queries, in their order: what has most shapes comes first, and they are priced while an engine reads on.
+MEDIA, TOKENS, OTHERS = "video and music", "tokens", "other types"
+# Each request has its own length, which is not summed.
+_MEDIA = ("video", "music")
 # The key that is made of the timestamp.
 DAY = "day"
 # Keys that a group has anyway.
@@ -101,15 +103,15 @@ class RollUpSql:
         self.usage, self.plan, self.dialect, self.writer, self.table = usage, plan, dialect, writer, table
 
     def groupings(self) -> Iterator[Grouping]:
-        """Of all other types, with the rows of no known type; and of the types with tokens, which have most rows."""
-        type_, names = self._column("type"), token_types(self.usage.layouts)
-        listed = ", ".join(f"'{name}'" for name in names)
-        others = {name: layout for name, layout in self.usage.layouts.items() if name not in names}
-        yield self._grouping("", others, f"{type_} IS NULL OR {type_} NOT IN ({listed})" if names else "TRUE")
-        if names:
-            tokens = {name: self.usage.layouts[name] for name in names}
+        """One for each of `parts_of` the usage's types; rows of no known type are among the others."""
+        type_, parts = self._column("type"), parts_of(self.usage.layouts)
+        for name, types in parts.items():
             # Said so, DuckDB compares the dictionary of a column chunk instead of every row.
-            yield self._grouping(TOKENS, tokens, f"NOT ({type_} NOT IN ({listed}))")
+            where = f"NOT ({type_} NOT IN ({', '.join(map(repr, types))}))"
+            if name == OTHERS:
+                apart = [repr(type_) for part, listed in parts.items() if part != OTHERS for type_ in listed]
+                where = f"{type_} IS NULL OR {type_} NOT IN ({', '.join(apart)})" if apart else "TRUE"
+            yield self._grouping(name, {each: self.usage.layouts[each] for each in types}, where)
 
     def _grouping(self, name: str, layouts: Mapping[str, Layout], where: str) -> Grouping:
         named = {"type": self._column("type")}
@@ -291,6 +293,14 @@ def period(day: str, boundaries: Iterable[date]) -> str:
 def _tally(condition: str) -> str:
     """1 where a condition holds, 0 where it does not."""
     return f"CAST({condition} AS INTEGER)"
+
+
+def parts_of(layouts: Mapping[str, Layout]) -> dict[str, tuple[str, ...]]:
+    """The types that each query reads."""
+    media, tokens = tuple(name for name in layouts if name in _MEDIA), token_types(layouts)
+    others = tuple(name for name in layouts if name not in (*media, *tokens))
+    parts = {MEDIA: media, TOKENS: tokens, OTHERS: others}
+    return {name: types for name, types in parts.items() if types or name == OTHERS}
 
 
 def token_types(layouts: Mapping[str, Layout]) -> tuple[str, ...]:

@@ -1,13 +1,14 @@
 """A shape of usage: everything that decides the rates of a row, and a usage of the scalar code that has it."""
 
-import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date
-from decimal import InvalidOperation
+from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
+from pydantic_core import from_json
+
 from ratecard.rating.source_video import SourceVideo
-from ratecard.simulation.columns import COLUMNS, LAYOUTS, LEDGER_LAYOUTS, Column
+from ratecard.simulation.columns import COLUMNS, LAYOUTS, LEDGER_LAYOUTS, Kind
 from ratecard.simulation.roll_up_sql import ASKED, GIVEN
 from ratecard.words.money import READING
 
@@ -26,10 +27,15 @@ class Shape(NamedTuple):
     attributes: str
     moment: date | None
 
-    def values(self) -> Mapping[str, Any]:
+    @property
+    def irregular(self) -> bool:
+        """Whether it has quantities as they are. In text a quote would have a backslash, so nothing else reads so."""
+        return f'"{GIVEN}":' in self.attributes
+
+    def values(self) -> dict[str, Any]:
         """What the rows of this shape have in the columns of their type; other columns mean nothing of them."""
-        found, own = json.loads(self.attributes), _COLUMNS.get(self.type or "", ())
-        return {name: value for name, value in found.items() if value is not None and name in own}
+        own = _COLUMNS.get(self.type or "", ())
+        return {name: value for name, value in from_json(self.attributes).items() if value is not None and name in own}
 
 
 class Asked(NamedTuple):
@@ -43,37 +49,38 @@ class Asked(NamedTuple):
 
 def asked(shape: Shape) -> Asked:
     """The usage of a shape, without quantities that are summed. Raises `ValueError` for a source that is none."""
-    values = dict(shape.values())
-    given, predicates = values.pop(GIVEN, None), int(values.pop(ASKED, 0))
-    if given is not None:
-        values |= {name: value for name, value in json.loads(given).items() if value is not None}
     usage: dict[str, Any] = {"type": shape.type} if shape.type is not None else {}
     if shape.model is not None and shape.type != "rpc":
         usage["model"] = shape.model
+    values = shape.values()
+    given, predicates = values.pop(GIVEN, None), values.pop(ASKED, 0)
+    if given is not None:
+        values |= {name: value for name, value in from_json(given).items() if value is not None}
     for name, value in values.items():
-        place(usage, COLUMNS[name], value)
+        way, own, read = _PLACES[name]
+        within = usage
+        for part in way:
+            within = within.setdefault(part, {})
+        within[own] = read(value)
     if shape.type == "rpc":
         usage["calls"] = [usage.pop("call", {})]
     source = usage.pop("source", None)
-    return Asked(usage, SourceVideo(**source) if source else None, None if given is not None else predicates)
+    return Asked(usage, SourceVideo(**source) if source else None, None if given is not None else int(predicates))
 
 
-def place(usage: dict[str, Any], column: Column, value: str) -> None:
-    """Put a value where it belongs in a usage."""
-    *way, name = column.path
-    for part in way:
-        usage = usage.setdefault(part, {})
-    usage[name] = _read(column, value)
+def _flag(value: str) -> bool | str:
+    return _FLAGS.get(value.lower(), value)
 
 
-def _read(column: Column, value: str) -> Any:
-    """A value as JSON would hold it; what does not read as its kind stays text, for the scalar code to refuse."""
-    if column.kind == "flag":
-        return _FLAGS.get(value.lower(), value)
-    if column.kind != "number":
-        return value
+def _number(value: str) -> Decimal | str:
     try:
         number = READING.create_decimal(value)
     except InvalidOperation:
         return value
     return value if number.is_nan() else number
+
+
+# A value as JSON would hold it; what does not read as its kind stays text, for the scalar code to refuse.
+_READERS: Mapping[Kind, Callable[[str], Any]] = {"text": str, "url": str, "flag": _flag, "number": _number}
+# Where the value of a column belongs in a usage, and how it is read.
+_PLACES = {name: (column.path[:-1], column.path[-1], _READERS[column.kind]) for name, column in COLUMNS.items()}

@@ -1,5 +1,6 @@
 """What one side charges for every shape of a roll-up: the outcomes, and a table of integers for the engine's joins."""
 
+from array import array
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from functools import cached_property
@@ -9,9 +10,9 @@ from typing import Any
 import pyarrow
 
 from ratecard.simulation.failure import SimulationError
-from ratecard.simulation.priced_shape import PricedShape
+from ratecard.simulation.priced_shape import PricedShape, Vector
 from ratecard.simulation.pricer import Outcome
-from ratecard.simulation.roll_up import Counted, RollUp
+from ratecard.simulation.roll_up import RollUp
 from ratecard.simulation.roll_up_sql import QUANTITIES
 from ratecard.words.money import EXACT, places_of
 
@@ -32,12 +33,16 @@ class SidePrices:
         self.roll_up, self.outcomes, self.base = roll_up, outcomes, base
         known: Sequence[Outcome | None] = base.outcomes if base else [None] * len(outcomes)
         self._changed = [at for at, pair in enumerate(zip(outcomes, known, strict=True)) if pair[0] is not pair[1]]
-        priced = [(number, price) for number in self._changed if isinstance(price := outcomes[number], PricedShape)]
-        unique = {id(price): (number, price) for number, price in priced}
-        places = (_places(price, roll_up.places_of(roll_up.shapes[number])) for number, price in unique.values())
-        self.scale: int = max([base.scale if base else 0, *places])
-        whole = {each: self._integers(roll_up.shapes[number], price) for each, (number, price) in unique.items()}
-        rows = [(number, *whole[id(price)]) for number, price in priced]
+        priced = [
+            (number, (price.amounts, roll_up.places_of(roll_up.shapes[number])))
+            for number in self._changed
+            if isinstance(price := outcomes[number], PricedShape)
+        ]
+        # Many shapes have the same amounts.
+        unique = dict.fromkeys(amounts for _, amounts in priced)
+        self.scale: int = max([base.scale if base else 0, *(_places(*amounts) for amounts in unique)])
+        whole = {amounts: self._integers(*amounts) for amounts in unique}
+        rows = [(number, *whole[amounts]) for number, amounts in priced]
         self._prove(rows)
         self.table = self._keep(rows)
         # What has been added up at these prices alone, by keys: further candidates are compared with the same.
@@ -53,21 +58,19 @@ class SidePrices:
         """Forget the table."""
         self.roll_up.workspace.connection.execute(f"DROP TABLE {self.table}")
 
-    def _integers(self, counted: Counted, price: PricedShape) -> tuple[int, ...]:
-        fixed, *rates = price.amounts
-        whole = _integer(fixed, self.scale)
-        if not any(rates):
-            return (whole, *_NO_RATES)
-        scale = self.scale - self.roll_up.places_of(counted)
-        return (whole, *(_integer(rate, scale) if rate else 0 for rate in rates))
+    def _integers(self, amounts: Vector, of_sums: int) -> tuple[int, ...]:
+        fixed, *rates = amounts
+        scale = self.scale - of_sums
+        return (_integer(fixed, self.scale), *(_integer(rate, scale) if rate else 0 for rate in rates))
 
     def _prove(self, rows: Iterable[tuple[int, ...]]) -> None:
         """That no sum, product or part of one can overflow: together they are at most this much."""
         shapes, most = self.roll_up.shapes, 0
-        for number, *values in rows:
-            counted = shapes[number]
-            most += sum(map(mul, (counted.requests, *counted.sums), map(abs, values)))
-            most = max(most, *values)
+        for number, fixed, *rates in rows:
+            _, requests, sums = shapes[number]
+            most += requests * abs(fixed)
+            if any(rates):
+                most = max(most + sum(map(mul, sums, map(abs, rates))), *rates)
         self.most: int = most + (self.base.most * 10 ** (self.scale - self.base.scale) if self.base else 0)
         self.prove_at(self.scale)
 
@@ -80,7 +83,8 @@ class SidePrices:
         workspace = self.roll_up.workspace
         connection, name = workspace.connection, workspace.new_table("prices")
         columns = list(zip(*rows, strict=True)) if rows else [()] * (1 + len(_NUMBERS))
-        connection.register("given_prices", pyarrow.table(list(map(_array, columns)), ["shape", *_NUMBERS]))
+        arrays = list(map(_array, columns))
+        connection.register("given_prices", pyarrow.Table.from_arrays(arrays, ["shape", *_NUMBERS]))
         numbers, joined = (f"CAST(given.{number} AS HUGEINT)" for number in _NUMBERS), ""
         if self.base:
             finer, joined = 10 ** (self.scale - self.base.scale), f" JOIN {self.base.table} AS known USING (shape)"
@@ -93,16 +97,18 @@ class SidePrices:
 
 def _array(column: Sequence[int]) -> Any:
     """Integers as the engine reads them, of 64 bits where they fit."""
-    if max(map(abs, column), default=0) < 2**63:
-        return pyarrow.array(column, pyarrow.int64())
-    return pyarrow.array(map(Decimal, column), pyarrow.decimal128(38))
+    try:
+        # By way of a buffer: `pyarrow.array` would import pandas first where there is one.
+        buffer = pyarrow.py_buffer(array("q", column))
+    except OverflowError:
+        return pyarrow.array(map(Decimal, column), pyarrow.decimal128(38))
+    return pyarrow.Array.from_buffers(pyarrow.int64(), len(column), [None, buffer])
 
 
-def _places(price: PricedShape, of_sums: int) -> int:
-    """How many decimals the amounts of a price have, for sums that have some themselves."""
-    fixed, *rates = price.amounts
-    found = places_of(fixed)
-    return max(found, *(places_of(rate) + of_sums for rate in rates if rate)) if any(rates) else found
+def _places(amounts: Vector, of_sums: int) -> int:
+    """How many decimals amounts have, for sums that have some themselves."""
+    fixed, *rates = amounts
+    return max([places_of(fixed), *(places_of(rate) + of_sums for rate in rates if rate)])
 
 
 def _integer(amount: Decimal, places: int) -> int:

@@ -1,7 +1,7 @@
 """`simulate`: recorded usage under the current prices and under candidates."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -69,12 +69,12 @@ def simulate(
             places = {type_: places_of_type(known, layout) for type_, layout in known.layouts.items()}
             rolled = RollUp(workspace, plan, places)
             outcomes: list[list[Outcome]] = [[] for _ in compared]
-            # What has been read is priced while the engine reads on.
-            for grouping, table in read(plan, progress):
-                for known_so_far, more in zip(
-                    outcomes, pricer.outcomes(compared, rolled.take(grouping, table)), strict=True
-                ):
-                    known_so_far += more
+            with closing(read(plan, progress)) as tables_of_groups:
+                # What has been read is priced while the engine reads on.
+                for grouping, groups_of in tables_of_groups:
+                    shapes = rolled.take(grouping, groups_of)
+                    for found_of, more in zip(outcomes, pricer.outcomes(compared, shapes), strict=True):
+                        found_of += more
         progress("Pricing", None)
         found = Simulation(rolled, compared, pricer, outcomes, paid)
         check_effect(found)
@@ -90,7 +90,7 @@ def simulate(
 @contextmanager
 def _opened(
     workspace: Workspace, usage: Any, names: Mapping[str, str], engine: Engine | None, master: str | None
-) -> Iterator[tuple[Usage, Callable[[Plan, Progress], Iterator[tuple[Grouping, str]]]]]:
+) -> Iterator[tuple[Usage, Callable[[Plan, Progress], Generator[tuple[Grouping, str]]]]]:
     """What the usage has, and the function that makes its groups, table by table, by an engine."""
     if engine not in (None, "duckdb", "spark"):
         raise SimulationError(f"engine is '{engine}'. Allowed: duckdb, spark")

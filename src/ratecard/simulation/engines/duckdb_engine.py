@@ -1,7 +1,7 @@
 """DuckDB, embedded: reads usage from files and frames, bound in memory, and spills to a folder of its own."""
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import zip_longest
 from pathlib import Path
@@ -77,6 +77,17 @@ class Workspace:
         self._folder.cleanup()
 
 
+def read_integers(
+    connection: duckdb.DuckDBPyConnection, names: Sequence[str], integers: Sequence[str], source: str
+) -> list[tuple[Any, ...]]:
+    """Rows of columns and of integers. These fit 64 bits nearly always, and are then read in a third of the time."""
+    try:
+        short = (f"CAST({each} AS BIGINT)" for each in integers)
+        return connection.execute(f"SELECT {', '.join((*names, *short))} {source}").fetchall()
+    except duckdb.ConversionException:
+        return connection.execute(f"SELECT {', '.join((*names, *integers))} {source}").fetchall()
+
+
 def open_usage(workspace: Workspace, usage: Any, names: Mapping[str, str]) -> Usage:
     """Make the view `usage` of files or a frame; `names` says where a column of ours has another name.
 
@@ -120,12 +131,12 @@ def checked_usage(found: Mapping[str, tuple[Any, int]], declared: Mapping[str, s
 
 def groups(
     workspace: Workspace, usage: Usage, plan: Plan, progress: Progress = silent
-) -> Iterator[tuple[Grouping, str]]:
+) -> Generator[tuple[Grouping, str]]:
     """Each grouping with the table of its groups, in the order of the plan; the next is read while one is worked on."""
     connection = workspace.connection
 
     def group(grouping: Grouping) -> str:
-        progress(f"Reading usage: {grouping.name or 'all other types'}", connection.query_progress)
+        progress(f"Reading usage: {grouping.name}", connection.query_progress)
         table = workspace.new_table("groups")
         with readable():
             connection.execute(f"CREATE TABLE {table} AS {grouping.query}")

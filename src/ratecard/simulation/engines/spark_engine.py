@@ -1,6 +1,6 @@
 """Spark: groups usage where it lies. Only groups come to the driver, into the tables that every engine fills."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
@@ -16,7 +16,7 @@ from ratecard.simulation.engines.spark_sql import SparkSql, column_type
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.ledger_usage import Export
 from ratecard.simulation.progress import Progress, silent
-from ratecard.simulation.roll_up_sql import GIVEN, TOKENS, Grouping, Plan, RollUpSql, Usage, sum_of, token_types
+from ratecard.simulation.roll_up_sql import GIVEN, OTHERS, Grouping, Plan, RollUpSql, Usage, parts_of, sum_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,13 +31,13 @@ class SparkUsage(NamedTuple):
     known: Usage
     session: "SparkSession"
 
-    def groups(self, workspace: Workspace, plan: Plan, progress: Progress = silent) -> Iterator[tuple[Grouping, str]]:
+    def groups(self, workspace: Workspace, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
         """Each grouping that has rows, with the table of its groups."""
         connection, present = workspace.connection, self._types()
         for grouping in RollUpSql(self.known, plan, SparkSql(), DuckDbSql(), self.known.table).groupings():
             if grouping.name not in present:
                 continue
-            progress(f"Reading usage: {grouping.name or 'all other types'}", None)
+            progress(f"Reading usage: {grouping.name}", None)
             groups, table = self._asked(grouping.query), workspace.new_table("groups")
             connection.register("groups", groups)
             connection.execute(f"CREATE TABLE {table} AS {_with_texts(groups.schema)}")
@@ -45,10 +45,12 @@ class SparkUsage(NamedTuple):
             yield grouping, table
 
     def _types(self) -> set[str]:
-        """The names of the queries for which there are rows: no job is made for the other."""
-        listed = ", ".join(f"'{name}'" for name in token_types(self.known.layouts))
-        named = f"CASE WHEN {SparkSql().quoted(self.known.columns['type'])} IN ({listed}) THEN '{TOKENS}' ELSE '' END"
-        return set(self._asked(f"SELECT DISTINCT {named} AS name FROM {self.known.table}")["name"].to_pylist())
+        """The names of the queries for which there are rows: no job is made for another."""
+        parts, type_ = parts_of(self.known.layouts), SparkSql().quoted(self.known.columns["type"])
+        listed = {name: ", ".join(map(repr, types)) for name, types in parts.items() if name != OTHERS}
+        whens = "".join(f" WHEN {type_} IN ({types}) THEN '{name}'" for name, types in listed.items())
+        query = f"SELECT DISTINCT CASE{whens} ELSE '{OTHERS}' END AS name FROM {self.known.table}"
+        return set(self._asked(query)["name"].to_pylist())
 
     def _asked(self, query: str) -> pyarrow.Table:
         with failures(UNREADABLE):
