@@ -1,6 +1,7 @@
 """A simulation equals the sum of `prices.rate` row by row, digit for digit: random tables, random usage."""
 
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from rows import Row, expected, rows_of, table_of
 
 from ratecard import RateCard, load_rate_card
 from ratecard.diff.side import Side
+from ratecard.simulation.comparison import QUANTITY_NAMES
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
@@ -72,8 +74,17 @@ def check_totals(result: Simulation, rows: list[Row]) -> None:
         sums, _ = expected(card, priced, KEYS)
         found = {row.key: row.amounts[number] for row in result.groups}
         assert {_renamed(key, cards[0]): amount for key, amount in sums.items()} == found
+        assert written(result, number) == found
         for key in KEYS:
             assert sum(row.amounts[number] for row in result.table(key)) == result.total.amounts[number]
+
+
+def written(result: Simulation, number: int) -> dict[tuple[Any, ...], Decimal]:
+    """The groups as files have them: by one query, not by what each candidate adds."""
+    comparison, keys = result.comparison, len(KEYS)
+    rows = comparison.roll_up.workspace.connection.execute(comparison.groups()).fetchall()
+    first = keys + 1 + len(QUANTITY_NAMES)
+    return {row[:keys]: Decimal(row[first + number]).scaleb(-comparison.scale) for row in rows}
 
 
 def _renamed(key: tuple[Any, ...], card: RateCard) -> tuple[Any, ...]:

@@ -10,8 +10,8 @@ from ratecard.diff.change import RateChange, percent_text
 from ratecard.diff.rates import rate_changes
 from ratecard.diff.side import Side, Standing
 from ratecard.simulation.comparison import Comparison
+from ratecard.simulation.plan import EARLIEST
 from ratecard.simulation.priced_shape import ROUNDING, PricedLine, PricedShape
-from ratecard.simulation.roll_up_sql import EARLIEST
 from ratecard.tables.card import Tables
 from ratecard.words.money import EXACT, total
 

@@ -9,9 +9,9 @@ from ratecard.diff.change import percent_text
 from ratecard.simulation.allocation import uncollected
 from ratecard.simulation.engines.duckdb_engine import read_integers
 from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.plan import QUANTITIES
 from ratecard.simulation.priced_shape import PricedShape, Vector
 from ratecard.simulation.roll_up import Counted, RollUp
-from ratecard.simulation.roll_up_sql import QUANTITIES
 from ratecard.simulation.side_prices import SidePrices
 from ratecard.words.money import EXACT, total
 from ratecard.words.suggest import did_you_mean
@@ -154,6 +154,13 @@ class Comparison:
         table = workspace.new_table("left_out")
         workspace.connection.execute(f"CREATE TABLE {table} AS SELECT unnest(?::BIGINT[]) AS shape", [numbers])
         return table
+
+    def forget(self) -> None:
+        """Drop what only the candidates need."""
+        for side in self.sides[1:]:
+            side.drop()
+        if self._left_out:
+            self.roll_up.workspace.connection.execute(f"DROP TABLE {self._left_out}")
 
     def _row(self, row: Sequence[Any], keys: int) -> Row:
         quantities = row[keys + 1 : -1]

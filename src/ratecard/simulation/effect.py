@@ -6,9 +6,9 @@ from datetime import UTC, date
 from ratecard.diff.rates import rate_changes
 from ratecard.diff.side import Side, Standing
 from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.plan import EARLIEST
 from ratecard.simulation.pricer import Outcome, Refused
 from ratecard.simulation.result import Simulation
-from ratecard.simulation.roll_up_sql import EARLIEST
 
 _NAMED = 5
 

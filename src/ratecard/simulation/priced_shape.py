@@ -14,8 +14,8 @@ from ratecard.rating.tokens import BUCKETS
 from ratecard.requests.body import INVALID
 from ratecard.requests.service_parameters import split_model
 from ratecard.simulation.columns import LAYOUTS
+from ratecard.simulation.plan import QUANTITIES
 from ratecard.simulation.predicates import Predicates
-from ratecard.simulation.roll_up_sql import QUANTITIES
 from ratecard.simulation.shape import Shape, asked
 from ratecard.words.errors import QuoteError
 from ratecard.words.money import EXACT, total

@@ -15,10 +15,10 @@ from ratecard.simulation.disputes import Disputed, disputes
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.margin import Margin, margin_of
 from ratecard.simulation.notebook import html_of
+from ratecard.simulation.plan import GIVEN
 from ratecard.simulation.predicates import Predicates
 from ratecard.simulation.pricer import Outcome, Pricer, Refused
 from ratecard.simulation.roll_up import Counted, RollUp
-from ratecard.simulation.roll_up_sql import GIVEN
 from ratecard.simulation.side_prices import SidePrices
 from ratecard.simulation.specification import Specification, against
 from ratecard.simulation.volume import Elasticity, Response, response
@@ -81,8 +81,7 @@ class Simulation:
 
     def forget(self) -> None:
         """Free what only the candidates need; the current prices and the roll-up stay."""
-        for side in self.comparison.sides[1:]:
-            side.drop()
+        self.comparison.forget()
 
     @property
     def outcomes(self) -> list[Sequence[Outcome]]:

@@ -12,8 +12,9 @@ import duckdb
 from ratecard.simulation.allocation import uncollected
 from ratecard.simulation.engines.duckdb_engine import Workspace, read_integers
 from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.plan import ASKED, DAY, EARLIEST, GIVEN, QUANTITIES, Plan
 from ratecard.simulation.predicates import Predicates
-from ratecard.simulation.roll_up_sql import ASKED, DAY, EARLIEST, GIVEN, QUANTITIES, Grouping, Plan, period
+from ratecard.simulation.roll_up_sql import Grouping, period
 from ratecard.simulation.shape import Shape
 
 _SUMS = tuple(f"q{number}" for number in range(QUANTITIES))

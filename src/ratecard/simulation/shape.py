@@ -9,7 +9,7 @@ from pydantic_core import from_json
 
 from ratecard.rating.source_video import SourceVideo
 from ratecard.simulation.columns import COLUMNS, LAYOUTS, LEDGER_LAYOUTS, Kind
-from ratecard.simulation.roll_up_sql import ASKED, GIVEN
+from ratecard.simulation.plan import ASKED, GIVEN
 from ratecard.words.money import READING
 
 _COLUMNS = {

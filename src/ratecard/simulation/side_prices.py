@@ -10,10 +10,10 @@ from typing import Any
 import pyarrow
 
 from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.plan import QUANTITIES
 from ratecard.simulation.priced_shape import PricedShape, Vector
 from ratecard.simulation.pricer import Outcome
 from ratecard.simulation.roll_up import RollUp
-from ratecard.simulation.roll_up_sql import QUANTITIES
 from ratecard.words.money import EXACT, places_of
 
 # What an engine's 128-bit integers hold, halved: an amount and what a candidate adds to it are summed side by side.

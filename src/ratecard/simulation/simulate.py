@@ -13,12 +13,13 @@ from ratecard.simulation.engines.duckdb_engine import DEFAULT_MEMORY, Workspace,
 from ratecard.simulation.engines.spark_session import is_spark_frame
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.ledger_pricer import LedgerPricer
+from ratecard.simulation.plan import DAY, Plan, Usage, places_of_type
 from ratecard.simulation.predicates import Predicates
 from ratecard.simulation.pricer import Outcome, Pricer
 from ratecard.simulation.progress import Progress, silent
 from ratecard.simulation.result import Simulation
 from ratecard.simulation.roll_up import RollUp
-from ratecard.simulation.roll_up_sql import DAY, Grouping, Plan, Usage, places_of_type
+from ratecard.simulation.roll_up_sql import Grouping
 from ratecard.simulation.specification import Specification, sides
 from ratecard.words.suggest import did_you_mean
 

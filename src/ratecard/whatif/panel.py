@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ratecard.simulation.plan import DAY
 from ratecard.simulation.report.breakdown import changing_most
 from ratecard.simulation.report.charts import change_by_model, revenue_by_day
 from ratecard.simulation.report.costs import share_left
@@ -10,7 +11,6 @@ from ratecard.simulation.report.people import losers_table, unpriced_table, winn
 from ratecard.simulation.report.report import CUSTOMER, Report, share_of_change
 from ratecard.simulation.report.sentences import answer, further, scope
 from ratecard.simulation.report.table import Kind, Table
-from ratecard.simulation.roll_up_sql import DAY
 from ratecard.whatif.figure import Plot, plot
 from ratecard.whatif.table import table_html
 from ratecard.words.money import EXACT, round_half_up

@@ -16,8 +16,9 @@ from ratecard.simulation.engines.unreadable import readable
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.ledger_pages import are_pages, pages_to_parquet
 from ratecard.simulation.ledger_usage import Export, ledger_view
+from ratecard.simulation.plan import Plan, Usage
 from ratecard.simulation.progress import Progress, silent
-from ratecard.simulation.roll_up_sql import Grouping, Plan, RollUpSql, Usage
+from ratecard.simulation.roll_up_sql import Grouping, RollUpSql
 
 DEFAULT_MEMORY = "1GB"
 _READERS = {

@@ -15,8 +15,9 @@ from ratecard.simulation.engines.spark_session import failures, is_spark_frame, 
 from ratecard.simulation.engines.spark_sql import SparkSql, column_type
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.ledger_usage import Export
+from ratecard.simulation.plan import GIVEN, OTHERS, Plan, Usage, parts_of
 from ratecard.simulation.progress import Progress, silent
-from ratecard.simulation.roll_up_sql import GIVEN, OTHERS, Grouping, Plan, RollUpSql, Usage, parts_of, sum_of
+from ratecard.simulation.roll_up_sql import Grouping, RollUpSql, sum_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 from ratecard.simulation.comparison import Row
 from ratecard.simulation.customers import Customers
+from ratecard.simulation.plan import ASKED, GIVEN
 from ratecard.simulation.report.breakdown import NOTHING, columns_of, shown, values_of
 from ratecard.simulation.report.report import Report, share_of_change
 from ratecard.simulation.report.table import Column, Kind, Table, Value
-from ratecard.simulation.roll_up_sql import ASKED, GIVEN
 
 
 class Counts(NamedTuple):

@@ -1,0 +1,119 @@
+"""Candidates beside the current prices: only what they change is added up, and what one of them refuses is left out."""
+
+import threading
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from rows import expected, table_of
+from test_row_by_row import written
+from usage import CALL, CLIP, ROWS, TEXT, row
+
+from ratecard import load_rate_card
+from ratecard.diff.side import Side
+from ratecard.simulation import side_prices
+from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.pricer import Outcome, Pricer
+from ratecard.simulation.result import Simulation
+from ratecard.simulation.simulate import simulate
+
+KEYS = ("model", "day", "customer")
+SHIPPED = load_rate_card()
+HEAD = "effective: 2026-10-01\nproposed_by: tests\nwhy: to see what it does\nchanges:\n"
+
+
+def candidate(folder: Path, name: str, change: str) -> Path:
+    path = folder / f"{name}.yaml"
+    path.write_text(f"candidate: {name}\n{HEAD}  - {change}\n")
+    return path
+
+
+def amounts(result: Simulation, number: int) -> dict[tuple[str | None, ...], Decimal]:
+    return {each.key: each.amounts[number] for each in result.groups}
+
+
+def test_what_one_candidate_refuses_is_in_no_total_of_any_side(tmp_path: Path) -> None:
+    dearer = candidate(tmp_path, "dearer", "{scale: {type: text}, factor: 1.1}")
+    without = candidate(tmp_path, "without", "retire: kling-o3-pro-text-to-video")
+    text, calls = Decimal(TEXT), Decimal(CALL)
+    with simulate(table_of(ROWS), None, [dearer, without], by=KEYS) as both:
+        assert (both.rows, both.priced) == (5, 2)
+        assert both.total.amounts == (text + calls, text * Decimal("1.1") + calls, text + calls)
+        assert {each.reason for each in both.unpriced if each.side.endswith("without.yaml")}
+        for number in range(3):
+            assert written(both, number) == amounts(both, number)
+            assert sum(amounts(both, number).values()) == both.total.amounts[number]
+        # The rows that were left out are there again for a candidate that prices them.
+        with_clips = both.against(dearer)
+        assert with_clips.total.amounts[0] == text + calls + 2 * Decimal(CLIP)
+        assert written(with_clips, 1) == amounts(with_clips, 1)
+
+
+def test_amounts_beyond_64_bits_are_read_whole(tmp_path: Path) -> None:
+    most = 2**59 - 1
+    rows = [row("text", "claude-opus-4-6", customer, prompt_tokens=most, completion_tokens=most) for customer in "aab"]
+    dearer = candidate(tmp_path, "dearer", "{scale: {type: text}, factor: 1.1}")
+    sums, _ = expected(SHIPPED, rows, KEYS)
+    with simulate(table_of(rows), None, dearer, by=KEYS) as found:
+        scale = found.comparison.scale
+        assert found.total.amounts[0].scaleb(scale) > 2**63
+        assert amounts(found, 0) == sums
+        assert found.total.amounts[1] == sum(sums.values()) * Decimal("1.1")
+
+
+def test_a_sum_that_no_integer_holds_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with simulate(table_of(ROWS), None, by=KEYS) as found:
+        side, scale = found.comparison.sides[0], found.comparison.scale
+        monkeypatch.setattr(side_prices, "_MOST", side.most * 10**3)
+        side.prove_at(scale + 3)
+        with pytest.raises(SimulationError, match=rf"more than 38 digits at {scale + 4} decimals; split the usage"):
+            side.prove_at(scale + 4)
+
+
+def test_a_key_that_the_usage_is_not_grouped_by() -> None:
+    with simulate(table_of(ROWS), None, by=("model", "customer")) as found:
+        words = "not grouped by 'custommer'. Did you mean 'customer'\\? It is by: model, customer"
+        with pytest.raises(SimulationError, match=words):
+            found.table("custommer")
+        with pytest.raises(SimulationError, match="not grouped by 'day'"):
+            found.size("day")
+
+
+def test_a_name_may_have_the_parameters_of_a_search() -> None:
+    plain = row("text", "zai-org-glm-5-2", "a", prompt_tokens=10, completion_tokens=5)
+    searching = plain | {"model": "zai-org-glm-5-2:enable_web_search=on", "customer": "b"}
+    sums, refused = expected(SHIPPED, [plain, searching], KEYS)
+    with simulate(table_of([plain, searching]), None, by=KEYS) as found:
+        assert not refused
+        assert amounts(found, 0) == sums
+        assert len(set(sums.values())) == 2
+
+
+def test_quantities_that_are_none_are_refused_once_for_all_sides(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    price = Pricer.price
+
+    def counted(self: Pricer, side: Side, shape: object) -> Outcome:
+        asked.append(side.label)
+        return price(self, side, shape)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Pricer, "price", counted)
+    dearer = candidate(tmp_path, "dearer", "{scale: {type: text}, factor: 1.1}")
+    with simulate(table_of(ROWS), None, dearer, by=KEYS) as found:
+        assert [each.rows for each in found.unpriced] == [1]
+    # Text that is charged, text that is not, clips and calls under the current prices; the candidate: charged text.
+    assert (len(asked) - asked.count(str(dearer)), asked.count(str(dearer))) == (4, 1)
+
+
+def test_whoever_stops_the_pricing_stops_the_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stops(*_: object) -> Sequence[Sequence[Outcome]]:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Pricer, "outcomes", stops)
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        simulate(table_of(ROWS), None, by=KEYS)
+    assert threading.active_count() == before
