@@ -48,6 +48,16 @@ def test_what_one_candidate_refuses_is_in_no_total_of_any_side(tmp_path: Path) -
         with_clips = both.against(dearer)
         assert with_clips.total.amounts[0] == text + calls + 2 * Decimal(CLIP)
         assert written(with_clips, 1) == amounts(with_clips, 1)
+        assert with_clips.against(without).total.amounts == (text + calls, text + calls)
+
+
+def test_sides_of_different_decimals_are_written_at_one(tmp_path: Path) -> None:
+    coarse = candidate(tmp_path, "coarse", "{scale: {type: text}, factor: 1.1}")
+    fine = candidate(tmp_path, "fine", "{scale: {model: claude-opus-4-6}, factor: 1.000001}")
+    with simulate(table_of(ROWS), None, [coarse, fine], by=KEYS) as found:
+        assert found.total.amounts[2] - found.total.amounts[0] == Decimal(TEXT) * Decimal("0.000001")
+        for number in range(3):
+            assert written(found, number) == amounts(found, number)
 
 
 def test_amounts_beyond_64_bits_are_read_whole(tmp_path: Path) -> None:
