@@ -1,10 +1,11 @@
 """A whole simulation against the bare scan of the same columns and groups, each in a process of its own.
 
     python benchmarks/simulate.py --rows 1000000 [--by model,day] [--fractional 0.1] [--runs 3]
+    python benchmarks/simulate.py --growth 1000000 10000000 50000000
 
 Prints wall, CPU and peak memory of: the bare DuckDB scan; current prices and one candidate; and ten candidates. Then
 what each further candidate costs on the roll-up that is kept. The requests of all groups are checked against the scan's
-first.
+first. With `--growth`: one candidate by each engine at each of these sizes, their totals checked equal.
 """
 
 import argparse
@@ -54,15 +55,16 @@ def scan(usage: str, by: list[str]) -> dict[str, Any]:
     return {"wall": time.perf_counter() - started, "requests": sum(row[-1] for row in rows), "groups": len(rows)}
 
 
-def simulation(usage: str, by: list[str], candidates: list[str]) -> dict[str, Any]:
+def simulation(usage: str, by: list[str], candidates: list[str], engine: str = "duckdb") -> dict[str, Any]:
     """The whole way from the file to the totals of every group under every card; then one candidate, and another."""
     from ratecard.simulation.simulate import simulate
 
     started = time.perf_counter()  # as for the scan, with all modules there
-    result = simulate(usage, None, candidates[:-2], by=by)
+    result = simulate(usage, None, candidates[:-2], by=by, engine=engine)  # type: ignore[arg-type]
     groups = result.groups
     found: dict[str, Any] = {"wall": time.perf_counter() - started}
     found["requests"] = sum(row.requests for row in groups) + sum(each.rows for each in result.unpriced)
+    found["total"] = list(map(str, result.total.amounts))
     found["groups"], found["shapes"] = len(groups), len(result.comparison.roll_up.shapes)
     further = []
     for candidate in candidates[-2:]:
@@ -83,7 +85,8 @@ def measured(arguments: list[str]) -> dict[str, Any]:
 
 def child(arguments: list[str]) -> None:
     kind, usage, by, *candidates = arguments
-    found = scan(usage, by.split(",")) if kind == "scan" else simulation(usage, by.split(","), candidates)
+    keys = by.split(",")
+    found = scan(usage, keys) if kind == "scan" else simulation(usage, keys, candidates, kind)
     used = resource.getrusage(resource.RUSAGE_SELF)
     found |= {"cpu": used.ru_utime + used.ru_stime, "memory": used.ru_maxrss / 1024}
     print(json.dumps(found))
@@ -96,25 +99,54 @@ def main() -> None:
     parser.add_argument("--fractional", help="share of the rows that carry fractional reference seconds")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--usage", type=Path, help="keep the usage in this file, and use it if it is there")
+    parser.add_argument("--growth", type=int, nargs="+", metavar="ROWS", help="one candidate by each engine")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        usage = given.usage or Path(folder, "usage.parquet")
-        if not usage.exists():
-            command = [sys.executable, "-m", "ratecard", "demo-usage", "--rows", str(given.rows), "--out", str(usage)]
-            command += ["--seed", "1", *(["--fractional-share", given.fractional] if given.fractional else [])]
-            subprocess.run(command, check=True)
         candidates = []
         for number in range(1, CANDIDATES + 3):
             candidates.append(str(Path(folder, f"candidate-{number}.yaml")))
             Path(candidates[-1]).write_text(CANDIDATE.format(number=number))
+        if given.growth:
+            growth(given.growth, given.by, candidates[:3], Path(folder, "usage.parquet"))
+            return
+        usage = given.usage or Path(folder, "usage.parquet")
+        if not usage.exists():
+            make(usage, given.rows, ["--fractional-share", given.fractional] if given.fractional else [])
         report(str(usage), given.by, candidates, given.runs)
+
+
+def make(usage: Path, rows: int, more: list[str]) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "ratecard",
+        "demo-usage",
+        "--rows",
+        str(rows),
+        "--out",
+        str(usage),
+        "--seed",
+        "1",
+        "--force",
+    ]
+    subprocess.run([*command, *more], check=True)
+
+
+def growth(sizes: list[int], by: str, candidates: list[str], usage: Path) -> None:
+    print(f"{'':14}{'DuckDB':>10}{'a row':>10}{'Spark':>10}{'a row':>10}")
+    for rows in sizes:
+        make(usage, rows, [])
+        found = [measured([engine, str(usage), by, *candidates]) for engine in ("duckdb", "spark")]
+        assert found[0]["total"] == found[1]["total"], "the engines differ"
+        walls = "".join(f"{run['wall']:9.2f}s{run['wall'] / rows * 1e9:7.0f} ns" for run in found)
+        print(f"{rows:14,}{walls}", flush=True)
 
 
 def report(usage: str, by: str, candidates: list[str], runs: int) -> None:
     cases = {
         "bare scan": ["scan", usage, by],
-        "current and 1 candidate": ["simulate", usage, by, candidates[0], *candidates[-2:]],
-        f"current and {CANDIDATES} candidates": ["simulate", usage, by, *candidates],
+        "current and 1 candidate": ["duckdb", usage, by, candidates[0], *candidates[-2:]],
+        f"current and {CANDIDATES} candidates": ["duckdb", usage, by, *candidates],
     }
     print(f"{Path(usage).stat().st_size / 1e6:.0f} MB, by {by}; medians of {runs} runs, in turn\n")
     found: dict[str, list[dict[str, Any]]] = {name: [] for name in cases}
