@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Sequence
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
@@ -49,6 +50,22 @@ def test_what_one_candidate_refuses_is_in_no_total_of_any_side(tmp_path: Path) -
         assert with_clips.total.amounts[0] == text + calls + 2 * Decimal(CLIP)
         assert written(with_clips, 1) == amounts(with_clips, 1)
         assert with_clips.against(without).total.amounts == (text + calls, text + calls)
+
+
+def test_a_card_read_at_each_row_beside_prices_of_one_day(tmp_path: Path) -> None:
+    card = SHIPPED.with_candidate(candidate(tmp_path, "dearer", "{scale: {type: text}, factor: 1.1}"))
+    with (
+        simulate(table_of(ROWS), date(2026, 9, 1), [card], by=KEYS) as anew,
+        simulate(table_of(ROWS), date(2026, 9, 1), by=KEYS) as standing,
+    ):
+        further = standing.against(card)
+        assert (further.groups, further.unpriced) == (anew.groups, anew.unpriced)
+        assert standing.against(date(2026, 10, 2)).total.amounts[0] == anew.total.amounts[0]
+    with (
+        simulate(table_of(ROWS), date(2026, 9, 1), by=("model",)) as standing,
+        pytest.raises(SimulationError, match=r"other thresholds or days of change .* simulate it anew"),
+    ):
+        standing.against(card)
 
 
 def test_sides_of_different_decimals_are_written_at_one(tmp_path: Path) -> None:

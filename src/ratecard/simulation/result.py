@@ -70,7 +70,7 @@ class Simulation:
         known, dated = self.comparison.roll_up, any(side.at is None for side in compared)
         by_model = bool(known.plan.predicates.of_model)
         asked = Predicates.of((side.card for side in compared), dated=dated, by_model=by_model)
-        rolled = known.serving(asked)
+        rolled = known.serving(asked, dated=dated)
         if rolled is not known:
             return Simulation(rolled, compared, self.pricer, self.pricer.outcomes(compared, rolled.shapes), self.costs)
         current = self.comparison.sides[0]

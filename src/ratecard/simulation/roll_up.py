@@ -57,7 +57,6 @@ class RollUp:
 
         Gives the shapes. The engine may be reading the next table: this has a connection of its own.
         """
-        self._taken.append((grouping, groups))
         alike, kept = ("type", "model", "moment", *grouping.shape), ("type", "model", *self._keys, "requests", *_SUMS)
         same = " AND ".join(f"rows.{name} IS NOT DISTINCT FROM numbered.{name}" for name in alike)
         total = ", ".join(f"CAST(sum({name}) AS HUGEINT) AS {name}" for name in ("requests", *_SUMS))
@@ -75,6 +74,10 @@ class RollUp:
                 found = read_integers(connection, _SAME, ("requests", *_SUMS), "FROM numbered ORDER BY shape")
                 split = len(_SAME)
                 shapes = [Counted(Shape(*row[:split]), row[split], row[split + 1 :]) for row in found]
+            if DAY in self.plan.keys:
+                self._taken.append((grouping, groups))
+            else:  # of no use for other days: see `serving`
+                run(f"DROP TABLE {groups}")
         self.shapes += shapes
         return shapes
 
@@ -84,7 +87,7 @@ class RollUp:
         sums = [f"{total} AS {name}" for total, name in zip(grouping.sums, _SUMS, strict=True)]
         columns = ["type", f"{grouping.model} AS model", *grouping.shape, *keys, "requests", *sums]
         if not self.plan.dated:
-            return f"SELECT {', '.join(columns)}, {grouping.day} AS moment FROM {groups}"
+            return f"SELECT {', '.join(columns)}, CAST(NULL AS DATE) AS moment FROM {groups}"
         edges = {name: (EARLIEST, *days, date.max) for name, days in self.plan.predicates.of_model.items()}
         rows = [(name, *pair) for name, days in edges.items() for pair in pairwise(days)]
         columns_of = list(map(list, zip(*rows, strict=True))) or [[]] * 3
@@ -134,18 +137,21 @@ class RollUp:
         found: Any = self.workspace.connection.execute(f"SELECT min({key}), max({key}) FROM {self.facts}").fetchall()[0]
         return (date.fromisoformat(found[0]), date.fromisoformat(found[1])) if found and found[0] else None
 
-    def serving(self, predicates: Predicates) -> "RollUp":
+    def serving(self, predicates: Predicates, *, dated: bool) -> "RollUp":
         """This roll-up, or one of the same groups with further boundaries, that tells apart what other cards ask.
+
+        `dated`: some card is read at each row's own time.
 
         Raises `SimulationError` where only the usage itself could tell that apart.
         """
         own = self.plan.predicates
-        if own.covers(predicates):
+        if own.covers(predicates) and dated <= self.plan.dated:
             return self
         if not own.groups(predicates) or DAY not in self.plan.keys:
             words = "has other thresholds or days of change than the usage was rolled up for; simulate it anew"
             raise SimulationError(f"the candidate {words}")
-        found = RollUp(self.workspace, self.plan._replace(predicates=own.joined(predicates)), self.places)
+        plan = self.plan._replace(predicates=own.joined(predicates), dated=dated or self.plan.dated)
+        found = RollUp(self.workspace, plan, self.places)
         for grouping, groups in self._taken:
             found.take(grouping, groups)
         return found

@@ -35,7 +35,7 @@ _OWN = ("type", "model", DAY)
 
 class Grouping(NamedTuple):
     """The query that groups the rows of some types, and how its groups are read: the columns that make a shape, what
-    is written of them, the day (or the first of its period) of a group, its keys and its sums.
+    is written of them, the day (or the first of its period) of a group if it has one, its keys and its sums.
     """
 
     name: str
@@ -118,7 +118,7 @@ class RollUpSql:
             model,
             tuple(columns.values()),
             self.writer.record(record) if record else "'{}'",
-            DAY if self.plan.dated else "CAST(NULL AS DATE)",
+            DAY if self.plan.dated or DAY in self.plan.keys else "",
             tuple(own.get(key) or self.writer.text(f"key{number}") for number, key in enumerate(self.plan.keys)),
             tuple(sums),
         )
