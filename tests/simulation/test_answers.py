@@ -63,6 +63,8 @@ def test_what_cannot_be_priced_is_counted_with_its_reason(simulation: Simulation
     (found,) = simulation.unpriced
     assert (found.rows, found.type) == (1, "text")
     assert found.reason.startswith("usage.prompt_tokens_details.cached_tokens: Number must be less than or equal to")
+    counts = {"prompt_tokens": "5", "completion_tokens": "0", "cached_tokens": "6"}
+    assert found.examples == ({"type": "text", "model": "claude-opus-4-6"} | counts,)
     with pytest.raises(SimulationError, match="1 of 5 rows cannot be priced"):
         simulate(table_of(ROWS), strict=True)
 

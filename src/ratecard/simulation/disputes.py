@@ -27,11 +27,7 @@ def disputes(counted: Sequence[Counted], pricer: Pricer) -> tuple[Disputed, ...]
         if reason := pricer.dispute(each.shape):
             found.setdefault(reason, []).append(each)
     rows = (
-        Disputed(reason, sum(each.requests for each in shapes), tuple(_example(each) for each in shapes[:_EXAMPLES]))
+        Disputed(reason, sum(each.requests for each in shapes), tuple(each.shape.row() for each in shapes[:_EXAMPLES]))
         for reason, shapes in found.items()
     )
     return tuple(sorted(rows, key=lambda row: (-row.rows, row.reason)))
-
-
-def _example(counted: Counted) -> dict[str, Any]:
-    return {"model": counted.shape.model, **counted.shape.values()}

@@ -15,7 +15,6 @@ from ratecard.simulation.disputes import Disputed, disputes
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.margin import Margin, margin_of
 from ratecard.simulation.notebook import html_of
-from ratecard.simulation.plan import GIVEN
 from ratecard.simulation.predicates import Predicates
 from ratecard.simulation.pricer import Outcome, Pricer, Refused
 from ratecard.simulation.roll_up import Counted, RollUp
@@ -129,13 +128,13 @@ class Simulation:
             for side, outcomes in zip(self.sides, self.outcomes, strict=True):
                 outcome = outcomes[number]
                 if isinstance(outcome, Refused):
-                    reason = _NUMBER.sub("...", outcome.reason) if GIVEN in each.shape.values() else outcome.reason
+                    reason = _NUMBER.sub("...", outcome.reason) if each.shape.irregular else outcome.reason
                     found.setdefault((side.label, each.shape.type or "", reason), []).append(each)
                     break
-        rows = (
-            Unpriced(*key, sum(each.requests for each in shapes), tuple(_example(each) for each in shapes[:_EXAMPLES]))
-            for key, shapes in found.items()
-        )
+        rows = []
+        for key, shapes in found.items():
+            examples = tuple(each.shape.row() for each in shapes[:_EXAMPLES])
+            rows.append(Unpriced(*key, sum(each.requests for each in shapes), examples))
         return tuple(sorted(rows, key=lambda row: (-row.rows, row)))
 
     @cached_property
@@ -198,8 +197,3 @@ class Simulation:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _example(counted: Counted) -> dict[str, Any]:
-    shape = counted.shape
-    return {"type": shape.type, "model": shape.model, **shape.values()}

@@ -37,6 +37,14 @@ class Shape(NamedTuple):
         own = _COLUMNS.get(self.type or "", ())
         return {name: value for name, value in from_json(self.attributes).items() if value is not None and name in own}
 
+    def row(self) -> dict[str, Any]:
+        """A row that has this shape, in the columns of a usage table."""
+        values = self.values()
+        given = from_json(values.pop(GIVEN, "{}"))
+        values.pop(ASKED, None)
+        found = {"type": self.type, "model": self.model, **values, **given}
+        return {name: value for name, value in found.items() if value is not None}
+
 
 class Asked(NamedTuple):
     """A usage for `prices.rate` or, of a video, a body for `prices.quote_video`, and what is known of its source."""

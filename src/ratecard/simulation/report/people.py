@@ -1,12 +1,10 @@
 """Winners and losers, and the rows that have no price."""
 
-import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ratecard.simulation.comparison import Row
 from ratecard.simulation.customers import Customers
-from ratecard.simulation.plan import ASKED, GIVEN
 from ratecard.simulation.report.breakdown import NOTHING, columns_of, shown, values_of
 from ratecard.simulation.report.report import Report, share_of_change
 from ratecard.simulation.report.table import Column, Kind, Table, Value
@@ -73,7 +71,5 @@ def disputed_table(report: Report) -> Table:
     return Table("Disputed rows", (Column("Rows", Kind.COUNT), Column("Reason"), Column("For example")), tuple(rows))
 
 
-def _example(values: Mapping[str, Any]) -> str:
-    own = {name: value for name, value in values.items() if name not in ("type", GIVEN, ASKED)}
-    given = json.loads(values.get(GIVEN, "{}"))
-    return ", ".join(f"{name} {value}" for name, value in (own | given).items() if value is not None)
+def _example(row: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in row.items() if name != "type")
