@@ -56,3 +56,10 @@ def test_files_may_have_columns_that_others_lack(tmp_path: Path) -> None:
 def test_a_fault_is_named_with_its_line(tmp_path: Path, words: str, said: str) -> None:
     with pytest.raises(SimulationError, match=said):
         read(written(tmp_path / "usage.csv", words))
+
+
+def test_the_heading_is_the_first_line_of_a_large_file_every_time(tmp_path: Path) -> None:
+    rows = "".join(f"text,{number:>50}\n" for number in range(400_000))
+    large = written(tmp_path / "usage.csv", f"type,note\n{rows}")
+    connection = duckdb.connect(config={"preserve_insertion_order": False, "threads": 4})
+    assert len({csv_query(connection, [str(large)]) for _ in range(300)}) == 1

@@ -8,10 +8,11 @@ import duckdb
 from ratecard.simulation.failure import SimulationError
 
 _DELIMITERS = (",", ";", "\t", "|")
-# A file's first line as it is: with a delimiter and without a quote that any text has.
+# A file's first line as it is: with a delimiter and without a quote that any text has. Read by one thread: where order is
+# not kept, several would each give the first line of their part.
 _FIRST_LINE = (
     "SELECT line FROM read_csv({file}, auto_detect = false, header = false, columns = {{'line': 'VARCHAR'}},"
-    " delim = '\x01', quote = '', escape = '', strict_mode = false) LIMIT 1"
+    " delim = '\x01', quote = '', escape = '', strict_mode = false, parallel = false) LIMIT 1"
 )
 _READ = (
     "SELECT * FROM read_csv([{files}], auto_detect = false, header = true, columns = {{{columns}}},"
