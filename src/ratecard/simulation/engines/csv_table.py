@@ -8,8 +8,8 @@ import duckdb
 from ratecard.simulation.failure import SimulationError
 
 _DELIMITERS = (",", ";", "\t", "|")
-# A file's first line as it is: with a delimiter and without a quote that any text has. Read by one thread: where order is
-# not kept, several would each give the first line of their part.
+# A file's first line as it is: with a delimiter and without a quote that any text has. One thread reads it: where order
+# is not kept, several would each give the first line of their part.
 _FIRST_LINE = (
     "SELECT line FROM read_csv({file}, auto_detect = false, header = false, columns = {{'line': 'VARCHAR'}},"
     " delim = '\x01', quote = '', escape = '', strict_mode = false, parallel = false) LIMIT 1"
