@@ -1,11 +1,16 @@
 """Candidates beside the current prices: only what they change is added up, and what one of them refuses is left out."""
 
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 from rows import expected, table_of
 from test_row_by_row import written
@@ -15,7 +20,8 @@ from ratecard import load_rate_card
 from ratecard.diff.side import Side
 from ratecard.simulation import side_prices
 from ratecard.simulation.failure import SimulationError
-from ratecard.simulation.pricer import Outcome, Pricer
+from ratecard.simulation.priced_shape import PricedShape
+from ratecard.simulation.pricer import Outcome, Pricer, Refused
 from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
 
@@ -117,7 +123,7 @@ def test_a_name_may_have_the_parameters_of_a_search() -> None:
         assert len(set(sums.values())) == 2
 
 
-def test_quantities_that_are_none_are_refused_once_for_all_sides(
+def test_a_quantity_that_is_missing_is_refused_once_for_all_sides(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
@@ -129,7 +135,8 @@ def test_quantities_that_are_none_are_refused_once_for_all_sides(
 
     monkeypatch.setattr(Pricer, "price", counted)
     dearer = candidate(tmp_path, "dearer", "{scale: {type: text}, factor: 1.1}")
-    with simulate(table_of(ROWS), None, dearer, by=KEYS) as found:
+    rows = [*ROWS[:-1], row("text", "claude-opus-4-6", "a", prompt_tokens=5)]
+    with simulate(table_of(rows), None, dearer, by=KEYS) as found:
         assert [each.rows for each in found.unpriced] == [1]
     # Text that is charged, text that is not, clips and calls under the current prices; the candidate: charged text.
     assert (len(asked) - asked.count(str(dearer)), asked.count(str(dearer))) == (4, 1)
@@ -144,3 +151,38 @@ def test_whoever_stops_the_pricing_stops_the_reading(monkeypatch: pytest.MonkeyP
     with pytest.raises(KeyboardInterrupt):
         simulate(table_of(ROWS), None, by=KEYS)
     assert threading.active_count() == before
+
+
+def test_a_request_too_large_to_be_added_is_asked_of_each_side(tmp_path: Path) -> None:
+    retired = SHIPPED.with_candidate(candidate(tmp_path, "retired", "retire: claude-opus-4-6"))
+    rows = [row("text", "claude-opus-4-6", "a", prompt_tokens=2**59, completion_tokens=0)]
+    with simulate(table_of(rows), Side("now", retired), Side("back", SHIPPED), by=KEYS) as found:
+        assert [type(outcomes[0]) for outcomes in found.outcomes] == [Refused, PricedShape]
+        assert (found.priced, [each.rows for each in found.unpriced]) == (0, [1])
+
+
+def test_more_characters_than_can_be_asked_for_are_refused() -> None:
+    rows = [row("speech", "tts-gemini-3-1-flash", str(n), characters=10**12 + n) for n in range(2)]
+    sums, _ = expected(SHIPPED, rows[:1], KEYS)
+    with simulate(table_of(rows), None, by=KEYS) as found:
+        assert amounts(found, 0) == sums
+        words = "characters: Number must be less than or equal to ..."
+        assert [(each.rows, each.reason) for each in found.unpriced] == [(1, words)]
+
+
+def test_what_a_column_of_another_type_holds_is_not_added() -> None:
+    rows = [row("speech", "tts-gemini-3-1-flash", "a", characters=5) for _ in range(2)]
+    table = table_of(rows)
+    seconds = pyarrow.array([Decimal(9 * 10**19)] * 2, pyarrow.decimal128(38, 18))
+    table = table.set_column(table.schema.get_field_index("seconds"), "seconds", seconds)
+    with simulate(table, None, by=KEYS) as found:
+        assert found.priced == 2
+
+
+def test_keys_are_written_in_utc_wherever_the_machine_is(tmp_path: Path) -> None:
+    usage = tmp_path / "usage.parquet"
+    pyarrow.parquet.write_table(table_of(ROWS[:1]), usage)
+    asked = "from ratecard import simulate; import sys; print(simulate(sys.argv[1], by=['timestamp']).groups[0].key)"
+    command, zone = [sys.executable, "-c", asked, str(usage)], {"TZ": "America/New_York"}
+    found = subprocess.run(command, env=os.environ | zone, capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "('2026-10-02 12:00:00+00',)"

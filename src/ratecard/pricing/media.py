@@ -32,9 +32,9 @@ from ratecard.words.wording import too_big, too_small
 AnyCharge = TypeVar("AnyCharge", bound=Charge)
 Lines = Callable[[Mapping[str, Any]], list[LineItem]]
 
-_MOST = 10**12
-_COUNT = WholeNumber(1, _MOST)
-_CHARACTERS, _WHOLE_SECONDS = WholeNumber(0, _MOST), WholeSeconds(1, _MOST)
+MOST_COUNTED = 10**12
+_COUNT = WholeNumber(1, MOST_COUNTED)
+_CHARACTERS, _WHOLE_SECONDS = WholeNumber(0, MOST_COUNTED), WholeSeconds(1, MOST_COUNTED)
 
 
 def price_media(metered: Metered, type_: str) -> Rater | None:
@@ -160,7 +160,7 @@ def _characters(metered: Metered) -> Made:
 
 def _seconds(metered: Metered) -> Made:
     charge = _of(metered, PerAudioSecond)
-    return None if charge is None else _counted(metered, charge, "seconds", Number(Decimal(0), Decimal(_MOST)))
+    return None if charge is None else _counted(metered, charge, "seconds", Number(Decimal(0), Decimal(MOST_COUNTED)))
 
 
 def _counted(

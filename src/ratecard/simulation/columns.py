@@ -26,12 +26,14 @@ class Layout(NamedTuple):
     """The columns of one type of usage.
 
     Its `quantities` enter the price linearly and unrounded, so that they can be summed; its `attributes` decide the
-    rates, or enter in another way. `places` is how many decimals a quantity may have.
+    rates, or enter in another way. `places` is how many decimals a quantity may have. Without a quantity that is not
+    `optional`, a row is refused by every card.
     """
 
     attributes: tuple[Column, ...]
     quantities: tuple[Column, ...] = ()
     places: int = 0
+    optional: tuple[str, ...] = ()
 
 
 _DETAILS = ("usage", "prompt_tokens_details")
@@ -41,6 +43,7 @@ _TOKENS = (
     Column.of("cached_tokens", "number", *_DETAILS),
     Column.of("cache_creation_input_tokens", "number", *_DETAILS),
 )
+_CACHE = ("cached_tokens", "cache_creation_input_tokens")
 _SEARCHES = (
     Column.of("web_search_requests", "number"),
     Column.of("scraped_urls", "number"),
@@ -71,8 +74,8 @@ _VIDEO = (
 _PLACES = 18
 
 LAYOUTS: dict[str, Layout] = {
-    "text": Layout(_SEARCHES, _TOKENS),
-    "embedding": Layout((), _TOKENS),
+    "text": Layout(_SEARCHES, _TOKENS, optional=_CACHE),
+    "embedding": Layout((), _TOKENS, optional=("completion_tokens", *_CACHE)),
     "image": Layout(_IMAGE),
     "edit": Layout((*_IMAGE, Column.of("input_images", "number"))),
     "upscale": Layout((Column.of("factor", "text"),)),

@@ -160,7 +160,7 @@ class Comparison:
         for side in self.sides[1:]:
             side.drop()
         if self._left_out:
-            self.roll_up.workspace.connection.execute(f"DROP TABLE {self._left_out}")
+            self.roll_up.workspace.connection.execute(f"DROP TABLE IF EXISTS {self._left_out}")
 
     def _row(self, row: Sequence[Any], keys: int) -> Row:
         quantities = row[keys + 1 : -1]

@@ -55,8 +55,7 @@ class Pricer:
             model = (shape.type == "rpc", shape.model)
             if (same := alike.get(model)) is None:
                 same = alike[model] = self.alike(base, side, shape)
-            # Quantities that are none are refused whatever the prices.
-            if not (same or (isinstance(found[number], Refused) and shape.irregular)):
+            if not (same or (isinstance(found[number], Refused) and shape.incomplete)):
                 found[number] = self.price(side, shape)
         return found
 

@@ -63,7 +63,7 @@ class RollUp:
         by_shape = f"SELECT {', '.join(alike)}, {total} FROM dated GROUP BY {', '.join(alike)}"
         # In one order, whatever engine grouped them: what is said of several shapes is said of the first.
         number = f"{len(self.shapes)} + row_number() OVER (ORDER BY {', '.join(_SAME)}) - 1 AS shape"
-        with self.workspace.connection.cursor() as connection:
+        with self.workspace.another() as connection:
             run = connection.execute
             run(f"CREATE TEMP VIEW dated AS {self._dated(connection, grouping, groups)}")
             written = f"SELECT *, {grouping.attributes} AS attributes FROM ({by_shape})"

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
+from ratecard.pricing.media import MOST_COUNTED
 from ratecard.rating.tokens import BUCKETS
-from ratecard.requests.text_usage import MOST_TOKENS
 from ratecard.simulation.columns import Column, Layout
 from ratecard.simulation.dialect import Dialect, Writer
 from ratecard.simulation.plan import (
@@ -26,7 +26,7 @@ from ratecard.simulation.plan import (
     token_types,
 )
 
-_MOST_SECONDS = 10**9
+_MOST_SECONDS = 10**9 - 1
 # Tokens are added up to the greatest power of two below what a request can have; more are priced by themselves.
 _MOST_TOKENS = 2**59 - 1
 # Keys that a group has anyway.
@@ -77,12 +77,18 @@ class RollUpSql:
         attributes = {column.name: self._attribute(column) for column in columns if self._has(column)}
         counted = {type_: layout for type_, layout in layouts.items() if layout.quantities}
         numbers = self._numbers(counted)
-        regular = self._of_type(
-            layouts, {each: self._regular(counted[each], numbers[each]) for each in counted}, "TRUE"
-        )
+        by_type = {each: self._regular(counted[each], numbers[each]) for each in counted}
+        regular = self._of_type(layouts, by_type, "TRUE")
         attributes |= self._predicates(counted, numbers, regular)
         sums = {
-            sum_of(column): self.dialect.total(self._number(column, layout.places), regular, layout.places)
+            sum_of(column): self.dialect.total(
+                self._number(column, layout.places),
+                # What another type has in the column means nothing, and may be too much for a sum.
+                self._of_type(layouts, {each: by_type[each] for each in counted if counted[each] is layout}, "FALSE")
+                if layout.places
+                else regular,
+                layout.places,
+            )
             for layout in counted.values()
             for column in layout.quantities
         }
@@ -173,8 +179,8 @@ class RollUpSql:
     def _regular(self, layout: Layout, numbers: Sequence[str]) -> str:
         """Whether the quantities of a row are what they can be. The scalar code says what is wrong with all others."""
         if len(numbers) == 1:
-            most = _MOST_SECONDS if layout.places else MOST_TOKENS
-            return f"coalesce({numbers[0]} >= 0 AND {numbers[0]} < {most}, FALSE)"
+            most = _MOST_SECONDS if layout.places else MOST_COUNTED
+            return f"coalesce({numbers[0]} >= 0 AND {numbers[0]} <= {most}, FALSE)"
         if len(numbers) != len(BUCKETS):
             return " AND ".join(f"{number} IS NOT NULL" for number in numbers)
         prompt, _, cached, written = numbers
@@ -184,14 +190,13 @@ class RollUpSql:
 
     def _numbers(self, counted: Mapping[str, Layout]) -> dict[str, list[str]]:
         """The quantities of a row of each type, null where one is missing or is none."""
-        tokens = token_types(counted)
-        # Tokens from and to the cache may be absent, and so may those that an embedding does not have.
-        optional = {1: tuple(name for name in tokens if name != "text"), 2: tokens, 3: tokens}
+        types = {
+            column: tuple(name for name, each in counted.items() if column.name in each.optional)
+            for layout in counted.values()
+            for column in layout.quantities
+        }
         return {
-            name: [
-                self._or_zero(column, layout.places, optional.get(index, ()) if name in tokens else (), tokens)
-                for index, column in enumerate(layout.quantities)
-            ]
+            name: [self._or_zero(column, layout.places, types[column], tuple(counted)) for column in layout.quantities]
             for name, layout in counted.items()
         }
 

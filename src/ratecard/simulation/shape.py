@@ -28,6 +28,15 @@ class Shape(NamedTuple):
     moment: date | None
 
     @property
+    def incomplete(self) -> bool:
+        """Whether it lacks a quantity without which every card refuses its rows."""
+        if not self.irregular or not (layout := LAYOUTS.get(self.type or "")):
+            return False
+        given = from_json(self.values()[GIVEN])
+        needed = (column.name for column in layout.quantities if column.name not in layout.optional)
+        return any(given.get(name) is None for name in needed)
+
+    @property
     def irregular(self) -> bool:
         """Whether it has quantities as they are. In text a quote would have a backslash, so nothing else reads so."""
         return f'"{GIVEN}":' in self.attributes

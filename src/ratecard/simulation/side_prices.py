@@ -56,7 +56,7 @@ class SidePrices:
 
     def drop(self) -> None:
         """Forget the table."""
-        self.roll_up.workspace.connection.execute(f"DROP TABLE {self.table}")
+        self.roll_up.workspace.connection.execute(f"DROP TABLE IF EXISTS {self.table}")
 
     def _integers(self, amounts: Vector, of_sums: int) -> tuple[int, ...]:
         fixed, *rates = amounts
@@ -70,7 +70,7 @@ class SidePrices:
             _, requests, sums = shapes[number]
             most += requests * abs(fixed)
             if any(rates):
-                most = max(most + sum(map(mul, sums, map(abs, rates))), *rates)
+                most = max(most + sum(map(mul, map(abs, sums), map(abs, rates))), *map(abs, rates))
         self.most: int = most + (self.base.most * 10 ** (self.scale - self.base.scale) if self.base else 0)
         self.prove_at(self.scale)
 

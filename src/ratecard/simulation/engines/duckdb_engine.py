@@ -62,6 +62,12 @@ class Workspace:
             self.close()
             raise SimulationError(f"{name} {value!r} is not possible: {error}") from None
 
+    def another(self) -> duckdb.DuckDBPyConnection:
+        """One more connection, for what is done while this one reads. A time zone is of one connection only."""
+        connection = self.connection.cursor()
+        connection.execute("SET TimeZone = 'UTC'")
+        return connection
+
     def new_table(self, name: str) -> str:
         """A name for a table that nobody else has."""
         self._tables += 1
