@@ -26,7 +26,7 @@ from ratecard.simulation.plan import (
     token_types,
 )
 
-_MOST_SECONDS = 10**9 - 1
+_TOO_MANY_SECONDS = 10**9
 # Tokens are added up to the greatest power of two below what a request can have; more are priced by themselves.
 _MOST_TOKENS = 2**59 - 1
 # Keys that a group has anyway.
@@ -179,8 +179,8 @@ class RollUpSql:
     def _regular(self, layout: Layout, numbers: Sequence[str]) -> str:
         """Whether the quantities of a row are what they can be. The scalar code says what is wrong with all others."""
         if len(numbers) == 1:
-            most = _MOST_SECONDS if layout.places else MOST_COUNTED
-            return f"coalesce({numbers[0]} >= 0 AND {numbers[0]} <= {most}, FALSE)"
+            beyond = _TOO_MANY_SECONDS if layout.places else MOST_COUNTED + 1
+            return f"coalesce({numbers[0]} >= 0 AND {numbers[0]} < {beyond}, FALSE)"
         if len(numbers) != len(BUCKETS):
             return " AND ".join(f"{number} IS NOT NULL" for number in numbers)
         prompt, _, cached, written = numbers
