@@ -32,7 +32,7 @@ class Shape(NamedTuple):
         """Whether it lacks a quantity without which every card refuses its rows."""
         if not self.irregular or not (layout := LAYOUTS.get(self.type or "")):
             return False
-        given = from_json(self.values()[GIVEN])
+        given = from_json(from_json(self.attributes)[GIVEN])
         needed = (column.name for column in layout.quantities if column.name not in layout.optional)
         return any(given.get(name) is None for name in needed)
 
