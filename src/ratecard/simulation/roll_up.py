@@ -1,6 +1,5 @@
 """Usage rolled up: what a simulation keeps, so that a further candidate costs a fraction of the first."""
 
-import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cached_property
@@ -12,7 +11,7 @@ import duckdb
 from ratecard.simulation.allocation import uncollected
 from ratecard.simulation.engines.duckdb_engine import Workspace, read_integers
 from ratecard.simulation.failure import SimulationError
-from ratecard.simulation.plan import ASKED, DAY, EARLIEST, GIVEN, QUANTITIES, Plan
+from ratecard.simulation.plan import ASKED, DAY, EARLIEST, QUANTITIES, Plan
 from ratecard.simulation.predicates import Predicates
 from ratecard.simulation.roll_up_sql import Grouping, period
 from ratecard.simulation.shape import Shape
@@ -121,10 +120,9 @@ class RollUp:
 
     def words(self, counted: Counted) -> Iterator[str]:
         """What a person reads of a shape: its values, and what tables ask of its quantities."""
-        values = dict(counted.shape.values())
-        given, asked = values.pop(GIVEN, "{}"), int(values.pop(ASKED, 0))
-        yield from (f"{name} {value}" for name, value in (values | json.loads(given)).items() if value is not None)
-        tier, used = self.plan.predicates.split(counted.shape.type or "", asked)
+        shape = counted.shape
+        yield from (f"{name} {value}" for name, value in shape.row().items() if name not in ("type", "model"))
+        tier, used = self.plan.predicates.split(shape.type or "", int(shape.values().get(ASKED, 0)))
         if tier:
             yield f"prompt above {self.plan.predicates.thresholds[tier - 1]:,} tokens"
         yield from (f"tokens {bucket}" for bucket in sorted(used))
@@ -140,9 +138,8 @@ class RollUp:
     def serving(self, predicates: Predicates, *, dated: bool) -> "RollUp":
         """This roll-up, or one of the same groups with further boundaries, that tells apart what other cards ask.
 
-        `dated`: some card is read at each row's own time.
-
-        Raises `SimulationError` where only the usage itself could tell that apart.
+        `dated`: some card is read at each row's own time. Raises `SimulationError` where only the usage
+        itself could tell that apart.
         """
         own = self.plan.predicates
         if own.covers(predicates) and dated <= self.plan.dated:

@@ -51,8 +51,8 @@ class Grouping(NamedTuple):
 class RollUpSql:
     """Makes the queries in the dialect of the engine that holds the usage; `writer` is where groups go."""
 
-    def __init__(self, usage: Usage, plan: Plan, dialect: Dialect, writer: Writer, table: str = "usage") -> None:
-        self.usage, self.plan, self.dialect, self.writer, self.table = usage, plan, dialect, writer, table
+    def __init__(self, usage: Usage, plan: Plan, dialect: Dialect, writer: Writer) -> None:
+        self.usage, self.plan, self.dialect, self.writer = usage, plan, dialect, writer
 
     def groupings(self) -> Iterator[Grouping]:
         """One for each of `parts_of` the usage's types; rows of no known type are among the others."""
@@ -95,7 +95,7 @@ class RollUpSql:
         shape = {_alias(number, each): expression for number, (each, expression) in enumerate(attributes.items())}
         inner = ", ".join(f"{expression} AS {alias}" for alias, expression in (named | shape | sums).items())
         groups = ", ".join(str(number + 1) for number in range(len(named) + len(shape)))
-        query = f"SELECT {inner}, count(*) AS requests FROM {self.table} WHERE {where} GROUP BY {groups}"
+        query = f"SELECT {inner}, count(*) AS requests FROM {self.usage.table} WHERE {where} GROUP BY {groups}"
         return self._written(name, query, layouts, tuple(attributes))
 
     def _of_type(self, layouts: Mapping[str, Layout], found: Mapping[str, str], otherwise: str, name: str = "") -> str:

@@ -18,7 +18,6 @@ from ratecard.words.money import EXACT, places_of
 
 # What an engine's 128-bit integers hold, halved: an amount and what a candidate adds to it are summed side by side.
 _MOST = 2**126 - 1
-_NO_RATES = (0,) * QUANTITIES
 _NUMBERS = tuple(f"p{number}" for number in range(1 + QUANTITIES))
 
 

@@ -7,8 +7,6 @@ from hypothesis import strategies as st
 
 from ratecard.testing.table_parts import Draft, charges, rates_by, rates_or_free, some
 
-_CONTEXTS = st.sampled_from(("base", "extended"))
-
 
 @st.composite
 def by_tokens(draw: st.DrawFn, kind: str) -> Draft:

@@ -149,7 +149,7 @@ def groups(
             connection.execute(f"CREATE TABLE {table} AS {grouping.query}")
         return table
 
-    groupings = tuple(RollUpSql(usage, plan, DuckDbSql(), DuckDbSql(), usage.table).groupings())
+    groupings = tuple(RollUpSql(usage, plan, DuckDbSql(), DuckDbSql()).groupings())
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(group, groupings[0])
         try:

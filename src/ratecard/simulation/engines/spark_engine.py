@@ -35,7 +35,7 @@ class SparkUsage(NamedTuple):
     def groups(self, workspace: Workspace, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
         """Each grouping that has rows, with the table of its groups."""
         connection, present = workspace.connection, self._types()
-        for grouping in RollUpSql(self.known, plan, SparkSql(), DuckDbSql(), self.known.table).groupings():
+        for grouping in RollUpSql(self.known, plan, SparkSql(), DuckDbSql()).groupings():
             if grouping.name not in present:
                 continue
             progress(f"Reading usage: {grouping.name}", None)
