@@ -61,6 +61,10 @@ demo: $(VENV)/.package  ## quote real models at real prices, with line items, er
 test: lint types  ## run lint, format, types and all tests with branch coverage
 	$(BIN)/python -m pytest -n auto --dist worksteal --ignore-glob='*/test_spark*.py' --ignore-glob='*_in_browser.py' --cov --cov-report=term
 
+.PHONY: nightly
+nightly: $(VENV)/.tools  ## run the property tests with all their examples, which takes long
+	NIGHTLY=1 $(BIN)/python -m pytest -n auto --dist worksteal --ignore-glob='*/test_spark*.py' --ignore-glob='*_in_browser.py'
+
 .PHONY: lint
 lint: $(VENV)/.tools  ## check style and format
 	$(BIN)/ruff check .

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from metered_answers import messages, sound
 
+from nightly import examples
 from ratecard import PriceBook, Quote, QuoteError
 
 MODELS = [
@@ -112,19 +113,19 @@ def answer(prices: PriceBook, usage: Any) -> Quote | QuoteError:
     return sound(quote)
 
 
-@settings(max_examples=1_500, deadline=None)
+@settings(max_examples=examples(200, nightly=1_500), deadline=None)
 @given(USAGES | VALUES)
 def test_any_usage_has_an_answer(prices: PriceBook, usage: Any) -> None:
     answer(prices, usage)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(200, nightly=300), deadline=None)
 @given(st.binary() | st.text() | USAGES.map(lambda usage: json.dumps(usage, default=str)))
 def test_any_bytes_have_an_answer(prices: PriceBook, usage: bytes | str) -> None:
     answer(prices, usage)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(200, nightly=300), deadline=None)
 @given(st.sampled_from(MODELS), st.dictionaries(st.sampled_from(FIELDS), VALUES))
 def test_any_audio_body_has_an_answer(prices: PriceBook, model: str, body: dict[str, Any]) -> None:
     try:

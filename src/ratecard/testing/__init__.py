@@ -4,10 +4,12 @@
 `pip install 'ratecard[testing]'`.
 
 >>> from datetime import date
->>> from hypothesis import find
+>>> from random import Random
+>>> from hypothesis import find, settings
 >>> from ratecard import load_rate_card
 >>> prices = load_rate_card().at(date(2026, 10, 1))
->>> find(video_requests(prices), lambda body: prices.quote_video(body).total > 0)
+>>> seeded = {"random": Random(0), "settings": settings(database=None)}
+>>> find(video_requests(prices), lambda body: prices.quote_video(body).total > 0, **seeded)
 {'model': 'ovi-image-to-video'}
 """
 

@@ -38,10 +38,13 @@ def invalid_video_requests(
     A wrong field is missing, of no model's, or of another model's value. Shrinks to one wrong field of a short body.
 
     >>> from datetime import date
-    >>> from hypothesis import find
+    >>> from random import Random
+    >>> from hypothesis import find, settings
     >>> from ratecard import load_rate_card
     >>> prices = load_rate_card().at(date(2026, 10, 1))
-    >>> find(invalid_video_requests(prices, model="kling-o3-pro-text-to-video"), lambda drawn: "audio" in drawn[1])
+    >>> seeded = {"random": Random(0), "settings": settings(database=None)}
+    >>> found = invalid_video_requests(prices, model="kling-o3-pro-text-to-video")
+    >>> find(found, lambda drawn: "audio" in drawn[1], **seeded)
     ({'model': 'kling-o3-pro-text-to-video', 'duration': '3s', 'audio': 'true'}, ('audio',))
     """
     check_range("min_fields", min_fields, "max_fields", max_fields)

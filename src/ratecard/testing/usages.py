@@ -28,10 +28,12 @@ def usages(
     Shrinks to the shortest usage, with the smallest counts.
 
     >>> from datetime import date
-    >>> from hypothesis import find
+    >>> from random import Random
+    >>> from hypothesis import find, settings
     >>> from ratecard import load_rate_card
     >>> prices = load_rate_card().at(date(2026, 10, 1))
-    >>> find(usages(prices, model="tts-kokoro"), lambda usage: prices.rate(usage).total >= 1)
+    >>> seeded = {"random": Random(0), "settings": settings(database=None)}
+    >>> find(usages(prices, model="tts-kokoro"), lambda usage: prices.rate(usage).total >= 1, **seeded)
     {'type': 'speech', 'model': 'tts-kokoro', 'characters': 285715}
     """
     chosen = check_words("types", types, TYPES.words)
