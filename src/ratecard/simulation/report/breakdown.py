@@ -22,15 +22,19 @@ def heading(key: str) -> str:
 
 
 def breakdown(report: Report, *keys: str, exact: bool = False) -> Table:
-    """The table by some keys; with `exact`, the quantities and every digit of the amounts beside the rounded ones."""
+    """The table by some keys, its amounts rounded so that they add up.
+
+    With `exact`, for a workbook: the exact amounts, the quantities, and beside them every digit as text.
+    """
     rows = report.simulation.table(*keys)
-    return _table(report, keys, rows, shown(report, rows), report.candidates, exact)
+    amounts = [row.amounts for row in rows] if exact else shown(report, rows)
+    return _table(report, keys, rows, amounts, report.candidates, exact=exact, details=exact)
 
 
-def changing_most(report: Report, key: str, most: int, candidate: int) -> Table:
+def changing_most(report: Report, key: str, most: int, candidate: int, *, exact: bool = False) -> Table:
     """The groups of one key whose amount changes most under a candidate, and all others as one row."""
     rows = report.simulation.table(key)
-    amounts = shown(report, rows)
+    amounts = [row.amounts for row in rows] if exact else shown(report, rows)
     order = sorted(range(len(rows)), key=lambda index: rows[index].difference(candidate).copy_abs(), reverse=True)
     chosen = [index for index in order[:most] if rows[index].difference(candidate)]
     rest = order[len(chosen) :]
@@ -38,7 +42,7 @@ def changing_most(report: Report, key: str, most: int, candidate: int) -> Table:
     if rest:
         kept.append(_joined([rows[index] for index in rest]))
         kept_amounts.append(tuple(map(_sum, zip(*(amounts[index] for index in rest), strict=True))))
-    return _table(report, (key,), kept, kept_amounts, [candidate])
+    return _table(report, (key,), kept, kept_amounts, [candidate], exact=exact)
 
 
 def changes_of(table: Table) -> list[Decimal]:
@@ -47,18 +51,18 @@ def changes_of(table: Table) -> list[Decimal]:
     return [value for row in table.rows if isinstance(value := row[place], Decimal)]
 
 
-def sides_table(report: Report) -> Table:
-    """The whole under every side, a row each."""
-    whole, before = report.simulation.total, report.rounded(0)
+def sides_table(report: Report, *, exact: bool = False) -> Table:
+    """The whole under every side, a row each; with `exact`, for a workbook, the exact amounts."""
+    whole = report.simulation.total
+    amounts = whole.amounts if exact else [report.rounded(side) for side in range(len(report.names))]
+    before = amounts[0]
     rows: list[tuple[Value, ...]] = [(report.names[0], report.simulation.sides[0].label, before, None, None)]
     for candidate in report.candidates:
-        change = EXACT.subtract(report.rounded(candidate), before)
+        change = EXACT.subtract(amounts[candidate], before)
         label = report.simulation.sides[candidate].label
-        rows.append(
-            (report.names[candidate], label, report.rounded(candidate), change, share_of_change(whole, candidate))
-        )
-    amounts = (Column("Revenue", Kind.MONEY), Column("Change", Kind.CHANGE), Column("%", Kind.PERCENT))
-    return Table("Revenue under each", (Column("Prices"), Column("Of"), *amounts), tuple(rows))
+        rows.append((report.names[candidate], label, amounts[candidate], change, share_of_change(whole, candidate)))
+    columns = (Column("Revenue", Kind.MONEY), Column("Change", Kind.CHANGE), Column("%", Kind.PERCENT))
+    return Table("Revenue under each", (Column("Prices"), Column("Of"), *columns), tuple(rows))
 
 
 def shown(report: Report, rows: Sequence[Row]) -> tuple[tuple[Decimal, ...], ...]:
@@ -72,8 +76,8 @@ def columns_of(report: Report, candidates: Sequence[int]) -> Iterator[Column]:
     several = len(candidates) > 1
     for candidate in candidates:
         name = report.names[candidate]
-        yield Column(name if several else "Candidate", Kind.MONEY)
-        yield Column(f"{name}: change" if several else "Change", Kind.CHANGE)
+        yield Column(name, Kind.MONEY)
+        yield Column(f"{name}: change" if several else "Change", Kind.CHANGE, CURRENT)
         yield Column(f"{name}: %" if several else "%", Kind.PERCENT, CURRENT)
 
 
@@ -90,25 +94,27 @@ def _table(
     rows: Sequence[Row],
     amounts: Sequence[Sequence[Decimal]],
     candidates: Sequence[int],
-    exact: bool = False,
+    *,
+    exact: bool,
+    details: bool = False,
 ) -> Table:
     used = [number for number in range(len(QUANTITY_NAMES)) if report.simulation.total.quantities[number]]
     names = [name.replace("_", " ").capitalize() for name in QUANTITY_NAMES]
     columns = [Column(heading(key), Kind.DAY if key == "day" else Kind.TEXT) for key in keys]
     columns.append(Column("Requests", Kind.COUNT))
-    columns += [Column(names[number], Kind.EXACT) for number in used] if exact else []
+    columns += [Column(names[number], Kind.QUANTITY) for number in used] if details else []
     columns += columns_of(report, candidates)
-    columns += [Column(f"{name}, exact", Kind.EXACT) for name in report.names] if exact else []
+    columns += [Column(f"{name}, exact", Kind.EXACT) for name in report.names] if details else []
 
     def values(row: Row, shown: Sequence[Decimal]) -> tuple[Value, ...]:
         named = (NOTHING if key is None else key for key in row.key)
-        quantities = [row.quantities[number] for number in used] if exact else []
+        quantities = [row.quantities[number] for number in used] if details else []
         chosen = [shown[side] for side in (0, *candidates)]
         shares = [share_of_change(row, candidate) for candidate in candidates]
-        return (*named, row.requests, *quantities, *values_of(chosen, shares), *(row.amounts if exact else ()))
+        return (*named, row.requests, *quantities, *values_of(chosen, shares), *(row.amounts if details else ()))
 
     whole = report.simulation.total._replace(key=(TOTAL, *[""] * (len(keys) - 1)))
-    totals = [report.rounded(side) for side in range(len(report.names))]
+    totals = whole.amounts if exact else [report.rounded(side) for side in range(len(report.names))]
     found = tuple(values(row, shown) for row, shown in zip(rows, amounts, strict=True))
     return Table(f"By {', '.join(keys)}", tuple(columns), found, values(whole, totals))
 
