@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ratecard.diff.side import Side
 from ratecard.simulation.allocation import uncollected
@@ -14,14 +15,21 @@ from ratecard.simulation.customers import Customers, customers_of
 from ratecard.simulation.disputes import Disputed, disputes
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.margin import Margin, margin_of
-from ratecard.simulation.notebook import html_of
+from ratecard.simulation.notebook import html_of, text_of
 from ratecard.simulation.predicates import Predicates
 from ratecard.simulation.pricer import Outcome, Pricer, Refused
+from ratecard.simulation.report.figures import read_locale, read_share
+from ratecard.simulation.report.report import Question, Report
 from ratecard.simulation.roll_up import Counted, RollUp
 from ratecard.simulation.side_prices import SidePrices
 from ratecard.simulation.specification import Specification, against
-from ratecard.simulation.volume import Elasticity, Response, response
+from ratecard.simulation.volume import Elasticity, Response, elasticities_of, response
 from ratecard.words.money import EXACT
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
 
 _EXAMPLES = 3
 # The limit of a number that depends on other numbers of the same row.
@@ -156,10 +164,15 @@ class Simulation:
             raise SimulationError("a margin needs a rate card of what we pay: costs")
         return margin_of(self.comparison, self.pricer, self.costs)
 
-    def response(self, elasticities: Mapping[str, Elasticity], candidate: int = 1) -> Response:
-        """The revenue that is expected once volume has answered the prices."""
+    def response(
+        self, elasticities: Mapping[str, Elasticity | Decimal | int | float | str], candidate: int = 1
+    ) -> Response:
+        """The revenue that is expected once volume has answered the prices.
+
+        `elasticities` are by model, family or `all`: a number, or a text with a range (`"-0.8:-1.2..-0.4"`).
+        """
         families = {name: family for side in self.sides for name, family in side.card.tables.families.items()}
-        return response(self.by_model, candidate, elasticities, families)
+        return response(self.by_model, candidate, elasticities_of(elasticities), families)
 
     @cached_property
     def by_model(self) -> tuple[Row, ...]:
@@ -184,6 +197,47 @@ class Simulation:
         lines = [f"{count} of {self.rows} rows cannot be priced:"]
         lines += [f"  {each.rows} {each.type or 'of no known type'}: {each.reason}" for each in self.unpriced]
         return "\n".join(lines)
+
+    def to_arrow(self, answer: str = "groups") -> "pyarrow.Table":
+        """An answer as a table of PyArrow: `groups`, `attribution`, `customers`, `margin` or `unpriced`.
+
+        Keys come first, then `current` and each candidate by its name; amounts are decimals. Raises `SimulationError`
+        for an answer that there is not, and for amounts of more digits than a decimal of Arrow has.
+        """
+        from ratecard.simulation.frames import arrow_of
+
+        return arrow_of(Report(self), answer)
+
+    def to_pandas(self, answer: str = "groups") -> "pandas.DataFrame":
+        """The same as a frame of pandas, whose amounts are `Decimal`."""
+        return self.to_arrow(answer).to_pandas()
+
+    def to_polars(self, answer: str = "groups") -> "polars.DataFrame":
+        """The same as a frame of Polars, whose amounts are decimals. Polars has to be installed."""
+        from ratecard.simulation.frames import polars_of
+
+        return polars_of(self.to_arrow(answer))
+
+    def write(
+        self,
+        *paths: str | Path,
+        elasticities: Mapping[str, Elasticity | Decimal | int | float | str] | None = None,
+        rise: str = "10%",
+        locale: str = "en_US",
+    ) -> None:
+        """Write a report: each path as .html, .xlsx, .csv, .parquet or .json; each file whole or not at all.
+
+        `rise` is the share of a customer's payments above which a rise is counted. Raises `SimulationError` for what
+        cannot be written, or a format that there is not.
+        """
+        from ratecard.simulation.report.output import write
+
+        question = Question("", elasticities_of(elasticities or {}), read_share(rise))
+        write(Report(self, question, read_locale(locale)), [Path(path) for path in paths])
+
+    def __repr__(self) -> str:
+        """What was simulated, and the answer in a sentence."""
+        return text_of(self)
 
     def _repr_html_(self) -> str:
         return html_of(self)

@@ -1,11 +1,12 @@
 """How the words of `ratecard simulate` are read, and what of them is wrong use."""
 
 from collections.abc import Mapping, Sequence
-from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from pathlib import Path
 
 import click
+
+from ratecard.simulation.failure import SimulationError
 
 ENDINGS = (".html", ".xlsx", ".csv", ".parquet", ".json")
 # An address of a storage, not a file.
@@ -33,13 +34,12 @@ def share(given: str | Fraction) -> Fraction:
     """`10%`."""
     if isinstance(given, Fraction):
         return given
+    from ratecard.simulation.report.figures import read_share
+
     try:
-        found = Fraction(Decimal(given.removesuffix("%"))) / 100
-    except (InvalidOperation, ValueError, OverflowError):
-        found = Fraction(-1)
-    if found < 0 or not given.endswith("%"):
-        raise click.BadParameter(f"'{given}' is not a percentage. Write it like 10%")
-    return found
+        return read_share(given)
+    except SimulationError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 def check_usage(usage: Sequence[str], engine: str | None) -> None:
