@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pyarrow
 import pytest
@@ -52,7 +53,7 @@ def simulation(tmp_path: Path) -> Iterator[Simulation]:
 def test_every_answer_is_a_table_of_named_columns_and_decimals(simulation: Simulation) -> None:
     groups = simulation.to_arrow("groups")
     assert groups.column_names[:5] == ["model", "day", "customer", "current", "dearer.yaml"]
-    found = {(row["model"], row["day"], row["customer"]): row for row in groups.to_pylist()}
+    found: dict[Any, Any] = {(row["model"], row["day"], row["customer"]): row for row in groups.to_pylist()}
     assert len(found) == len(simulation.groups)
     for group in simulation.groups:
         row = found[group.key]

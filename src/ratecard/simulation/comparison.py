@@ -9,7 +9,7 @@ from ratecard.diff.change import percent_text
 from ratecard.simulation.allocation import uncollected
 from ratecard.simulation.engines.duckdb_engine import read_integers
 from ratecard.simulation.failure import SimulationError
-from ratecard.simulation.plan import QUANTITIES
+from ratecard.simulation.plan import DAY, MONTH, QUANTITIES, WEEK
 from ratecard.simulation.priced_shape import PricedShape, Vector
 from ratecard.simulation.roll_up import Counted, RollUp
 from ratecard.simulation.side_prices import SidePrices
@@ -29,6 +29,11 @@ QUANTITY_NAMES: Mapping[str, tuple[tuple[str, ...], int]] = {
 }
 
 
+# A week is named by its Monday, a month as `2026-10`; days are text.
+_PERIOD_OF = {
+    WEEK: "CAST(CAST(date_trunc('week', CAST({day} AS DATE)) AS DATE) AS VARCHAR)",
+    MONTH: "substr({day}, 1, 7)",
+}
 _REQUESTS = "CAST(coalesce(sum(requests), 0) AS BIGINT)"
 _ZERO = Decimal(0)
 _NO_QUANTITIES = (_ZERO,) * len(QUANTITY_NAMES)
@@ -93,12 +98,17 @@ class Comparison:
         return int(found[0])
 
     def name(self, key: str) -> str:
-        """The column of a key. Raises `SimulationError` for one that the usage was not grouped by."""
-        own = self.roll_up.plan.keys
+        """The column of a key, or the expression that makes it.
+
+        Raises `SimulationError` for a key that the usage was not grouped by.
+        """
+        own, plan = self.roll_up.plan.keys, self.roll_up.plan
         if key in own:
             return f"key{own.index(key)}"
+        if plan.is_period(key) and DAY in own:
+            return _PERIOD_OF[key].format(day=f"key{own.index(DAY)}")
         if key != MODEL:
-            known = tuple(dict.fromkeys((*own, MODEL)))
+            known = tuple(dict.fromkeys((*plan.by, *own, MODEL)))
             words = f"the usage is not grouped by '{key}'.{did_you_mean(key, known)}"
             raise SimulationError(f"{words} It is by: {', '.join(known)}")
         return key
@@ -109,7 +119,7 @@ class Comparison:
         current = f"{_terms(0)} * {scales[0]}"
         further = (f"{current} + coalesce({_terms(side)}, 0) * {scales[side]}" for side in range(1, self.amounts))
         amounts = (f"coalesce(sum({amount}), 0)" for amount in (current, *further))
-        names = [f"key{number}" for number in range(len(self.roll_up.plan.keys))]
+        names = list(map(self.name, self.roll_up.plan.by))
         grouping = f" GROUP BY {', '.join(names)}" if names else ""
         joined = self._source(self.roll_up.facts, "LEFT JOIN", *range(self.amounts))
         return f"SELECT {', '.join((*names, _REQUESTS, *_quantities(), *amounts))} {joined}{grouping}"

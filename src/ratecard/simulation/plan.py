@@ -14,8 +14,10 @@ QUANTITIES = 4
 # What a shape of quantities has beside the attributes of its type: its quantities as they are, where they cannot be
 # added; else what the tables ask of them, as one number (`Predicates.split`).
 GIVEN, ASKED = "given", "asked"
-# The key that is made of the timestamp.
+# The key that is made of the timestamp, and those made of the day: a week is its Monday, a month is like `2026-10`.
 DAY = "day"
+WEEK, MONTH = "week", "month"
+PERIODS = (WEEK, MONTH)
 # Before every boundary.
 EARLIEST = date.min
 # What is read together, in this order: what has most shapes comes first, and they are priced while an engine reads on.
@@ -27,14 +29,27 @@ _PLACES: dict[ColumnType, int] = {"integer": 0, "boolean": 0}
 
 
 class Plan(NamedTuple):
-    """What to roll up: the keys to group by (`day` is made of the timestamp), and what the compared tables ask."""
+    """What to roll up: the keys of a group (`day`, `week` and `month` are made of the timestamp), and what the compared
+    tables ask.
+    """
 
-    keys: tuple[str, ...]
+    by: tuple[str, ...]
     predicates: Predicates
     # Whether some card is read at each row's own time.
     dated: bool
     # What a row of RPC calls, which names no model, is counted under.
     rpc_model: str = "rpc"
+    # Keys that are columns of the usage, though they are called like a period.
+    own: tuple[str, ...] = ()
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys that are kept apart: of a week or a month, the day."""
+        return tuple(dict.fromkeys(DAY if self.is_period(key) else key for key in self.by))
+
+    def is_period(self, key: str) -> bool:
+        """Whether a key is made of the day."""
+        return key in PERIODS and key not in self.own
 
 
 class Usage(NamedTuple):

@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ratecard.diff.side import Side
 from ratecard.simulation.allocation import uncollected
 from ratecard.simulation.attribution import Attribution, attribute
+from ratecard.simulation.bridge import Bridge, bridge_of
 from ratecard.simulation.comparison import MODEL, Comparison, Row
 from ratecard.simulation.customers import Customers, customers_of
 from ratecard.simulation.disputes import Disputed, disputes
@@ -98,7 +99,7 @@ class Simulation:
     @property
     def by(self) -> tuple[str, ...]:
         """The keys that the usage is grouped by."""
-        return self.comparison.roll_up.plan.keys
+        return self.comparison.roll_up.plan.by
 
     @cached_property
     def rows(self) -> int:
@@ -158,6 +159,10 @@ class Simulation:
         """Winners and losers under a candidate; `key` is the column of `by` that names a customer."""
         return customers_of(self.table(key), candidate)
 
+    def bridge(self, before: str, after: str, side: int = 0) -> Bridge:
+        """Price, volume and mix between two days, weeks (by their Monday) or months (`2026-10`), under one side."""
+        return bridge_of(self, before, after, side)
+
     def margin(self) -> Margin:
         """Cost and margin of every side, by model, and what is sold below cost; it needs the `costs` of `simulate`."""
         if self.costs is None:
@@ -216,7 +221,7 @@ class Simulation:
         """The same as a frame of Polars, whose amounts are decimals. Polars has to be installed."""
         from ratecard.simulation.frames import polars_of
 
-        return polars_of(self.to_arrow(answer))
+        return cast("polars.DataFrame", polars_of(self.to_arrow(answer)))
 
     def write(
         self,

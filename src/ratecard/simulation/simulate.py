@@ -13,7 +13,7 @@ from ratecard.simulation.engines.duckdb_engine import DEFAULT_MEMORY, Workspace,
 from ratecard.simulation.engines.spark_session import is_spark_frame
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.ledger_pricer import LedgerPricer
-from ratecard.simulation.plan import DAY, Plan, Usage, places_of_type
+from ratecard.simulation.plan import DAY, PERIODS, Plan, Usage, places_of_type
 from ratecard.simulation.predicates import Predicates
 from ratecard.simulation.pricer import Outcome, Pricer
 from ratecard.simulation.progress import Progress, silent
@@ -118,19 +118,20 @@ def keys_of(usage: Usage) -> tuple[str, ...]:
 def plan_of(compared: Sequence[Side], by: Sequence[str], usage: Usage) -> Plan:
     """What has to be rolled up for these sides and keys. Raises `SimulationError` for a key that there is not."""
     for key in by:
-        if key != DAY and not usage.has(key):
-            near = did_you_mean(key, (DAY, *usage.columns))
+        if key not in (DAY, *PERIODS) and not usage.has(key):
+            near = did_you_mean(key, (DAY, *PERIODS, *usage.columns))
             raise SimulationError(
                 f"the usage has no column '{key}' to group by.{near} It has: {', '.join(usage.columns)}"
             )
     if not usage.is_ledger and any(isinstance(side, AsBilled) for side in compared):
         raise SimulationError(f"{AS_BILLED}: the usage is no billing export, and does not say what was charged")
     dated = usage.is_ledger or any(side.at is None for side in compared)
-    if (dated or DAY in by) and not usage.has("timestamp"):
+    if (dated or not {DAY, *PERIODS}.isdisjoint(by)) and not usage.has("timestamp"):
         words = "Name it: --map timestamp=COLUMN, or compare dates and leave out day"
         raise SimulationError(f"the usage has no column 'timestamp', and rows are priced at their own. {words}")
     predicates = Predicates.of((side.card for side in compared), dated=dated, by_model=not usage.is_ledger)
     rpc = next(
         (model.model for side in compared for model in side.card.tables.models.values() if model.type == "rpc"), "rpc"
     )
-    return Plan(tuple(dict.fromkeys(by)), predicates, dated, rpc)
+    own = tuple(key for key in PERIODS if usage.has(key))
+    return Plan(tuple(dict.fromkeys(by)), predicates, dated, rpc, own)

@@ -10,7 +10,8 @@ from ratecard.simulation.report.report import CURRENT, Report, share_of_change
 from ratecard.simulation.report.table import Column, Kind, Table, Value
 from ratecard.words.money import EXACT, total
 
-_HEADINGS = {"model": "Model", "day": "Day", "customer": "Customer"}
+_HEADINGS = {"model": "Model", "day": "Day", "week": "Week of", "month": "Month", "customer": "Customer"}
+_DAYS = ("day", "week")
 # What a key is called that the usage leaves empty.
 NOTHING = "(none)"
 TOTAL, OTHERS = "Total", "All others"
@@ -100,7 +101,7 @@ def _table(
 ) -> Table:
     used = [number for number in range(len(QUANTITY_NAMES)) if report.simulation.total.quantities[number]]
     names = [name.replace("_", " ").capitalize() for name in QUANTITY_NAMES]
-    columns = [Column(heading(key), Kind.DAY if key == "day" else Kind.TEXT) for key in keys]
+    columns = [Column(heading(key), Kind.DAY if key in _DAYS else Kind.TEXT) for key in keys]
     columns.append(Column("Requests", Kind.COUNT))
     columns += [Column(names[number], Kind.QUANTITY) for number in used] if details else []
     columns += columns_of(report, candidates)

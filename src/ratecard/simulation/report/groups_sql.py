@@ -22,7 +22,7 @@ class Field(NamedTuple):
 
 def groups_query(comparison: Comparison) -> tuple[str, tuple[Field, ...]]:
     """The source of the groups (a subquery, in order of their keys), and the columns to choose from it."""
-    keys = comparison.roll_up.plan.keys
+    keys = comparison.roll_up.plan.by
     names = [f"key{number}" for number in range(len(keys))]
     quantities = [f"quantity{number}" for number in range(len(QUANTITY_NAMES))]
     amounts = [f"amount{side}" for side in range(comparison.amounts)]
