@@ -12,7 +12,10 @@ import pytest
 
 import ratecard
 from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.report.periods import annualised, bridge_table
+from ratecard.simulation.report.report import Report
 from ratecard.simulation.result import Simulation
+from ratecard.words.money import from_fraction, round_half_up
 from reports import simulated, usage
 
 OVI, KLING, CLAUDE = "ovi-image-to-video", "kling-o3-pro-text-to-video", "claude-opus-4-6"
@@ -118,3 +121,27 @@ def test_periods_that_are_not_there_are_refused(two_months: Simulation) -> None:
         with pytest.raises(SimulationError) as refused:
             two_months.bridge(*pair)
         assert str(refused.value) == words
+
+
+def test_the_table_of_a_bridge_adds_up_as_it_is_shown(two_months: Simulation) -> None:
+    report = Report(two_months)
+    table = bridge_table(report, two_months.bridge("2026-09", "2026-10"))
+    assert table.total is not None
+    for column in range(5, 9):
+        amounts = [row[column] for row in table.rows if isinstance(row[column], Decimal)]
+        assert sum(each for each in amounts if isinstance(each, Decimal)) == table.total[column], table.columns[column]
+    assert [row[0] for row in table.rows[-2:]] == [
+        "claude-opus-4-6 (only in 2026-09)",
+        "openai-gpt-54 (only in 2026-10)",
+    ]
+    before, after = (row.amounts[0] for row in two_months.table("month"))
+    assert table.total[-1] == round_half_up(after, 2) - round_half_up(before, 2)
+
+
+def test_a_year_at_the_pace_of_the_usage(tmp_path: Path) -> None:
+    with simulated(tmp_path, by=["month"]) as simulation:
+        words = annualised(Report(simulation), 1)
+        year = from_fraction(Fraction(simulation.total.difference()) * 365 / 11, 2)
+    assert words == f"That is +${year} a year, at the pace of these 11 days (x 365 / 11)."
+    with simulated(tmp_path, by=["model"]) as simulation:
+        assert annualised(Report(simulation), 1) == ""
