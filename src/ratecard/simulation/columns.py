@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 Kind = Literal["text", "number", "flag", "url"]
+# The key that is made of the timestamp.
+DAY = "day"
 
 
 class Column(NamedTuple):
@@ -101,4 +103,14 @@ LEDGER_LAYOUTS: dict[str, Layout] = {
 # Every column that has a meaning of its own; any other can be grouped by.
 COLUMNS: Mapping[str, Column] = {
     column.name: column for layout in LAYOUTS.values() for column in (*layout.attributes, *layout.quantities)
+}
+
+# What providers and logs call some of these.
+OTHER_NAMES: Mapping[str, str] = {
+    **dict.fromkeys(("input_tokens", "tokens_in", "prompt"), "prompt_tokens"),
+    **dict.fromkeys(("output_tokens", "tokens_out", "completion"), "completion_tokens"),
+    **dict.fromkeys(
+        ("cache_read_tokens", "cache_read_input_tokens", "cached_input_tokens", "cached_prompt_tokens"), "cached_tokens"
+    ),
+    **dict.fromkeys(("cache_write_tokens", "cache_creation_tokens"), "cache_creation_input_tokens"),
 }
