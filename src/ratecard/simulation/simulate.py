@@ -18,7 +18,7 @@ from ratecard.simulation.ledger_pricer import LedgerPricer
 from ratecard.simulation.ledger_usage import EXPORT_NAMES
 from ratecard.simulation.plan import Plan, Usage, places_of_type
 from ratecard.simulation.predicates import Predicates
-from ratecard.simulation.pricer import Outcome, Pricer
+from ratecard.simulation.pricer import Outcome, Pricer, Refused
 from ratecard.simulation.progress import OPENED, PRICED, READ, Progress, silent, within
 from ratecard.simulation.reading import Reading
 from ratecard.simulation.result import Simulation
@@ -50,6 +50,9 @@ class OpenUsage(Protocol):
 
     def counted(self, plan: Plan) -> tuple[int, int, int]:
         """How many rows there are, how many are chosen, and how many have no instant to be chosen by."""
+
+    def odd_instant(self, plan: Plan) -> str:
+        """A timestamp that is not an instant, as it is in the usage; empty where there is none."""
 
 
 def simulate(
@@ -117,10 +120,13 @@ def simulate(
                     shapes = rolled.take(grouping, groups_of)
                     for found_of, more in zip(outcomes, pricer.outcomes(compared, shapes), strict=True):
                         found_of += more
-        rolled.reading = reading.with_columns(known, plan, {each.shape.type or "" for each in rolled.shapes})
+            moments = {each.shape.moment for each in rolled.shapes}
+            rolled.reading = reading.with_columns(known, plan, {each.shape.type for each in rolled.shapes})._replace(
+                odd=opened.odd_instant(plan) if reading.undated or (plan.dated and None in moments) else ""
+            )
         within(progress, READ, PRICED)("Pricing", None)
         found = Simulation(rolled, compared, pricer, outcomes, paid)
-        if found.rows and not found.priced and len(compared) > 1:
+        if found.rows and len(compared) > 1 and _all_refused(outcomes):
             raise SimulationError(found.unpriced_text())
         check_effect(found)
     except BaseException:
@@ -162,6 +168,11 @@ def _check_names(known: Usage, names: Mapping[str, str], asked: Sequence[str]) -
             near = did_you_mean(name, meant)
             words = "is not a column that a simulation reads, and nothing is grouped or chosen by it"
             raise SimulationError(f"--map {name}={theirs}: '{name}' {words}.{near}")
+
+
+def _all_refused(outcomes: Sequence[Sequence[Outcome]]) -> bool:
+    """Whether no side prices a single row."""
+    return all(isinstance(each, Refused) for side in outcomes for each in side)
 
 
 def keys_of(usage: Usage) -> tuple[str, ...]:

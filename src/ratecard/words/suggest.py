@@ -10,7 +10,7 @@ _LIKENESS = 0.55
 _LENGTH, _CANDIDATES = 80, 30
 
 
-def suggestions(given: str, known: Iterable[str], most: int = 3, likeness: float = _LIKENESS) -> list[str]:
+def suggestions(given: str, known: Iterable[str], most: int = 3) -> list[str]:
     """At most `most` known words, nearest first: those as a whole alike, or that hold the most of what was given.
 
     >>> suggestions("kling-3-pro", ["veo3", "kling-v3-pro", "kling-o3-pro"])
@@ -27,7 +27,7 @@ def suggestions(given: str, known: Iterable[str], most: int = 3, likeness: float
         whole = matcher.ratio()
         held = len(pieces & _pairs(word.lower())) / max(len(pieces), 1)
         scored.append((max(whole, (whole + held) / 2), word))
-    return [word for alike, word in sorted(scored, key=lambda pair: -pair[0])[:most] if alike >= likeness]
+    return [word for likeness, word in sorted(scored, key=lambda pair: -pair[0])[:most] if likeness >= _LIKENESS]
 
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:
