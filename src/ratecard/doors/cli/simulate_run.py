@@ -12,6 +12,7 @@ from babel import Locale
 from ratecard.diff.side import Side
 from ratecard.doors.cli.simulate_progress import progress
 from ratecard.doors.cli.simulate_text import show, tell
+from ratecard.simulation.chosen import Chosen
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.report.groups_storage import write_groups
 from ratecard.simulation.report.output import write
@@ -52,6 +53,7 @@ def run(asked: Asked) -> None:
         costs = sides(asked.cost, (), asked.tables)[0] if asked.cost else None
         elasticities = dict(map(read_elasticity, asked.elasticities))
         target = read_target(asked.until_target) if asked.until_target else None
+        Chosen.of(*(asked.settings[name] for name in ("where", "since", "until")))
     except SimulationError as error:
         raise click.UsageError(str(error)) from None
     if target and (len(asked.candidates) != 1 or not Path(asked.candidates[0]).is_file()):
