@@ -218,8 +218,8 @@ class PriceBook:
         return rater(fields, suffix)
 
     def _type_of(self, fields: Mapping[str, Any]) -> str:
-        """The type of a usage that does not say it; only an upscale has a `factor`, and only RPC a `network`."""
-        if "network" in fields and "model" not in fields:
+        """The type of a usage that does not say it; only an upscale has a `factor`, and only RPC has no model."""
+        if "model" not in fields and ("network" in fields or "calls" in fields):
             return "rpc"
         name = self._name(fields)
         model, _ = self.in_effect(name if name in self.card.tables.models else split_model(name)[0])

@@ -51,9 +51,10 @@ def test_a_search_beside_plain_tokens_is_charged_whether_or_not_the_type_is_said
 
 @pytest.mark.parametrize("type_", ["image", "video", "speech", "surcharge"])
 def test_another_type_is_refused(prices: PriceBook, type_: str) -> None:
-    usage = {"type": type_, "model": "grok-4-3", "usage": TOKENS}
+    usage: dict[str, Any] = {"type": type_, "model": "grok-4-3", "usage": TOKENS}
     if type_ == "surcharge":
-        usage = {"type": type_, "model": "grok-4-3", "count": 1}
+        usage |= {"count": 1}
+        del usage["usage"]
     assert sentence(prices, usage) == (
         f"Specified model not found: grok-4-3 is of type text, and has no price for {type_}"
     )
