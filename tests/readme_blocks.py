@@ -85,7 +85,7 @@ def _run(command: list[str], folder: Path) -> str:
     done = subprocess.run(
         command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
     )
-    return done.stdout.decode()
+    return done.stdout.decode().replace(str(ROOT), "/path/to/ratecard")
 
 
 def main() -> None:

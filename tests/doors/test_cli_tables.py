@@ -82,7 +82,7 @@ def test_check_tells_every_fault_by_file_and_line(folder: Path) -> None:
     assert [line.split(" ")[0] for line in sent.stdout.splitlines()] == ["video/ovi.yaml:10:", "video/ovi.yaml:23:"]
     assert "unknown key 'colour'" in sent.stdout
     assert "rate '0.2Z' is not a number" in sent.stdout
-    assert sent.stderr == "2 faults in the tables\n"
+    assert sent.stderr == f"Tables: {folder}\n2 faults in the tables\n"
 
 
 def test_check_as_json_is_the_nested_tree_of_requests(folder: Path) -> None:
