@@ -117,8 +117,9 @@ class PriceBook:
         return quote(fields, source)
 
     def rate(self, usage: AnyUsage | Body) -> Quote:
-        """The charge of any metered request: a typed usage, a mapping, or JSON; its `type` says of what kind.
+        """The charge of any metered request: a typed usage, a mapping, or JSON.
 
+        `type` may be left out: it is then its model's own, or `upscale` where an image model is given a `factor`.
         Amounts are exact, in the model's currency; only video is rounded. Raises `QuoteError` and nothing else.
 
         >>> from ratecard import load_rate_card
@@ -198,10 +199,14 @@ class PriceBook:
         return quote
 
     def _rate_by_type(self, fields: Mapping[str, Any]) -> Quote:
-        """A usage whose model has not been asked for yet, has a suffix, or does not name itself."""
-        kind = fields.get("type")
+        """A usage whose model has not been asked for yet, has a suffix, or does not name itself or its type."""
+        if "type" not in fields:
+            fields = {"type": self._type_of(fields), **fields}
+        kind = fields["type"]
+        if kind == "surcharge":
+            return self._rate_surcharge(fields)
         if not isinstance(kind, str) or TYPES.accept(kind) is None:
-            raise QuoteError(INVALID, [(("type",), TYPES.messages(kind)[0] if "type" in fields else REQUIRED)])
+            raise QuoteError(INVALID, [(("type",), TYPES.messages(kind)[0])])
         if kind == "video":
             return self.quote_video({name: value for name, value in fields.items() if name != "type"})
         name, suffix = self._rpc() if kind == "rpc" else self._name(fields), _NO_SUFFIX
@@ -211,6 +216,23 @@ class PriceBook:
         if rater is None:
             rater = self._raters[kind, name] = self._rater(kind, name)
         return rater(fields, suffix)
+
+    def _type_of(self, fields: Mapping[str, Any]) -> str:
+        """The type of a usage that does not say it; only an upscale has a `factor`, and only RPC has no model."""
+        if "model" not in fields and ("network" in fields or "calls" in fields):
+            return "rpc"
+        name = self._name(fields)
+        model, _ = self.in_effect(name if name in self.card.tables.models else split_model(name)[0])
+        return "upscale" if "factor" in fields and model.type in ("image", "edit") else model.type
+
+    def _rate_surcharge(self, fields: Mapping[str, Any]) -> Quote:
+        """Searches by themselves: `model`, and `count`."""
+        unknown = [f"'{echo(str(name))}'" for name in fields if name not in ("type", "model", "count")]
+        if unknown:
+            raise QuoteError(INVALID, [((), f"Unrecognized key(s) in object: {', '.join(unknown)}")])
+        if "count" not in fields:
+            raise QuoteError(INVALID, [(("count",), REQUIRED)])
+        return self.surcharge(self._name(fields), fields["count"])
 
     def _rater(self, kind: str, name: str) -> Rater:
         model, version = self.in_effect(name)

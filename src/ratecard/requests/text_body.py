@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from ratecard.words.money import READING
@@ -21,9 +22,14 @@ def body_of_text(fields: Mapping[str, str]) -> dict[str, Any]:
     return {name: _value(name, text) for name, text in fields.items() if text != ""}
 
 
+def flag_of_text(text: str) -> bool | str:
+    """`true` or `false`; anything else stays text."""
+    return _BOOLEANS.get(text.lower(), text)
+
+
 def _value(name: str, text: str) -> Any:
     if name == "audio":
-        return _BOOLEANS.get(text.lower(), text)
+        return flag_of_text(text)
     if name in _NUMBER_FIELDS and _NUMBER.fullmatch(text):
         return READING.create_decimal(text)
     return text
@@ -35,7 +41,7 @@ def usage_of_text(type_: str, model: str, fields: Mapping[str, str]) -> dict[str
     >>> usage_of_text("text", "m", {"prompt_tokens": "10", "cached_tokens": "4"})["usage"]
     {'prompt_tokens': 10, 'completion_tokens': 0, 'prompt_tokens_details': {'cached_tokens': 4}}
     """
-    values = {name: _number(text) for name, text in fields.items()}
+    values = {name: number_of_text(text) for name, text in fields.items()}
     if type_ in ("text", "embedding"):
         details = {name: values.pop(name) for name in _CACHE_FIELDS if name in values}
         tokens = {name: values.pop(name, 0) for name in ("prompt_tokens", "completion_tokens")}
@@ -47,7 +53,8 @@ def usage_of_text(type_: str, model: str, fields: Mapping[str, str]) -> dict[str
     return {"type": type_, "model": model, **values}
 
 
-def _number(text: str) -> Any:
+def number_of_text(text: str) -> int | Decimal | str:
+    """A number with all its digits; what is not one stays text."""
     if not _NUMBER.fullmatch(text):
         return text
     number = READING.create_decimal(text)
