@@ -10,7 +10,7 @@
 from typing import TYPE_CHECKING, Any
 
 from ratecard.account.keys import ApiKey, ApiKeyList, period_start, within_limits
-from ratecard.account.limits import Limit, LimitError, Sunset
+from ratecard.account.limits import Block, Limit, LimitError, Sunset, VideoLimit, failed_request_block
 from ratecard.account.settle import BalanceError, daily_allowance, next_refresh, settle
 from ratecard.account.shipped import limits_for, sunset
 from ratecard.card import RateCard, load_rate_card
@@ -43,6 +43,7 @@ __all__ = [
     "ApiKey",
     "ApiKeyList",
     "BalanceError",
+    "Block",
     "EditUsage",
     "EmbeddingUsage",
     "Estimate",
@@ -70,8 +71,10 @@ __all__ = [
     "TokenUsage",
     "TranscriptionUsage",
     "UpscaleUsage",
+    "VideoLimit",
     "VideoUsage",
     "daily_allowance",
+    "failed_request_block",
     "ledger_csv",
     "ledger_json",
     "limits_for",
