@@ -5,8 +5,9 @@ from datetime import UTC, date, datetime, time, timedelta
 from email.utils import format_datetime
 from typing import Any, NamedTuple
 
+from ratecard.account.periods import in_utc
 from ratecard.tables.limits import LIMIT_TYPES, TIERS, EndpointRetirement, FailedRequests, Limits
-from ratecard.words.errors import InstantError, RateCardError
+from ratecard.words.errors import RateCardError
 from ratecard.words.suggest import did_you_mean
 
 # The base path of the present API: links in its answers begin with it.
@@ -132,11 +133,11 @@ def failed_request_block(failures: Iterable[datetime], at: datetime, rule: Faile
     >>> failed_request_block([noon, noon, noon], noon, rule).message
     'Too many failed attempts. Please wait 30 s before the next request.'
     """
-    now, within = _aware(at), timedelta(seconds=rule.within_seconds)
+    now, within = in_utc(at), timedelta(seconds=rule.within_seconds)
     blocked = timedelta(seconds=rule.blocked_seconds)
     until: datetime | None = None
     counted: list[datetime] = []
-    for failure in sorted(map(_aware, failures)):
+    for failure in sorted(map(in_utc, failures)):
         if failure > now:
             break
         if until is not None and failure < until:
@@ -178,12 +179,6 @@ def _message(each: EndpointRetirement, gone: bool) -> str:
 
 def _midnight(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)
-
-
-def _aware(instant: datetime) -> datetime:
-    if instant.utcoffset() is None:
-        raise InstantError(f"{instant!r} has no time zone. Write an aware instant, like datetime(..., tzinfo=UTC)")
-    return instant.astimezone(UTC)
 
 
 def _count(name: str, given: int) -> int:
