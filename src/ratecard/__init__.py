@@ -11,9 +11,10 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from ratecard.account.keys import ApiKey, ApiKeyList, period_start, within_limits
-from ratecard.account.limits import Limit, LimitError, Sunset
-from ratecard.account.settle import BalanceError, daily_allowance, next_refresh, settle
+from ratecard.account.keys import Amounts, ApiKey, ApiKeyList, ConsumptionLimits, KeyUsage, within_limits
+from ratecard.account.limits import Block, Limit, LimitError, Sunset, VideoLimit, failed_request_block
+from ratecard.account.periods import next_refresh, period_end, period_start
+from ratecard.account.settle import BalanceError, TopUpError, check_top_up, daily_allowance, settle
 from ratecard.account.shipped import limits_for, sunset
 from ratecard.card import RateCard, load_rate_card
 from ratecard.ledger import LedgerError, ledger_csv, ledger_json, read_ledger
@@ -42,9 +43,12 @@ if TYPE_CHECKING:
     from ratecard.simulation.simulate import simulate as simulate
 
 __all__ = [
+    "Amounts",
     "ApiKey",
     "ApiKeyList",
     "BalanceError",
+    "Block",
+    "ConsumptionLimits",
     "EditUsage",
     "EmbeddingUsage",
     "Estimate",
@@ -52,6 +56,7 @@ __all__ = [
     "ImageUsage",
     "InferenceDetails",
     "InstantError",
+    "KeyUsage",
     "LedgerEntry",
     "LedgerError",
     "Limit",
@@ -70,15 +75,20 @@ __all__ = [
     "TableError",
     "TextUsage",
     "TokenUsage",
+    "TopUpError",
     "TranscriptionUsage",
     "UpscaleUsage",
+    "VideoLimit",
     "VideoUsage",
+    "check_top_up",
     "daily_allowance",
+    "failed_request_block",
     "ledger_csv",
     "ledger_json",
     "limits_for",
     "load_rate_card",
     "next_refresh",
+    "period_end",
     "period_start",
     "read_ledger",
     "settle",

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime
-from typing import Any, NoReturn, Protocol
+from typing import Any, Literal, NoReturn, Protocol, overload
 
-from ratecard.account.limits import Limit, Sunset, limit_of, sunset_of
+from ratecard.account.limits import Limit, LimitError, Sunset, VideoLimit, limit_of, sunset_of
 from ratecard.deprecation import Deprecation, deprecation_of
 from ratecard.pricing.compiled import Metered, Rater
 from ratecard.pricing.text import Estimate, estimate, surcharge_line
@@ -18,7 +18,8 @@ from ratecard.requests.text_usage import count_messages
 from ratecard.requests.usage import TYPES, AnyUsage, read_usage
 from ratecard.requests.video import refuse_without_model
 from ratecard.tables.card import AnyModel, Tables
-from ratecard.tables.limits import Limits
+from ratecard.tables.limits import TIERS, Limits
+from ratecard.tables.metered import TextModel
 from ratecard.tables.version import Version
 from ratecard.tables.video import VideoModel, VideoVersion
 from ratecard.words.errors import QuoteError
@@ -169,17 +170,50 @@ class PriceBook:
         metered = self.card.metered(model, version)
         return metered.quote([surcharge_line(metered)(int(count))])
 
-    def limits_for(self, type_: str, *, tier: str | None = None, partner: bool = False) -> Limit:
-        """Requests (and tokens) a minute of a type: text by tier, image, audio, embedding, video-queue, video-retrieve.
+    @overload  # mypy cannot say "every str but this one"
+    def limits_for(  # type: ignore[overload-overlap]
+        self, type_: Literal["video"], *, partner: bool = False
+    ) -> VideoLimit: ...
+    @overload
+    def limits_for(self, type_: str, *, tier: str | None = None, partner: bool = False) -> Limit: ...
+    @overload
+    def limits_for(
+        self, type_: str | None = None, *, model: str | None = None, tier: str | None = None, partner: bool = False
+    ) -> Limit | VideoLimit: ...
+    def limits_for(
+        self, type_: str | None = None, *, model: str | None = None, tier: str | None = None, partner: bool = False
+    ) -> Limit | VideoLimit:
+        """Requests (and tokens) a minute of a type or of a model.
+
+        `type_` is a type of models, or video-queue and video-retrieve for one limit of video. A text model needs its
+        `tier` where its table does not say it; a partner has the limit of everybody where none of partners is
+        published. Raises `LimitError`, and `QuoteError` for a model without a price.
 
         >>> from ratecard import load_rate_card
-        >>> load_rate_card().at(date(2026, 10, 1)).limits_for("text", tier="S")
-        Limit(requests=75, tokens=750000)
+        >>> prices = load_rate_card().at(date(2026, 10, 1))
+        >>> prices.limits_for("text", tier="S")
+        Limit(requests=75, tokens=750000, from_default=False)
+        >>> prices.limits_for(model="ovi-image-to-video").retrieve.requests
+        120
         """
+        if model is not None:
+            found, _ = self.in_effect(split_model(model)[0])
+            if type_ not in (None, found.type):
+                raise LimitError(f"type {type_!r}: {found.model} is of type {found.type}; leave the type out")
+            type_ = found.type
+            if isinstance(found, TextModel):
+                tier = _tier_of(found, tier)
+        if type_ is None:
+            raise LimitError("no type and no model. Give one, like limits_for('image') or limits_for(model='...')")
         return limit_of(self.limits, type_, tier, partner)
 
     def sunset(self, endpoint: str) -> Sunset | None:
-        """Status, headers and body of an endpoint that has stopped answering; None of one that answers."""
+        """Status, headers and body of an endpoint that ends: 404 before its last day, 410 from then on; else None.
+
+        >>> from ratecard import load_rate_card
+        >>> load_rate_card().at(date(2026, 9, 15)).sunset("GET /billing/usage").headers["Sunset"]
+        'Wed, 16 Sep 2026 00:00:00 GMT'
+        """
         return sunset_of(self.limits, endpoint, self.day)
 
     @property
@@ -258,3 +292,14 @@ class PriceBook:
         raise QuoteError(
             f"Specified model not found: {model.model} is of type {model.type}, and has no price for {asked}"
         )
+
+
+def _tier_of(model: TextModel, asked: str | None) -> str:
+    """The tier of a text model: the one that its table says, or the one that is asked with."""
+    if model.tier is None and asked is None:
+        raise LimitError(
+            f"the tables do not say the tier of {model.model}. Give one, like tier='S': {', '.join(TIERS)}"
+        )
+    if model.tier and asked and model.tier != asked:
+        raise LimitError(f"tier={asked!r}: {model.model} is in tier {model.tier}; leave the tier out")
+    return str(model.tier or asked)
