@@ -74,6 +74,7 @@ class Explanation(NamedTuple):
 def explain(prices: PriceBook, name: str) -> Explanation:
     """Where a model's prices come from. Raises `QuoteError` for one that has no price at this instant."""
     model, version = prices.in_effect(name)
+    prices.card.prove(model, version)
     accepts = _described(getattr(version, "accepts", None))
     defaults = getattr(version, "defaults", {})
     if defaults:

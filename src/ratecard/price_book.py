@@ -39,6 +39,13 @@ class Card(Protocol):
     def digest(self) -> str:
         """Names what the tables mean."""
 
+    @property
+    def unproved(self) -> "Card":
+        """The same card, its versions taken at their word."""
+
+    def prove(self, model: AnyModel, version: Version) -> None:
+        """Refuse a version that contradicts its own examples."""
+
     def at(self, instant: datetime | date) -> "PriceBook":
         """The price book of another instant."""
 

@@ -84,6 +84,10 @@ def reference_subtracted(shape: dict[str, Any]) -> dict[str, Any]:
     return {"reference_seconds": shape["reference_seconds"] and 150 - shape["reference_seconds"]}
 
 
+def slowest_unless_known(shape: dict[str, Any]) -> dict[str, Any]:
+    return {"target_fps": shape.get("target_fps") or (shape["source"] and shape["source"].fps) or 16}
+
+
 def next_second(original: Any, seconds: int, bands: Any, *more: Any) -> Any:
     return original(min(seconds + 1, bands[-1][0][1]), bands, *more)
 

@@ -22,6 +22,7 @@ from mistakes import (
     reference_subtracted,
     rounded_down,
     rounded_lines,
+    slowest_unless_known,
     through_a_float,
     tier_below,
     twice_rounded,
@@ -176,8 +177,14 @@ MUTATIONS = [
     Mutation(
         "unknown height is the cheapest",
         (TOPAZ, SLOW),
-        ("an_unknown_height_is_never_cheaper",),
+        ("an_unknown_source_is_never_cheaper",),
         tiers_at(lambda height: height or 1),
+    ),
+    Mutation(
+        "unknown frame rate is the slowest",
+        (TOPAZ,),
+        ("an_unknown_source_is_never_cheaper",),
+        shapes_of("upscale_rate", slowest_unless_known),
     ),
     Mutation(
         "a required field is guessed",

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any
 
 from ratecard.words.money import READING
@@ -35,7 +34,7 @@ def _value(name: str, text: str) -> Any:
     return text
 
 
-def usage_of_text(type_: str, model: str, fields: Mapping[str, str]) -> dict[str, Any]:
+def usage_of_text(type_: str, model: str, fields: Mapping[str, Any]) -> dict[str, Any]:
     """A usage from a table's example; the cache buckets and a single RPC call are written flat there.
 
     >>> usage_of_text("text", "m", {"prompt_tokens": "10", "cached_tokens": "4"})["usage"]
@@ -49,13 +48,18 @@ def usage_of_text(type_: str, model: str, fields: Mapping[str, str]) -> dict[str
     if "factor" in values:
         type_ = "upscale"
     if type_ == "rpc":
-        return {"type": type_, "network": values["network"], "calls": [{"method": values["method"]}]}
+        call = {name: values.pop(name) for name in ("method",) if name in values}
+        return {"type": type_, **values, "calls": [call]}
     return {"type": type_, "model": model, **values}
 
 
-def number_of_text(text: str) -> int | Decimal | str:
-    """A number with all its digits; what is not one stays text."""
-    if not _NUMBER.fullmatch(text):
+def number_of_text(text: Any) -> Any:
+    """The number that a text is, whole ones as int; anything else as it is, for the API to refuse.
+
+    >>> number_of_text("2"), number_of_text("2.5"), number_of_text("two")
+    (2, Decimal('2.5'), 'two')
+    """
+    if not isinstance(text, str) or not _NUMBER.fullmatch(text):
         return text
     number = READING.create_decimal(text)
     return int(number) if number == int(number) else number

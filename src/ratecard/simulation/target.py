@@ -7,8 +7,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
-from ratecard.candidate import with_candidate
-from ratecard.card import RateCard
 from ratecard.diff.side import Side
 from ratecard.load.candidate_file import CandidateFile, read_candidate
 from ratecard.simulation.failure import SimulationError
@@ -99,7 +97,7 @@ def scaled(file: CandidateFile, current: Side, steps: int) -> Side:
         for index, change in file.changes
     )
     try:
-        card = RateCard(with_candidate(current.card.tables, file._replace(changes=changes)))
+        card = current.card.overlaid(file._replace(changes=changes))
     except TableError as error:
         raise SimulationError(f"factor {factor}: {error}") from None
     effective = file.candidate.effective
