@@ -11,12 +11,14 @@ from ratecard.pricing.text import Estimate, estimate, surcharge_line
 from ratecard.pricing.video import Pricer
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
+from ratecard.requests.asked import usage_problems
 from ratecard.requests.body import INVALID, Body, read_body
 from ratecard.requests.fields import Field
 from ratecard.requests.service_parameters import split_model
 from ratecard.requests.text_usage import count_messages
 from ratecard.requests.usage import TYPES, AnyUsage, read_usage
 from ratecard.requests.video import refuse_without_model
+from ratecard.requests.video_fields import FIELD_ORDER
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.limits import TIERS, Limits
 from ratecard.tables.metered import TextModel
@@ -24,6 +26,7 @@ from ratecard.tables.version import Version
 from ratecard.tables.video import VideoModel, VideoVersion
 from ratecard.words.errors import QuoteError
 from ratecard.words.suggest import suggestions
+from ratecard.words.tree import Path
 from ratecard.words.wording import REQUIRED, echo, wrong_type
 
 _NO_SUFFIX: dict[str, Any] = {}
@@ -249,8 +252,8 @@ class PriceBook:
         if not isinstance(kind, str) or TYPES.accept(kind) is None:
             raise QuoteError(INVALID, [(("type",), TYPES.messages(kind)[0])])
         if kind == "video":
-            return self.quote_video({name: value for name, value in fields.items() if name != "type"})
-        name, suffix = self._rpc() if kind == "rpc" else self._name(fields), _NO_SUFFIX
+            return self._rate_video(fields)
+        name, suffix = self._rpc() if kind == "rpc" and "model" not in fields else self._name(fields), _NO_SUFFIX
         if kind == "text" and name not in self.card.tables.models:
             name, suffix = split_model(name)
         rater = self._raters.get((kind, name))
@@ -268,12 +271,25 @@ class PriceBook:
 
     def _rate_surcharge(self, fields: Mapping[str, Any]) -> Quote:
         """Searches by themselves: `model`, and `count`."""
-        unknown = [f"'{echo(str(name))}'" for name in fields if name not in ("type", "model", "count")]
-        if unknown:
-            raise QuoteError(INVALID, [((), f"Unrecognized key(s) in object: {', '.join(unknown)}")])
+        problems = usage_problems(fields, ("count",))
         if "count" not in fields:
-            raise QuoteError(INVALID, [(("count",), REQUIRED)])
+            problems.append((("count",), REQUIRED))
+        if problems:
+            raise QuoteError(INVALID, problems)
         return self.surcharge(self._name(fields), fields["count"])
+
+    def _rate_video(self, usage: Mapping[str, Any]) -> Quote:
+        """A video that was made: a quote of its fields, and no other keys."""
+        problems, refused = usage_problems(usage, FIELD_ORDER), list[tuple[Path, str]]()
+        try:
+            quote = self.quote_video({name: value for name, value in usage.items() if name in FIELD_ORDER})
+        except QuoteError as refusal:
+            if not refusal.problems:
+                raise
+            refused = list(refusal.problems)
+        if problems or refused:
+            raise QuoteError(INVALID, problems + refused)
+        return quote
 
     def _rater(self, kind: str, name: str) -> Rater:
         model, version = self.in_effect(name)
