@@ -50,7 +50,8 @@ def diff(old: str, new: str, at: datetime | None, kind: str, tables: Path | None
       a git revision         HEAD~1, origin/main (of --tables, or of the
                              folder pricing_tables of the repository)
       a date                 2026-10-01 (of --tables, or of the shipped tables)
-      a candidate file       proposal.yaml (laid over the other side)
+      a candidate file       proposal.yaml (laid over the other side), or
+                             several: spring.yaml+promotion.yaml
 
     Every day on which either side changes is compared, so that prices of the future show; a date stands still. The exit
     status is 0 whether something differs or not.
