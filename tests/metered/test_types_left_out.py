@@ -72,7 +72,10 @@ def test_a_type_that_is_null_is_not_left_out(prices: PriceBook) -> None:
         ({"network": "no-such", "calls": [{"method": "eth_call"}]}, None),
         ({"model": "web-search"}, {"count": ["Required"]}),
         ({"model": "web-search", "count": -1}, {"count": ["Number must be greater than or equal to 0"]}),
-        ({"model": "web-search", "count": 1, "n": 2, 3: 4}, {"": ["Unrecognized key(s) in object: 'n', '3'"]}),
+        (
+            {"model": "web-search", "count": 1, "n": 2, 3: 4},
+            {"": ["Unrecognized key(s) in object: 'n', '3'. Did you mean one of 'count'?"]},
+        ),
     ],
 )
 def test_what_is_wrong_is_said_at_its_field(prices: PriceBook, usage: dict[Any, Any], error: Any) -> None:
