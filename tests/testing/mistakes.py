@@ -94,3 +94,8 @@ def next_second(original: Any, seconds: int, bands: Any, *more: Any) -> Any:
 
 def rounded_down(quote: Quote, body: Any) -> Quote:
     return quote._replace(total=quote.exact.quantize(Decimal("0.01"), ROUND_DOWN))
+
+
+def no_cache_in_the_prompt(original: Any, given: Any, *more: Any, **kw: Any) -> Any:
+    counts = original(given, *more, **kw)
+    return counts._replace(uncached=sum(counts[:3]), cached=0, written=0) if "prompt_tokens" in given else counts

@@ -15,6 +15,7 @@ from mistakes import (
     line_below,
     million_for_thousand,
     next_second,
+    no_cache_in_the_prompt,
     no_markup,
     other_defaults,
     other_sound,
@@ -205,7 +206,7 @@ MUTATIONS = [
         quotes(lambda quote, body: quote._replace(ignored=())),
     ),
     Mutation(
-        "unknown keys named as ignored",
+        "every key named as ignored",
         (KLING,),
         ("extra_keys_and_order_change_nothing",),
         quotes(lambda quote, body: quote._replace(ignored=tuple(body))),
@@ -245,6 +246,18 @@ MUTATIONS = [
         (CLAUDE,),
         ("every_token_is_charged_once",),
         tokens(lambda lines, uncached, cached, *more: lines(uncached + cached, cached, *more)),
+    ),
+    Mutation(
+        "a cache is read in one dialect only",
+        (CLAUDE,),
+        ("every_dialect_costs_the_same",),
+        wrapped(TEXT, "read_tokens", no_cache_in_the_prompt),
+    ),
+    Mutation(
+        "unknown keys of a usage are not looked at",
+        (CLAUDE,),
+        ("an_unknown_key_of_a_usage_is_refused",),
+        wrapped(TEXT, "usage_problems", lambda original, *given: []),
     ),
     Mutation("a tier for each bucket", (LONG,), ("the_whole_prompt_chooses_one_tier",), tokens(per_bucket)),
     Mutation(

@@ -6,9 +6,10 @@ from typing import Any
 from ratecard.pricing.compiled import Metered, Rater
 from ratecard.rating.quote import Quote
 from ratecard.rating.rpc_credits import Tier, networks_of, rpc_lines, tier_of_method
-from ratecard.requests.asked import Problems, accepted
+from ratecard.requests.asked import Problems, accepted, unrecognized, usage_problems
 from ratecard.requests.body import INVALID
 from ratecard.requests.fields import Boolean, Choice, Text
+from ratecard.requests.text_usage import mapping_of
 from ratecard.tables.metered_charges import RpcCredits
 from ratecard.words.errors import QuoteError
 from ratecard.words.wording import REQUIRED, echo, wrong_type
@@ -19,7 +20,7 @@ def price_rpc(metered: Metered, charge: RpcCredits) -> Rater:
     networks = Choice(networks_of(charge), fold=False)
 
     def rate(usage: Mapping[str, Any], suffix: Mapping[str, Any]) -> Quote:
-        problems: Problems = []
+        problems = usage_problems(usage, ("network", "calls"))
         network = accepted(networks, usage.get("network"))
         if network is None:
             given = networks.messages(usage["network"]) if "network" in usage else [REQUIRED]
@@ -48,19 +49,21 @@ def _read_calls(usage: Mapping[str, Any], charge: RpcCredits, problems: Problems
 
 def _read_call(given: object, index: int, charge: RpcCredits, problems: Problems) -> Tier | None:
     """The tier of a call; None for one that failed, or that is wrong."""
-    if not isinstance(given, Mapping):
+    call = mapping_of(given)
+    if call is None:
         problems.append((("calls", index), wrong_type("object", given)))
         return None
-    method, tier, failed = accepted(Text(), given.get("method")), None, "false"
+    problems += unrecognized(call, ("method", "failed"), ("calls", index))
+    method, tier, failed = accepted(Text(), call.get("method")), None, "false"
     if method is None:
-        message = wrong_type("string", given["method"]) if "method" in given else REQUIRED
+        message = wrong_type("string", call["method"]) if "method" in call else REQUIRED
         problems.append((("calls", index, "method"), message))
     else:
         tier = tier_of_method(charge, method)
         if tier is None:
             problems.append((("calls", index, "method"), f"This method is not supported: {echo(method)}"))
-    if "failed" in given:
-        failed = accepted(Boolean(), given["failed"])
+    if "failed" in call:
+        failed = accepted(Boolean(), call["failed"])
         if failed is None:
-            problems.append((("calls", index, "failed"), wrong_type("boolean", given["failed"])))
+            problems.append((("calls", index, "failed"), wrong_type("boolean", call["failed"])))
     return None if failed == "true" else tier

@@ -21,9 +21,14 @@ def body_of_text(fields: Mapping[str, str]) -> dict[str, Any]:
     return {name: _value(name, text) for name, text in fields.items() if text != ""}
 
 
+def flag_of_text(text: str) -> bool | str:
+    """`true` or `false`; anything else stays text."""
+    return _BOOLEANS.get(text.lower(), text)
+
+
 def _value(name: str, text: str) -> Any:
     if name == "audio":
-        return _BOOLEANS.get(text.lower(), text)
+        return flag_of_text(text)
     if name in _NUMBER_FIELDS and _NUMBER.fullmatch(text):
         return READING.create_decimal(text)
     return text

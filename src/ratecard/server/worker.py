@@ -7,12 +7,12 @@ from pathlib import Path
 
 from fastapi import FastAPI
 
+from ratecard.account.limits import BASE_PATH
 from ratecard.server.application import application
 from ratecard.server.bearer import Bearer
 from ratecard.server.keys import DEFAULT_ACCOUNT, KEYS, ApiKeys
 from ratecard.server.last_sound import LastSound
 from ratecard.server.live import LiveRateCard
-from ratecard.server.router import BASE_PATH
 from ratecard.server.source import Probe
 from ratecard.server.table_folder import TableFolder
 

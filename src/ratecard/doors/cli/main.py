@@ -10,7 +10,7 @@ from ratecard.doors.cli.diff import diff
 from ratecard.doors.cli.explain import explain
 from ratecard.doors.cli.models import models
 from ratecard.doors.cli.promote import promote
-from ratecard.doors.cli.quote import quote
+from ratecard.doors.cli.quote import quote, rate
 from ratecard.doors.cli.schema import schema
 from ratecard.doors.cli.serve import serve
 from ratecard.doors.cli.sheet import sheet
@@ -45,6 +45,7 @@ def main() -> None:
     \b
     ratecard quote --model kling-o3-pro-text-to-video --duration 5s
     ratecard quote '{"model": "ovi-image-to-video"}' --json
+    ratecard rate --model grok-4-3 --prompt-tokens 5500 --completion-tokens 300
     ratecard explain kling-o3-pro-text-to-video      where its prices come from
     ratecard sheet kling-o3-pro-text-to-video        every price of a model
     ratecard check pricing_tables                    every fault of a folder
@@ -57,5 +58,5 @@ def main() -> None:
     """
 
 
-for command in (check, demo_usage, diff, explain, models, promote, quote, schema, serve, sheet, simulate, whatif):
+for command in (check, demo_usage, diff, explain, models, promote, quote, rate, schema, serve, sheet, simulate, whatif):
     main.add_command(command)

@@ -16,6 +16,7 @@ from typing import Any
 
 import click
 
+from ratecard.doors.cli.options import FOLDER, checkout_tables, tell_tables
 from ratecard.ledger import LedgerError
 
 _KEYS = "RATECARD_API_KEYS"
@@ -23,7 +24,7 @@ _GRACE = 10
 
 
 @click.command(short_help="Answer quotes over HTTP.")
-@click.argument("folder", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("folder", required=False, type=FOLDER, default=checkout_tables)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Port; 0: any free one.")
 @click.option("--workers", type=click.IntRange(1), default=1, show_default=True, help="Processes that answer.")
@@ -41,7 +42,9 @@ def serve(
     allow_edits: bool,
     no_auth: bool,
 ) -> None:
-    """Answer quotes over HTTP from the tables of FOLDER (the shipped ones where none is named).
+    """Answer quotes over HTTP from the tables of FOLDER.
+
+    Where none is named, they are those of the checkout that you are in, else the shipped ones; which, is said.
 
     \b
     RATECARD_API_KEYS=acme:SECRET ratecard serve pricing_tables --workers 2
@@ -59,6 +62,7 @@ def serve(
     _check_access(host, no_auth)
     _check_base_path(base_path)
     _check_database(database)
+    tell_tables(folder)
     from ratecard.server.last_sound import LastSound
     from ratecard.server.table_folder import TableFolder
 

@@ -62,7 +62,8 @@ def simulate(context: click.Context, /, **given: Any) -> None:
       a folder of tables     pricing_tables
       a git revision         HEAD~1, origin/main
       a date                 2026-10-01: every row at the prices of that day
-      a candidate file       proposal.yaml (laid over the current prices)
+      a candidate file       proposal.yaml (laid over the current prices),
+                             or several: spring.yaml+promotion.yaml
       as-billed              the amounts that a billing export has itself
 
     Without --out a summary is printed. An elasticity is MODEL=-0.8, FAMILY=-0.8 or all=-0.8, with a range

@@ -10,8 +10,10 @@ import click
 from babel import Locale
 
 from ratecard.diff.side import Side
+from ratecard.doors.cli.options import tell_tables
 from ratecard.doors.cli.simulate_progress import progress
 from ratecard.doors.cli.simulate_text import show, tell
+from ratecard.simulation.as_billed import AS_BILLED
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.report.groups_storage import write_groups
 from ratecard.simulation.report.output import write
@@ -21,6 +23,8 @@ from ratecard.simulation.simulate import simulate
 from ratecard.simulation.specification import sides
 from ratecard.simulation.target import read_target, smallest_factor
 from ratecard.simulation.volume import read_elasticity
+from ratecard.words.errors import InstantError
+from ratecard.words.instant import read_instant
 
 
 class Asked(NamedTuple):
@@ -76,6 +80,16 @@ def run(asked: Asked) -> None:
             tell(report, written)
         else:
             show(report)
+    if asked.current in (None, AS_BILLED) or any(map(_is_date, (asked.current, *asked.candidates, asked.cost))):
+        tell_tables(asked.tables, err=bool(written))
+
+
+def _is_date(given: str | None) -> bool:
+    """Whether a specification is a date, which is one of the tables; a folder or a revision says what is read."""
+    try:
+        return given is not None and bool(read_instant(given))
+    except InstantError:
+        return False
 
 
 def _simulated(asked: Asked, compared: Sequence[Side], costs: Side | None, begin: Any) -> Simulation:
