@@ -11,6 +11,8 @@ from ratecard.requests.text_body import flag_of_text, number_of_text
 from ratecard.words.errors import QuoteError
 
 Kind = Literal["text", "number", "flag", "url"]
+# The key that is made of the timestamp.
+DAY = "day"
 
 
 class Column(NamedTuple):
@@ -132,3 +134,14 @@ def usage_of_row(fields: Mapping[str, str]) -> dict[str, Any]:
     if "call" in usage:
         usage["calls"] = [usage.pop("call")]
     return usage
+
+
+# What providers and logs call some of these.
+OTHER_NAMES: Mapping[str, str] = {
+    **dict.fromkeys(("input_tokens", "tokens_in", "prompt"), "prompt_tokens"),
+    **dict.fromkeys(("output_tokens", "tokens_out", "completion"), "completion_tokens"),
+    **dict.fromkeys(
+        ("cache_read_tokens", "cache_read_input_tokens", "cached_input_tokens", "cached_prompt_tokens"), "cached_tokens"
+    ),
+    **dict.fromkeys(("cache_write_tokens", "cache_creation_tokens"), "cache_creation_input_tokens"),
+}

@@ -15,6 +15,8 @@ from ratecard.words.money import EXACT, add, multiply
 
 _NEEDED = ("timestamp", "sku", "pricePerUnitUsd", "amount", "currency")
 _COUNT = ("unit", "units")
+# The names of an export that a simulation reads.
+EXPORT_NAMES = (*_NEEDED, *_COUNT, "notes", "model")
 # What a number of an export may be, to be summed; any other row is priced by itself.
 _PLACES = 18
 _NUMBER = rf"-?[0-9]{{1,9}}(\.[0-9]{{1,{_PLACES}}})?"
@@ -33,7 +35,7 @@ class Export(NamedTuple):
     @classmethod
     def of(cls, columns: Sequence[str], names: Mapping[str, str]) -> "Export | None":
         """The export that a table is, by its columns or what they stand for; None for usage, which has a `type`."""
-        own = {name: names.get(name, name) for name in (*_NEEDED, *_COUNT, "notes", "model")}
+        own = {name: names.get(name, name) for name in EXPORT_NAMES}
         named = {name: theirs for name, theirs in own.items() if theirs in columns}
         is_export = all(name in named for name in _NEEDED) and any(name in named for name in _COUNT)
         return cls(named, columns) if is_export and "type" not in (*columns, *names) else None

@@ -17,6 +17,7 @@ from ratecard.words.money import places_of
 
 # Finer amounts leave no digits for their sum.
 _MOST_PLACES = 24
+NO_TYPE = "type: missing, and no model of this name that would say it"
 NO_INSTANT = "timestamp: missing, or not an instant"
 
 
@@ -65,6 +66,8 @@ class Pricer:
 
     def price(self, side: Side, shape: Shape) -> Outcome:
         """What a side charges for each row of a shape, or why it has no price there."""
+        if shape.type is None:
+            return Refused(NO_TYPE)
         moment = side.at.astimezone(UTC).date() if side.at else shape.moment
         if moment is None:
             return Refused(NO_INSTANT)

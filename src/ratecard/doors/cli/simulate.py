@@ -15,7 +15,7 @@ _ARGUMENTS = "ratecard.arguments"
 _INTERRUPTED = 130
 # What DuckDB raises of an interrupted query.
 _INTERRUPTION = "Query interrupted"
-_SETTINGS = ("strict", "currency", "memory", "engine", "master")
+_SETTINGS = ("strict", "currency", "memory", "engine", "master", "where", "since", "until")
 
 
 class _Recorded(click.Command):
@@ -34,6 +34,9 @@ class _Recorded(click.Command):
 )
 @click.option("--by", metavar="KEYS", help="Columns to group by. Default: model,day and customer, as far as there are.")
 @click.option("--map", "columns", metavar="NAME=COLUMN", multiple=True, help="A column of another name; repeatable.")
+@click.option("--where", metavar="CONDITION", help="Only the rows for which it holds: \"region = 'eu' and not n > 4\".")
+@click.option("--since", metavar="DAY", help="Only the rows from this day (UTC) on.")
+@click.option("--until", metavar="DAY", help="Only the rows before this day (UTC).")
 @click.option("--out", metavar="FILE", multiple=True, help="Write .html, .xlsx, .csv, .parquet or .json; repeatable.")
 @click.option("--strict", is_flag=True, help="Fail where rows cannot be priced.")
 @click.option("--cost", metavar="SPEC", help="What we pay, as a rate card: shows margin, and what is sold below cost.")
@@ -65,6 +68,9 @@ def simulate(context: click.Context, /, **given: Any) -> None:
       a candidate file       proposal.yaml (laid over the current prices),
                              or several: spring.yaml+promotion.yaml
       as-billed              the amounts that a billing export has itself
+
+    A condition compares columns with numbers, 'text', true or false by = != < <= > >=, by in ('a', 'b') or is missing.
+    And, or, not and brackets join comparisons; day is the day of a row.
 
     Without --out a summary is printed. An elasticity is MODEL=-0.8, FAMILY=-0.8 or all=-0.8, with a range
     all=-0.8:-1.2..-0.4. Rows without a price are counted by reason and are in no figure. The exit status is 0 if it is

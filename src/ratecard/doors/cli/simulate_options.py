@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from ratecard.simulation.report.place import beside
+
 ENDINGS = (".html", ".xlsx", ".csv", ".parquet", ".json")
 # An address of a storage, not a file.
 _REMOTE = "://"
@@ -65,7 +67,17 @@ def outputs(given: Sequence[str], usage: Sequence[str], engine: str | None) -> t
             )
         if any(_is_of(path.resolve(), each) for each in usage):
             raise click.UsageError(f"{path} is among the usage, which stays as it is")
+        _try(path)
     return paths, places
+
+
+def _try(path: Path) -> None:
+    """Write a file where the report will be written, and remove it: what would fail, fails before the usage is read."""
+    try:
+        beside(path).touch()
+        beside(path).unlink()
+    except OSError as error:
+        raise click.UsageError(f"{path} cannot be written: {error.strerror}") from None
 
 
 def _is_of(path: Path, usage: str) -> bool:
