@@ -19,12 +19,13 @@ from ratecard.words.errors import Fault, TableError
 from ratecard.words.tree import Path
 
 
-def with_candidate(tables: Tables, file: CandidateFile) -> Tables:
+def with_candidate(tables: Tables, file: CandidateFile, *, idle: bool = False) -> Tables:
     """The tables as they would be. The base stays as it is.
 
-    A change that matches nothing, or changes nothing, is an error at its line. Raises `TableError` with all of them.
+    A change that matches nothing is an error at its line; so is one that changes nothing, unless `idle` ones are
+    allowed: one of many factors that are tried may happen to. Raises `TableError` with all of them.
     """
-    overlay = _Overlay(tables, file)
+    overlay = _Overlay(tables, file, idle)
     for index, change in file.changes:
         try:
             overlay.make(index, change)
@@ -39,8 +40,8 @@ def with_candidate(tables: Tables, file: CandidateFile) -> Tables:
 class _Overlay:
     """Tables while the changes of one candidate are made, one after the other, in the order of the file."""
 
-    def __init__(self, base: Tables, file: CandidateFile) -> None:
-        self.base, self.file, self.day = base, file, file.candidate.effective
+    def __init__(self, base: Tables, file: CandidateFile, idle: bool) -> None:
+        self.base, self.file, self.day, self.idle = base, file, file.candidate.effective, idle
         self.models, self.families, self.files = dict(base.models), dict(base.families), dict(base.files)
         self.faults: list[Fault] = list(file.faults)
         # What this candidate did so far, and in which change: models with other rates, added, retired; rates set.
@@ -109,10 +110,11 @@ class _Overlay:
             raise Refusal((("set",), f"{self._line(again[0])} sets a rate that is meant here too; keep one"))
         rates = rates_of(version)
         amounts = {at: change.rate for at in chosen if rates[at].rate != change.rate}
-        if not amounts:
+        if not amounts and not self.idle:
             raise Refusal((("rate",), f"changes nothing: {name} has this rate already ({rates[chosen[0]].source})"))
         self.rates_set |= {(name, at): index for at in chosen}
-        self._new_version(index, model, version, amounts)
+        if amounts:
+            self._new_version(index, model, version, amounts)
 
     def _scale(self, index: int, change: Scale) -> None:
         wanted, path = change.scale, ("scale",)
@@ -174,7 +176,7 @@ class _Overlay:
         """What the changes come to: other rates in the end, and models that obey the rules of loaded tables."""
         for name, index in self.changed.items():
             before, after = (self._rates(models[name]) for models in (self.base.models, self.models))
-            if before == after:
+            if before == after and not self.idle:
                 words = f"changes nothing of {name}: after the changes above, its rates are as they were"
                 self.faults.append(self.file.fault(index, (), words))
         for made in (self.changed, self.added, self.retired):

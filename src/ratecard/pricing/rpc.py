@@ -11,7 +11,7 @@ from ratecard.requests.body import INVALID
 from ratecard.requests.fields import Boolean, Choice, Text
 from ratecard.tables.metered_charges import RpcCredits
 from ratecard.words.errors import QuoteError
-from ratecard.words.wording import REQUIRED, echo, wrong_type
+from ratecard.words.wording import REQUIRED, NotOffered, echo, wrong_type
 
 
 def price_rpc(metered: Metered, charge: RpcCredits) -> Rater:
@@ -58,7 +58,7 @@ def _read_call(given: object, index: int, charge: RpcCredits, problems: Problems
     else:
         tier = tier_of_method(charge, method)
         if tier is None:
-            problems.append((("calls", index, "method"), f"This method is not supported: {echo(method)}"))
+            problems.append((("calls", index, "method"), NotOffered(f"This method is not supported: {echo(method)}")))
     if "failed" in given:
         failed = accepted(Boolean(), given["failed"])
         if failed is None:

@@ -18,7 +18,7 @@ from ratecard.tables.metered_charges import Surcharge, Tokens
 from ratecard.words.errors import QuoteError
 from ratecard.words.money import EXACT, add, multiply
 from ratecard.words.tree import Path
-from ratecard.words.wording import REQUIRED
+from ratecard.words.wording import REQUIRED, NotOffered
 
 # The keys of a text usage that has nothing but tokens.
 _PLAIN = 3
@@ -97,7 +97,7 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
         tier = rates.tier(prompt)
         for bucket, count in zip(BUCKETS, counts, strict=True):
             if count and bucket not in tier and not problems:
-                problems.append((_FIELDS[bucket], f"No price is known for {bucket} tokens of this model"))
+                problems.append((_FIELDS[bucket], NotOffered(f"No price is known for {bucket} tokens of this model")))
         searches = _Searches({}, ())
         if is_text:
             searches = _read_searches(usage, suffix, frozenset(search_lines), scraped_most, problems)
@@ -134,7 +134,7 @@ def _read_searches(
     for kind, (field, parameter) in SEARCHES.items():
         if kind not in supported and (kind in billed or parameters.get(parameter) in ("on", "true")):
             path = (field,) if kind in billed and counts.get(field) else ("service_parameters", parameter)
-            problems.append((path, f"This model does not support {kind.replace('_', ' ')}"))
+            problems.append((path, NotOffered(f"This model does not support {kind.replace('_', ' ')}")))
     switches = {parameter for _, parameter in SEARCHES.values()}
     without_effect = [field for kind, (field, _) in SEARCHES.items() if counts.get(field) and kind not in billed]
     without_effect += [f"service_parameters.{name}" for name in parameters if name not in switches]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ratecard.requests.fields import decimal, whole
 from ratecard.words.tree import Path
-from ratecard.words.wording import NOT_AN_INTEGER, REQUIRED, too_big, too_small, wrong_type
+from ratecard.words.wording import NOT_AN_INTEGER, REQUIRED, NotOffered, too_big, too_small, wrong_type
 
 Problems = list[tuple[Path, str]]
 # More tokens than all machines make in a year: a count beyond is no count.
@@ -94,5 +94,5 @@ def count_messages(given: object, most: int = MOST_TOKENS) -> list[str]:
     if number < 0:
         messages.append(too_small(0))
     elif number > most:
-        messages.append(too_big(most))
+        messages.append(NotOffered(too_big(most)))
     return messages

@@ -7,6 +7,16 @@ from decimal import Decimal
 # Long enough for any real value, short enough that an error stays an error and not an echo of the request.
 ECHO_LENGTH = 100
 
+
+class NotOffered(str):
+    """What is said of a sound request for a model, a value or a rate that these prices do not have, now or ever.
+
+    Any other message is of a request that is wrong in itself, or that does not say enough.
+    """
+
+    __slots__ = ()
+
+
 REQUIRED = "Required"
 INVALID_URL = "Invalid url"
 
