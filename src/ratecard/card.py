@@ -65,9 +65,9 @@ class RateCard:
         """
         return self.overlaid(read_candidate(path))
 
-    def overlaid(self, file: CandidateFile) -> "RateCard":
-        """The same for a candidate that was read already."""
-        return RateCard(with_candidate(self.tables, file), base=self)
+    def overlaid(self, file: CandidateFile, *, idle: bool = False) -> "RateCard":
+        """The same for a candidate that was read already; `idle` changes, that change nothing, may be allowed."""
+        return RateCard(with_candidate(self.tables, file, idle=idle), base=self)
 
     @property
     def unproved(self) -> "RateCard":

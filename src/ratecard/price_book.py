@@ -27,7 +27,7 @@ from ratecard.tables.video import VideoModel, VideoVersion
 from ratecard.words.errors import QuoteError
 from ratecard.words.suggest import suggestions
 from ratecard.words.tree import Path
-from ratecard.words.wording import REQUIRED, echo, wrong_type
+from ratecard.words.wording import REQUIRED, NotOffered, echo, wrong_type
 
 _NO_SUFFIX: dict[str, Any] = {}
 
@@ -88,14 +88,16 @@ class PriceBook:
         if model is None:
             near = suggestions(name, (known.model for known, _ in self.in_effect_all(type_)))
             hint = f". Did you mean: {', '.join(near)}?" if near else ""
-            raise QuoteError(f"Specified model not found: {echo(name)}{hint}")
+            raise QuoteError(NotOffered(f"Specified model not found: {echo(name)}{hint}"))
         if model.retired is not None and model.retired_on(self.day):
             hint = f" Use {model.retired.successor} instead." if model.retired.successor else ""
-            raise QuoteError(f"Specified model not found: {name}. It was retired on {model.retired.on}.{hint}")
+            words = f"Specified model not found: {name}. It was retired on {model.retired.on}.{hint}"
+            raise QuoteError(NotOffered(words))
         version = model.version_on(self.day)
         if version is None:
             first = model.versions[-1].effective
-            raise QuoteError(f"No price for {name} on {self.day}. Its first version takes effect on {first}.")
+            words = f"No price for {name} on {self.day}. Its first version takes effect on {first}."
+            raise QuoteError(NotOffered(words))
         return model, version
 
     def deprecation(self, name: str) -> Deprecation | None:
@@ -302,7 +304,8 @@ class PriceBook:
         """The model of RPC credits, which a usage does not name."""
         for model, _ in self.in_effect_all("rpc"):
             return model.model
-        raise QuoteError(f"Specified model not found: no model of type rpc has a price on {self.day}")
+        words = f"Specified model not found: no model of type rpc has a price on {self.day}"
+        raise QuoteError(NotOffered(words))
 
     def _name(self, fields: Mapping[str, Any]) -> str:
         name = fields.get("model")
@@ -312,9 +315,8 @@ class PriceBook:
         raise QuoteError(INVALID, [(("model",), message)])
 
     def _wrong_type(self, model: AnyModel, asked: str) -> NoReturn:
-        raise QuoteError(
-            f"Specified model not found: {model.model} is of type {model.type}, and has no price for {asked}"
-        )
+        words = f"Specified model not found: {model.model} is of type {model.type}, and has no price for {asked}"
+        raise QuoteError(NotOffered(words))
 
 
 def _tier_of(model: TextModel, asked: str | None) -> str:

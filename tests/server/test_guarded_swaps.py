@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +134,7 @@ def test_the_instant_of_the_server_divides_past_from_future(tmp_path: Path) -> N
     edited = with_version((path / OVI).read_text(), "").replace("rate: 0.3}", "rate: 0.4}")
     edited = edited.replace("total: 0.30", "total: 0.40")
     for now, taken in ((NOW, True), (later, False)):
-        tables = TableFolder(path, clock=lambda now=now: now)
+        tables = TableFolder(path, clock=partial(int, now))
         before = (path / OVI).read_text()
         (path / OVI).write_text(edited)
         if taken:

@@ -27,7 +27,7 @@ from ratecard.tables.metered_charges import (
 )
 from ratecard.tables.rate import Rate
 from ratecard.words.errors import QuoteError
-from ratecard.words.wording import too_big, too_small
+from ratecard.words.wording import NotOffered, too_big, too_small
 
 AnyCharge = TypeVar("AnyCharge", bound=Charge)
 Lines = Callable[[Mapping[str, Any]], list[LineItem]]
@@ -197,7 +197,7 @@ def _in_band(seconds: int, bands: list[tuple[tuple[int, int], Rate]], count: Any
             return line
     least, most = bands[0][0][0], bands[-1][0][1]
     message = too_small(least) if seconds < least else too_big(most) if seconds > most else f"No price for {seconds} s"
-    raise QuoteError(INVALID, [(("duration_seconds",), message)])
+    raise QuoteError(INVALID, [(("duration_seconds",), NotOffered(message))])
 
 
 def _choices(charge: Charge, attribute: str) -> tuple[str, ...]:

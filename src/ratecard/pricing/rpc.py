@@ -12,7 +12,7 @@ from ratecard.requests.fields import Boolean, Choice, Text
 from ratecard.requests.text_usage import mapping_of
 from ratecard.tables.metered_charges import RpcCredits
 from ratecard.words.errors import QuoteError
-from ratecard.words.wording import REQUIRED, echo, wrong_type
+from ratecard.words.wording import REQUIRED, NotOffered, echo, wrong_type
 
 
 def price_rpc(metered: Metered, charge: RpcCredits) -> Rater:
@@ -61,7 +61,7 @@ def _read_call(given: object, index: int, charge: RpcCredits, problems: Problems
     else:
         tier = tier_of_method(charge, method)
         if tier is None:
-            problems.append((("calls", index, "method"), f"This method is not supported: {echo(method)}"))
+            problems.append((("calls", index, "method"), NotOffered(f"This method is not supported: {echo(method)}")))
     if "failed" in call:
         failed = accepted(Boolean(), call["failed"])
         if failed is None:

@@ -31,7 +31,7 @@ from ratecard.tables.metered_charges import Surcharge, Tokens
 from ratecard.words.errors import QuoteError
 from ratecard.words.money import EXACT, add, multiply
 from ratecard.words.tree import Path
-from ratecard.words.wording import REQUIRED
+from ratecard.words.wording import REQUIRED, NotOffered
 
 _ZERO = Decimal(0)
 _TOKENS_ALONE = frozenset(("type", "model", "usage"))
@@ -149,7 +149,7 @@ def _read_searches(
     idle = [name for name in unsupported if parameters.get(name) not in (None, "off", "false")]
     billed = billed_searches(counts, {name: value for name, value in parameters.items() if name not in idle})
     problems += [
-        (paths[SEARCHES[kind][0]], f"This model does not support {kind.replace('_', ' ')}")
+        (paths[SEARCHES[kind][0]], NotOffered(f"This model does not support {kind.replace('_', ' ')}"))
         for kind in billed
         if kind not in supported
     ]

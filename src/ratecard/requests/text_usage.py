@@ -24,7 +24,16 @@ from ratecard.requests.token_fields import (
 )
 from ratecard.words.suggest import did_you_mean
 from ratecard.words.tree import Path
-from ratecard.words.wording import NOT_AN_INTEGER, REQUIRED, field_name, invalid_enum, too_big, too_small, wrong_type
+from ratecard.words.wording import (
+    NOT_AN_INTEGER,
+    REQUIRED,
+    NotOffered,
+    field_name,
+    invalid_enum,
+    too_big,
+    too_small,
+    wrong_type,
+)
 
 Problems = list[tuple[Path, str]]
 Found = list[int | None]
@@ -147,7 +156,7 @@ def count_messages(given: object, most: int = MOST_TOKENS) -> list[str]:
     if number < 0:
         messages.append(too_small(0))
     elif number > most:
-        messages.append(too_big(most))
+        messages.append(NotOffered(too_big(most)))
     return messages
 
 

@@ -11,6 +11,16 @@ ECHO_LENGTH = 100
 # Names of a caller's fields: how long one may be where it is echoed, and how many are.
 NAME_LENGTH, MOST_NAMES = 64, 20
 
+
+class NotOffered(str):
+    """What is said of a sound request for a model, a value or a rate that these prices do not have, now or ever.
+
+    Any other message is of a request that is wrong in itself, or that does not say enough.
+    """
+
+    __slots__ = ()
+
+
 REQUIRED = "Required"
 INVALID_URL = "Invalid url"
 

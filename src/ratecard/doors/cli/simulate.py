@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from ratecard.doors.cli.options import locale_option, tables_option
-from ratecard.doors.cli.simulate_options import SPARK, check_usage, columns, keys, outputs, share
+from ratecard.doors.cli.simulate_options import SPARK, check_usage, columns, keys, models, outputs, share
 
 _ARGUMENTS = "ratecard.arguments"
 _INTERRUPTED = 130
@@ -38,8 +38,12 @@ class _Recorded(click.Command):
 @click.option("--since", metavar="DAY", help="Only the rows from this day (UTC) on.")
 @click.option("--until", metavar="DAY", help="Only the rows before this day (UTC).")
 @click.option("--out", metavar="FILE", multiple=True, help="Write .html, .xlsx, .csv, .parquet or .json; repeatable.")
-@click.option("--strict", is_flag=True, help="Fail where rows cannot be priced.")
-@click.option("--cost", metavar="SPEC", help="What we pay, as a rate card: shows margin, and what is sold below cost.")
+@click.option("--strict", is_flag=True, help="Fail where rows have no price on either side.")
+@click.option("--cost", metavar="COST", help="What we pay: tables, a candidate, a CSV file, or 60%. Shows the margin.")
+@click.option("--successors", is_flag=True, help="Price what a candidate retires at the successor of the model.")
+@click.option(
+    "--remap", metavar="OLD=NEW", multiple=True, help="Price a model as another under candidates; repeatable."
+)
 @click.option("--elasticity", "elasticities", metavar="NAME=E", multiple=True, help="How volume answers; repeatable.")
 @click.option("--until-target", metavar="TARGET", help="Seek the smallest factor that reaches 5%, or margin=40%.")
 @click.option("--rise", type=share, default="10%", show_default=True, help="Count the customers who rise above it.")
@@ -80,6 +84,7 @@ def simulate(context: click.Context, /, **given: Any) -> None:
     check_usage(given["usage"], settings["engine"])
     given["out"], places = outputs(given["out"], given["usage"], settings["engine"])
     given |= {"by": keys(given["by"]), "columns": columns(given["columns"]), "places": places}
+    given["remap"] = models(given["remap"])
     with _stopping(context):
         try:
             # The engine is loaded only when it is asked for.

@@ -31,6 +31,19 @@ def columns(given: Sequence[str]) -> Mapping[str, str]:
     return found
 
 
+def models(given: Sequence[str]) -> Mapping[str, str]:
+    """`old-model=new-model`: which model's requests are priced as those of another."""
+    found: dict[str, str] = {}
+    for each in given:
+        old, _, new = each.partition("=")
+        if not old or not new or old == new or "=" in new:
+            raise click.BadParameter(f"'{each}' is not OLD=NEW, like kling-o3-pro=kling-o3", param_hint="--remap")
+        if old in found:
+            raise click.BadParameter(f"'{old}' is given twice", param_hint="--remap")
+        found[old] = new
+    return found
+
+
 def share(given: str | Fraction) -> Fraction:
     """`10%`."""
     if isinstance(given, Fraction):

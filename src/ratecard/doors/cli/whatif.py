@@ -50,7 +50,7 @@ def _tomorrow() -> datetime:
 @click.option(
     "--at", type=instant, default=_tomorrow, show_default="tomorrow", help="Day of the prices, and of what changes."
 )
-@click.option("--cost", metavar="SPEC", help="What we pay, as a rate card: shows the margin too.")
+@click.option("--cost", metavar="SPEC", help="What we pay: tables, a candidate, a CSV file, or 60%. Shows the margin.")
 @click.option("--customer", metavar="COLUMN", help="Column that names customers. Default: customer, if there is one.")
 @click.option("--map", "mapped", metavar="NAME=COLUMN", multiple=True, help="A column of another name; repeatable.")
 @click.option("--memory", default="1GB", show_default=True, help="Most memory of the engine; it spills what is more.")
@@ -98,20 +98,19 @@ def _run(asked: _Asked) -> None:
     from ratecard.doors.cli.simulate_progress import progress
     from ratecard.simulation.failure import SimulationError
     from ratecard.simulation.simulate import simulate
-    from ratecard.simulation.specification import sides
+    from ratecard.simulation.specification import costs_of
     from ratecard.whatif.desk import Desk
     from ratecard.whatif.serving import HOST, PortError, free_port, serve
 
     try:
         port = free_port(asked.port)
-        costs = sides(asked.cost, (), asked.tables)[0] if asked.cost else None
+        day = asked.at.astimezone(UTC).date()
+        standing = datetime.combine(day, time(), UTC)
+        current = Side(day.isoformat(), load_rate_card(asked.tables), standing)
+        costs = costs_of(asked.cost, [current], asked.tables)
     except (PortError, SimulationError) as error:
         raise click.UsageError(str(error)) from None
     tell_tables(asked.tables)
-    day = asked.at.astimezone(UTC).date()
-    standing = datetime.combine(day, time(), UTC)
-    current = Side(day.isoformat(), load_rate_card(asked.tables), standing)
-    costs = costs._replace(at=costs.at or standing) if costs else None
     with progress() as begin:
         simulation = simulate(
             list(asked.usage), current, columns=asked.columns, costs=costs, memory=asked.memory, progress=begin
