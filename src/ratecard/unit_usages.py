@@ -76,4 +76,5 @@ def _attributes(charge: PerImage | PerUpscale, names: tuple[str, ...]) -> Iterat
 def _rpc_usages(charge: RpcCredits) -> Iterator[dict[str, Any]]:
     for chain, tier in product(charge.chains, charge.tiers):
         method = tier.methods[0].replace("*", "x")
-        yield {"type": "rpc", "network": f"{chain.chain}-{chain.networks[0]}", "calls": [{"method": method}]}
+        if tier.on(chain):
+            yield {"type": "rpc", "network": f"{chain.chain}-{chain.networks[0]}", "calls": [{"method": method}]}

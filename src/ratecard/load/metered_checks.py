@@ -108,6 +108,18 @@ def _check_rpc(charge: RpcCredits) -> Iterator[Finding]:
         if chain.chain in seen:
             yield ("chains", index, "chain"), f"chain '{chain.chain}' stands twice; keep one"
         seen.add(chain.chain)
+    known = dict.fromkeys([*seen, *(chain.kind for chain in charge.chains if chain.kind)])
+    for index, tier in enumerate(charge.tiers):
+        for word in tier.chains or ():
+            if word not in known:
+                words = f"'{word}' is not a chain or a kind of chains.{did_you_mean(word, known)}"
+                yield ("tiers", index, "chains"), f"{words} Known: {', '.join(known)}"
+    for index, chain in enumerate(charge.chains):
+        if chain.kind in seen:
+            words = f"kind '{chain.kind}' is the name of a chain. Name the kind otherwise, or leave it out"
+            yield ("chains", index, "kind"), words
+        if charge.tiers and not any(tier.on(chain) for tier in charge.tiers):
+            yield ("chains", index), f"no tier has methods of chain '{chain.chain}'. Add one, or leave the chain out"
     for name in ("chains", "tiers"):
         if not getattr(charge, name):
             yield (name,), f"{name} is empty. Write at least one"
