@@ -19,7 +19,7 @@ from ratecard.account.shipped import limits_for, sunset
 from ratecard.card import RateCard, load_rate_card
 from ratecard.ledger import LedgerError, ledger_csv, ledger_json, read_ledger
 from ratecard.price_book import PriceBook
-from ratecard.pricing.text import Estimate
+from ratecard.pricing.estimate import Estimate
 from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry
 from ratecard.rating.line_item import LineItem
 from ratecard.rating.quote import Quote

@@ -7,7 +7,8 @@ from typing import Any, Literal, NoReturn, Protocol, overload
 from ratecard.account.limits import Limit, LimitError, Sunset, VideoLimit, limit_of, sunset_of
 from ratecard.deprecation import Deprecation, deprecation_of
 from ratecard.pricing.compiled import Metered, Rater
-from ratecard.pricing.text import Estimate, estimate, surcharge_line
+from ratecard.pricing.estimate import Asked, Estimate, estimate
+from ratecard.pricing.text import surcharge_line
 from ratecard.pricing.video import Pricer
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
@@ -21,7 +22,7 @@ from ratecard.requests.video import refuse_without_model
 from ratecard.requests.video_fields import FIELD_ORDER
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.limits import TIERS, Limits
-from ratecard.tables.metered import TextModel
+from ratecard.tables.metered import TextModel, TextVersion
 from ratecard.tables.version import Version
 from ratecard.tables.video import VideoModel, VideoVersion
 from ratecard.words.errors import QuoteError
@@ -157,19 +158,45 @@ class PriceBook:
         name = self._name(fields)
         return self._rater("audio", name)(fields, _NO_SUFFIX)
 
-    def estimate_text(self, model: str, *, prompt_tokens: int, max_completion_tokens: int) -> Estimate:
-        """The least and the most that a text request can cost before it runs; searches not included.
+    def estimate_text(
+        self,
+        model: str,
+        *,
+        prompt_tokens: int,
+        max_completion_tokens: int,
+        service_parameters: Mapping[str, Any] | None = None,
+        web_search_requests: int | None = None,
+        scraped_urls: int | None = None,
+        x_search_results: int | None = None,
+    ) -> Estimate:
+        """The least and the most that a text request can cost before it runs.
 
-        The least: every prompt token in its cheapest bucket, no completion. The most: the dearest, and all of it.
+        The least: every prompt token in its cheapest bucket, no completion, no search. The most: the dearest, all of
+        it, and the searches that the parameters (or the suffix of the model's name) switch on, as often as the last
+        three arguments say, or else `limits.yaml`. Raises `QuoteError` where neither says the most of a search, or the
+        model does not support it.
+
+        >>> from ratecard import load_rate_card
+        >>> prices = load_rate_card().at(date(2026, 10, 1))
+        >>> prices.estimate_text("grok-4-3:enable_web_search=auto", prompt_tokens=0, max_completion_tokens=0).highest
+        Decimal('0.01000000')
         """
-        counts = {"prompt_tokens": prompt_tokens, "max_completion_tokens": max_completion_tokens}
-        problems = [((name,), words) for name, given in counts.items() for words in count_messages(given)]
-        if problems:
-            raise QuoteError(INVALID, problems)
-        found, version = self.in_effect(split_model(self._name({"model": model}))[0])
-        if found.type != "text":
+        full = self._name({"model": model})
+        name, suffix = (full, _NO_SUFFIX) if full in self.card.tables.models else split_model(full)
+        found, version = self.in_effect(name)
+        if not isinstance(version, TextVersion):
             self._wrong_type(found, "text")
-        return estimate(self.card.metered(found, version), int(prompt_tokens), int(max_completion_tokens))
+        surcharges: dict[str, Metered] = {
+            search: self.card.metered(*self.in_effect(of)) for search, of in version.surcharges.items()
+        }
+        most = {
+            "web_search_requests": web_search_requests,
+            "scraped_urls": scraped_urls,
+            "x_search_results": x_search_results,
+        }
+        parameters: Mapping[str, Any] = {} if service_parameters is None else service_parameters
+        asked = Asked(prompt_tokens, max_completion_tokens, suffix, parameters, most)
+        return estimate(self.card.metered(found, version), surcharges, self.limits, asked)
 
     def surcharge(self, name: str, count: int) -> Quote:
         """The charge of so many searches, scraped URLs or results by themselves, whatever model they were for."""

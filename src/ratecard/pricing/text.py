@@ -29,7 +29,7 @@ from ratecard.requests.token_fields import SELECTORS
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.metered_charges import Surcharge, Tokens
 from ratecard.words.errors import QuoteError
-from ratecard.words.money import EXACT, add, multiply
+from ratecard.words.money import EXACT
 from ratecard.words.tree import Path
 from ratecard.words.wording import REQUIRED, NotOffered
 
@@ -41,17 +41,9 @@ _TEXT_FIELDS = ("usage", *(field for field, _ in SEARCHES.values()), "service_pa
 _COUNT_OF = {"input": "prompt", "cache_input": "read", "cache_write": "written", "output": "completion"}
 
 
-class Estimate(NamedTuple):
-    """The least and the most that a text request can cost before it runs, exact, in `currency`."""
-
-    lowest: Decimal
-    highest: Decimal
-    currency: str
-
-
 def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most: int) -> Rater:
     """The function that rates text usages at one version; `surcharges` are those that the model supports."""
-    charge = _tokens_of(metered.version)
+    charge = tokens_of(metered.version)
     rates = token_rates(metered.model.model, charge, metered.per(charge.unit))
     lines_of = token_lines(charge, rates, metered.per(charge.unit))
     model, currency, effective, digest = (
@@ -168,18 +160,6 @@ def surcharge_line(surcharge: Metered) -> Callable[[int], LineItem]:
     return lambda count: counter(1 if once else count, charge.rates[0], sku)
 
 
-def estimate(metered: Metered, prompt: int, most_completion: int) -> Estimate:
-    """The least (cheapest bucket for the prompt, no completion) and the most (dearest, all of it) that it can cost."""
-    charge = _tokens_of(metered.version)
-    tier = token_rates(metered.model.model, charge, metered.per(charge.unit)).tier(prompt)
-    prompt_rates = [tier[bucket].token_rate for bucket in ("input", "cache_input", "cache_write") if bucket in tier]
-    completion = multiply(most_completion, tier["output"].token_rate)
-    return Estimate(
-        multiply(prompt, min(prompt_rates)),
-        add(multiply(prompt, max(prompt_rates)), completion),
-        metered.model.currency,
-    )
-
-
-def _tokens_of(version: MeteredVersion) -> Tokens:
+def tokens_of(version: MeteredVersion) -> Tokens:
+    """The charge for tokens of a version."""
     return next(charge for charge in version.charges if isinstance(charge, Tokens))

@@ -55,11 +55,20 @@ def a_search_adds_its_own_price(case: Case, data: st.DataObject) -> None:
 
 
 def an_estimate_holds_what_it_will_cost(case: Case, data: st.DataObject) -> None:
-    """Tokens cost no less than the least and no more than the most that was estimated for them."""
-    asked = case.ask(data.draw(_tokens(case)))
-    usage = asked.request.body["usage"]
-    prompt, completion = usage["prompt_tokens"], usage["completion_tokens"]
-    estimate = case.prices.estimate_text(case.model, prompt_tokens=prompt, max_completion_tokens=completion)
+    """A request costs no less than the least and no more than the most that was estimated, searches included."""
+    asked = case.ask(data.draw(case.requests))
+    body = asked.request.body
+    # Where nothing counts a search, at most one is billed; a result of X search is billed only if it is counted.
+    counts: dict[str, Any] = {"x_search_results": 0} | {
+        field: body[field] for field, _ in SEARCHES.values() if field in body
+    }
+    estimate = case.prices.estimate_text(
+        case.model,
+        prompt_tokens=body["usage"]["prompt_tokens"],
+        max_completion_tokens=body["usage"]["completion_tokens"],
+        service_parameters=body.get("service_parameters"),
+        **counts,
+    )
     within = estimate.lowest <= asked.quote.exact <= estimate.highest
     expect(within, f"Estimated: {estimate.lowest} to {estimate.highest}", asked)
 
