@@ -34,7 +34,7 @@ from ratecard.requests.usage import (
     UpscaleUsage,
     VideoUsage,
 )
-from ratecard.words.errors import Fault, InstantError, QuoteError, RateCardError, TableError
+from ratecard.words.errors import CurrencyError, Fault, InstantError, QuoteError, RateCardError, TableError
 
 if TYPE_CHECKING:
     from ratecard.simulation.simulate import simulate as simulate
@@ -43,6 +43,7 @@ __all__ = [
     "ApiKey",
     "ApiKeyList",
     "BalanceError",
+    "CurrencyError",
     "EditUsage",
     "EmbeddingUsage",
     "Estimate",

@@ -18,7 +18,7 @@ from ratecard.requests.text_usage import count_messages
 from ratecard.requests.usage import TYPES, AnyUsage, read_usage
 from ratecard.requests.video import refuse_without_model
 from ratecard.tables.card import AnyModel, Tables
-from ratecard.tables.limits import Limits
+from ratecard.tables.limits import Limits, Rates
 from ratecard.tables.version import Version
 from ratecard.tables.video import VideoModel, VideoVersion
 from ratecard.words.errors import QuoteError
@@ -41,10 +41,10 @@ class Card(Protocol):
     def at(self, instant: datetime | date) -> "PriceBook":
         """The price book of another instant."""
 
-    def video_pricer(self, model: VideoModel, version: VideoVersion) -> Pricer:
+    def video_pricer(self, model: VideoModel, version: VideoVersion, rates: Rates) -> Pricer:
         """The function that quotes at a video version."""
 
-    def metered(self, model: AnyModel, version: Version) -> Metered:
+    def metered(self, model: AnyModel, version: Version, rates: Rates) -> Metered:
         """A version of a model that is not video."""
 
     def rater(self, kind: str, model: AnyModel, version: Version, book: "PriceBook") -> Rater | None:
@@ -155,7 +155,9 @@ class PriceBook:
         found, version = self.in_effect(split_model(self._name({"model": model}))[0])
         if found.type != "text":
             self._wrong_type(found, "text")
-        return estimate(self.card.metered(found, version), int(prompt_tokens), int(max_completion_tokens))
+        return estimate(
+            self.card.metered(found, version, self.limits.rates), int(prompt_tokens), int(max_completion_tokens)
+        )
 
     def surcharge(self, name: str, count: int) -> Quote:
         """The charge of so many searches, scraped URLs or results by themselves, whatever model they were for."""
@@ -165,7 +167,7 @@ class PriceBook:
         problems = [(("count",), words) for words in count_messages(count)]
         if problems:
             raise QuoteError(INVALID, problems)
-        metered = self.card.metered(model, version)
+        metered = self.card.metered(model, version, self.limits.rates)
         return metered.quote([surcharge_line(metered)(int(count))])
 
     def limits_for(self, type_: str, *, tier: str | None = None, partner: bool = False) -> Limit:
@@ -194,7 +196,7 @@ class PriceBook:
         model, version = self.in_effect(name, "video")
         if not isinstance(model, VideoModel) or not isinstance(version, VideoVersion):
             self._wrong_type(model, "video")
-        quote = self._video[name] = self.card.video_pricer(model, version)
+        quote = self._video[name] = self.card.video_pricer(model, version, self.limits.rates)
         return quote
 
     def _rate_by_type(self, fields: Mapping[str, Any]) -> Quote:

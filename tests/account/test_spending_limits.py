@@ -25,7 +25,6 @@ def quote(prices: PriceBook) -> Quote:
         ({}, "10000", "usd", True),
         ({"usd": "1", "diem": "100"}, "50", "diem", True),
         ({"usd": "100", "diem": "1"}, "50", "DIEM", False),
-        ({"vcu": "0.77"}, "0", "vcu", True),
     ],
 )
 def test_a_charge_within_or_beyond_the_limit(

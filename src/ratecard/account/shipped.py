@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from ratecard.account.limits import Limit, Sunset, limit_of, sunset_of
 from ratecard.load.folder import load_tables
-from ratecard.tables.limits import Limits
+from ratecard.tables.limits import Limits, Rates
 
 
 def limits_for(type_: str, *, tier: str | None = None, partner: bool = False) -> Limit:
@@ -24,6 +24,15 @@ def sunset(endpoint: str) -> Sunset | None:
     410
     """
     return sunset_of(_newest(), endpoint, date.max)
+
+
+def shipped_rates() -> Rates:
+    """What one of each balance is worth in US dollars, from the newest limits of the shipped tables.
+
+    >>> shipped_rates().DIEM, shipped_rates().VCU
+    (Decimal('1'), None)
+    """
+    return _newest().rates
 
 
 @lru_cache(maxsize=1)

@@ -9,6 +9,7 @@ from ratecard.tables.rate import ANY
 from ratecard.tables.selection import Accepting, domains_of, missing, overlaps, tiers
 from ratecard.tables.version import Model, Version
 from ratecard.tables.vocabulary import Unit
+from ratecard.words.currency import ISO_4217
 from ratecard.words.suggest import did_you_mean
 from ratecard.words.tree import Path
 
@@ -17,8 +18,10 @@ Finding = tuple[Path, str]
 
 def check_model(model: Model[Any], units: Mapping[str, Unit] | None) -> Iterator[Finding]:
     """Every rule that a model of any type obeys. `units` is None where units.yaml itself is at fault."""
-    if not (len(model.currency) == 3 and model.currency.isalpha() and model.currency.isupper()):
-        yield ("currency",), f"currency '{model.currency}' is not an ISO 4217 code. Write three capitals, like USD"
+    if model.currency not in ISO_4217:
+        near = did_you_mean(model.currency, sorted(ISO_4217))
+        words = f"is not an ISO 4217 code.{near} Write three capitals, like USD"
+        yield ("currency",), f"currency '{model.currency}' {words}"
     if not model.versions:
         yield ("versions",), "versions is empty. A model without a known price does not belong in the tables"
         return

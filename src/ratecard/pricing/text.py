@@ -52,7 +52,7 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
         metered.version.effective,
         metered.digest,
     )
-    kind, is_text = metered.model.type, metered.model.type == "text"
+    kind, is_text, worth = metered.model.type, metered.model.type == "text", metered.rates
     complete = len(rates.base) == len(rates.extended) == len(BUCKETS)
     search_lines = {name: surcharge_line(each) for name, each in surcharges.items()}
     sum_of = EXACT.add
@@ -83,8 +83,8 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
         exact = _ZERO
         for line in lines:
             exact = sum_of(exact, line[4])
-        parts = (model, exact, exact, currency, tuple(lines), effective, digest, (), kind, (prompt, completion))
-        return new(Quote, parts)
+        counts = (prompt, completion)
+        return new(Quote, (model, exact, exact, currency, tuple(lines), effective, digest, (), kind, counts, worth))
 
     def careful(usage: Mapping[str, Any], suffix: Mapping[str, Any]) -> Quote:
         problems: Problems = []

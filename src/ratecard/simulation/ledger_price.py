@@ -10,23 +10,23 @@ from ratecard.words.money import minus, multiply
 
 # Where the amount of a row, of a unit and of a billed amount stand among the amounts of a shape.
 _ROW, _UNIT, _AMOUNT = 0, 1, 2
-_USD = "USD"
 
 
-def as_billed(entry: Entry) -> PricedShape:
-    """The ledger's own amounts, which are negative where something was charged."""
+def as_billed(entry: Entry, currency: str) -> PricedShape:
+    """The ledger's own amounts, which are negative where something was charged, at what their currency is worth."""
     place, amount = (_ROW, minus(entry.odd.amount)) if entry.odd else (_AMOUNT, Decimal(-1))
-    return _one(PricedLine(entry.sku, "", "", entry.price, place, amount))
+    return _one(PricedLine(entry.sku, "", "", entry.price, place, multiply(amount, entry.worth)), currency)
 
 
-def at_rate(entry: Entry, line: LineItem) -> PricedShape:
+def at_rate(entry: Entry, line: LineItem, currency: str) -> PricedShape:
     """Units times the unit rate of a line."""
-    return _one(PricedLine(entry.sku, line.source, line.unit, line.unit_rate, *_of_units(entry, line.unit_rate)))
+    amounts = _of_units(entry, line.unit_rate)
+    return _one(PricedLine(entry.sku, line.source, line.unit, line.unit_rate, *amounts), currency)
 
 
-def at_price(entry: Entry, source: str) -> PricedShape:
+def at_price(entry: Entry, source: str, currency: str) -> PricedShape:
     """Units times the price that they were billed at."""
-    return _one(PricedLine(entry.sku, source, "clip", entry.price, *_of_units(entry, entry.price)))
+    return _one(PricedLine(entry.sku, source, "clip", entry.price, *_of_units(entry, entry.price)), currency)
 
 
 def at_total(entry: Entry, quote: Quote) -> PricedShape:
@@ -44,5 +44,5 @@ def _of_units(entry: Entry, amount: Decimal) -> tuple[int, Decimal]:
     return (_ROW, multiply(entry.odd.units, amount)) if entry.odd else (_UNIT, amount)
 
 
-def _one(line: PricedLine) -> PricedShape:
-    return PricedShape(line.amounts, (line,), _USD)
+def _one(line: PricedLine, currency: str) -> PricedShape:
+    return PricedShape(line.amounts, (line,), currency)

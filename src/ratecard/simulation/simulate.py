@@ -21,6 +21,7 @@ from ratecard.simulation.result import Simulation
 from ratecard.simulation.roll_up import RollUp
 from ratecard.simulation.roll_up_sql import Grouping
 from ratecard.simulation.specification import Specification, sides
+from ratecard.tables.limits import Limits
 from ratecard.words.suggest import did_you_mean
 
 Engine = Literal["duckdb", "spark"]
@@ -63,10 +64,11 @@ def simulate(
     paid = sides(costs, (), folder)[0] if costs is not None else None
     workspace = Workspace(memory)
     try:
-        with _opened(workspace, usage, columns or {}, engine, master) as (known, read):
+        limits = compared[0].card.tables.limits
+        with _opened(workspace, usage, columns or {}, engine, master, limits) as (known, read):
             plan = plan_of((*compared, *filter(None, [paid])), keys_of(known) if by is None else by, known)
             usual = Pricer(plan.predicates, currency)
-            pricer = LedgerPricer(plan.predicates, compared[0].card) if known.is_ledger else usual
+            pricer = LedgerPricer(plan.predicates, compared[0].card, currency) if known.is_ledger else usual
             places = {type_: places_of_type(known, layout) for type_, layout in known.layouts.items()}
             rolled = RollUp(workspace, plan, places)
             outcomes: list[list[Outcome]] = [[] for _ in compared]
@@ -90,7 +92,12 @@ def simulate(
 
 @contextmanager
 def _opened(
-    workspace: Workspace, usage: Any, names: Mapping[str, str], engine: Engine | None, master: str | None
+    workspace: Workspace,
+    usage: Any,
+    names: Mapping[str, str],
+    engine: Engine | None,
+    master: str | None,
+    limits: Sequence[Limits],
 ) -> Iterator[tuple[Usage, Callable[[Plan, Progress], Generator[tuple[Grouping, str]]]]]:
     """What the usage has, and the function that makes its groups, table by table, by an engine."""
     if engine not in (None, "duckdb", "spark"):
@@ -105,7 +112,7 @@ def _opened(
     elif master:
         raise SimulationError(f"the master {master} is of Spark; add engine spark")
     else:
-        known = open_usage(workspace, usage, names)
+        known = open_usage(workspace, usage, names, limits)
         yield known, partial(groups, workspace, known)
 
 

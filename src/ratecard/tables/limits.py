@@ -1,10 +1,11 @@
 """Numbers of the API that are not prices: dated like prices, with a source."""
 
+from decimal import Decimal
 from typing import Annotated
 
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
-from ratecard.tables.scalars import Day, Frozen, Integer, Number, Text
+from ratecard.tables.scalars import Day, Frozen, Integer, Number, Positive, Text
 
 
 def _read_flag(given: object) -> object:
@@ -53,6 +54,30 @@ class Diem(Frozen):
     least_staked: Number
 
 
+def _exact(worth: Decimal) -> Decimal:
+    digits = worth.as_integer_ratio()[0]
+    for factor in (2, 5):
+        while digits and digits % factor == 0:
+            digits //= factor
+    if digits != 1:
+        raise ValueError("divides no dollar into decimals: a charge could not be exact. Write one like 1, 0.5 or 0.8")
+    return worth
+
+
+Worth = Annotated[Positive, AfterValidator(_exact)]
+
+
+class Rates(Frozen):
+    """What one of each balance is worth in US dollars; one without a rate pays for nothing, and has no limit.
+
+    The worth divides every amount exactly, so that what is charged in a balance is never rounded.
+    """
+
+    DIEM: Worth | None = None
+    BUNDLED_CREDITS: Worth | None = None
+    VCU: Worth | None = None
+
+
 class Sunset(Frozen):
     """An endpoint that stopped answering: its headers, and what to use instead."""
 
@@ -77,6 +102,7 @@ class Limits(Frozen):
     scraped_urls: Integer
     top_up: TopUp
     diem: Diem
+    rates: Rates = Rates()
     sunsets: tuple[Sunset, ...]
 
 

@@ -19,6 +19,7 @@ from ratecard.simulation.ledger_usage import Export, ledger_view
 from ratecard.simulation.plan import Plan, Usage
 from ratecard.simulation.progress import Progress, silent
 from ratecard.simulation.roll_up_sql import Grouping, RollUpSql
+from ratecard.tables.limits import Limits
 
 DEFAULT_MEMORY = "1GB"
 _READERS = {
@@ -95,8 +96,10 @@ def read_integers(
         return connection.execute(f"SELECT {', '.join((*names, *integers))} {source}").fetchall()
 
 
-def open_usage(workspace: Workspace, usage: Any, names: Mapping[str, str]) -> Usage:
+def open_usage(workspace: Workspace, usage: Any, names: Mapping[str, str], limits: Sequence[Limits]) -> Usage:
     """Make the view `usage` of files or a frame; `names` says where a column of ours has another name.
+
+    `limits` are those of the tables under which a billing export was billed.
 
     Raises `SimulationError` with the file or the column, and what is allowed.
     """
@@ -109,8 +112,11 @@ def open_usage(workspace: Workspace, usage: Any, names: Mapping[str, str]) -> Us
         _register(connection, usage)
     declared, table = _described(connection, "usage"), "usage"
     if export := Export.of(tuple(declared), names):
-        table = LEDGER
-        connection.execute(f"CREATE OR REPLACE VIEW {table} AS {ledger_view(connection, export, 'usage')}")
+        when, table = export.named["timestamp"], LEDGER
+        dialect = DuckDbSql()
+        day = dialect.day(dialect.quoted(when), column_type(declared[when])[0])
+        view = ledger_view(connection, export, "usage", day, limits)
+        connection.execute(f"CREATE OR REPLACE VIEW {table} AS {view}")
         declared = _described(connection, table)
     found = {name: column_type(type_) for name, type_ in declared.items()}
     return checked_usage(found, declared, names)._replace(table=table)
