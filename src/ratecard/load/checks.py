@@ -19,9 +19,7 @@ Finding = tuple[Path, str]
 def check_model(model: Model[Any], units: Mapping[str, Unit] | None) -> Iterator[Finding]:
     """Every rule that a model of any type obeys. `units` is None where units.yaml itself is at fault."""
     if model.currency not in ISO_4217:
-        near = did_you_mean(model.currency, sorted(ISO_4217))
-        words = f"is not an ISO 4217 code.{near} Write three capitals, like USD"
-        yield ("currency",), f"currency '{model.currency}' {words}"
+        yield ("currency",), f"currency '{model.currency}' is not an ISO 4217 code. Write three capitals, like USD"
     if not model.versions:
         yield ("versions",), "versions is empty. A model without a known price does not belong in the tables"
         return

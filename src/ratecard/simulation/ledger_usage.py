@@ -145,9 +145,8 @@ def _worth(currency: str, day: str, limits: Sequence[Limits]) -> tuple[str, int]
 
     def by_balance(rates: Rates) -> str:
         known = {name: worth for name, worth in worths(USD, rates).items() if name != USD}
-        whens = "".join(
-            f" WHEN '{name}' THEN {int(EXACT.scaleb(worth, places))}::HUGEINT" for name, worth in known.items()
-        )
+        whole = {name: int(EXACT.scaleb(worth, places)) for name, worth in known.items()}
+        whens = "".join(f" WHEN '{name}' THEN {worth}::HUGEINT" for name, worth in whole.items())
         unknown = "".join(f" WHEN '{name}' THEN NULL" for name in BALANCES if name not in known)
         return f"CASE {currency}{whens}{unknown} ELSE {one} END"
 
@@ -166,6 +165,10 @@ def _keep_parts(connection: duckdb.DuckDBPyConnection, export: Export, table: st
     if "requestId" not in export.named:
         return False
     request, sku = export.text("requestId"), _text(export.named["sku"])
+    numbers = export.numbers()
+    further = f"regexp_full_match({numbers['unit']}, '0+(\\.0+)?') AND {numbers['amount']} LIKE '-%'"
+    if not connection.execute(f"SELECT 1 FROM {table} WHERE {further} LIMIT 1").fetchall():
+        return False
     inner = f"""
         SELECT {request} AS request, {sku} AS sku, {row.rate} AS rate, {row.units} AS units, {row.charged} AS charged
         FROM {table} WHERE {row.regular} AND {request} IS NOT NULL"""
