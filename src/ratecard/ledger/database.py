@@ -24,19 +24,24 @@ def connect(url: str) -> Engine:
     except ArgumentError:  # without the URL: it may hold a password
         raise LedgerError(f"the URL of the database cannot be read. {_EXAMPLES}") from None
     engine = _sqlite(given) if given.get_backend_name() == "sqlite" else _postgresql(given)
-    with connected(engine):  # whether there is a database at all is known at once
-        pass
+    try:
+        with connected(engine):  # whether there is a database at all is known at once
+            pass
+        _prepare(engine)
+    except BaseException:
+        engine.dispose()
+        raise
+    return engine
+
+
+def _prepare(engine: Engine) -> None:
     for attempt in range(1, _ATTEMPTS + 1):
         try:
             prepare(engine)
-            break
-        except LedgerError:
-            engine.dispose()
-            raise
+            return
         except DBAPIError as error:
             if attempt == _ATTEMPTS:
                 raise LedgerUnavailableError(f"the ledger's tables cannot be made: {error.orig}") from error
-    return engine
 
 
 @contextmanager

@@ -1,5 +1,7 @@
 """The schema of a ledger's database: checked when it is opened, made where there is none, migrated where it is old."""
 
+from contextlib import suppress
+
 from sqlalchemy import Connection, Engine, insert, inspect, select, text
 
 from ratecard.ledger.errors import LedgerError
@@ -20,8 +22,10 @@ def prepare(engine: Engine) -> None:
 
     Raises `LedgerError` for a schema of a newer release, and for one that is not a ledger's.
     """
-    with engine.connect() as connection:
-        if _version(connection) == CURRENT:  # nothing is written or waited for
+    # Nothing is written or waited for where all is well. Anything else is judged under the lock: another process may be
+    # migrating between one look and the next.
+    with engine.connect() as connection, suppress(LedgerError):
+        if _version(connection) == CURRENT:
             return
     with engine.connect() as connection:
         _take_lock(connection)
