@@ -25,7 +25,13 @@ def test_a_quote_in_euros_is_booked_in_euros(ledger: Ledger) -> None:
     quote = quote_in("EUR")
     assert ledger.append(quote, account="a", request_id="r", timestamp=WHEN)
     [row] = rows(ledger, "a")
-    assert (row.price_per_unit, row.price_per_unit_usd, row.unit, row.amount, row.currency) == (2, None, 1, -2, "EUR")
+    assert (row.price_per_unit, row.price_per_unit_usd, row.unit, row.amount, row.currency) == (
+        Decimal(2),
+        None,
+        Decimal(1),
+        Decimal(-2),
+        "EUR",
+    )
     assert row.to_dict() == {
         "timestamp": "2026-10-01T12:30:01.250000+00:00",
         "sku": "picture-fixed-1K-1img",
@@ -68,7 +74,7 @@ def test_nothing_but_its_own_currency_pays_a_quote_in_euros(ledger: Ledger, curr
 )
 def test_a_balance_is_charged_at_its_stated_rate(rates: str, currency: str | None, amount: str) -> None:
     [row] = quote_in("USD", rates).ledger_entries(timestamp=WHEN, request_id="r", currency=currency)
-    assert (row.price_per_unit_usd, row.unit, str(row.amount)) == (2, 1, amount)
+    assert (row.price_per_unit_usd, row.unit, str(row.amount)) == (Decimal(2), Decimal(1), amount)
     assert row.currency == (currency or "USD")
     assert row.to_dict()["pricePerUnitUsd"] == 2
     assert "pricePerUnit" not in row.to_dict()
@@ -148,7 +154,7 @@ def test_vcu_is_read_where_a_rate_is_stated() -> None:
     content = json.dumps([USD_ROW | {"currency": "VCU"}])
     limits = card_in("USD", "{VCU: 0.1}").at(WHEN).limits
     [row] = read_ledger(content, rates=limits.rates)
-    assert (row.currency, row.price_per_unit_usd) == ("VCU", 1)
+    assert (row.currency, row.price_per_unit_usd) == ("VCU", Decimal(1))
     with pytest.raises(LedgerError):
         read_ledger(content, rates=card_in("USD").at(WHEN).limits.rates)
 

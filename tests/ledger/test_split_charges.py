@@ -14,7 +14,7 @@ from ratecard.ledger import LedgerConflictError, join_parts
 from ratecard.ledger.store import Ledger
 from ratecard.tables.limits import Rates
 
-Shown = tuple[str, str, str, str, str]
+Shown = tuple[str, ...]
 
 
 def shown(entries: list[LedgerEntry] | tuple[LedgerEntry, ...]) -> list[Shown]:

@@ -129,7 +129,7 @@ def _entry(row: _Row, parts: bool) -> str:
     most = 10 ** max(0, row.places + row.price_places - LINE_PLACES) // 2
     units, charged = row.units, row.charged
     if parts:
-        units, charged = f"coalesce({_PARTS}.units, {units})", f"coalesce({_PARTS}.charged, {charged})"
+        units, charged = f"coalesce(part_units, {units})", f"coalesce(part_charged, {charged})"
     difference = f"TRY(abs({units} * {row.rate} + {charged} * {10**row.price_places}::HUGEINT))"
     return (
         f"CASE WHEN {row.charged} > 0 OR {row.units} < 0 OR {row.rate} < 0 THEN '{CREDIT}'"
@@ -169,14 +169,17 @@ def _keep_parts(connection: duckdb.DuckDBPyConnection, export: Export, table: st
     further = f"regexp_full_match({numbers['unit']}, '0+(\\.0+)?') AND {numbers['amount']} LIKE '-%'"
     if not connection.execute(f"SELECT 1 FROM {table} WHERE {further} LIMIT 1").fetchall():
         return False
+    # Names that no column of an export has.
     inner = f"""
-        SELECT {request} AS request, {sku} AS sku, {row.rate} AS rate, {row.units} AS units, {row.charged} AS charged
+        SELECT {request} AS part_request, {sku} AS part_sku, {row.rate} AS part_rate, {row.units} AS part_units,
+            {row.charged} AS part_charged
         FROM {table} WHERE {row.regular} AND {request} IS NOT NULL"""
+    same = "part_request, part_sku, part_rate"
     connection.execute(f"""
         CREATE OR REPLACE TABLE {_PARTS} AS
-        SELECT request, sku, rate, sum(units) AS units, sum(charged) AS charged FROM ({inner})
-        WHERE (request, sku, rate) IN (SELECT (request, sku, rate) FROM ({inner}) WHERE units = 0 AND charged < 0)
-        GROUP BY ALL HAVING max(charged) <= 0 AND min(units) >= 0""")
+        SELECT {same}, sum(part_units) AS part_units, sum(part_charged) AS part_charged FROM ({inner})
+        WHERE ({same}) IN (SELECT ({same}) FROM ({inner}) WHERE part_units = 0 AND part_charged < 0)
+        GROUP BY ALL HAVING max(part_charged) <= 0 AND min(part_units) >= 0""")
     [[count]] = connection.execute(f"SELECT count(*) FROM {_PARTS}").fetchall()
     return bool(count)
 
@@ -186,7 +189,7 @@ def _joined(export: Export, row: _Row, parts: bool) -> str:
         return ""
     same = {"request": export.text("requestId"), "sku": _text(export.named["sku"])}
     same["rate"] = f"CASE WHEN {row.regular} THEN {row.rate} END"
-    return f" LEFT JOIN {_PARTS} ON {' AND '.join(f'{_PARTS}.{name} = {each}' for name, each in same.items())}"
+    return f" LEFT JOIN {_PARTS} ON {' AND '.join(f'part_{name} = {each}' for name, each in same.items())}"
 
 
 def _most_places(connection: duckdb.DuckDBPyConnection, table: str, *groups: Sequence[str]) -> list[int]:
