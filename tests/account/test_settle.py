@@ -66,7 +66,10 @@ def test_a_number_that_is_none_is_refused(wrong: Any) -> None:
     words = "must be a Decimal or an int; a float has lost its digits already"
     if isinstance(wrong, (Decimal, int)) and not isinstance(wrong, bool):
         words = "must be a finite number, zero or more"
-    for at, amount, balance in ((f"amount={wrong!r}", wrong, 1), (f"balances['USD']={wrong!r}", Decimal(0), wrong)):
+    for at, amount, balance in (
+        (f"amount={wrong!r}", wrong, Decimal(1)),
+        (f"balances['USD']={wrong!r}", Decimal(0), wrong),
+    ):
         with pytest.raises(ValueError) as caught:
             settle(amount, {"USD": balance})
         assert str(caught.value) == f"{at} {words}"

@@ -7,7 +7,7 @@ import pytest
 from ledgers import write_csv, write_pages
 
 from currencies import FILM, PICTURE, TABLES, card_in, limits_in_time, limits_with
-from ratecard import Quote, RateCard, settle
+from ratecard import LedgerEntry, Quote, RateCard, settle
 from ratecard.diff.side import Side
 from ratecard.simulation.as_billed import AsBilled
 from ratecard.simulation.result import Simulation
@@ -124,7 +124,8 @@ def split_entries(card: RateCard) -> list[Quote]:
 @pytest.mark.parametrize("rates", ["{DIEM: 1, BUNDLED_CREDITS: 1}", "{DIEM: 0.8, BUNDLED_CREDITS: 2}"])
 def test_a_charge_that_several_balances_paid_is_one(tmp_path: Path, form: str, rates: str) -> None:
     card = card_in("USD", rates)
-    when, entries = card.boundaries()[-1], []
+    when = card.boundaries()[-1]
+    entries: list[LedgerEntry] = []
     for number, quote in enumerate(split_entries(card)):
         paid = settle(quote, {"DIEM": Decimal("0.1"), "BUNDLED_CREDITS": Decimal("0.02"), "USD": Decimal(9)})
         entries += quote.ledger_entries(timestamp=when, request_id=f"r-{number}", paid=paid)
