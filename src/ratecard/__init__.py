@@ -37,7 +37,7 @@ from ratecard.requests.usage import (
     UpscaleUsage,
     VideoUsage,
 )
-from ratecard.words.errors import Fault, InstantError, QuoteError, RateCardError, TableError
+from ratecard.words.errors import CurrencyError, Fault, InstantError, QuoteError, RateCardError, TableError
 
 if TYPE_CHECKING:
     from ratecard.simulation.simulate import simulate as simulate
@@ -49,6 +49,7 @@ __all__ = [
     "BalanceError",
     "Block",
     "ConsumptionLimits",
+    "CurrencyError",
     "EditUsage",
     "EmbeddingUsage",
     "Estimate",

@@ -17,6 +17,7 @@ from ratecard.pricing.text import price_text
 from ratecard.pricing.video import Pricer, price_video
 from ratecard.requests.video_fields import api_wide_fields
 from ratecard.tables.card import AnyModel, Tables
+from ratecard.tables.limits import Limits, Rates
 from ratecard.tables.metered import MeteredVersion, TextVersion
 from ratecard.tables.metered_charges import RpcCredits
 from ratecard.tables.version import Version
@@ -49,7 +50,7 @@ class RateCard:
         self._proved: dict[tuple[str, date], tuple[Fault, ...]] = {}
         self.api_wide = api_wide_fields(tables.vocabulary.video)
         # Compiled video versions, shared by every price book of this card.
-        self._video: dict[tuple[str, date], Pricer] = {}
+        self._video: dict[tuple[str, date, Rates], Pricer] = {}
         # The same of every other type; a text version is compiled with the surcharges and limits of its day.
         self._raters: dict[tuple[object, ...], Rater | None] = {}
 
@@ -120,20 +121,20 @@ class RateCard:
         """
         return PriceBook(self, _day(instant))
 
-    def video_pricer(self, model: VideoModel, version: VideoVersion) -> Pricer:
-        """The function that quotes at a video version, made once and shared by every book of this card."""
+    def video_pricer(self, model: VideoModel, version: VideoVersion, rates: Rates) -> Pricer:
+        """The function that quotes at a video version, made once and shared by every book with the same rates."""
         self.prove(model, version)
-        key = (model.model, version.effective)
+        key = (model.model, version.effective, rates)
         if key not in self._video:
-            self._video[key] = price_video(model, version, self.tables, self.api_wide)
+            self._video[key] = price_video(model, version, self.tables, self.api_wide, rates)
         return self._video[key]
 
-    def metered(self, model: AnyModel, version: Version) -> Metered:
+    def metered(self, model: AnyModel, version: Version, rates: Rates) -> Metered:
         """A version of a model that is not video, with what its function is compiled from."""
         if not isinstance(version, MeteredVersion):
             raise TypeError(f"{model.model} is a video model")
         self.prove(model, version)
-        return Metered(model, version, self.tables.units, self.tables.digest)
+        return Metered(model, version, self.tables.units, self.tables.digest, rates)
 
     def rater(self, kind: str, model: AnyModel, version: Version, book: PriceBook) -> Rater | None:
         """The function that rates usages of a type at a version, shared by every book of this card for which it is the
@@ -147,7 +148,7 @@ class RateCard:
         days = tuple(charged.effective for _, charged in searches.values())
         key = (kind, model.model, version.effective, days, book.limits.effective)
         if key not in self._raters:
-            self._raters[key] = self._compile(kind, model, version, searches, book.limits.scraped_urls)
+            self._raters[key] = self._compile(kind, model, version, searches, book.limits)
         return self._raters[key]
 
     def _compile(
@@ -156,16 +157,16 @@ class RateCard:
         model: AnyModel,
         version: Version,
         searches: Mapping[str, tuple[AnyModel, Version]],
-        scraped_most: int,
+        limits: Limits,
     ) -> Rater | None:
         if not isinstance(version, MeteredVersion):
             return None
-        metered = self.metered(model, version)
+        metered = self.metered(model, version, limits.rates)
         if kind in ("text", "embedding"):
             if model.type != kind:
                 return None
-            surcharges = {search: self.metered(*charged) for search, charged in searches.items()}
-            return price_text(metered, surcharges, scraped_most)
+            surcharges = {search: self.metered(*charged, limits.rates) for search, charged in searches.items()}
+            return price_text(metered, surcharges, limits.scraped_urls)
         if kind == "rpc":
             charge = version.charges[0]
             return price_rpc(metered, charge) if isinstance(charge, RpcCredits) else None

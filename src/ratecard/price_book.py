@@ -21,7 +21,7 @@ from ratecard.requests.usage import TYPES, AnyUsage, read_usage
 from ratecard.requests.video import refuse_without_model
 from ratecard.requests.video_fields import FIELD_ORDER
 from ratecard.tables.card import AnyModel, Tables
-from ratecard.tables.limits import TIERS, Limits
+from ratecard.tables.limits import TIERS, Limits, Rates
 from ratecard.tables.metered import TextModel, TextVersion
 from ratecard.tables.version import Version
 from ratecard.tables.video import VideoModel, VideoVersion
@@ -53,10 +53,10 @@ class Card(Protocol):
     def at(self, instant: datetime | date) -> "PriceBook":
         """The price book of another instant."""
 
-    def video_pricer(self, model: VideoModel, version: VideoVersion) -> Pricer:
+    def video_pricer(self, model: VideoModel, version: VideoVersion, rates: Rates) -> Pricer:
         """The function that quotes at a video version."""
 
-    def metered(self, model: AnyModel, version: Version) -> Metered:
+    def metered(self, model: AnyModel, version: Version, rates: Rates) -> Metered:
         """A version of a model that is not video."""
 
     def rater(self, kind: str, model: AnyModel, version: Version, book: "PriceBook") -> Rater | None:
@@ -186,8 +186,9 @@ class PriceBook:
         found, version = self.in_effect(name)
         if not isinstance(version, TextVersion):
             self._wrong_type(found, "text")
+        worth = self.limits.rates
         surcharges: dict[str, Metered] = {
-            search: self.card.metered(*self.in_effect(of)) for search, of in version.surcharges.items()
+            search: self.card.metered(*self.in_effect(of), worth) for search, of in version.surcharges.items()
         }
         most = {
             "web_search_requests": web_search_requests,
@@ -196,7 +197,7 @@ class PriceBook:
         }
         parameters: Mapping[str, Any] = {} if service_parameters is None else service_parameters
         asked = Asked(prompt_tokens, max_completion_tokens, suffix, parameters, most)
-        return estimate(self.card.metered(found, version), surcharges, self.limits, asked)
+        return estimate(self.card.metered(found, version, worth), surcharges, self.limits, asked)
 
     def surcharge(self, name: str, count: int) -> Quote:
         """The charge of so many searches, scraped URLs or results by themselves, whatever model they were for."""
@@ -206,7 +207,7 @@ class PriceBook:
         problems = [(("count",), words) for words in count_messages(count)]
         if problems:
             raise QuoteError(INVALID, problems)
-        metered = self.card.metered(model, version)
+        metered = self.card.metered(model, version, self.limits.rates)
         return metered.quote([surcharge_line(metered)(int(count))])
 
     @overload  # mypy cannot say "every str but this one"
@@ -268,7 +269,7 @@ class PriceBook:
         model, version = self.in_effect(name, "video")
         if not isinstance(model, VideoModel) or not isinstance(version, VideoVersion):
             self._wrong_type(model, "video")
-        quote = self._video[name] = self.card.video_pricer(model, version)
+        quote = self._video[name] = self.card.video_pricer(model, version, self.limits.rates)
         return quote
 
     def _rate_by_type(self, fields: Mapping[str, Any]) -> Quote:

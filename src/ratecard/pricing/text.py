@@ -52,7 +52,7 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
         metered.version.effective,
         metered.digest,
     )
-    kind, is_text = metered.model.type, metered.model.type == "text"
+    kind, is_text, worth = metered.model.type, metered.model.type == "text", metered.rates
     complete = len(rates.base) == len(rates.extended) == len(BUCKETS)
     search_lines = {name: surcharge_line(each) for name, each in surcharges.items()}
     fields, supported, sum_of = _TEXT_FIELDS if is_text else _FIELDS, frozenset(search_lines), EXACT.add
@@ -85,7 +85,8 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
             exact = sum_of(exact, line[4])
         ignored += searches.ignored
         prompt = uncached + cached + written
-        parts = (model, exact, exact, currency, tuple(lines), effective, digest, ignored, kind, (prompt, completion))
+        tokens = (prompt, completion)
+        parts = (model, exact, exact, currency, tuple(lines), effective, digest, ignored, kind, tokens, worth)
         return new(Quote, parts)
 
     return rate

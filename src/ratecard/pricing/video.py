@@ -10,6 +10,7 @@ from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.fields import Field
 from ratecard.requests.video import VideoRequests, in_order
 from ratecard.tables.card import Tables
+from ratecard.tables.limits import Rates
 from ratecard.tables.video import VideoModel, VideoVersion
 from ratecard.words.money import ROUNDING, step, total
 from ratecard.words.wording import MOST_NAMES, field_names
@@ -19,7 +20,9 @@ Pricer = Callable[[dict[str, Any], SourceVideo | None], Quote]
 _NONE: tuple[str, ...] = ()
 
 
-def price_video(model: VideoModel, version: VideoVersion, tables: Tables, api_wide: Mapping[str, Field]) -> Pricer:
+def price_video(
+    model: VideoModel, version: VideoVersion, tables: Tables, api_wide: Mapping[str, Field], rates: Rates
+) -> Pricer:
     """The function that quotes bodies at one version. It raises `QuoteError`.
 
     All that does not depend on the body is worked out here, once; a quote then costs look-ups, one multiplication a
@@ -82,6 +85,7 @@ def price_video(model: VideoModel, version: VideoVersion, tables: Tables, api_wi
                 ignored,
                 "video",
                 None,
+                rates,
             ),
         )
 

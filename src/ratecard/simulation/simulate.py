@@ -28,6 +28,7 @@ from ratecard.simulation.roll_up import RollUp
 from ratecard.simulation.roll_up_sql import Grouping
 from ratecard.simulation.specification import Specification, costs_of, sides
 from ratecard.simulation.usage_files import Source
+from ratecard.tables.limits import Limits
 from ratecard.words.suggest import did_you_mean
 
 Engine = Literal["duckdb", "spark"]
@@ -107,7 +108,8 @@ def simulate(
     chosen, names = Chosen.of(where, since, until), columns or {}
     workspace = Workspace(memory)
     try:
-        with _opened(workspace, usage, names, engine, master, within(progress, 0, OPENED)) as opened:
+        limits, begun = compared[0].card.tables.limits, within(progress, 0, OPENED)
+        with _opened(workspace, usage, names, engine, master, limits, begun) as opened:
             known = opened.known
             keys = keys_of(known) if by is None else by
             _check_names(known, names, (*keys, *chosen.columns))
@@ -117,7 +119,7 @@ def simulate(
                 found_rows, _, undated = opened.counted(plan)
                 reading = reading._replace(chosen=chosen.words(), found=found_rows, undated=undated)
             usual = Pricer(plan.predicates, currency, elsewhere)
-            pricer = LedgerPricer(plan.predicates, compared[0].card) if known.is_ledger else usual
+            pricer = LedgerPricer(plan.predicates, compared[0].card, currency) if known.is_ledger else usual
             places = {type_: places_of_type(known, layout) for type_, layout in known.layouts.items()}
             rolled = RollUp(workspace, plan, places)
             outcomes: list[list[Outcome]] = [[] for _ in compared]
@@ -149,6 +151,7 @@ def _opened(
     names: Mapping[str, str],
     engine: Engine | None,
     master: str | None,
+    limits: Sequence[Limits],
     progress: Progress,
 ) -> AbstractContextManager[OpenUsage]:
     """The usage, opened by an engine."""
@@ -162,7 +165,7 @@ def _opened(
         return spark_engine.open_usage(usage, names, master, progress)
     if master:
         raise SimulationError(f"the master {master} is of Spark; add engine spark")
-    return open_usage(workspace, usage, names, progress)
+    return open_usage(workspace, usage, names, limits, progress)
 
 
 def _check_names(known: Usage, names: Mapping[str, str], asked: Sequence[str]) -> None:
