@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import click
 from babel import Locale
 
-from ratecard.doors.cli.batch import answer_batch
 from ratecard.doors.cli.bill import refusal_text, show
 from ratecard.doors.cli.options import at_option, book, json_option, locale_option, tables_option
 from ratecard.price_book import PriceBook
@@ -202,6 +201,9 @@ def _answer(
     if sum((body is not None, bool(given), batch is not None)) != 1:
         raise click.UsageError("Give one of: a JSON body, fields such as --model, or --batch FILE")
     if batch is not None:
+        # With its progress bar it takes longer to load than a quote takes.
+        from ratecard.doors.cli.batch import answer_batch
+
         bad = answer_batch(lambda row: command.price(prices, row, None), command.of_text, command.done, batch)
         raise SystemExit(1 if bad else 0)
     sent = None if body is None else _read(body)
