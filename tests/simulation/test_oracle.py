@@ -290,7 +290,9 @@ def test_the_smallest_factor_by_trying_all(tmp_path: Path, changes: tuple[str, .
         _, brings, costs = tried(f"{factor.normalize():f}")
         least = Fraction(percent, 100 * 10**9)
         return (
-            Fraction(brings) >= Fraction(now) * (1 + least) if kind == "revenue" else brings - costs >= Fraction(brings) * least
+            Fraction(brings) >= Fraction(now) * (1 + least)
+            if kind == "revenue"
+            else brings - costs >= Fraction(brings) * least
         )
 
     assert enough(reached.factor)
