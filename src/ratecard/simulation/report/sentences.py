@@ -64,8 +64,11 @@ def _since(report: Report, candidate: int) -> str:
     words = f" {share} of the requests lie before it takes effect on {found.day}"
     if found.before == found.requests or not current:
         return f"{words}."
-    change = figures.percent(Fraction(EXACT.subtract(found.candidate, found.current)) / current)
-    return f"{words}; on those after, revenue changes by {change}."
+    change = Fraction(EXACT.subtract(found.candidate, found.current)) / current
+    if not change:
+        return f"{words}; on those after, revenue stays as it is."
+    by = figures.percent(abs(change), signed=False)
+    return f"{words}; on those after, revenue {'rises' if change > 0 else 'falls'} by {by}."
 
 
 def scope(report: Report) -> str:
