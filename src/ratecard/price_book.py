@@ -11,7 +11,7 @@ from ratecard.pricing.text import Estimate, estimate, surcharge_line
 from ratecard.pricing.video import Pricer
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
-from ratecard.requests.asked import usage_problems
+from ratecard.requests.asked import usage_keys, usage_problems
 from ratecard.requests.body import INVALID, Body, read_body
 from ratecard.requests.fields import Field
 from ratecard.requests.service_parameters import split_model
@@ -29,6 +29,7 @@ from ratecard.words.tree import Path
 from ratecard.words.wording import REQUIRED, echo, wrong_type
 
 _NO_SUFFIX: dict[str, Any] = {}
+_VIDEO_KEYS = usage_keys(FIELD_ORDER)
 
 
 class Card(Protocol):
@@ -217,7 +218,7 @@ class PriceBook:
 
     def _rate_video(self, usage: Mapping[str, Any]) -> Quote:
         """A video that was made: a quote of its fields, and no other keys."""
-        problems, refused = usage_problems(usage, FIELD_ORDER), list[tuple[Path, str]]()
+        problems, refused = usage_problems(usage, _VIDEO_KEYS), list[tuple[Path, str]]()
         try:
             quote = self.quote_video({name: value for name, value in usage.items() if name in FIELD_ORDER})
         except QuoteError as refusal:

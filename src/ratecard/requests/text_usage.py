@@ -14,12 +14,12 @@ from ratecard.rating.compiling import new
 from ratecard.requests.fields import decimal, whole
 from ratecard.requests.token_fields import (
     COUNTERS,
+    FIELDS,
     FIRST_PART,
     ITERATIONS,
     SELECTORS,
     SLOTS,
-    USAGE,
-    Place,
+    Table,
     is_counter,
 )
 from ratecard.words.suggest import did_you_mean
@@ -55,7 +55,7 @@ class TokenCounts(NamedTuple):
 
 
 class _Other(NamedTuple):
-    """A value under a name that is not of the table, in the object at `path`, of which `known` are the names."""
+    """A value under a name that is not of the table, in the object at `path`, and the names `known` there."""
 
     path: Path
     name: Any
@@ -96,30 +96,29 @@ def read_tokens(given: object, problems: Problems, *, completion_required: bool)
     if fields is None:
         problems.append((_AT, wrong_type("object", given)))
         return NO_TOKENS
-    before, found = len(problems), _NOTHING.copy()
+    wrong: Problems = []
     others: list[_Other] = []
-    _gather(USAGE, fields, _AT, found, problems, others)
-    named, inputs, given_completion, total, cached, written, top_cached, top_written, searches = found[:FIRST_PART]
+    found = _NOTHING.copy()
+    _gather(FIELDS, fields, _AT, found, wrong, others)
+    named, inputs, completion, total, cached, written, top_cached, top_written, searches = found[:FIRST_PART]
     if named is None and inputs is None:
-        _require("prompt", "input", fields, problems)
-    if given_completion is None and completion_required:
-        _require("completion", "completion", fields, problems)
-    ignored = _Further(problems).read(others, found) if others else ()
-    if len(problems) > before:
-        return NO_TOKENS
-    if inputs is not None or top_cached is not None or top_written is not None:
-        named, cached, written = _in_dialect(found, fields, problems)
-    prompt, completion, cached, written = named or 0, given_completion or 0, cached or 0, written or 0
-    if cached + written > prompt:
-        excess, most = ("read", prompt) if cached > prompt else ("written", prompt - cached)
-        problems.append((path_of(excess, fields), too_big(most)))
-    if found[FIRST_PART:] != _NO_PARTS:
-        of_whole = {"prompt": found[0] or found[1] or 0, "completion": completion, "written": written}
-        _check_parts(found, of_whole, fields, problems)
-    if total is not None and total != prompt + (completion if completion_required else 0):
-        expected, kinds = (prompt + completion, "prompt and completion") if completion_required else (prompt, "prompt")
-        problems.append((path_of("total", fields), f"Expected {expected}, the sum of all {kinds} tokens"))
-    if len(problems) > before:
+        _require("prompt", "input", fields, wrong)
+    if completion is None and completion_required:
+        _require("completion", "completion", fields, wrong)
+    ignored = _Further(wrong).read(others, found) if others else ()
+    if not wrong and (inputs is not None or top_cached is not None or top_written is not None):
+        named, cached, written = _in_dialect(found, fields, wrong)
+    prompt, completion, cached, written = named or 0, completion or 0, cached or 0, written or 0
+    if not wrong:
+        if cached + written > prompt:
+            excess, most = ("read", prompt) if cached > prompt else ("written", prompt - cached)
+            wrong.append((path_of(excess, fields), too_big(most)))
+        if found[FIRST_PART:] != _NO_PARTS:
+            wrong += _parts_problems(found, completion, written, fields)
+        if total is not None:
+            wrong += _total_problems(total, prompt, completion if completion_required else None, fields)
+    if wrong:
+        problems += wrong
         return NO_TOKENS
     return new(TokenCounts, (prompt - cached - written, cached, written, completion, searches, ignored))
 
@@ -159,41 +158,39 @@ def selector_messages(name: str, given: object) -> list[str]:
 
 def selector_problems(usage: Mapping[Any, Any]) -> Problems:
     """What is wrong with the keys beside the tokens that select a price."""
+    if usage.keys().isdisjoint(SELECTORS):
+        return []
     return [((name,), words) for name in SELECTORS if name in usage for words in selector_messages(name, usage[name])]
 
 
 def _gather(
-    place: Place, fields: Mapping[Any, Any], at: Path, found: Found, problems: Problems, others: list[_Other]
+    table: Table, fields: Mapping[Any, Any], at: Path, found: Found, problems: Problems, others: list[_Other]
 ) -> None:
-    """Put the counters of an object into `found`; what is under other names is added to `others`."""
-    keys = tuple(fields)
-    plan = place.plans.get(keys) or place.plan(keys)
-    for name, slot in plan.counts:
-        given = fields[name]
-        if given.__class__ is not int or not 0 <= given <= MOST_TOKENS:
-            if given is None:
-                continue
-            if messages := count_messages(given):
-                problems += [((*at, *place.path, name), message) for message in messages]
-                continue
-            given = whole(given)
-        known = found[slot]
-        if known is None:
-            found[slot] = given
-        elif known != given:
-            problems.append(((*at, *place.path, name), _disagrees(known)))
-    for name, inner in plan.objects:
-        given = fields[name]
-        if given is None:
-            continue
-        inside = given if given.__class__ is dict else mapping_of(given)
-        if inside is None:
-            problems.append(((*at, *inner.path), wrong_type("object", given)))
-        else:
-            _gather(inner, inside, at, found, problems, others)
-    if plan.others:
-        path, known_names = (*at, *place.path), (*place.counts, *place.objects)
-        others += [_Other(path, name, fields[name], known_names) for name in plan.others]
+    """Put the counters of an object into `found`, and what the table does not know into `others`."""
+    for name, given in fields.items():
+        slot = table.get(name)
+        if isinstance(slot, int):
+            if given.__class__ is int and 0 <= given <= MOST_TOKENS and found[slot] is None:
+                found[slot] = given
+            elif given is not None:
+                problems += _count(slot, given, (*at, name), found)
+        elif slot is None:
+            others.append(_Other(at, name, given, table))
+        elif given is not None:
+            inside = given if given.__class__ is dict else mapping_of(given)
+            if inside is None:
+                problems.append(((*at, name), wrong_type("object", given)))
+            else:
+                _gather(slot, inside, (*at, name), found, problems, others)
+
+
+def _count(slot: int, given: object, path: Path, found: Found) -> Problems:
+    """A count that is not written as an int, is wrong, or has another name that was read before."""
+    if messages := count_messages(given):
+        return [(path, message) for message in messages]
+    count, known = whole(given), found[slot]
+    found[slot] = count if known is None else known
+    return [] if known in (None, count) else [(path, f"Expected {known}, as another name of this count says")]
 
 
 def _disagrees(known: int | None) -> str:
@@ -231,10 +228,21 @@ def _in_dialect(found: Found, fields: Mapping[Any, Any], problems: Problems) -> 
     return named, top_cached if cached is None else cached, top_written if written is None else written
 
 
-def _check_parts(found: Found, of_whole: Mapping[str, int], fields: Mapping[Any, Any], problems: Problems) -> None:
-    for counter, count in zip(COUNTERS[FIRST_PART:], found[FIRST_PART:], strict=True):
-        if count is not None and count > of_whole[counter.whole]:
-            problems.append((path_of(counter.name, fields), too_big(of_whole[counter.whole])))
+def _parts_problems(found: Found, completion: int, written: int, fields: Mapping[Any, Any]) -> Problems:
+    """Parts that are more than their whole."""
+    wholes = {"prompt": found[0] or found[1] or 0, "completion": completion, "written": written}
+    return [
+        (path_of(counter.name, fields), too_big(wholes[counter.whole]))
+        for counter, count in zip(COUNTERS[FIRST_PART:], found[FIRST_PART:], strict=True)
+        if count is not None and count > wholes[counter.whole]
+    ]
+
+
+def _total_problems(total: int, prompt: int, completion: int | None, fields: Mapping[Any, Any]) -> Problems:
+    """A total that is another sum: what it counts besides is not known. That of an embedding is its prompt."""
+    expected, kinds = (prompt, "prompt") if completion is None else (prompt + completion, "prompt and completion")
+    words = f"Expected {expected}, the sum of all {kinds} tokens"
+    return [] if total == expected else [(path_of("total", fields), words)]
 
 
 class _Further:
@@ -266,7 +274,7 @@ class _Further:
                 self._value(at, index, entry, False)
                 continue
             inside, others = _NOTHING.copy(), list[_Other]()
-            _gather(USAGE, fields, at, inside, self.problems, others)
+            _gather(FIELDS, fields, at, inside, self.problems, others)
             for other in others:
                 self._other(other)
             sums = [known + (count or 0) for known, count in zip(sums, inside, strict=True)]
