@@ -2,8 +2,9 @@
 
 import pytest
 from input_case import InputCase
+from usage_inputs import USAGE_INPUTS
 
-CASES: list[InputCase] = []
+CASES: list[InputCase] = [*USAGE_INPUTS]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

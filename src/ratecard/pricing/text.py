@@ -13,17 +13,8 @@ from ratecard.rating.tokens import BUCKETS, TokenRates, token_lines, token_rates
 from ratecard.requests.asked import usage_keys, usage_problems
 from ratecard.requests.body import INVALID
 from ratecard.requests.service_parameters import SEARCHES, billed_searches, read_parameters
-from ratecard.requests.text_usage import (
-    MOST_TOKENS,
-    NO_PRICE,
-    NO_TOKENS,
-    Problems,
-    TokenCounts,
-    count_messages,
-    path_of,
-    read_tokens,
-    selector_problems,
-)
+from ratecard.requests.text_usage import MOST_TOKENS, Problems, count_messages, selector_problems
+from ratecard.requests.token_counts import NO_PRICE, NO_TOKENS, TokenCounts, path_of, read_tokens
 from ratecard.requests.token_fields import SELECTORS
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.metered_charges import Surcharge, Tokens
