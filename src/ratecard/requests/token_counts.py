@@ -26,6 +26,8 @@ from ratecard.words.tree import Path
 from ratecard.words.wording import REQUIRED, field_name, too_big, wrong_type
 
 Found = list[int | None]
+# Marks a count that has two names, which disagree.
+_CONFLICT = "conflict"
 NO_PRICE = "No price is known for this count"
 AMBIGUOUS = "In the prompt, or beside it? Give them with input_tokens alone, or with prompt_tokens alone"
 
@@ -76,6 +78,8 @@ def read_tokens(given: object, problems: Problems, *, completion_required: bool)
     others: list[_Other] = []
     found = _NOTHING.copy()
     _gather(FIELDS, fields, _AT, found, wrong, others)
+    if wrong:
+        _conflicts(wrong, fields, _AT)
     named, inputs, completion, total, cached, written, top_cached, top_written, searches = found[:FIRST_PART]
     if named is None and inputs is None:
         _require("prompt", "input", fields, wrong)
@@ -103,14 +107,7 @@ def path_of(count: str, usage: object) -> Path:
     """Where a usage says a count: its first name that is given."""
     counters = [COUNTERS[SLOTS[name]] for name in (count, f"top {count}") if name in SLOTS]
     paths = [path for counter in counters for path in counter.paths]
-    for path in paths:
-        inside = usage
-        for name in path:
-            fields = mapping_of(inside)
-            inside = None if fields is None else fields.get(name)
-        if inside is not None:
-            return (*_AT, *path)
-    return (*_AT, *paths[0])
+    return (*_AT, *next((path for path in paths if _at(path, usage) is not None), paths[0]))
 
 
 def _gather(
@@ -140,7 +137,25 @@ def _count(slot: int, given: object, path: Path, found: Found) -> Problems:
         return [(path, message) for message in messages]
     count, known = whole(given), found[slot]
     found[slot] = count if known is None else known
-    return [] if known in (None, count) else [(path, f"Expected {known}, as another name of this count says")]
+    return [] if known in (None, count) else [(path, _CONFLICT)]
+
+
+def _conflicts(problems: Problems, fields: Mapping[Any, Any], at: Path) -> None:
+    """Say of each count whose names disagree which of them does: in the order of the table, however it was written."""
+    if all(message is not _CONFLICT for _, message in problems):
+        return
+    problems[:] = [problem for problem in problems if problem[1] is not _CONFLICT]
+    for counter in COUNTERS:
+        said = [(path, whole(_at(path, fields))) for path in counter.paths if not count_messages(_at(path, fields))]
+        problems += [((*at, *path), _disagrees(said[0][1])) for path, count in said if count != said[0][1]]
+
+
+def _at(path: Iterable[str], usage: object) -> Any:
+    """The value at a path of a usage; None where there is none."""
+    for name in path:
+        fields = mapping_of(usage)
+        usage = None if fields is None else fields.get(name)
+    return usage
 
 
 def _disagrees(known: int | None) -> str:
@@ -209,7 +224,7 @@ class _Further:
                 self._iterations(other.given, found)
             else:
                 self._other(other)
-        return tuple(self.ignored)
+        return tuple(sorted(self.ignored))
 
     def _other(self, other: _Other) -> None:
         counts = any(map(is_counter, (*other.path[1:], other.name)))
@@ -225,6 +240,7 @@ class _Further:
                 continue
             inside, others = _NOTHING.copy(), list[_Other]()
             _gather(FIELDS, fields, at, inside, self.problems, others)
+            _conflicts(self.problems, fields, at)
             for other in others:
                 self._other(other)
             sums = [known + (count or 0) for known, count in zip(sums, inside, strict=True)]
