@@ -12,7 +12,7 @@ from ratecard.pricing.text import surcharge_line
 from ratecard.pricing.video import Pricer
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
-from ratecard.requests.asked import usage_problems
+from ratecard.requests.asked import usage_keys, usage_problems
 from ratecard.requests.body import INVALID, Body, read_body
 from ratecard.requests.fields import Field
 from ratecard.requests.service_parameters import split_model
@@ -31,6 +31,7 @@ from ratecard.words.tree import Path
 from ratecard.words.wording import REQUIRED, NotOffered, echo, wrong_type
 
 _NO_SUFFIX: dict[str, Any] = {}
+_VIDEO_KEYS, _SURCHARGE_KEYS = usage_keys(FIELD_ORDER), usage_keys(("count",))
 
 
 class Card(Protocol):
@@ -301,7 +302,7 @@ class PriceBook:
 
     def _rate_surcharge(self, fields: Mapping[str, Any]) -> Quote:
         """Searches by themselves: `model`, and `count`."""
-        problems = usage_problems(fields, ("count",))
+        problems = usage_problems(fields, _SURCHARGE_KEYS)
         if "count" not in fields:
             problems.append((("count",), REQUIRED))
         if problems:
@@ -310,7 +311,7 @@ class PriceBook:
 
     def _rate_video(self, usage: Mapping[str, Any]) -> Quote:
         """A video that was made: a quote of its fields, and no other keys."""
-        problems, refused = usage_problems(usage, FIELD_ORDER), list[tuple[Path, str]]()
+        problems, refused = usage_problems(usage, _VIDEO_KEYS), list[tuple[Path, str]]()
         try:
             quote = self.quote_video({name: value for name, value in usage.items() if name in FIELD_ORDER})
         except QuoteError as refusal:

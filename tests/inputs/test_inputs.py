@@ -3,8 +3,9 @@
 import pytest
 from input_case import InputCase
 from ledger_inputs import LEDGER_INPUTS
+from usage_inputs import USAGE_INPUTS
 
-CASES: list[InputCase] = [*LEDGER_INPUTS]
+CASES: list[InputCase] = [*LEDGER_INPUTS, *USAGE_INPUTS]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
