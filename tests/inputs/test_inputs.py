@@ -2,8 +2,9 @@
 
 import pytest
 from input_case import InputCase
+from table_inputs import TABLE_INPUTS
 
-CASES: list[InputCase] = []
+CASES: list[InputCase] = [*TABLE_INPUTS]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
