@@ -132,8 +132,8 @@ def test_the_instant_of_the_server_divides_past_from_future(tmp_path: Path) -> N
     later = int(datetime(2027, 1, 2, tzinfo=UTC).timestamp()) * 10**9
     edited = with_version((path / OVI).read_text(), "").replace("rate: 0.3}", "rate: 0.4}")
     edited = edited.replace("total: 0.30", "total: 0.40")
-    for now, taken in ((NOW, True), (later, False)):
-        tables = TableFolder(path, clock=lambda now=now: now)
+    for clock, taken in ((lambda: NOW, True), (lambda: later, False)):
+        tables = TableFolder(path, clock=clock)
         before = (path / OVI).read_text()
         (path / OVI).write_text(edited)
         if taken:
