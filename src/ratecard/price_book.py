@@ -116,7 +116,8 @@ class PriceBook:
         """The quote of a body of `POST /video/quote`: a mapping, or JSON as bytes or text.
 
         `source` is what is known of the video to process (upscale, interpolation, source-matched ratios). Amounts are
-        in the model's currency; the total is rounded once, as its table says. Raises `QuoteError` and nothing else.
+        in the model's currency; the total is rounded once, as its table says. Raises `QuoteError`, and `TableError` for
+        a version that contradicts its own examples.
 
         >>> from ratecard import load_rate_card
         >>> prices = load_rate_card().at(date(2026, 10, 1))
@@ -135,7 +136,8 @@ class PriceBook:
         """The charge of any metered request: a typed usage, a mapping, or JSON.
 
         `type` may be left out: it is then its model's own, or `upscale` where an image model is given a `factor`.
-        Amounts are exact, in the model's currency; only video is rounded. Raises `QuoteError` and nothing else.
+        Amounts are exact, in the model's currency; only video is rounded. Raises `QuoteError`, and `TableError` for a
+        version that contradicts its own examples.
 
         >>> from ratecard import load_rate_card
         >>> prices = load_rate_card().at(date(2026, 8, 22))
