@@ -36,12 +36,12 @@ class Served:
 
 
 @contextmanager
-def served(folder: Path, *options: str) -> Iterator[Served]:
+def served(folder: Path, *options: str, usage: str = "usage.csv") -> Iterator[Served]:
     """`ratecard whatif usage.csv`, started in a folder."""
     # NiceGUI behaves otherwise where it believes to be under test.
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "NICEGUI"))}
     environment["TMPDIR"] = str(folder)
-    words = [sys.executable, "-m", "ratecard", "whatif", "usage.csv", "--no-open", *options]
+    words = [sys.executable, "-m", "ratecard", "whatif", usage, "--no-open", *options]
     with subprocess.Popen(
         words, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
@@ -87,9 +87,9 @@ def write(page: Chrome, label: str, words: str, number: int = 0) -> None:
     found.send_keys(words)
 
 
-def choose(page: Chrome, label: str, word: str) -> None:
+def choose(page: Chrome, label: str, word: str, number: int = 0) -> None:
     """Choose what begins with a word."""
-    found = field(page, label)
+    found = field(page, label, number)
     found.click()
     found.send_keys(word)
 
