@@ -13,7 +13,7 @@ from selenium.webdriver import ActionChains, Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
-from served import Served, choose, field, press, served, text_of, tiles, wait, write
+from served import Served, choose, field, press, served, started, text_of, tiles, wait, write
 
 from browsers import DESKTOP, PHONE, browser, complaints_of
 from ratecard.card import load_rate_card
@@ -34,8 +34,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def running(folder: Path) -> Iterator[Served]:
     with browser(DESKTOP):  # there is one: else nothing is started
         pass
-    with served(folder, "--at", DAY, "--cost", DAY) as started:
-        yield started
+    with served(folder, "--at", DAY, "--cost", DAY) as running_page:
+        yield running_page
 
 
 @pytest.fixture
@@ -252,10 +252,26 @@ def test_who_does_not_ask_for_this_machine_is_refused(running: Served) -> None:
         assert answer.status == 400
 
 
+def test_what_takes_a_while_says_so_until_it_is_done(tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    words = (str(Path(__file__).with_name("held_desk.py")), str(write_usage(tmp_path / "usage.csv")), str(go))
+    with browser(DESKTOP) as page, started(tmp_path, *words) as running:
+        page.get(running.url)
+        wait(lambda: "brings" in text_of(page, "h1"))
+        busy = page.find_element(By.CSS_SELECTOR, ".busy")
+        assert not busy.is_displayed()
+        choose(page, "Which", "kling-o3")
+        wait(busy.is_displayed)
+        assert text_of(page, ".busy") == "Pricing all usage again ..."
+        assert "brings" in text_of(page, "h1")
+        go.touch()
+        wait(lambda: "rises" in text_of(page, "h1") and not busy.is_displayed())
+
+
 def test_ctrl_c_ends_it_and_leaves_nothing(tmp_path: Path) -> None:
     write_usage(tmp_path / "usage.csv")
-    with browser(DESKTOP) as page, served(tmp_path) as started:
-        page.get(started.url)
+    with browser(DESKTOP) as page, served(tmp_path) as running:
+        page.get(running.url)
         wait(lambda: text_of(page, "h1"))
-        assert started.interrupt() == (0, "")
+        assert running.interrupt() == (0, "")
     assert [path.name for path in tmp_path.iterdir()] == ["usage.csv"]
