@@ -1,15 +1,13 @@
 """What was read of a usage: its files, its columns, and its rows."""
 
 from collections.abc import Collection, Mapping
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from ratecard.simulation.columns import COLUMNS, DAY, OTHER_NAMES
 from ratecard.simulation.plan import Plan, Usage
 from ratecard.simulation.usage_files import Source
+from ratecard.words.suggest import suggestions
 
-# Names that are less alike are not taken for each other.
-_ALIKE = 0.75
 _HEAD = ("type", "model", "timestamp")
 
 
@@ -81,4 +79,4 @@ def _meant(name: str, missing: Collection[str]) -> str | None:
     words = name.lower()
     if (own := OTHER_NAMES.get(words)) in missing:
         return own
-    return next(iter(get_close_matches(words, missing, n=1, cutoff=_ALIKE)), None)
+    return next(iter(suggestions(name, missing, most=1, slip=True)), None)

@@ -10,7 +10,9 @@ from ratecard.diff.side import Side
 from ratecard.simulation.as_billed import AS_BILLED, AsBilled
 from ratecard.simulation.chosen import Chosen
 from ratecard.simulation.columns import COLUMNS, DAY, LAYOUTS
+from ratecard.simulation.costs import Costs
 from ratecard.simulation.effect import check_effect
+from ratecard.simulation.elsewhere import NOWHERE, Elsewhere
 from ratecard.simulation.engines.duckdb_engine import DEFAULT_MEMORY, Workspace, open_usage
 from ratecard.simulation.engines.spark_session import is_spark_frame
 from ratecard.simulation.failure import SimulationError
@@ -18,14 +20,15 @@ from ratecard.simulation.ledger_pricer import LedgerPricer
 from ratecard.simulation.ledger_usage import EXPORT_NAMES
 from ratecard.simulation.plan import Plan, Usage, places_of_type
 from ratecard.simulation.predicates import Predicates
-from ratecard.simulation.pricer import Outcome, Pricer, Refused
+from ratecard.simulation.pricer import Outcome, Pricer
 from ratecard.simulation.progress import OPENED, PRICED, READ, Progress, silent, within
 from ratecard.simulation.reading import Reading
 from ratecard.simulation.result import Simulation
 from ratecard.simulation.roll_up import RollUp
 from ratecard.simulation.roll_up_sql import Grouping
-from ratecard.simulation.specification import Specification, sides
+from ratecard.simulation.specification import Specification, costs_of, sides
 from ratecard.simulation.usage_files import Source
+from ratecard.tables.limits import Limits
 from ratecard.words.suggest import did_you_mean
 
 Engine = Literal["duckdb", "spark"]
@@ -71,7 +74,9 @@ def simulate(
     memory: str = DEFAULT_MEMORY,
     engine: Engine | None = None,
     master: str | None = None,
-    costs: Specification | None = None,
+    costs: Specification | Costs | None = None,
+    successors: bool = False,
+    remap: Mapping[str, str] | None = None,
     progress: Progress = silent,
 ) -> Simulation:
     """Price usage under the current prices and under each candidate, exactly.
@@ -88,29 +93,36 @@ def simulate(
     `engine` is "duckdb", or "spark" for what outgrows a machine; a Spark frame chooses Spark by itself. `master` is
     where Spark runs, by default on this machine.
 
-    Amounts are exact sums, in one `currency`, of what each request is charged, its rounding included. Raises
-    `SimulationError`; with `strict` also for rows that cannot be priced, which otherwise are counted by reason in
-    `unpriced`.
+    `costs` is what we pay, for `margin()`: prices as above (at the instant of the side that they are compared with), a
+    CSV file of `model,unit,cost` or `sku,cost`, or a share of what is charged, like "60%". With `successors`,
+    candidates price what they no longer offer at the successor of its model; `remap` names models whose rows they price
+    as requests of another.
+
+    Amounts are exact sums, in one `currency`, of what each request is charged, its rounding included. A row that only
+    one side offers is `lost` or `new`. Raises `SimulationError`; with `strict` also for rows that no side can price,
+    which otherwise are counted by reason in `unpriced`.
     """
     several = isinstance(candidates, (list, tuple)) and not isinstance(candidates, Side)
     listed: Sequence[Any] = candidates if several else [candidates]  # type: ignore[assignment]
     folder = Path(tables) if tables else None
     compared = sides(current, listed, folder)
-    paid = sides(costs, (), folder)[0] if costs is not None else None
+    paid, elsewhere = costs_of(costs, compared, folder), Elsewhere(dict(remap or {}), successors)
+    elsewhere.check(side.card for side in compared)
     chosen, names = Chosen.of(where, since, until), columns or {}
     workspace = Workspace(memory)
     try:
-        with _opened(workspace, usage, names, engine, master, within(progress, 0, OPENED)) as opened:
+        limits, begun = compared[0].card.tables.limits, within(progress, 0, OPENED)
+        with _opened(workspace, usage, names, engine, master, limits, begun) as opened:
             known = opened.known
             keys = keys_of(known) if by is None else by
             _check_names(known, names, (*keys, *chosen.columns))
-            plan = plan_of((*compared, *filter(None, [paid])), keys, known, chosen)
+            plan = plan_of(compared, keys, known, chosen, paid, elsewhere)
             reading = Reading(opened.source)
             if chosen:
                 found_rows, _, undated = opened.counted(plan)
                 reading = reading._replace(chosen=chosen.words(), found=found_rows, undated=undated)
-            usual = Pricer(plan.predicates, currency)
-            pricer = LedgerPricer(plan.predicates, compared[0].card) if known.is_ledger else usual
+            usual = Pricer(plan.predicates, currency, elsewhere)
+            pricer = LedgerPricer(plan.predicates, compared[0].card, currency) if known.is_ledger else usual
             places = {type_: places_of_type(known, layout) for type_, layout in known.layouts.items()}
             rolled = RollUp(workspace, plan, places)
             outcomes: list[list[Outcome]] = [[] for _ in compared]
@@ -125,8 +137,9 @@ def simulate(
                 odd=opened.odd_instant(plan) if reading.undated or (plan.dated and None in moments) else ""
             )
         within(progress, READ, PRICED)("Pricing", None)
+        elsewhere.check_used({counted.shape.model for counted in rolled.shapes})
         found = Simulation(rolled, compared, pricer, outcomes, paid)
-        if found.rows and len(compared) > 1 and _all_refused(outcomes):
+        if found.rows and not found.priced and len(compared) > 1:
             raise SimulationError(found.unpriced_text())
         check_effect(found)
     except BaseException:
@@ -144,6 +157,7 @@ def _opened(
     names: Mapping[str, str],
     engine: Engine | None,
     master: str | None,
+    limits: Sequence[Limits],
     progress: Progress,
 ) -> AbstractContextManager[OpenUsage]:
     """The usage, opened by an engine."""
@@ -157,7 +171,7 @@ def _opened(
         return spark_engine.open_usage(usage, names, master, progress)
     if master:
         raise SimulationError(f"the master {master} is of Spark; add engine spark")
-    return open_usage(workspace, usage, names, progress)
+    return open_usage(workspace, usage, names, limits, progress)
 
 
 def _check_names(known: Usage, names: Mapping[str, str], asked: Sequence[str]) -> None:
@@ -170,18 +184,20 @@ def _check_names(known: Usage, names: Mapping[str, str], asked: Sequence[str]) -
             raise SimulationError(f"--map {name}={theirs}: '{name}' {words}.{near}")
 
 
-def _all_refused(outcomes: Sequence[Sequence[Outcome]]) -> bool:
-    """Whether no side prices a single row."""
-    return all(isinstance(each, Refused) for side in outcomes for each in side)
-
-
 def keys_of(usage: Usage) -> tuple[str, ...]:
     """What usage is grouped by where nobody says: model, day and customer, as far as it has them."""
     needed = {"model": "model", DAY: "timestamp", "customer": "customer"}
     return tuple(key for key, column in needed.items() if usage.has(column))
 
 
-def plan_of(compared: Sequence[Side], by: Sequence[str], usage: Usage, chosen: Chosen = _ALL) -> Plan:
+def plan_of(
+    compared: Sequence[Side],
+    by: Sequence[str],
+    usage: Usage,
+    chosen: Chosen = _ALL,
+    costs: Costs | None = None,
+    elsewhere: Elsewhere = NOWHERE,
+) -> Plan:
     """What has to be rolled up for these sides and keys. Raises `SimulationError` for a column that there is not."""
     for key in by:
         if key != DAY and not usage.gives(key):
@@ -202,7 +218,12 @@ def plan_of(compared: Sequence[Side], by: Sequence[str], usage: Usage, chosen: C
     if (dated or DAY in by) and not usage.has("timestamp"):
         words = "Name it: --map timestamp=COLUMN, or compare dates and leave out day"
         raise SimulationError(f"the usage has no column 'timestamp', and rows are priced at their own. {words}")
-    predicates = Predicates.of((side.card for side in compared), dated=dated, by_model=not usage.is_ledger)
+    if usage.is_ledger and elsewhere:
+        words = "a billing export holds what was charged, not the requests"
+        raise SimulationError(f"{words}: neither successors nor other models can be asked for them; give the usage")
+    cards = [side.card for side in compared] + ([costs.card.card] if costs and costs.card else [])
+    pairs = elsewhere.pairs(cards)
+    predicates = Predicates.of(cards, dated=dated, by_model=not usage.is_ledger, pairs=pairs)
     rpc = next(
         (model.model for side in compared for model in side.card.tables.models.values() if model.type == "rpc"), "rpc"
     )

@@ -33,6 +33,7 @@ from ratecard.simulation.usage_files import (
     one_kind,
     unchanged,
 )
+from ratecard.tables.limits import Limits
 from ratecard.words.suggest import did_you_mean
 
 DEFAULT_MEMORY = "1GB"
@@ -158,16 +159,20 @@ class DuckDbUsage(NamedTuple):
 
 @contextmanager
 def open_usage(
-    workspace: Workspace, usage: Any, names: Mapping[str, str], progress: Progress = silent
+    workspace: Workspace,
+    usage: Any,
+    names: Mapping[str, str],
+    limits: Sequence[Limits] = (),
+    progress: Progress = silent,
 ) -> Iterator[DuckDbUsage]:
     """Make the view `usage` of files or a frame; `names` says where a column of ours has another name.
 
-    Raises `SimulationError` with the file or the column, and what is allowed; at the end also where a file is not the
-    one any more that it was in the beginning.
+    `limits` are those of the tables under which a billing export was billed. Raises `SimulationError` with the file or
+    the column, and what is allowed; at the end also where a file is not the one any more that it was in the beginning.
     """
     if not isinstance(usage, (str, Path)) and not (isinstance(usage, (list, tuple)) and usage):
         _register(workspace.connection, usage)
-        yield _opened(workspace, names, Source(), written=False)
+        yield _opened(workspace, names, Source(), limits, written=False)
         return
     given = [str(each) for each in ([usage] if isinstance(usage, (str, Path)) else usage)]
     files = [file for each in given for file in _files(workspace, each)]
@@ -179,17 +184,21 @@ def open_usage(
         with readable():
             query, rows = _reading(workspace, kind, files)
             workspace.connection.execute(f"CREATE OR REPLACE VIEW usage AS {query}")
-        opened = _opened(workspace, names, Source.of(before), written=kind != ".parquet")
+        opened = _opened(workspace, names, Source.of(before), limits, written=kind != ".parquet")
         yield opened._replace(rows=rows) if opened.rows is None else opened
 
 
-def _opened(workspace: Workspace, names: Mapping[str, str], source: Source, *, written: bool) -> DuckDbUsage:
+def _opened(
+    workspace: Workspace, names: Mapping[str, str], source: Source, limits: Sequence[Limits], *, written: bool
+) -> DuckDbUsage:
     """The view `usage` as a usage; `written`: every reading of it reads text."""
     connection = workspace.connection
     declared, table = _described(connection, "usage"), "usage"
     if export := Export.of(tuple(declared), names):
-        table = LEDGER
-        connection.execute(f"CREATE OR REPLACE VIEW {table} AS {ledger_view(connection, export, 'usage')}")
+        when, table, dialect = export.named["timestamp"], LEDGER, DuckDbSql()
+        day = dialect.day(dialect.quoted(when), column_type(declared[when])[0])
+        view = ledger_view(connection, export, "usage", day, limits)
+        connection.execute(f"CREATE OR REPLACE VIEW {table} AS {view}")
     elif (instant := names.get("timestamp", "timestamp")) in declared and declared[instant] in _NANOSECONDS:
         table, name = "instants", DuckDbSql().quoted(instant)
         micros = f"make_timestamp(epoch_ns({name}) // 1000)"  # casts round up, which may be the next day

@@ -16,7 +16,7 @@ def about_table(report: Report) -> Table:
         for name, side in zip(report.names, simulation.sides, strict=True)
     ]
     if (costs := simulation.costs) is not None:
-        rows.append(("Costs", f"{costs.label}, tables {costs.card.digest}"))
+        rows.append(("Costs", costs.about))
     rows += [
         ("Rows", f"{count(simulation.rows)} = {count(simulation.priced)} priced + {count(report.unpriced)} not priced"),
         *_read(report),
