@@ -2,8 +2,9 @@
 
 import pytest
 from input_case import InputCase
+from limits_inputs import LIMITS_INPUTS
 
-CASES: list[InputCase] = []
+CASES: list[InputCase] = [*LIMITS_INPUTS]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
