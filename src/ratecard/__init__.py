@@ -7,6 +7,8 @@
 (Decimal('0.77'), 'USD')
 """
 
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from ratecard.account.keys import Amounts, ApiKey, ApiKeyList, ConsumptionLimits, KeyUsage, within_limits
@@ -35,7 +37,7 @@ from ratecard.requests.usage import (
     UpscaleUsage,
     VideoUsage,
 )
-from ratecard.words.errors import Fault, InstantError, QuoteError, RateCardError, TableError
+from ratecard.words.errors import CurrencyError, Fault, InstantError, QuoteError, RateCardError, TableError
 
 if TYPE_CHECKING:
     from ratecard.simulation.simulate import simulate as simulate
@@ -47,6 +49,7 @@ __all__ = [
     "BalanceError",
     "Block",
     "ConsumptionLimits",
+    "CurrencyError",
     "EditUsage",
     "EmbeddingUsage",
     "Estimate",
@@ -90,13 +93,25 @@ __all__ = [
     "period_start",
     "read_ledger",
     "settle",
+    "simulate",
     "sunset",
     "within_limits",
 ]
+# `from ratecard import *` must work without the extra.
+if not (find_spec("duckdb") and find_spec("pyarrow")):
+    __all__.remove("simulate")
+
+# Packages that are loaded when they are asked for: their extras may not be installed.
+_PACKAGES = ("history", "probe", "server", "testing")
 
 
 def __getattr__(name: str) -> Any:
-    """`simulate`, loaded with its engine when it is asked for: `pip install 'ratecard[simulate]'`."""
+    """What is loaded when it is asked for: `simulate`, and the packages of the extras, like `ratecard.server`.
+
+    Raises `ImportError`, with the extra to install where it is missing.
+    """
+    if name in _PACKAGES:
+        return import_module(f"ratecard.{name}")
     if name != "simulate":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from ratecard.simulation.failure import missing_extra

@@ -2,9 +2,10 @@
 
 import pytest
 from input_case import InputCase
+from ledger_inputs import LEDGER_INPUTS
 from limits_inputs import LIMITS_INPUTS
 
-CASES: list[InputCase] = [*LIMITS_INPUTS]
+CASES: list[InputCase] = [*LEDGER_INPUTS, *LIMITS_INPUTS]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

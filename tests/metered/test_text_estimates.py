@@ -67,8 +67,9 @@ def test_both_ends_are_prices_of_real_usages(
     assert (found.lowest, found.highest) == (Decimal(lowest), Decimal(highest))
     ends = set()
     for name in ("cached_tokens", "cache_creation_input_tokens", "none"):
+        details = {} if name == "none" else {name: prompt}
         for completion in (0, most):
-            usage = {"prompt_tokens": prompt, "completion_tokens": completion, "prompt_tokens_details": {name: prompt}}
+            usage = {"prompt_tokens": prompt, "completion_tokens": completion, "prompt_tokens_details": details}
             ends.add(total(prices, "text", model, usage=usage))
     assert (min(ends), max(ends)) == (found.lowest, found.highest)
 

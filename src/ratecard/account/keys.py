@@ -19,9 +19,14 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from ratecard.rating.payment import check_paid, worth_of
 from ratecard.rating.quote import Quote
-from ratecard.words.money import READING, add
+from ratecard.words.errors import CurrencyError
+from ratecard.words.money import EXACT, READING, add
 from ratecard.words.wording import echo
+
+# The balance that a key record has no limit for.
+_UNLIMITED = "BUNDLED_CREDITS"
 
 
 class _Record(BaseModel):
@@ -183,20 +188,61 @@ def within_limits(
     key_record: ApiKey | Mapping[str, Any],
     spent: Mapping[str, Decimal] | Decimal | None = None,
     *,
-    currency: str = "usd",
+    currency: str | None = None,
+    paid: Mapping[str, Decimal] | None = None,
 ) -> bool:
-    """Whether a charge keeps a key within its spending limit of the current period.
+    """Whether a charge keeps a key within its spending limits of the current period.
 
-    `spent` is what the key spent in the period so far, by currency (`usd`, `diem`, `vcu`) or in `currency`; the
-    record's own `currentPeriodUsage` where it is left out. A currency without a limit is unlimited.
+    `currency` (`usd`, `diem`, `vcu`) is what pays the charge, by default that of the quote; where several balances pay,
+    `paid` is what each of them pays, as `settle` splits it, and each is judged by its own limit. `spent` is what the
+    key spent in the period so far, by currency or in the one that pays; the record's own `currentPeriodUsage` where it
+    is left out. A currency without a limit is unlimited, and bundled credits have none in the record. Raises
+    `CurrencyError` for a quote that is not in USD, and for a currency without a limit or a rate in limits.yaml.
+
+    >>> from datetime import UTC
+    >>> from ratecard import load_rate_card, settle
+    >>> quote = load_rate_card().at(datetime(2026, 10, 1, tzinfo=UTC)).quote_video({"model": "ovi-image-to-video"})
+    >>> key = {"consumptionLimits": {"usd": "0.10", "diem": "0.20"}}
+    >>> paid = settle(quote, {"DIEM": Decimal("0.20"), "USD": Decimal(5)})
+    >>> within_limits(quote, key), within_limits(quote, key, paid=paid)
+    (False, True)
     """
     key = key_record if isinstance(key_record, ApiKey) else ApiKey.model_validate(key_record)
-    name = currency.lower()
-    if name not in Amounts.model_fields:
-        raise ValueError(f"currency={currency!r} has no spending limit. Allowed: {', '.join(Amounts.model_fields)}")
-    limit: Decimal | None = getattr(key.consumptionLimits, name)
-    if spent is None:
-        before: Decimal = getattr(key.currentPeriodUsage, name)
+    if paid is not None and currency is not None:
+        raise CurrencyError("currency and paid are both given. Leave out currency")
+    if paid is not None:
+        check_paid(quote.total, quote.currency, quote.rates, paid)
+        parts = {name.lower(): part for name, part in paid.items() if part and name != _UNLIMITED}
     else:
-        before = spent.get(name, Decimal(0)) if isinstance(spent, Mapping) else spent
-    return limit is None or add(before, quote.total) <= limit
+        payer = quote.currency if currency is None else currency.upper()
+        _limit_of(key, payer.lower())
+        parts = {payer.lower(): EXACT.divide(quote.total, worth_of(payer, quote.currency, quote.rates))}
+    before = _spent(key, spent, parts)
+    limits = {name: _limit_of(key, name) for name in parts}
+    return all(limit is None or add(before[name], parts[name]) <= limit for name, limit in limits.items())
+
+
+def _limit_of(key: ApiKey, name: str) -> Decimal | None:
+    if name not in Amounts.model_fields:
+        allowed = ", ".join(Amounts.model_fields)
+        raise CurrencyError(f"currency={name.upper()!r} has no spending limit. Allowed: {allowed}")
+    limit: Decimal | None = getattr(key.consumptionLimits, name)
+    return limit
+
+
+def _spent(
+    key: ApiKey, spent: Mapping[str, Decimal] | Decimal | None, parts: Mapping[str, Decimal]
+) -> Mapping[str, Decimal]:
+    """What was spent so far in each of the currencies that pay."""
+    if spent is None:
+        return {name: getattr(key.currentPeriodUsage, name) for name in Amounts.model_fields}
+    if not isinstance(spent, Mapping):
+        if len(parts) > 1:
+            raise CurrencyError(f"spent={spent!r} of a charge that {', '.join(parts)} pay. Give it by currency")
+        return dict.fromkeys(parts, spent)
+    before = dict.fromkeys(Amounts.model_fields, Decimal(0))
+    for name, amount in spent.items():
+        if name.lower() not in before:
+            raise CurrencyError(f"spent has {name!r}. Allowed: {', '.join(before)}")
+        before[name.lower()] = amount
+    return before

@@ -3,48 +3,60 @@
 from collections.abc import Mapping
 from decimal import Decimal
 
-from ratecard.tables.limits import Diem, TopUp
+from ratecard.account.shipped import shipped_rates
+from ratecard.rating.payment import worths
+from ratecard.rating.quote import Quote
+from ratecard.tables.limits import Diem, Rates, TopUp
+from ratecard.words.currency import USD
 from ratecard.words.errors import RateCardError
 from ratecard.words.money import EXACT, multiply, text
 from ratecard.words.suggest import did_you_mean
 
-# The order in which an account pays; one of each is worth one US dollar.
-ORDER = ("DIEM", "BUNDLED_CREDITS", "USD")
-
 
 class BalanceError(RateCardError):
-    """An amount that the balances cannot pay; `missing` is how much."""
+    """An amount that the balances cannot pay; `missing` is how much of it, in its own currency."""
 
-    def __init__(self, amount: Decimal, missing: Decimal) -> None:
-        super().__init__(amount, missing)
-        self.amount, self.missing = amount, missing
+    def __init__(self, amount: Decimal, missing: Decimal, order: tuple[str, ...]) -> None:
+        super().__init__(amount, missing, order)
+        self.amount, self.missing, self.order = amount, missing, order
 
     def __str__(self) -> str:
-        return f"{text(self.amount)} cannot be paid: {text(self.missing)} is missing after {', '.join(ORDER)}"
+        return f"{text(self.amount)} cannot be paid: {text(self.missing)} is missing after {', '.join(self.order)}"
 
 
-def settle(amount: Decimal, balances: Mapping[str, Decimal]) -> dict[str, Decimal]:
-    """Split an amount over DIEM, bundled credits and USD, in that order: what each of them pays; exact.
+def settle(
+    amount: Quote | Decimal, balances: Mapping[str, Decimal], *, rates: Rates | None = None
+) -> dict[str, Decimal]:
+    """Split a charge over DIEM, bundled credits and USD, in that order: what each of them pays, in units of its own.
 
-    Raises `BalanceError` where the balances do not reach, and `ValueError` for a negative or inexact number.
+    `amount` is a quote, or US dollars. `rates` is what one of each balance is worth in US dollars: by default that of
+    the quote's price book, and for an amount that of the shipped limits. A quote in another currency is paid in that
+    currency alone. Exact. Raises `BalanceError` where the balances do not reach, and `ValueError` for a negative or
+    inexact number, and for a balance that has no rate.
 
     >>> settle(Decimal("0.95"), {"DIEM": Decimal("0.40"), "USD": Decimal("5")})
     {'DIEM': Decimal('0.40'), 'BUNDLED_CREDITS': Decimal('0'), 'USD': Decimal('0.55')}
     """
-    rest = _number("amount", amount)
+    if isinstance(amount, Quote):
+        due, currency, rates = amount.total, amount.currency, rates or amount.rates
+    else:
+        due, currency, rates = amount, USD, rates or shipped_rates()
+    rest, payers = _number("amount", due), worths(currency, rates)
     have: dict[str, Decimal] = {}
     for name, balance in balances.items():
-        if name.upper() not in ORDER:
-            raise ValueError(f"balances has {name!r}. Allowed: {', '.join(ORDER)}")
+        if name.upper() not in payers:
+            raise ValueError(f"balances has {name!r}. Allowed: {', '.join(payers)}")
         if name.upper() in have:
             raise ValueError(f"balances has {name!r} twice; keep one")
         have[name.upper()] = _number(f"balances[{name!r}]", balance)
     paid = {}
-    for currency in ORDER:
-        paid[currency] = min(have.get(currency, Decimal(0)), rest)
-        rest = EXACT.subtract(rest, paid[currency])
+    for payer, worth in payers.items():
+        balance = have.get(payer, Decimal(0))
+        enough = multiply(balance, worth) >= rest
+        paid[payer] = EXACT.divide(rest, worth) if enough else balance
+        rest = Decimal(0) if enough else EXACT.subtract(rest, multiply(balance, worth))
     if rest:
-        raise BalanceError(amount, rest)
+        raise BalanceError(due, rest, tuple(payers))
     return paid
 
 

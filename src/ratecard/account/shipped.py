@@ -6,6 +6,7 @@ from typing import Literal, overload
 
 from ratecard.account.limits import Limit, Sunset, VideoLimit
 from ratecard.card import RateCard, load_rate_card
+from ratecard.tables.limits import Rates
 
 
 @overload  # mypy cannot say "every str but this one"
@@ -52,6 +53,15 @@ def sunset(endpoint: str, *, at: datetime | date | None = None) -> Sunset | None
     410
     """
     return _shipped().at(at or datetime.now(UTC)).sunset(endpoint)
+
+
+def shipped_rates() -> Rates:
+    """What one of each balance is worth in US dollars, from the newest limits of the shipped tables.
+
+    >>> shipped_rates().DIEM, shipped_rates().VCU
+    (Decimal('1'), None)
+    """
+    return _shipped().tables.limits[0].rates
 
 
 @lru_cache(maxsize=1)

@@ -9,6 +9,7 @@ from ratecard.tables.rate import ANY
 from ratecard.tables.selection import Accepting, domains_of, missing, overlaps, tiers
 from ratecard.tables.version import Model, Version
 from ratecard.tables.vocabulary import Unit
+from ratecard.words.currency import ISO_4217
 from ratecard.words.suggest import did_you_mean
 from ratecard.words.tree import Path
 
@@ -34,7 +35,7 @@ def check_model(model: Model[Any], units: Mapping[str, Unit] | None) -> Iterator
 
 def check_currency(path: Path, currency: str) -> Iterator[Finding]:
     """A currency is named by its code."""
-    if not (len(currency) == 3 and currency.isascii() and currency.isalpha() and currency.isupper()):
+    if currency not in ISO_4217:
         yield path, f"currency '{currency}' is not an ISO 4217 code. Write three capitals, like USD"
 
 

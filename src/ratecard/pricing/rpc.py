@@ -6,12 +6,13 @@ from typing import Any
 from ratecard.pricing.compiled import Metered, Rater
 from ratecard.rating.quote import Quote
 from ratecard.rating.rpc_credits import Tier, networks_of, rpc_lines, tier_of_method
-from ratecard.requests.asked import Problems, accepted
+from ratecard.requests.asked import Problems, accepted, unrecognized, usage_problems
 from ratecard.requests.body import INVALID
 from ratecard.requests.fields import Boolean, Choice, Text
+from ratecard.requests.text_usage import mapping_of
 from ratecard.tables.metered_charges import Chain, RpcCredits
 from ratecard.words.errors import QuoteError
-from ratecard.words.wording import REQUIRED, echo, wrong_type
+from ratecard.words.wording import REQUIRED, NotOffered, echo, wrong_type
 
 
 def price_rpc(metered: Metered, charge: RpcCredits) -> Rater:
@@ -20,7 +21,7 @@ def price_rpc(metered: Metered, charge: RpcCredits) -> Rater:
     networks = Choice(chains, fold=False)
 
     def rate(usage: Mapping[str, Any], suffix: Mapping[str, Any]) -> Quote:
-        problems: Problems = []
+        problems = usage_problems(usage, ("network", "calls"))
         network = accepted(networks, usage.get("network"))
         if network is None:
             given = networks.messages(usage["network"]) if "network" in usage else [REQUIRED]
@@ -51,20 +52,23 @@ def _read_calls(
 
 def _read_call(given: object, index: int, charge: RpcCredits, chain: Chain | None, problems: Problems) -> Tier | None:
     """The tier of a call; None for one that failed, whatever it was, or that is wrong."""
-    if not isinstance(given, Mapping):
+    call = mapping_of(given)
+    if call is None:
         problems.append((("calls", index), wrong_type("object", given)))
         return None
-    method, failed, tier = accepted(Text(), given.get("method")), "false", None
-    if "failed" in given:
-        failed = accepted(Boolean(), given["failed"])
+    problems += unrecognized(call, ("method", "failed"), ("calls", index))
+    method, failed, tier = accepted(Text(), call.get("method")), "false", None
+    if "failed" in call:
+        failed = accepted(Boolean(), call["failed"])
     if method is None:
-        message = wrong_type("string", given["method"]) if "method" in given else REQUIRED
+        message = wrong_type("string", call["method"]) if "method" in call else REQUIRED
         problems.append((("calls", index, "method"), message))
     elif failed != "true":
         tier = tier_of_method(charge, method, chain)
         if tier is None:
             where = f" on {chain.chain}" if chain and tier_of_method(charge, method) else ""
-            problems.append((("calls", index, "method"), f"This method is not supported{where}: {echo(method)}"))
+            words = NotOffered(f"This method is not supported{where}: {echo(method)}")
+            problems.append((("calls", index, "method"), words))
     if failed is None:
-        problems.append((("calls", index, "failed"), wrong_type("boolean", given["failed"])))
+        problems.append((("calls", index, "failed"), wrong_type("boolean", call["failed"])))
     return tier

@@ -1,9 +1,10 @@
 """Numbers of the API that are not prices: dated like prices, with a source."""
 
 import re
+from decimal import Decimal
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from ratecard.tables.rate import SOURCE_KEY
 from ratecard.tables.scalars import Count, Day, Frozen, Positive, Text, Words, read_text
@@ -99,6 +100,30 @@ class Diem(Frozen):
     least_staked: Positive
 
 
+def _exact(worth: Decimal) -> Decimal:
+    digits = worth.as_integer_ratio()[0]
+    for factor in (2, 5):
+        while digits and digits % factor == 0:
+            digits //= factor
+    if digits != 1:
+        raise ValueError("divides no dollar into decimals: a charge could not be exact. Write one like 1, 0.5 or 0.8")
+    return worth
+
+
+Worth = Annotated[Positive, AfterValidator(_exact)]
+
+
+class Rates(Frozen):
+    """What one of each balance is worth in US dollars; one without a rate pays for nothing, and has no limit.
+
+    The worth divides every amount exactly, so that what is charged in a balance is never rounded.
+    """
+
+    DIEM: Worth | None = None
+    BUNDLED_CREDITS: Worth | None = None
+    VCU: Worth | None = None
+
+
 class EndpointRetirement(_Placed):
     """An endpoint that ends: deprecated from one day on, gone from another, and what to use instead.
 
@@ -129,6 +154,7 @@ class Limits(_Placed):
     estimates: Estimates = Estimates()
     top_up: TopUp
     diem: Diem
+    rates: Rates = Rates()
     sunsets: tuple[EndpointRetirement, ...]
 
 

@@ -10,7 +10,7 @@ from ratecard.tables.rate import Rate
 from ratecard.testing.case import Case, expect
 from ratecard.testing.laws.law import Law, charged_by
 from ratecard.testing.request import Request
-from ratecard.testing.token_usages import DETAILS, token_usages, tokens_of
+from ratecard.testing.token_usages import DETAILS, in_any_dialect, token_usages, tokens_of
 
 
 def every_token_is_charged_once(case: Case, data: st.DataObject) -> None:
@@ -29,6 +29,15 @@ def the_whole_prompt_chooses_one_tier(case: Case, data: st.DataObject) -> None:
     expected = [rate.source for rate in rates]
     sources = [line.source for line in asked.quote.lines]
     expect(sources == expected, f"The tier says {', '.join(expected) or 'nothing'}", asked)
+
+
+def every_dialect_costs_the_same(case: Case, data: st.DataObject) -> None:
+    """The same tokens cost the same in the words of every provider, whatever it says beside them that costs nothing."""
+    asked = case.ask(data.draw(_tokens(case)))
+    tokens = asked.request.body["usage"]
+    said = data.draw(in_any_dialect(tokens, embedding=case.found.type == "embedding"))
+    again = case.ask(asked.request.with_fields(usage=said))
+    expect(again.quote == asked.quote, "In another dialect it is another quote", asked, again)
 
 
 def a_search_adds_its_own_price(case: Case, data: st.DataObject) -> None:
@@ -94,6 +103,7 @@ _BY_TOKEN = charged_by("tokens")
 LAWS = (
     Law(every_token_is_charged_once, _BY_TOKEN),
     Law(the_whole_prompt_chooses_one_tier, _BY_TOKEN),
+    Law(every_dialect_costs_the_same, _BY_TOKEN),
     Law(a_search_adds_its_own_price, _searches),
     Law(an_estimate_holds_what_it_will_cost, lambda case: case.found.type == "text"),
 )
