@@ -47,12 +47,30 @@ def promotion(folder: str | Path, candidate: str | Path, checked: date) -> Promo
     before = RateCard(tables_from(contents))
     after = before.with_candidate(candidate)
     file = load_candidate(candidate)
-    totals, faults = _totals(before, after)
-    if faults:
+    faults = list(_rewritten(before, after, file))
+    totals, wrong = ({}, []) if faults else _totals(before, after)
+    if faults := [*faults, *wrong]:
         raise TableError(faults)
     made = promoted(contents, before.tables, after.tables, file, totals, checked)
     _prove({**contents, **made.contents}, after.tables, file)
     return Promotion(Path(folder), contents, made.contents, tuple(made.added), after.digest)
+
+
+def _rewritten(before: RateCard, after: RateCard, file: CandidateFile) -> Iterator[Fault]:
+    """The versions of the tables that the candidate changes, since they begin while it holds."""
+    for name, model in before.tables.models.items():
+        made = {version.effective: version for version in after.tables.models[name].versions}
+        for version in model.versions:
+            if made[version.effective] is not version:
+                words = (
+                    f"version {version.effective} of {name} begins while the candidate holds, and would change with it"
+                )
+                fix = (
+                    f"promote adds lines and edits none: let the candidate end on that day (until: {version.effective})"
+                )
+                home, _, line = version.place.rpartition(":")
+                words = f"{words} ({file.candidate.effective} until {file.candidate.until}). {fix}, and edit it by hand"
+                yield Fault(home, int(line), (name,), words)
 
 
 def _totals(before: RateCard, after: RateCard) -> tuple[dict[tuple[str, date], list[str | None]], list[Fault]]:
@@ -63,7 +81,7 @@ def _totals(before: RateCard, after: RateCard) -> tuple[dict[tuple[str, date], l
         old = before.tables.models.get(model.model)
         there = {version.effective for version in (old or model).versions}
         for version in model.versions:
-            book, new = after.at(version.effective), version.effective not in there
+            book, new = after.unproved.at(version.effective), version.effective not in there
             for number, example in enumerate(version.examples):
                 try:
                     total = _total(book, model, example)

@@ -5,9 +5,22 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from currencies import PICTURE, card_in
-from ratecard import ApiKey, CurrencyError, InstantError, PriceBook, Quote, period_start, settle, within_limits
+from ratecard import (
+    ApiKey,
+    CurrencyError,
+    InstantError,
+    PriceBook,
+    Quote,
+    period_end,
+    period_start,
+    settle,
+    within_limits,
+)
+from ratecard.account.periods import PERIODS
 
 
 @pytest.fixture
@@ -153,11 +166,62 @@ def test_what_one_balance_pays_may_be_given_by_itself(quote: Quote) -> None:
 )
 def test_the_period_that_holds_an_instant(period: str, instant: datetime, start: datetime) -> None:
     found = period_start(period, instant)
+    assert found is not None
     assert (found, found.utcoffset()) == (start, timedelta(0))
 
 
 def test_a_period_or_time_that_is_none() -> None:
-    with pytest.raises(ValueError, match=r"limitPeriod 'YEAR' is not known. Allowed: DAY, EPOCH, MONTH"):
-        period_start("YEAR", datetime(2026, 9, 29, tzinfo=UTC))
-    with pytest.raises(InstantError, match="has no time zone"):
-        period_start("DAY", datetime(2026, 9, 29))  # noqa: DTZ001 - the mistake
+    said: dict[Any, str] = {
+        "YEAR": "limitPeriod 'YEAR' is not known. Allowed: DAY, EPOCH, LIFETIME, MONTH",
+        "month": "limitPeriod 'month' is not known. Did you mean 'MONTH'? Allowed: DAY, EPOCH, LIFETIME, MONTH",
+        None: "limitPeriod None is not known. Allowed: DAY, EPOCH, LIFETIME, MONTH",
+    }
+    for find in (period_start, period_end):
+        for period, words in said.items():
+            with pytest.raises(ValueError, match=r"limitPeriod") as caught:
+                find(period, datetime(2026, 9, 29, tzinfo=UTC))
+            assert str(caught.value) == words
+        for period in PERIODS:
+            with pytest.raises(InstantError, match="has no time zone"):
+                find(period, datetime(2026, 9, 29))  # noqa: DTZ001 - the mistake
+            with pytest.raises(InstantError, match="beyond the calendar"):
+                find(period, datetime.max.replace(tzinfo=timezone(timedelta(hours=-5))))
+
+
+@pytest.mark.parametrize(
+    ("period", "instant", "end"),
+    [
+        ("DAY", datetime(2026, 12, 31, 23, 59, 59, 9, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC)),
+        ("DAY", datetime(2026, 9, 29, tzinfo=UTC), datetime(2026, 9, 30, tzinfo=UTC)),
+        ("EPOCH", datetime(2026, 9, 29, 23, tzinfo=timezone(timedelta(hours=-2))), datetime(2026, 10, 1, tzinfo=UTC)),
+        ("MONTH", datetime(2026, 1, 31, 12, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)),
+        ("MONTH", datetime(2026, 2, 1, tzinfo=UTC), datetime(2026, 3, 1, tzinfo=UTC)),
+        ("MONTH", datetime(2026, 12, 1, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC)),
+        ("MONTH", datetime(2027, 1, 1, tzinfo=timezone(timedelta(hours=2))), datetime(2027, 1, 1, tzinfo=UTC)),
+        ("MONTH", datetime(9999, 11, 30, tzinfo=UTC), datetime(9999, 12, 1, tzinfo=UTC)),
+    ],
+)
+def test_the_end_of_the_period_that_holds_an_instant(period: str, instant: datetime, end: datetime) -> None:
+    found = period_end(period, instant)
+    assert found is not None
+    assert (found, found.utcoffset()) == (end, timedelta(0))
+
+
+def test_a_lifetime_neither_begins_nor_ends() -> None:
+    now = datetime(2026, 9, 29, tzinfo=UTC)
+    assert (period_start("LIFETIME", now), period_end("LIFETIME", now)) == (None, None)
+
+
+def test_the_last_period_of_the_calendar_has_no_end() -> None:
+    for period in ("DAY", "EPOCH", "MONTH"):
+        with pytest.raises(InstantError, match="is in the last period of the calendar"):
+            period_end(period, datetime(9999, 12, 31, tzinfo=UTC))
+
+
+@given(st.datetimes(datetime(1, 2, 1), datetime(9999, 10, 31), timezones=st.timezones()))  # noqa: DTZ001
+def test_a_period_holds_its_instant_and_the_next_begins_where_it_ends(instant: datetime) -> None:
+    for period in ("DAY", "EPOCH", "MONTH"):
+        start, end = period_start(period, instant), period_end(period, instant)
+        assert start <= instant < end
+        assert period_start(period, end) == end
+        assert period_end(period, end - timedelta(microseconds=1)) == end

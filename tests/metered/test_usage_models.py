@@ -106,7 +106,7 @@ def test_every_type_has_a_public_documented_model_and_a_schema() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({}, {"type": ["Required"]}),
+        ({}, {"model": ["Required"]}),
         ({"type": None}, f"Expected {TYPES}, received null"),
         ({"type": "txt"}, f"Invalid enum value. Expected {TYPES}, received 'txt'"),
         ({"type": ["text"], "model": "grok-4-3"}, f"Expected {TYPES}, received array"),

@@ -1,16 +1,16 @@
 """Paying an amount: DIEM first, then bundled credits, then USD; and what staked tokens give a day."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
 
 from ratecard.account.shipped import shipped_rates
 from ratecard.rating.payment import worths
 from ratecard.rating.quote import Quote
-from ratecard.tables.limits import Diem, Rates
+from ratecard.tables.limits import Diem, Rates, TopUp
 from ratecard.words.currency import USD
-from ratecard.words.errors import InstantError, RateCardError
+from ratecard.words.errors import RateCardError
 from ratecard.words.money import EXACT, multiply, text
+from ratecard.words.suggest import did_you_mean
 
 
 class BalanceError(RateCardError):
@@ -60,6 +60,33 @@ def settle(
     return paid
 
 
+class TopUpError(RateCardError, ValueError):
+    """A top-up that is not accepted."""
+
+
+def check_top_up(amount: Decimal, currency: str, top_up: TopUp) -> Decimal:
+    """What a top-up adds to the USD balance, exact. `top_up` is `prices.limits.top_up`.
+
+    Raises `TopUpError` below the least amount or in another currency, and `ValueError` for an inexact number.
+
+    >>> rule = TopUp(currency="USD", least=Decimal(5), paid_in=("USDC", "USD"))
+    >>> check_top_up(Decimal("5.50"), "USDC", rule)
+    Decimal('5.50')
+    >>> check_top_up(Decimal("4.99"), "USDC", rule)
+    Traceback (most recent call last):
+    ratecard.account.settle.TopUpError: a top-up of 4.99 USDC is below the least, 5 USD
+    """
+    paid = _number("amount", amount)
+    if currency not in top_up.paid_in:
+        near = did_you_mean(str(currency), top_up.paid_in)
+        raise TopUpError(f"a top-up in {currency!r} is not accepted.{near} Allowed: {', '.join(top_up.paid_in)}")
+    if paid < top_up.least:
+        raise TopUpError(
+            f"a top-up of {text(paid)} {currency} is below the least, {text(top_up.least)} {top_up.currency}"
+        )
+    return paid
+
+
 def daily_allowance(staked: Decimal, diem: Diem) -> Decimal:
     """What staked DIEM gives for one day, in US dollars; nothing below the least stake. No roll-over.
 
@@ -68,13 +95,6 @@ def daily_allowance(staked: Decimal, diem: Diem) -> Decimal:
     """
     held = _number("staked", staked)
     return multiply(held, diem.usd_per_day) if held >= diem.least_staked else Decimal(0)
-
-
-def next_refresh(instant: datetime) -> datetime:
-    """When the allowance is refreshed next: 00:00 UTC after an aware instant."""
-    if instant.utcoffset() is None:
-        raise InstantError(f"{instant!r} has no time zone. Write an aware instant, like datetime(..., tzinfo=UTC)")
-    return datetime.combine(instant.astimezone(UTC).date() + timedelta(days=1), time(), UTC)
 
 
 def _number(name: str, given: Decimal | int) -> Decimal:

@@ -13,6 +13,7 @@ from ratecard.tables.card import Tables
 from ratecard.tables.limits import Rates
 from ratecard.tables.video import VideoModel, VideoVersion
 from ratecard.words.money import ROUNDING, step, total
+from ratecard.words.wording import MOST_NAMES, field_names
 
 Pricer = Callable[[dict[str, Any], SourceVideo | None], Quote]
 
@@ -39,7 +40,7 @@ def price_video(
     finest, quantize = step(version.rounding.places), ROUNDING.quantize
 
     def quote(body: dict[str, Any], source: SourceVideo | None) -> Quote:
-        shape, ignored = defaults.copy(), _NONE
+        shape, ignored, further = defaults.copy(), _NONE, _NONE
         try:
             for field, given in body.items():
                 accept = active(field)
@@ -53,6 +54,8 @@ def price_video(
                         if accept(given) is None:
                             refuse(body, source)
                         ignored += (field,)
+                    elif field != "model":
+                        further += (field,)
         except TypeError:  # a list or an object is no key of a look-up
             refuse(body, source)
         if len(shape) < complete:
@@ -65,6 +68,10 @@ def price_video(
         else:
             line = first(shape)
             lines, exact = (line,), line.amount
+        if len(ignored) > 1:
+            ignored = in_order(ignored)
+        if further:
+            ignored += field_names(further, MOST_NAMES - len(ignored))
         return new(
             Quote,
             (
@@ -75,7 +82,7 @@ def price_video(
                 lines,
                 effective,
                 digest,
-                in_order(ignored) if len(ignored) > 1 else ignored,
+                ignored,
                 "video",
                 None,
                 rates,

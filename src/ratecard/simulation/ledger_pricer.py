@@ -22,7 +22,7 @@ from ratecard.simulation.ledger_structure import structural, unchanged
 from ratecard.simulation.ledger_usage import CREDIT, DISPUTED
 from ratecard.simulation.predicates import Predicates
 from ratecard.simulation.priced_shape import PricedShape
-from ratecard.simulation.pricer import NO_INSTANT, Outcome, Pricer, Refused, reason_of
+from ratecard.simulation.pricer import NO_INSTANT, Outcome, Pricer, Refused
 from ratecard.simulation.shape import Shape
 from ratecard.words.errors import QuoteError
 
@@ -51,7 +51,7 @@ class LedgerPricer(Pricer):
                 raise ValueError(NO_INSTANT)
             was, now = self._standings(side, shape.moment, entry)
         except QuoteError as error:
-            return Refused(reason_of(error))
+            return Refused.of(error)
         except ValueError as error:
             return Refused(str(error))
         priced: Outcome = self._once((entry, id(was.version), id(now.version)), lambda: self._priced(was, now, entry))
@@ -92,7 +92,7 @@ class LedgerPricer(Pricer):
                 return self._clip(was, now, entry)
             return at_rate(entry, self._line(was, now, entry.sku), self.currency)
         except QuoteError as error:
-            return Refused(reason_of(error))
+            return Refused.of(error)
         except ValueError as error:
             return Refused(f"structure: {error}; {_AGAIN}")
 
@@ -138,7 +138,11 @@ class LedgerPricer(Pricer):
             charged = Standing.of(now, entry.model).version
             if name not in charged.surcharges.values():
                 raise ValueError(f"structure: {entry.model} has no {name} there; {_AGAIN}")
-        return Standing.of(billed, name), Standing.of(now, name)
+        try:
+            was = Standing.of(billed, name)
+        except QuoteError as error:  # what it was billed by is not known, so that no prices say what it would be
+            raise ValueError(Refused.of(error).reason) from None
+        return was, Standing.of(now, name)
 
     def _book(self, side: Side, moment: date) -> PriceBook:
         day = side.at.astimezone(UTC).date() if side.at else moment

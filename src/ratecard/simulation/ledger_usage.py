@@ -19,6 +19,8 @@ from ratecard.words.money import EXACT, add, multiply, places_of
 
 _NEEDED = ("timestamp", "sku", "amount", "currency")
 _COUNT = ("unit", "units")
+# The names of an export that a simulation reads.
+EXPORT_NAMES = (*_NEEDED, *PRICES, *_COUNT, "notes", "model", "requestId")
 # What a number of an export may be, to be summed; any other row is priced by itself.
 _PLACES = 18
 _NUMBER = rf"-?[0-9]{{1,9}}(\.[0-9]{{1,{_PLACES}}})?"
@@ -40,7 +42,7 @@ class Export(NamedTuple):
     @classmethod
     def of(cls, columns: Sequence[str], names: Mapping[str, str]) -> "Export | None":
         """The export that a table is, by its columns or what they stand for; None for usage, which has a `type`."""
-        own = {name: names.get(name, name) for name in (*_NEEDED, *PRICES, *_COUNT, "notes", "model", "requestId")}
+        own = {name: names.get(name, name) for name in EXPORT_NAMES}
         named = {name: theirs for name, theirs in own.items() if theirs in columns}
         is_export = all(name in named for name in _NEEDED)
         is_export &= all(any(name in named for name in either) for either in (PRICES, _COUNT))

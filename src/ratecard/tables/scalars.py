@@ -16,6 +16,7 @@ _NUMBER = re.compile(r"\d{1,15}(\.\d{1,12})?", re.ASCII)
 _AMOUNT = re.compile(r"\d{1,15}(\.\d{1,40})?", re.ASCII)
 _INTEGER = re.compile(r"\d{1,9}", re.ASCII)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_PERCENT = re.compile(r"[+-]?\d{1,13}(\.\d{1,10})? ?%", re.ASCII)
 _SIZE = re.compile(r"([1-9]\d{0,4})x([1-9]\d{0,4})", re.ASCII)
 _FRACTION = re.compile(r"(\d{1,4})(?:/([1-9]\d{0,3}))?", re.ASCII)
 _SECONDS_RANGE = re.compile(r"(\d{1,4})s\.\.(\d{1,4})s", re.ASCII)
@@ -67,6 +68,20 @@ def read_positive(given: object) -> Decimal:
     if not number:
         raise ValueError("must be more than zero")
     return number
+
+
+def read_percent(given: object) -> Decimal:
+    """A change in percent of what is there, as a share: `-15%` is -0.15. It leaves more than nothing.
+
+    >>> read_percent("-15%"), read_percent("7.25 %")
+    (Decimal('-0.15'), Decimal('0.0725'))
+    """
+    if not _PERCENT.fullmatch(_one(given)):
+        raise ValueError("is not a percentage. Write digits with at most 10 decimal places and %, like -15% or 2.5%")
+    share = plain(READING.scaleb(READING.create_decimal(_one(given).rstrip("% ")), -2))
+    if share <= -1:
+        raise ValueError("leaves nothing of a rate. Write more than -100%")
+    return share
 
 
 def read_integer(given: object) -> int:
@@ -159,6 +174,7 @@ Number = Annotated[Decimal, _already(read_number, Decimal), _number(_NUMBER, "nu
 # A number to an editor: only one in quotes could be too long for it.
 Amount = Annotated[Decimal, _already(read_amount, Decimal), _number(_NUMBER, "number", minimum=0)]
 Positive = Annotated[Decimal, _already(read_positive, Decimal), _number(_NUMBER, "number", exclusiveMinimum=0)]
+Percent = Annotated[Decimal, _already(read_percent, Decimal), WithJsonSchema(_text(_PERCENT))]
 Integer = Annotated[int, _already(read_integer, int), _number(_INTEGER, "integer", minimum=0)]
 Count = Annotated[int, _already(read_count, int), _number(_INTEGER, "integer", minimum=1)]
 Day = Annotated[date, _already(read_day, date), WithJsonSchema(_text(_DAY))]
