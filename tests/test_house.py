@@ -195,8 +195,8 @@ def test_every_public_name_says_what_it_is() -> None:
     silent = [
         name
         for name in ratecard.__all__
-        if not (vars(ratecard)[name].__doc__ or "").strip()
-        or (vars(ratecard)[name].__doc__ or "").startswith(f"{name}(")
+        if not (getattr(ratecard, name).__doc__ or "").strip()
+        or (getattr(ratecard, name).__doc__ or "").startswith(f"{name}(")
     ]
     assert not silent, f"without a docstring: {silent}"
     assert ratecard.__all__ == sorted(ratecard.__all__)

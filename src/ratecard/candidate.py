@@ -20,12 +20,13 @@ from ratecard.words.errors import Fault, TableError
 from ratecard.words.tree import Path
 
 
-def with_candidate(tables: Tables, file: CandidateFile) -> Tables:
+def with_candidate(tables: Tables, file: CandidateFile, *, idle: bool = False) -> Tables:
     """The tables as they would be. The base stays as it is.
 
-    A change that matches nothing, or changes nothing, is an error at its line. Raises `TableError` with all of them.
+    A change that matches nothing is an error at its line; so is one that changes nothing, unless `idle` ones are
+    allowed: one of many factors that are tried may happen to. Raises `TableError` with all of them.
     """
-    overlay = _Overlay(tables, file)
+    overlay = _Overlay(tables, file, idle)
     for index, change in file.changes:
         try:
             overlay.make(index, change)
@@ -40,8 +41,9 @@ def with_candidate(tables: Tables, file: CandidateFile) -> Tables:
 class _Overlay:
     """Tables while the changes of one candidate are made, one after the other, in the order of the file."""
 
-    def __init__(self, base: Tables, file: CandidateFile) -> None:
+    def __init__(self, base: Tables, file: CandidateFile, idle: bool) -> None:
         self.base, self.file, self.day, self.until = base, file, file.candidate.effective, file.candidate.until
+        self.idle = idle
         self.models, self.families, self.files = dict(base.models), dict(base.families), dict(base.files)
         self.faults: list[Fault] = list(file.faults)
         # What this candidate did so far, and in which change: models with other rates, added, retired; rates set.
@@ -132,7 +134,7 @@ class _Overlay:
             there = there or rates[chosen[0]].source
             amounts[day] = version, {at: change.rate for at in chosen if rates[at].rate != change.rate}
             self.rates_set |= {(name, day, at): index for at in chosen}
-        if not any(each for _, each in amounts.values()):
+        if not self.idle and not any(each for _, each in amounts.values()):
             raise Refusal((("rate",), f"changes nothing: {name} has this rate already ({there})"))
         self._new_versions(index, model, amounts)
 
@@ -240,7 +242,7 @@ class _Overlay:
         """What the changes come to: other rates in the end, and models that obey the rules of loaded tables."""
         for name, index in self.changed.items():
             before, after = (self._rates(models[name]) for models in (self.base.models, self.models))
-            if before == after:
+            if before == after and not self.idle:
                 words = f"changes nothing of {name}: after the changes above, its rates are as they were"
                 self.faults.append(self.file.fault(index, (), words))
         for made in (self.changed, self.added, self.retired):

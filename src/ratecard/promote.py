@@ -93,7 +93,7 @@ def _totals(before: RateCard, after: RateCard) -> tuple[dict[tuple[str, date], l
         old = before.tables.models.get(model.model)
         there = {version.effective for version in (old or model).versions}
         for version in model.versions:
-            book, new = after.at(version.effective), version.effective not in there
+            book, new = after.unproved.at(version.effective), version.effective not in there
             for number, example in enumerate(version.examples):
                 try:
                     total = _total(book, model, example)

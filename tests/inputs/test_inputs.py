@@ -2,8 +2,9 @@
 
 import pytest
 from input_case import InputCase
+from ledger_inputs import LEDGER_INPUTS
 
-CASES: list[InputCase] = []
+CASES: list[InputCase] = [*LEDGER_INPUTS]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

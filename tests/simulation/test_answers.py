@@ -168,6 +168,7 @@ def test_the_smallest_factor_that_reaches_a_target(tmp_path: Path) -> None:
         # All text is 0.009: 0.1 % of the whole is reached where text rises by it.
         wanted = found.total.amounts[0] / 1000 / Decimal(TEXT)
         assert reached.factor == (1 + wanted).quantize(Decimal("0.0001"), rounding="ROUND_CEILING")
+        assert reached.below is not None
         assert reached.below < reached.wanted <= reached.revenue
 
 

@@ -32,5 +32,8 @@ def test_the_default_keys_are_those_that_the_usage_has(tmp_path: Path) -> None:
 
 
 def test_a_margin_needs_costs(tmp_path: Path) -> None:
-    with simulated(tmp_path) as simulation, pytest.raises(ratecard.RateCardError, match="a margin needs a rate card"):
+    with (
+        simulated(tmp_path) as simulation,
+        pytest.raises(ratecard.RateCardError, match="a margin needs to know what we pay"),
+    ):
         simulation.margin()

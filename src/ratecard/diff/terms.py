@@ -27,6 +27,7 @@ def terms_of(side: Priceable) -> Terms:
     """Every condition of a version by its name: `accepts duration`, `rounding places`, `markup of video`."""
     model, version, units = side
     found: Terms = {"type": model.type, "currency": model.currency, "mode": getattr(model, "mode", "")}
+    found["limit tier"] = getattr(model, "tier", None) or ""
     found |= described(version)
     found["order of charges"] = ", ".join(charge.charge for charge in version.charges)
     for charge in version.charges:

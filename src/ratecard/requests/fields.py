@@ -13,6 +13,7 @@ from ratecard.words.money import MAX_DECIMAL_PLACES, READING, places_of
 from ratecard.words.wording import (
     INVALID_URL,
     NOT_AN_INTEGER,
+    NotOffered,
     invalid_enum,
     invalid_literal,
     too_big,
@@ -46,7 +47,8 @@ class Choice:
         self.accept: Accept = spellings.get
 
     def messages(self, given: object) -> list[str]:
-        return [invalid_enum(self.words, given)]
+        words = invalid_enum(self.words, given)
+        return [NotOffered(words) if isinstance(given, str) else words]
 
 
 def _cases(word: str) -> Iterable[str]:
@@ -65,7 +67,8 @@ class Literals:
         return number if number in self.numbers else None
 
     def messages(self, given: object) -> list[str]:
-        return [invalid_literal(number) for number in self.numbers]
+        words = map(invalid_literal, self.numbers)
+        return list(words) if whole(given) is None else list(map(NotOffered, words))
 
 
 class WholeNumber:
@@ -136,7 +139,7 @@ class Unwanted:
         return None
 
     def messages(self, given: object) -> list[str]:
-        return [self.message]
+        return [NotOffered(self.message)]
 
 
 class Url:
@@ -168,5 +171,5 @@ def whole(given: object) -> int | None:
 
 
 def _bounds(number: Decimal, least: Decimal, greatest: Decimal) -> list[str]:
-    words = [too_small(least)] if number < least else []
-    return words + ([too_big(greatest)] if number > greatest else [])
+    words = [NotOffered(too_small(least))] if number < least else []
+    return [*words, *([NotOffered(too_big(greatest))] if number > greatest else [])]

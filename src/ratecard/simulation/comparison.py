@@ -1,6 +1,7 @@
 """Shapes joined with their prices: exact totals of any breakdown, under every card compared."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
 from decimal import Decimal
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ from ratecard.simulation.engines.duckdb_engine import read_integers
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.plan import QUANTITIES
 from ratecard.simulation.priced_shape import PricedShape, Vector
+from ratecard.simulation.pricer import NOT_OFFERED
 from ratecard.simulation.roll_up import Counted, RollUp
 from ratecard.simulation.side_prices import SidePrices
 from ratecard.words.money import EXACT, total
@@ -31,28 +33,95 @@ QUANTITY_NAMES: Mapping[str, tuple[tuple[str, ...], int]] = {
 
 _REQUESTS = "CAST(coalesce(sum(requests), 0) AS BIGINT)"
 _ZERO = Decimal(0)
+# How a shape is uneven: only the current side prices it, only the candidate, or neither of them.
+_LOST, _NEW, _NEITHER = 1, 2, 3
 _NO_QUANTITIES = (_ZERO,) * len(QUANTITY_NAMES)
 
 
+class Uneven(NamedTuple):
+    """What only one of two sides prices: requests that are lost, or new, and what they bring on the side that does.
+
+    `neither` counts the requests that only another candidate prices.
+    """
+
+    lost_requests: int = 0
+    lost: Decimal = _ZERO
+    new_requests: int = 0
+    new: Decimal = _ZERO
+    neither: int = 0
+
+
+EVEN = Uneven()
+
+
+def joined(parts: Sequence[Uneven]) -> Uneven:
+    """The sum of several groups."""
+    return Uneven(
+        sum(each.lost_requests for each in parts),
+        total([each.lost for each in parts]),
+        sum(each.new_requests for each in parts),
+        total([each.new for each in parts]),
+        sum(each.neither for each in parts),
+    )
+
+
 class Row(NamedTuple):
-    """One group: its key, its requests and quantities, and its exact amount under each card, the current one first."""
+    """One group: its key, its requests and quantities, and its exact amount under each card, the current one first.
+
+    What a side does not price adds nothing to its amount; `uneven` has, for each candidate, what that leaves out. It is
+    empty where every side prices all of the requests.
+    """
 
     key: tuple[str | None, ...]
     requests: int
     quantities: tuple[Decimal, ...]
     amounts: tuple[Decimal, ...]
+    uneven: tuple[Uneven, ...] = ()
+
+    def beside(self, candidate: int = 1) -> Uneven:
+        """What only one side prices, the current one or a candidate."""
+        return self.uneven[candidate - 1] if self.uneven else EVEN
 
     def difference(self, candidate: int = 1) -> Decimal:
-        """What a candidate adds; negative: what it takes."""
+        """What a candidate adds, with what is lost and what is new; negative: what it takes."""
         return EXACT.subtract(self.amounts[candidate], self.amounts[0])
+
+    def both(self, candidate: int = 1) -> tuple[Decimal, Decimal]:
+        """The amounts of the requests that both sides price, under the current prices and under a candidate."""
+        uneven = self.beside(candidate)
+        return EXACT.subtract(self.amounts[0], uneven.lost), EXACT.subtract(self.amounts[candidate], uneven.new)
+
+    def change(self, candidate: int = 1) -> Decimal:
+        """What other prices change, on the requests that both sides price."""
+        before, after = self.both(candidate)
+        return EXACT.subtract(after, before)
+
+    def both_requests(self, candidate: int = 1) -> int:
+        """How many requests both sides price."""
+        uneven = self.beside(candidate)
+        return self.requests - uneven.lost_requests - uneven.new_requests - uneven.neither
 
     def percent(self, candidate: int = 1) -> str:
         """The change in percent of the current amount, rounded to two places; empty where that is zero."""
         return percent_text(self.amounts[0], self.amounts[candidate])
 
 
+class Since(NamedTuple):
+    """The requests in the figures before a day, and all of them; the amounts of those after, on two sides."""
+
+    day: date
+    before: int
+    requests: int
+    current: Decimal
+    candidate: Decimal
+
+
 class Comparison:
-    """The shapes of a roll-up that every side prices; amounts are integers of 10^-`scale` in the engine."""
+    """The shapes of a roll-up that some side prices; amounts are integers of 10^-`scale` in the engine.
+
+    A side that offers no such model, value or rate charges nothing for a shape. One that refuses it for any other
+    reason keeps it out of the figures of all sides: what it would charge cannot be said.
+    """
 
     def __init__(self, roll_up: RollUp, sides: Sequence[SidePrices]) -> None:
         self.roll_up, self.sides, self.amounts = roll_up, tuple(sides), len(sides)
@@ -61,19 +130,37 @@ class Comparison:
             side.prove_at(self.scale)
 
     @cached_property
-    def shared(self) -> frozenset[int]:
-        """The numbers of the shapes that all sides price."""
-        return frozenset.intersection(*(side.priced for side in self.sides))
+    def _apart(self) -> tuple[frozenset[int], frozenset[int]]:
+        """The numbers of the shapes that some sides price and others do not: in the figures, and left out of them."""
+        priced = [side.priced for side in self.sides]
+        apart = frozenset[int]().union(*priced) - frozenset.intersection(*priced)
+        refusals = ((number, [side.refusal(number) for side in self.sides]) for number in apart)
+        kept = frozenset(
+            number for number, each in refusals if all(why is None or why.kind == NOT_OFFERED for why in each)
+        )
+        return kept, apart - kept
 
     @cached_property
-    def priced(self) -> list[tuple[int, Counted, tuple[PricedShape, ...]]]:
-        """Every shape that all sides price, with its number and its prices."""
+    def figured(self) -> frozenset[int]:
+        """The numbers of the shapes that are in the figures."""
+        return frozenset.intersection(*(side.priced for side in self.sides)) | self._apart[0]
+
+    def lost(self, candidate: int) -> frozenset[int]:
+        """The numbers of the shapes that the current prices have, and a candidate has not."""
+        return (self._apart[0] & self.sides[0].priced) - self.sides[candidate].priced
+
+    def new(self, candidate: int) -> frozenset[int]:
+        """The numbers of the shapes that a candidate prices, and the current prices do not."""
+        return (self._apart[0] & self.sides[candidate].priced) - self.sides[0].priced
+
+    @cached_property
+    def priced(self) -> list[tuple[int, Counted, tuple[PricedShape | None, ...]]]:
+        """Every shape in the figures, with its number and its prices; None under a side that does not offer it."""
         found = []
-        for number in sorted(self.shared):
-            prices = [side.outcomes[number] for side in self.sides]
-            found.append(
-                (number, self.roll_up.shapes[number], tuple(each for each in prices if isinstance(each, PricedShape)))
-            )
+        for number in sorted(self.figured):
+            prices = (side.outcomes[number] for side in self.sides)
+            here = tuple(each if isinstance(each, PricedShape) else None for each in prices)
+            found.append((number, self.roll_up.shapes[number], here))
         return found
 
     def rows(self, keys: Sequence[str]) -> tuple[Row, ...]:
@@ -83,7 +170,33 @@ class Comparison:
         """
         with uncollected():
             current, added = self._current(keys), [self._added(side, keys) for side in range(1, self.amounts)]
-            return _beside(current, added) if added else current
+            rows = _beside(current, added) if added else current
+            uneven = [self._uneven_by(side, keys) for side in range(1, self.amounts)]
+        if not any(uneven):
+            return rows
+        return tuple(row._replace(uneven=tuple(each.get(row.key, EVEN) for each in uneven)) for row in rows)
+
+    def sums_of(self, prices: SidePrices, keys: Sequence[str]) -> dict[tuple[str | None, ...], Decimal]:
+        """What other prices of the same shapes come to, by keys."""
+        names, sums = list(map(self.name, keys)), (f"coalesce(sum({_terms(self.amounts)}), 0)",)
+        grouping = f" GROUP BY {', '.join(names)}" if names else ""
+        source = f"FROM {self.roll_up.facts_by(keys)} JOIN {prices.table} AS side{self.amounts} USING (shape){grouping}"
+        found = read_integers(self.roll_up.workspace.connection, names, sums, source)
+        return {tuple(key): _decimal(amount, prices.scale) for *key, amount in found}
+
+    def since(self, day: date, candidate: int) -> "Since":
+        """How many requests lie before a day, and what those of that day and after it come to on both sides."""
+        query = (
+            f"SELECT CAST(coalesce(sum(requests) FILTER (day < DATE '{day}'), 0) AS BIGINT), {_REQUESTS},"
+            f" coalesce(sum({_terms(0)}) FILTER (day >= DATE '{day}'), 0)"
+            f" {self._source(self.roll_up.facts, 'JOIN', 0)}"
+        )
+        found: Any = self.roll_up.workspace.connection.execute(query).fetchall()[0]
+        added = f"SELECT coalesce(sum({_terms(candidate)}) FILTER (day >= DATE '{day}'), 0)"
+        joined = self._source(self.roll_up.facts, "JOIN", candidate)
+        more: Any = self.roll_up.workspace.connection.execute(f"{added} {joined}").fetchall()[0]
+        now = _decimal(found[2], self.sides[0].scale)
+        return Since(day, found[0], found[1], now, EXACT.add(now, _decimal(more[0], self.sides[candidate].scale)))
 
     def count(self, keys: Sequence[str]) -> int:
         """How many rows a breakdown has."""
@@ -103,21 +216,41 @@ class Comparison:
             raise SimulationError(f"{words} It is by: {', '.join(known)}")
         return key
 
-    def groups(self) -> str:
-        """The query of every group: its keys, requests, quantities, and the amount under each card, at one scale."""
+    def groups(self, *further: SidePrices) -> str:
+        """The query of every group: its keys, requests, quantities, and the amount under each card, at one scale.
+
+        Then what is lost and what is new under each candidate. Of `further` prices, the sum of each at its own scale,
+        and last how many requests the first of them leaves out.
+        """
         scales = [10 ** (self.scale - side.scale) for side in self.sides]
         current = f"{_terms(0)} * {scales[0]}"
-        further = (f"{current} + coalesce({_terms(side)}, 0) * {scales[side]}" for side in range(1, self.amounts))
-        amounts = (f"coalesce(sum({amount}), 0)" for amount in (current, *further))
+        others = [f"coalesce({_terms(side)}, 0) * {scales[side]}" for side in range(1, self.amounts)]
+        sums = [current, *(f"{current} + {other}" for other in others)]
+        joins = []
+        for side, other in enumerate(others, 1):
+            if table := self._uneven[side]:
+                joins.append(f" LEFT JOIN {table} AS uneven{side} USING (shape)")
+                sums += [
+                    f"CASE WHEN uneven{side}.kind = {_LOST} THEN {current} END",
+                    f"CASE WHEN uneven{side}.kind = {_NEW} THEN {other} END",
+                ]
+            else:
+                sums += ["CAST(0 AS HUGEINT)"] * 2
+        for number, prices in enumerate(further, self.amounts):
+            joins.append(f" LEFT JOIN {prices.table} AS side{number} USING (shape)")
+            sums.append(_terms(number))
+        if further:
+            sums.append(f"CASE WHEN side{self.amounts}.p0 IS NULL THEN requests END")
+        amounts = (f"coalesce(sum({amount}), 0)" for amount in sums)
         names = [f"key{number}" for number in range(len(self.roll_up.plan.keys))]
         grouping = f" GROUP BY {', '.join(names)}" if names else ""
-        joined = self._source(self.roll_up.facts, "LEFT JOIN", *range(self.amounts))
+        joined = self._source(self.roll_up.facts, "LEFT JOIN", *range(self.amounts), further="".join(joins))
         return f"SELECT {', '.join((*names, _REQUESTS, *_quantities(), *amounts))} {joined}{grouping}"
 
     def _current(self, keys: Sequence[str]) -> tuple[Row, ...]:
         """The breakdown under the current prices alone, kept for further candidates that leave nothing out."""
         current, keys = self.sides[0], tuple(keys)
-        whole = len(self.shared) == len(current.priced)
+        whole = not self._left_out and not self._coming
         if whole and keys in current.breakdowns:
             kept: tuple[Row, ...] = current.breakdowns[keys]
             return kept
@@ -132,35 +265,88 @@ class Comparison:
         found = self._sums(keys, (f"coalesce(sum({_terms(side)}), 0)",), side)
         return {tuple(key): EXACT.scaleb(Decimal(added), -self.sides[side].scale) for *key, added in found if added}
 
+    def _uneven_by(self, side: int, keys: Sequence[str]) -> dict[tuple[str | None, ...], Uneven]:
+        """What only one of the current prices and a candidate prices, by keys."""
+        if not (table := self._uneven[side]):
+            return {}
+        sums = [
+            f"CAST(coalesce(sum(requests) FILTER (kind = {_LOST}), 0) AS BIGINT)",
+            f"coalesce(sum({_terms(0)}) FILTER (kind = {_LOST}), 0)",
+            f"CAST(coalesce(sum(requests) FILTER (kind = {_NEW}), 0) AS BIGINT)",
+            f"coalesce(sum({_terms(side)}) FILTER (kind = {_NEW}), 0)",
+            f"CAST(coalesce(sum(requests) FILTER (kind = {_NEITHER}), 0) AS BIGINT)",
+        ]
+        names = list(map(self.name, keys))
+        facts, others = self.roll_up.facts_by(keys), f" LEFT JOIN {self.sides[side].table} AS side{side} USING (shape)"
+        source = self._source(facts, "JOIN", 0, further=f"{others} JOIN {table} AS uneven USING (shape)")
+        grouping = f" GROUP BY {', '.join(names)}" if names else ""
+        found = read_integers(self.roll_up.workspace.connection, names, sums, source + grouping)
+        scales, cut = (self.sides[0].scale, self.sides[side].scale), len(names)
+        by_key = {}
+        for row in found:
+            lost_requests, lost, new_requests, new, neither = row[cut:]
+            amounts = _decimal(lost, scales[0]), _decimal(new, scales[1])
+            by_key[tuple(row[:cut])] = Uneven(lost_requests, amounts[0], new_requests, amounts[1], neither)
+        return by_key
+
     def _sums(self, keys: Sequence[str], sums: Sequence[str], side: int) -> list[tuple[Any, ...]]:
         """Sums by keys, in their order."""
         names, source = list(map(self.name, keys)), self._source(self.roll_up.facts_by(keys), "JOIN", side)
         grouping = f" GROUP BY {', '.join(names)} ORDER BY {', '.join(names)}" if names else ""
         return read_integers(self.roll_up.workspace.connection, names, sums, source + grouping)
 
-    def _source(self, facts: str, join: str, *sides: int) -> str:
-        """Facts with prices of some sides; without what not every side prices."""
-        first, *others = (f"{self.sides[side].table} AS side{side} USING (shape)" for side in sides)
+    def _source(self, facts: str, join: str, *sides: int, further: str = "") -> str:
+        """Facts with prices of some sides, and further joins; without what is in no figure."""
+        first, *others = (f"{self._priced_at(side)} AS side{side} USING (shape)" for side in sides)
         tables = "".join((f" JOIN {first}", *(f" {join} {other}" for other in others)))
-        return f"FROM {facts}{tables}" + (f" ANTI JOIN {self._left_out} USING (shape)" if self._left_out else "")
+        left_out = f" ANTI JOIN {self._left_out} USING (shape)" if self._left_out else ""
+        return f"FROM {facts}{tables}{further}{left_out}"
+
+    def _priced_at(self, side: int) -> str:
+        """The prices of a side; of the current one, nothing for what only candidates price."""
+        table = self.sides[side].table
+        if side or not self._coming:
+            return table
+        nothing = ", ".join(["shape", *["CAST(0 AS HUGEINT)"] * (1 + QUANTITIES)])
+        return f"(FROM {table} UNION ALL SELECT {nothing} FROM {self._coming})"
 
     @cached_property
     def _left_out(self) -> str:
-        """The table of shapes that the current prices have and some candidate has not; empty: there are none."""
-        numbers = sorted(self.sides[0].priced - self.shared)
-        if not numbers:
+        """The table of shapes that some side prices, and that are in no figure; empty: there are none."""
+        return self._table("left_out", ((number, 0) for number in self._apart[1]))
+
+    @cached_property
+    def _coming(self) -> str:
+        """The table of shapes that only candidates price; empty: there are none."""
+        return self._table("coming", ((number, 0) for number in self._apart[0] - self.sides[0].priced))
+
+    @cached_property
+    def _uneven(self) -> tuple[str, ...]:
+        """For each side, the table of shapes that only one of it and the current one prices; empty: there are none."""
+        found = []
+        for side, prices in enumerate(self.sides):
+            lost, new = self.lost(side), self.new(side)
+            neither = self._apart[0] - self.sides[0].priced - prices.priced if side else ()
+            kinds = ((_LOST, lost), (_NEW, new), (_NEITHER, neither))
+            found.append(self._table("uneven", ((number, kind) for kind, numbers in kinds for number in numbers)))
+        return tuple(found)
+
+    def _table(self, name: str, rows: Iterable[tuple[int, int]]) -> str:
+        """A table of shapes, each with a number; empty: there are none."""
+        if not (numbers := sorted(rows)):
             return ""
         workspace = self.roll_up.workspace
-        table = workspace.new_table("left_out")
-        workspace.connection.execute(f"CREATE TABLE {table} AS SELECT unnest(?::BIGINT[]) AS shape", [numbers])
+        table, columns = workspace.new_table(name), list(map(list, zip(*numbers, strict=True)))
+        query = f"CREATE TABLE {table} AS SELECT unnest(?::BIGINT[]) AS shape, unnest(?::TINYINT[]) AS kind"
+        workspace.connection.execute(query, columns)
         return table
 
     def forget(self) -> None:
         """Drop what only the candidates need."""
         for side in self.sides[1:]:
             side.drop()
-        if self._left_out:
-            self.roll_up.workspace.connection.execute(f"DROP TABLE IF EXISTS {self._left_out}")
+        for table in filter(None, (self._left_out, self._coming, *self._uneven)):
+            self.roll_up.workspace.connection.execute(f"DROP TABLE IF EXISTS {table}")
 
     def _row(self, row: Sequence[Any], keys: int) -> Row:
         quantities = row[keys + 1 : -1]
@@ -207,4 +393,4 @@ def _beside(current: Sequence[Row], added: Sequence[Mapping[tuple[str | None, ..
             [amount if add is None else EXACT.add(amount, add) for amount, add in zip(amounts, more, strict=True)]
         )
     rows = zip(current, zip(*columns, strict=True), strict=True)
-    return tuple(Row(key, requests, quantities, found) for (key, requests, quantities, _), found in rows)
+    return tuple(Row(key, requests, quantities, found) for (key, requests, quantities, *_), found in rows)

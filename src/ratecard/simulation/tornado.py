@@ -81,7 +81,8 @@ def _by_model(simulation: Simulation) -> Mapping[tuple[bool, str | None], _Price
     """The shapes that have a price, by what decides about them."""
     found: dict[tuple[bool, str | None], list[tuple[Counted, PricedShape]]] = {}
     for _, counted, prices in simulation.comparison.priced:
-        found.setdefault((counted.shape.type == "rpc", counted.shape.model), []).append((counted, prices[0]))
+        if prices[0] is not None:
+            found.setdefault((counted.shape.type == "rpc", counted.shape.model), []).append((counted, prices[0]))
     return found
 
 
@@ -90,7 +91,9 @@ def _effect(
 ) -> Decimal:
     """What is charged more if the rates of some models are multiplied."""
     current = simulation.sides[0]
-    side = Side(f"times {factor}", RateCard(_scaled(current.card.tables, names, factor)), current.at)
+    # The examples are of the prices as they are.
+    card = RateCard(_scaled(current.card.tables, names, factor)).unproved
+    side = Side(f"times {factor}", card, current.at)
     # What is priced for this family alone is forgotten with it.
     pricer = simulation.pricer.apart()
     by_row = isinstance(pricer, LedgerPricer)

@@ -40,6 +40,8 @@ def rates_on(card: RateCard, day: date, model: str) -> Sequence[RateChoice]:
     """The rates of a model on a day, in the order of its table; none where it has no price."""
     tables = card.tables.models.get(model)
     version = tables.version_on(day) if tables and not tables.retired_on(day) else None
+    if tables and version:
+        card.prove(tables, version)
     charges = version.charges if version else ()
     return [
         RateChoice(charge.charge, tuple(attributes_of(charge, rate).items()), rate.rate, charge.unit)

@@ -101,12 +101,9 @@ class Desk:
         instant, known = datetime(day.year, day.month, day.day, tzinfo=UTC), self._standing
         if known.sides[0].at != instant:
             current = Side(day.isoformat(), self.card, instant)
-            costs = known.costs
-            if costs and costs.at == known.sides[0].at:  # those of another day stay there
-                costs = costs._replace(at=instant)
             rolled, pricer = known.comparison.roll_up, known.pricer
             outcomes = pricer.outcomes((current,), rolled.shapes)
-            self._standing = Simulation(rolled, (current,), pricer, outcomes, costs)
+            self._standing = Simulation(rolled, (current,), pricer, outcomes, known.costs)
             self._now = None
             known.comparison.sides[0].drop()
         return self._standing

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ratecard.candidate import with_candidate
 from ratecard.card import RateCard
 from ratecard.load.candidate_file import CandidateFile, candidate_from
 from ratecard.whatif.change import Change, Factor, Kept, NewRate, scalar
@@ -71,7 +70,7 @@ class Draft(NamedTuple):
     def card(self, base: RateCard) -> RateCard:
         """The candidate laid over a card. Raises `DraftError` with all that is wrong, each at its change."""
         try:
-            return RateCard(with_candidate(base.tables, self.file()))
+            return base.overlaid(self.file())
         except TableError as error:
             raise self._refused(error) from None
 

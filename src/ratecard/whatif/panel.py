@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ratecard.simulation.plan import DAY
+from ratecard.simulation.columns import DAY
 from ratecard.simulation.report.breakdown import changing_most
 from ratecard.simulation.report.charts import change_by_model, revenue_by_day
 from ratecard.simulation.report.costs import share_left

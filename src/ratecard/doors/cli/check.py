@@ -14,7 +14,7 @@ from ratecard.card import RateCard, load_rate_card
 from ratecard.diff.compare import compare
 from ratecard.diff.side import Side
 from ratecard.doors.cli.diff_text import diff_text
-from ratecard.doors.cli.options import instant, json_option, now
+from ratecard.doors.cli.options import FOLDER, checkout_tables, instant, json_option, now, tell_tables
 from ratecard.doors.cli.simulate_options import optional_share, share
 from ratecard.examples import work, wrong_examples
 from ratecard.guard.margins import Costs, thin_margins
@@ -39,7 +39,7 @@ def _factor(given: str | Decimal) -> Decimal:
 
 
 @click.command(short_help="Report every fault of a folder of tables.")
-@click.argument("folder", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("folder", required=False, type=FOLDER, default=checkout_tables)
 @click.option("--against", metavar="REVISION", help="Also refuse edits of what was in effect at this git revision.")
 @click.option("--as-of", type=instant, help="What is in effect at this instant may not be edited; now if left out.")
 @click.option("--max-change", type=_factor, help="Greatest factor by which a rate may change; 2 if left out.")
@@ -57,7 +57,9 @@ def check(
     cost: str | None,
     as_json: bool,
 ) -> None:
-    """Check the tables of FOLDER (the shipped ones where none is named) and run their examples.
+    """Check the tables of FOLDER and run their examples.
+
+    Where none is named, they are those of the checkout that you are in, else the shipped ones; which, is said.
 
     Every fault is printed as file:line, what was given and what is allowed; with faults the exit status is 1.
 
@@ -81,6 +83,7 @@ def check(
         raise click.UsageError("--min-margin must be below 100%: a price is not all margin, where it costs anything")
     if cost is not None and cost.endswith("%") and against is None:
         raise click.UsageError(f"--cost {cost} is a share of the price before: name that, --against REVISION")
+    tell_tables(folder)
     try:
         card = load_rate_card(folder)
         before = _before(against, folder) if against is not None else None

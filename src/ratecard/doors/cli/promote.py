@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from ratecard.doors.cli.options import now
+from ratecard.doors.cli.options import now, tables_option, tell_tables
 from ratecard.promote import folder_of, promotion
 
 
@@ -23,11 +23,7 @@ def _today() -> date:
 
 @click.command(short_help="Write an accepted candidate into the tables.")
 @click.argument("candidate", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option(
-    "--tables",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of rate tables; the pricing_tables of a source checkout where none is named.",
-)
+@tables_option
 @click.option("--checked", type=day, default=_today, show_default="today", help="The day that its versions say.")
 @click.option("--dry-run", is_flag=True, help="Show the new lines, and write nothing.")
 def promote(candidate: Path, tables: Path | None, checked: date, dry_run: bool) -> None:
@@ -40,6 +36,7 @@ def promote(candidate: Path, tables: Path | None, checked: date, dry_run: bool) 
     folder = folder_of(tables)
     if folder is None:
         raise click.UsageError("These tables belong to an installed package. Name yours: --tables FOLDER")
+    tell_tables(folder)
     made = promotion(folder, candidate, checked)
     for added in made.added:
         click.echo(str(added))

@@ -15,6 +15,7 @@ from ratecard.doors.cli.simulate_options import (
     check_usage,
     columns,
     keys,
+    models,
     optional_share,
     outputs,
     share,
@@ -24,7 +25,7 @@ _ARGUMENTS = "ratecard.arguments"
 _INTERRUPTED = 130
 # What DuckDB raises of an interrupted query.
 _INTERRUPTION = "Query interrupted"
-_SETTINGS = ("strict", "currency", "memory", "engine", "master")
+_SETTINGS = ("strict", "currency", "memory", "engine", "master", "where", "since", "until")
 
 
 class _Recorded(click.Command):
@@ -47,9 +48,16 @@ class _Recorded(click.Command):
 )
 @click.option("--by", metavar="KEYS", help="Columns to group by. Default: model,day and customer, as far as there are.")
 @click.option("--map", "columns", metavar="NAME=COLUMN", multiple=True, help="A column of another name; repeatable.")
+@click.option("--where", metavar="CONDITION", help="Only the rows for which it holds: \"region = 'eu' and not n > 4\".")
+@click.option("--since", metavar="DAY", help="Only the rows from this day (UTC) on.")
+@click.option("--until", metavar="DAY", help="Only the rows before this day (UTC).")
 @click.option("--out", metavar="FILE", multiple=True, help="Write .html, .xlsx, .csv, .parquet or .json; repeatable.")
-@click.option("--strict", is_flag=True, help="Fail where rows cannot be priced.")
-@click.option("--cost", metavar="SPEC", help="What we pay, as a rate card: shows margin, and what is sold below cost.")
+@click.option("--strict", is_flag=True, help="Fail where rows have no price on either side.")
+@click.option("--cost", metavar="COST", help="What we pay: tables, a candidate, a CSV file, or 60%. Shows the margin.")
+@click.option("--successors", is_flag=True, help="Price what a candidate retires at the successor of the model.")
+@click.option(
+    "--remap", metavar="OLD=NEW", multiple=True, help="Price a model as another under candidates; repeatable."
+)
 @click.option("--elasticity", "elasticities", metavar="NAME=E", multiple=True, help="How volume answers; repeatable.")
 @click.option("--until-target", metavar="TARGET", help="Seek the smallest factor that reaches 5%, or margin=40%.")
 @click.option("--rise", type=share, default="10%", show_default=True, help="Count the customers who rise above it.")
@@ -84,6 +92,9 @@ def simulate(context: click.Context, /, **given: Any) -> None:
                              or several: spring.yaml+promotion.yaml
       as-billed              the amounts that a billing export has itself
 
+    A condition compares columns with numbers, 'text', true or false by = != < <= > >=, by in ('a', 'b') or is missing.
+    And, or, not and brackets join comparisons; day is the day of a row.
+
     Without --out a summary is printed. An elasticity is MODEL=-0.8, FAMILY=-0.8 or all=-0.8, with a range
     all=-0.8:-1.2..-0.4. Rows without a price are counted by reason and are in no figure. The exit status is 0 if it is
     done, 1 for usage that cannot be read or priced, for a candidate that changes nothing and for one beyond a limit
@@ -94,6 +105,7 @@ def simulate(context: click.Context, /, **given: Any) -> None:
     check_tornado(given)
     given["out"], places = outputs(given["out"], given["usage"], settings["engine"])
     given |= {"by": keys(given["by"]), "columns": columns(given["columns"]), "places": places}
+    given["remap"] = models(given["remap"])
     with _stopping(context):
         try:
             # The engine is loaded only when it is asked for.

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from ratecard.simulation.report.place import beside
+
 ENDINGS = (".html", ".xlsx", ".csv", ".parquet", ".json")
 TORNADO_ENDINGS = (".html", ".csv", ".json")
 # An address of a storage, not a file.
@@ -28,6 +30,19 @@ def columns(given: Sequence[str]) -> Mapping[str, str]:
         if not name or not column:
             raise click.BadParameter(f"'{each}' is not NAME=COLUMN, like prompt_tokens=input", param_hint="--map")
         found[name] = column
+    return found
+
+
+def models(given: Sequence[str]) -> Mapping[str, str]:
+    """`old-model=new-model`: which model's requests are priced as those of another."""
+    found: dict[str, str] = {}
+    for each in given:
+        old, _, new = each.partition("=")
+        if not old or not new or old == new or "=" in new:
+            raise click.BadParameter(f"'{each}' is not OLD=NEW, like kling-o3-pro=kling-o3", param_hint="--remap")
+        if old in found:
+            raise click.BadParameter(f"'{old}' is given twice", param_hint="--remap")
+        found[old] = new
     return found
 
 
@@ -62,6 +77,8 @@ def check_tornado(given: Mapping[str, Any]) -> None:
         "--max-change": given["max_change"] is not None,
         "--max-rise": given["max_rise"] is not None,
         "--cost": given["cost"],
+        "--successors": given["successors"],
+        "--remap": given["remap"],
     }
     if named := [name for name, used in others.items() if used]:
         raise click.UsageError(f"--tornado moves the current prices, family by family; leave out {', '.join(named)}")
@@ -93,7 +110,17 @@ def outputs(given: Sequence[str], usage: Sequence[str], engine: str | None) -> t
             )
         if any(_is_of(path.resolve(), each) for each in usage):
             raise click.UsageError(f"{path} is among the usage, which stays as it is")
+        _try(path)
     return paths, places
+
+
+def _try(path: Path) -> None:
+    """Write a file where the report will be written, and remove it: what would fail, fails before the usage is read."""
+    try:
+        beside(path).touch()
+        beside(path).unlink()
+    except OSError as error:
+        raise click.UsageError(f"{path} cannot be written: {error.strerror}") from None
 
 
 def _is_of(path: Path, usage: str) -> bool:

@@ -10,8 +10,12 @@ import click
 from babel import Locale
 
 from ratecard.diff.side import Side
+from ratecard.doors.cli.options import tell_tables
 from ratecard.doors.cli.simulate_progress import progress
 from ratecard.doors.cli.simulate_text import show, show_tornado, tell, tell_beyond
+from ratecard.simulation.as_billed import AS_BILLED
+from ratecard.simulation.costs import Costs
+from ratecard.simulation.elsewhere import Elsewhere
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.limits import Limits, beyond, check_limits
 from ratecard.simulation.report.groups_storage import write_groups
@@ -20,10 +24,12 @@ from ratecard.simulation.report.report import CUSTOMER, Question, Report
 from ratecard.simulation.report.tornado_page import write_tornado
 from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
-from ratecard.simulation.specification import sides
+from ratecard.simulation.specification import costs_of, sides
 from ratecard.simulation.target import read_target, smallest_factor
 from ratecard.simulation.tornado import tornado
 from ratecard.simulation.volume import read_elasticity
+from ratecard.words.errors import InstantError
+from ratecard.words.instant import read_instant
 
 
 class Asked(NamedTuple):
@@ -40,6 +46,9 @@ class Asked(NamedTuple):
     tables: Path | None
     elasticities: tuple[str, ...]
     cost: str | None
+    successors: bool
+    # Models whose rows candidates price as requests of another.
+    remap: Mapping[str, str]
     until_target: str | None
     rise: Fraction
     max_change: Fraction | None
@@ -55,7 +64,9 @@ def run(asked: Asked) -> None:
     """Simulate, and write or show what is found."""
     try:
         compared = sides(asked.current, asked.candidates, asked.tables)
-        costs = sides(asked.cost, (), asked.tables)[0] if asked.cost else None
+        costs = costs_of(asked.cost, compared, asked.tables)
+        elsewhere = Elsewhere(asked.remap, asked.successors)
+        elsewhere.check(side.card for side in compared)
         elasticities = dict(map(read_elasticity, asked.elasticities))
         target = read_target(asked.until_target) if asked.until_target else None
     except SimulationError as error:
@@ -75,7 +86,7 @@ def run(asked: Asked) -> None:
             check_limits(simulation, limits, CUSTOMER)
             if target:
                 begin("Seeking the factor", None)
-                found = smallest_factor(simulation, Path(asked.candidates[0]), target, simulation.costs)
+                found = smallest_factor(simulation, Path(asked.candidates[0]), target)
                 question = question._replace(reached=found)
             report = Report(simulation, question, asked.locale)
             if written := [*map(str, asked.out), *asked.places]:
@@ -87,9 +98,11 @@ def run(asked: Asked) -> None:
             tell(report, written)
         else:
             show(report)
-        if found_beyond := list(beyond(simulation, limits, CUSTOMER)):
-            tell_beyond(report, limits, found_beyond)
-            raise SystemExit(1)
+        crossed = list(beyond(simulation, limits, CUSTOMER))
+    _tell_tables(asked, err=bool(written))
+    if crossed:
+        tell_beyond(report, limits, crossed)
+        raise SystemExit(1)
 
 
 def _tornado(asked: Asked, simulation: Simulation, begin: Any) -> None:
@@ -103,9 +116,24 @@ def _tornado(asked: Asked, simulation: Simulation, begin: Any) -> None:
     for path in asked.out:
         write_tornado(report, share, swings, path)
         click.echo(f"Wrote {path}", err=True)
+    _tell_tables(asked, err=bool(asked.out))
 
 
-def _simulated(asked: Asked, compared: Sequence[Side], costs: Side | None, begin: Any) -> Simulation:
+def _tell_tables(asked: Asked, *, err: bool) -> None:
+    """Say which tables are read, where no specification does."""
+    if asked.current in (None, AS_BILLED) or any(map(_is_date, (asked.current, *asked.candidates, asked.cost))):
+        tell_tables(asked.tables, err=err)
+
+
+def _is_date(given: str | None) -> bool:
+    """Whether a specification is a date, which is one of the tables; a folder or a revision says what is read."""
+    try:
+        return given is not None and bool(read_instant(given))
+    except InstantError:
+        return False
+
+
+def _simulated(asked: Asked, compared: Sequence[Side], costs: Costs | None, begin: Any) -> Simulation:
     current, *candidates = compared
     return simulate(
         list(asked.usage),
@@ -114,6 +142,8 @@ def _simulated(asked: Asked, compared: Sequence[Side], costs: Side | None, begin
         by=asked.by,
         columns=asked.columns,
         costs=costs,
+        successors=asked.successors,
+        remap=asked.remap,
         progress=begin,
         **asked.settings,
     )

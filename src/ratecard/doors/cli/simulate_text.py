@@ -13,6 +13,8 @@ from ratecard.simulation.report.people import (
     beyond_table,
     disputed_table,
     losers_table,
+    lost_customers_table,
+    uncommon_table,
     unpriced_table,
     winners_table,
 )
@@ -120,12 +122,16 @@ def _candidate(report: Report, candidate: int) -> None:
 def _tables(report: Report, candidate: int) -> Iterator[Table]:
     most = changing_most(report, "model", _MODELS, candidate)._replace(title="Models that change most")
     yield most.columns_named("Change", "%", "Current", "Model")
+    uncommon = uncommon_table(report, candidate).columns_named("Adds", "Requests", "What", "Model", "Reason")
+    yield _first(uncommon, _REASONS, "Lost and new")
     parts = attribution_table(report, candidate).columns_named("Adds", "Rate changes", "Model", "Rate")
     yield _first(parts, _PARTS, "Why")
     if (customers := report.customers(candidate)) is not None:
         for table in (losers_table(report, customers), winners_table(report, customers)):
             largest = table._replace(rows=table.rows[:_CUSTOMERS])  # how many there are, a sentence says
             yield largest.columns_named("Change", "%", "Current", "Customer")
+        lost = lost_customers_table(report, customers)
+        yield _first(lost.columns_named("Lost", "Requests lost", "Customer"), _CUSTOMERS, lost.title)
     if report.margin is not None:
         below = below_cost_table(report, report.margin, candidate)
         yield _first(below.columns_named("Loss", "Requests", "Model", "Request"), _CELLS, below.title)

@@ -15,7 +15,7 @@ def about_table(report: Report) -> Table:
         for name, side in zip(report.names, simulation.sides, strict=True)
     ]
     if (costs := simulation.costs) is not None:
-        rows.append(("Costs", f"{costs.label}, tables {costs.card.digest}"))
+        rows.append(("Costs", costs.about))
     rows += [
         ("Rows", f"{count(simulation.rows)} = {count(simulation.priced)} priced + {count(report.unpriced)} not priced"),
         ("Grouped by", ", ".join(simulation.by)),

@@ -13,9 +13,10 @@ from ratecard.simulation.attribution import Attribution
 from ratecard.simulation.comparison import Row
 from ratecard.simulation.customers import Customers
 from ratecard.simulation.margin import Margin
+from ratecard.simulation.report.apportion import apportion
 from ratecard.simulation.report.figures import ENGLISH, Figures
 from ratecard.simulation.volume import Elasticity, Response
-from ratecard.words.money import round_half_up
+from ratecard.words.money import EXACT, round_half_up
 
 if TYPE_CHECKING:
     from ratecard.simulation.result import Simulation
@@ -87,6 +88,20 @@ class Report:
         """The total of a side as it is shown."""
         return round_half_up(self.simulation.total.amounts[side], self.figures.places)
 
+    def parts(self, candidate: int) -> tuple[Decimal, Decimal, Decimal]:
+        """What other prices change, what is lost (below zero) and what is new, rounded to the difference shown."""
+        whole = self.simulation.total
+        uneven = whole.beside(candidate)
+        difference = EXACT.subtract(self.rounded(candidate), self.rounded(0))
+        exact = (whole.change(candidate), EXACT.minus(uneven.lost), uneven.new)
+        prices, lost, new = apportion(exact, self.figures.places, difference)
+        return prices, lost, new
+
+    @property
+    def uneven(self) -> bool:
+        """Whether only one side offers some of the requests."""
+        return bool(self.simulation.total.uneven)
+
     def has(self, key: str) -> bool:
         """Whether the usage is grouped by a key."""
         return key in self.simulation.by
@@ -120,3 +135,9 @@ def share_of_change(row: Row, candidate: int) -> Fraction | None:
     """The change as a share of the current amount; None where that is zero."""
     current = Fraction(row.amounts[0])
     return Fraction(row.difference(candidate)) / current if current else None
+
+
+def share_of_prices(row: Row, candidate: int) -> Fraction | None:
+    """The change of what both sides price, as a share of what that comes to now; None where it is zero."""
+    current = Fraction(row.both(candidate)[0])
+    return Fraction(row.change(candidate)) / current if current else None
