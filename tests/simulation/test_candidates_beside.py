@@ -20,11 +20,11 @@ from usage import CALL, CLIP, ROWS, TEXT, row
 from ratecard import RateCard, load_rate_card
 from ratecard.diff.side import Side
 from ratecard.simulation import side_prices
-from ratecard.simulation.comparison import EVEN, Uneven
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.priced_shape import PricedShape
 from ratecard.simulation.pricer import Outcome, Pricer, Refused
 from ratecard.simulation.result import Simulation
+from ratecard.simulation.row import EVEN, Uneven
 from ratecard.simulation.simulate import simulate
 
 KEYS = ("model", "day", "customer")
@@ -65,7 +65,7 @@ def test_what_one_candidate_cannot_price_is_in_no_total_of_any_side(tmp_path: Pa
     """A model that is charged in another currency has a price, and it cannot be added."""
     dearer = candidate(tmp_path, "dearer", "{scale: {type: text}, factor: 1.1}")
     models, name = SHIPPED.tables.models, "kling-o3-pro-text-to-video"
-    euros = models | {name: models[name].model_copy(update={"currency": "EUR"})}
+    euros = {**models, name: models[name].model_copy(update={"currency": "EUR"})}
     abroad = Side("abroad", RateCard(replace(SHIPPED.tables, models=euros)))
     text, calls = Decimal(TEXT), Decimal(CALL)
     with simulate(table_of(ROWS), None, [dearer, abroad], by=KEYS) as both:

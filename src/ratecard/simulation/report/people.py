@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ratecard.simulation.comparison import Row
 from ratecard.simulation.customers import Customers
 from ratecard.simulation.report.apportion import apportion, apportion_rows
 from ratecard.simulation.report.breakdown import NOTHING, columns_of, values_of
 from ratecard.simulation.report.report import Report, share_of_prices
 from ratecard.simulation.report.table import Column, Kind, Table, Value
+from ratecard.simulation.row import Row
 from ratecard.words.money import EXACT
 
 
