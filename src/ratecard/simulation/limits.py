@@ -5,9 +5,9 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
-from ratecard.simulation.comparison import Row
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.result import Simulation
+from ratecard.simulation.row import Row
 
 
 class Limits(NamedTuple):
