@@ -71,7 +71,7 @@ def expected(card: RateCard, rows: Iterable[Row], keys: Sequence[str]) -> tuple[
         except QuoteError:
             refused += 1
         else:
-            sums[tuple(_key(row, key) for key in keys)] += amount
+            sums[tuple(key_of(row, key) for key in keys)] += amount
     return dict(sums), refused
 
 
@@ -105,7 +105,7 @@ def quote_of(card: RateCard, row: Row) -> Quote:
     return prices.rate(usage)
 
 
-def _key(row: Row, key: str) -> Any:
+def key_of(row: Row, key: str) -> Any:
     if key == "day":
         return row["timestamp"].astimezone(UTC).date().isoformat()
     return row[key] if row[key] is not None or key != "model" else "rpc"

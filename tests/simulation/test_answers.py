@@ -10,10 +10,10 @@ from rows import table_of
 from usage import CALL, CLIP, ROWS, TEXT
 
 from ratecard import load_rate_card
-from ratecard.simulation.comparison import Row
 from ratecard.simulation.customers import customers_of
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.result import Simulation
+from ratecard.simulation.row import Row
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.target import read_target, smallest_factor
 from ratecard.simulation.volume import read_elasticity
@@ -168,6 +168,7 @@ def test_the_smallest_factor_that_reaches_a_target(tmp_path: Path) -> None:
         # All text is 0.009: 0.1 % of the whole is reached where text rises by it.
         wanted = found.total.amounts[0] / 1000 / Decimal(TEXT)
         assert reached.factor == (1 + wanted).quantize(Decimal("0.0001"), rounding="ROUND_CEILING")
+        assert reached.below is not None
         assert reached.below < reached.wanted <= reached.revenue
 
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -16,13 +17,14 @@ from rows import expected, table_of
 from test_row_by_row import written
 from usage import CALL, CLIP, ROWS, TEXT, row
 
-from ratecard import load_rate_card
+from ratecard import RateCard, load_rate_card
 from ratecard.diff.side import Side
 from ratecard.simulation import side_prices
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.priced_shape import PricedShape
 from ratecard.simulation.pricer import Outcome, Pricer, Refused
 from ratecard.simulation.result import Simulation
+from ratecard.simulation.row import EVEN, Uneven
 from ratecard.simulation.simulate import simulate
 
 KEYS = ("model", "day", "customer")
@@ -40,22 +42,39 @@ def amounts(result: Simulation, number: int) -> dict[tuple[str | None, ...], Dec
     return {each.key: each.amounts[number] for each in result.groups}
 
 
-def test_what_one_candidate_refuses_is_in_no_total_of_any_side(tmp_path: Path) -> None:
+def test_what_one_candidate_retires_is_lost_under_it_alone(tmp_path: Path) -> None:
     dearer = candidate(tmp_path, "dearer", "{scale: {type: text}, factor: 1.1}")
     without = candidate(tmp_path, "without", "retire: kling-o3-pro-text-to-video")
-    text, calls = Decimal(TEXT), Decimal(CALL)
+    text, calls, clips = Decimal(TEXT), Decimal(CALL), 2 * Decimal(CLIP)
     with simulate(table_of(ROWS), None, [dearer, without], by=KEYS) as both:
-        assert (both.rows, both.priced) == (5, 2)
-        assert both.total.amounts == (text + calls, text * Decimal("1.1") + calls, text + calls)
-        assert {each.reason for each in both.unpriced if each.side.endswith("without.yaml")}
+        assert (both.rows, both.priced) == (5, 4)
+        assert both.total.amounts == (text + clips + calls, text * Decimal("1.1") + clips + calls, text + calls)
+        assert both.total.uneven == (EVEN, Uneven(2, clips, 0, Decimal(0), 0))
+        assert [each.rows for each in both.unpriced] == [1]
         for number in range(3):
             assert written(both, number) == amounts(both, number)
             assert sum(amounts(both, number).values()) == both.total.amounts[number]
-        # The rows that were left out are there again for a candidate that prices them.
         with_clips = both.against(dearer)
-        assert with_clips.total.amounts[0] == text + calls + 2 * Decimal(CLIP)
+        assert with_clips.total.amounts[0] == text + calls + clips
+        assert with_clips.total.uneven == ()
         assert written(with_clips, 1) == amounts(with_clips, 1)
-        assert with_clips.against(without).total.amounts == (text + calls, text + calls)
+        assert with_clips.against(without).total.amounts == (text + clips + calls, text + calls)
+
+
+def test_what_one_candidate_cannot_price_is_in_no_total_of_any_side(tmp_path: Path) -> None:
+    """A model that is charged in another currency has a price, and it cannot be added."""
+    dearer = candidate(tmp_path, "dearer", "{scale: {type: text}, factor: 1.1}")
+    models, name = SHIPPED.tables.models, "kling-o3-pro-text-to-video"
+    euros = {**models, name: models[name].model_copy(update={"currency": "EUR"})}
+    abroad = Side("abroad", RateCard(replace(SHIPPED.tables, models=euros)))
+    text, calls = Decimal(TEXT), Decimal(CALL)
+    with simulate(table_of(ROWS), None, [dearer, abroad], by=KEYS) as both:
+        assert (both.rows, both.priced) == (5, 2)
+        assert both.total.amounts == (text + calls, text * Decimal("1.1") + calls, text + calls)
+        assert {(each.side, each.rows) for each in both.unpriced if "EUR" in each.reason} == {("abroad", 2)}
+        for number in range(3):
+            assert written(both, number) == amounts(both, number)
+        assert both.against(dearer).total.amounts[0] == text + calls + 2 * Decimal(CLIP)
 
 
 def test_a_card_read_at_each_row_beside_prices_of_one_day(tmp_path: Path) -> None:
@@ -158,7 +177,9 @@ def test_a_request_too_large_to_be_added_is_asked_of_each_side(tmp_path: Path) -
     rows = [row("text", "claude-opus-4-6", "a", prompt_tokens=2**59, completion_tokens=0)]
     with simulate(table_of(rows), Side("now", retired), Side("back", SHIPPED), by=KEYS) as found:
         assert [type(outcomes[0]) for outcomes in found.outcomes] == [Refused, PricedShape]
-        assert (found.priced, [each.rows for each in found.unpriced]) == (0, [1])
+        assert (found.priced, found.unpriced) == (1, ())
+        assert found.total.beside() == Uneven(0, Decimal(0), 1, found.total.amounts[1], 0)
+        assert found.total.amounts[0] == 0 < found.total.amounts[1]
 
 
 def test_more_characters_than_can_be_asked_for_are_refused() -> None:

@@ -103,14 +103,33 @@ def test_what_a_sku_cannot_express(tmp_path: Path, row: str, replaced: tuple[str
     assert reason(tmp_path, card_with(replaced), row) == f"structure: {words}; re-rate from usage"
 
 
-def test_a_request_that_is_refused_now(tmp_path: Path) -> None:
+def lost(folder: Path, candidate: RateCard, *lines: str) -> str:
+    with re_rated(folder, candidate, *lines) as result:
+        assert (result.priced, result.unpriced) == (len(lines), ())
+        [gone] = result.lost()
+        assert (gone.requests, gone.amount) == (len(lines), result.total.amounts[0])
+        assert result.total.amounts[1] == 0
+        [part] = result.attribution().parts
+        assert (part.kind, part.amount) == ("lost", -gone.amount)
+        return gone.reason
+
+
+def test_a_request_of_which_some_are_refused_now(tmp_path: Path) -> None:
+    """The SKU stands for songs of 61 to 120 seconds: those of 90 and less are still sold, under another."""
     shorter = card_with(("{seconds: 61..120, rate: 1}", "{seconds: 61..90, rate: 1}"))
-    assert reason(tmp_path, shorter, SONG) == "duration_seconds: Number must be less than or equal to 90"
+    assert reason(tmp_path, shorter, SONG).startswith("structure: SKU song-duration-based-120s is not in ")
+
+
+def test_requests_that_are_all_refused_now_are_lost(tmp_path: Path) -> None:
+    small = card_with(
+        ("[720p, 1080p]", "[1080p, 4k]"), ("- {resolution: 720p, rate: 0.101}", "- {resolution: 4k, rate: 0.3}")
+    )
+    assert lost(tmp_path, small, FILM).startswith("resolution: Invalid enum value")
 
 
 def test_a_model_that_is_gone(tmp_path: Path) -> None:
     gone = card_with(("model: picture\n", "model: painting\n"))
-    assert reason(tmp_path, gone, IMAGE).startswith("Specified model not found: picture")
+    assert lost(tmp_path, gone, IMAGE).startswith("Specified model not found: picture")
 
 
 def test_a_total_that_no_request_has(tmp_path: Path) -> None:

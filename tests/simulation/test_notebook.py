@@ -40,7 +40,10 @@ def test_the_default_keys_are_those_that_the_usage_has(tmp_path: Path) -> None:
 
 
 def test_a_margin_needs_costs(tmp_path: Path) -> None:
-    with simulated(tmp_path) as simulation, pytest.raises(ratecard.RateCardError, match="a margin needs a rate card"):
+    with (
+        simulated(tmp_path) as simulation,
+        pytest.raises(ratecard.RateCardError, match="a margin needs to know what we pay"),
+    ):
         simulation.margin()
 
 
@@ -74,7 +77,7 @@ def test_every_answer_is_a_table_of_named_columns_and_decimals(simulation: Simul
 
 
 def _changes(name: str) -> list[str]:
-    return [f"{name} change", f"{name} rise"]
+    return [f"{name} {word}" for word in ("change", "rise", "lost", "new")]
 
 
 def test_pandas_and_polars_have_the_same_decimals(simulation: Simulation) -> None:

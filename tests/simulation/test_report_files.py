@@ -128,7 +128,7 @@ def test_the_totals_of_the_sheets_are_what_their_formulas_say(
 
 def test_groups_are_a_table_whose_pivot_is_the_sheet_by_model(simulation: Simulation, written: Path) -> None:
     book = openpyxl.load_workbook(written / "report.xlsx", data_only=True)
-    assert book["Groups"].tables["Groups"].ref == f"A1:M{len(simulation.groups) + 1}"
+    assert book["Groups"].tables["Groups"].ref == f"A1:Q{len(simulation.groups) + 1}"
     for key in ("Model", "Day", "Customer"):
         single = book[f"By {key.lower()}"]
         for heading in ("Current", "dearer.yaml"):

@@ -7,8 +7,10 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
-from rows import Row, expected, rows_of, table_of
+from oracle import told, uneven
+from rows import Row, expected, key_of, rows_of, table_of
 
+from nightly import examples
 from ratecard import RateCard, load_rate_card
 from ratecard.diff.side import Side
 from ratecard.simulation.comparison import QUANTITY_NAMES
@@ -22,7 +24,10 @@ DEARER = SHIPPED.with_candidate(Path(__file__).parent / "dearer.yaml")
 KEYS = ("model", "day", "customer")
 # A whole simulation an example: what fails is shown as it was found.
 SLOW = settings(
-    max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), phases=(Phase.explicit, Phase.generate)
+    max_examples=examples(25, nightly=200),
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    phases=(Phase.explicit, Phase.generate),
 )
 
 
@@ -50,7 +55,7 @@ def usage_rows(draw: st.DrawFn, card: RateCard, first: datetime, days: int) -> l
 
 
 def check(card: RateCard, candidate: RateCard, rows: list[Row]) -> None:
-    """One card by itself, then both: what only one of them prices is in no total of the comparison."""
+    """One card by itself, then both: what only one of them offers is lost or new."""
     note(rows)
     table, now, then = table_of(rows), Side("now", card), Side("then", candidate)
     with simulate(table, now, by=KEYS) as alone:
@@ -58,7 +63,10 @@ def check(card: RateCard, candidate: RateCard, rows: list[Row]) -> None:
     try:
         both = simulate(table, now, [then], by=KEYS)
     except SimulationError as error:
-        assert "changes nothing" in str(error)
+        if any(not expected(each, [row], KEYS)[1] for each in (card, candidate) for row in rows):
+            assert "changes nothing" in str(error)
+        else:  # neither card prices a single row
+            assert f"{len(rows)} of {len(rows)} rows cannot be priced" in str(error)
         return
     with both:
         check_totals(both, rows)
@@ -67,11 +75,14 @@ def check(card: RateCard, candidate: RateCard, rows: list[Row]) -> None:
 
 def check_totals(result: Simulation, rows: list[Row]) -> None:
     cards = [side.card for side in result.sides]
-    priced = [row for row in rows if not any(expected(card, [row], KEYS)[1] for card in cards)]
-    assert (result.rows, result.priced) == (len(rows), len(priced)), result.unpriced
+    listed = [each for row in rows if (each := told(cards[0], cards[-1], row, {}))]
+    assert (result.rows, result.priced) == (len(rows), len(listed)), result.unpriced
     assert result.rows == result.priced + sum(each.rows for each in result.unpriced)
+    if len(cards) > 1:
+        assert result.total.beside() == uneven(listed)
     for number, card in enumerate(cards):
-        sums, _ = expected(card, priced, KEYS)
+        sums = dict.fromkeys((tuple(key_of(each.row, key) for key in KEYS) for each in listed), Decimal(0))
+        sums |= expected(card, [each.row for each in listed if (each.now, each.then)[number]], KEYS)[0]
         found = {row.key: row.amounts[number] for row in result.groups}
         assert {_renamed(key, cards[0]): amount for key, amount in sums.items()} == found
         assert written(result, number) == found

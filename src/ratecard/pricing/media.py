@@ -27,7 +27,7 @@ from ratecard.tables.metered_charges import (
 )
 from ratecard.tables.rate import Rate
 from ratecard.words.errors import QuoteError
-from ratecard.words.wording import too_big, too_small
+from ratecard.words.wording import NotOffered, too_big, too_small
 
 AnyCharge = TypeVar("AnyCharge", bound=Charge)
 Lines = Callable[[Mapping[str, Any]], list[LineItem]]
@@ -61,16 +61,16 @@ def price_audio(metered: Metered) -> Rater | None:
         made = _counted(metered, seconds, "duration_seconds", _WHOLE_SECONDS, also={"character_count": _CHARACTERS})
     else:
         made = _music(metered) if metered.model.type == "music" else None
-    return _rater(metered, metered.model.type, made)
+    return _rater(metered, metered.model.type, made, body=True)
 
 
-def _rater(metered: Metered, type_: str, made: "Made") -> Rater | None:
+def _rater(metered: Metered, type_: str, made: "Made", *, body: bool = False) -> Rater | None:
     if made is None:
         return None
     asked, lines_of = made
 
     def rate(usage: Mapping[str, Any], suffix: Mapping[str, Any]) -> Quote:
-        shape, ignored = asked.read(usage)
+        shape, ignored = asked.read(usage, body=body)
         return metered.quote(lines_of(shape), ignored, type_=type_)
 
     return rate
@@ -197,7 +197,7 @@ def _in_band(seconds: int, bands: list[tuple[tuple[int, int], Rate]], count: Any
             return line
     least, most = bands[0][0][0], bands[-1][0][1]
     message = too_small(least) if seconds < least else too_big(most) if seconds > most else f"No price for {seconds} s"
-    raise QuoteError(INVALID, [(("duration_seconds",), message)])
+    raise QuoteError(INVALID, [(("duration_seconds",), NotOffered(message))])
 
 
 def _choices(charge: Charge, attribute: str) -> tuple[str, ...]:

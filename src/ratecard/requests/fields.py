@@ -13,6 +13,7 @@ from ratecard.words.money import MAX_DECIMAL_PLACES, READING, places_of
 from ratecard.words.wording import (
     INVALID_URL,
     NOT_AN_INTEGER,
+    NotOffered,
     invalid_enum,
     invalid_literal,
     too_big,
@@ -21,6 +22,8 @@ from ratecard.words.wording import (
 )
 
 Accept = Callable[[Any], Any]
+# A whole number as large as this is beyond every bound.
+_BEYOND = 10**400
 _URL = re.compile(r"\s*(?:data:[^,]{0,200},|[a-z][a-z0-9+.-]*://[^\s/?#]+)", re.IGNORECASE)
 
 
@@ -46,7 +49,8 @@ class Choice:
         self.accept: Accept = spellings.get
 
     def messages(self, given: object) -> list[str]:
-        return [invalid_enum(self.words, given)]
+        words = invalid_enum(self.words, given)
+        return [NotOffered(words) if isinstance(given, str) else words]
 
 
 def _cases(word: str) -> Iterable[str]:
@@ -65,7 +69,8 @@ class Literals:
         return number if number in self.numbers else None
 
     def messages(self, given: object) -> list[str]:
-        return [invalid_literal(number) for number in self.numbers]
+        words = map(invalid_literal, self.numbers)
+        return list(words) if whole(given) is None else list(map(NotOffered, words))
 
 
 class WholeNumber:
@@ -136,7 +141,7 @@ class Unwanted:
         return None
 
     def messages(self, given: object) -> list[str]:
-        return [self.message]
+        return [NotOffered(self.message)]
 
 
 class Url:
@@ -154,7 +159,7 @@ def decimal(given: object) -> Decimal | None:
     if isinstance(given, bool) or not isinstance(given, (int, float, Decimal)):
         return None
     if isinstance(given, int):
-        return Decimal(given) if abs(given) < 10**400 else Decimal("Infinity" if given > 0 else "-Infinity")
+        return Decimal(given) if -_BEYOND < given < _BEYOND else Decimal("Infinity" if given > 0 else "-Infinity")
     number = READING.create_decimal(float.__repr__(given) if isinstance(given, float) else given)
     return None if number.is_nan() else number
 
@@ -168,5 +173,5 @@ def whole(given: object) -> int | None:
 
 
 def _bounds(number: Decimal, least: Decimal, greatest: Decimal) -> list[str]:
-    words = [too_small(least)] if number < least else []
-    return words + ([too_big(greatest)] if number > greatest else [])
+    words = [NotOffered(too_small(least))] if number < least else []
+    return [*words, *([NotOffered(too_big(greatest))] if number > greatest else [])]

@@ -9,6 +9,7 @@ from ratecard.candidate_rates import attributes_of
 from ratecard.diff.change import RateChange, percent_text
 from ratecard.diff.rates import rate_changes
 from ratecard.diff.side import Side, Standing
+from ratecard.simulation.as_billed import AsBilled
 from ratecard.simulation.comparison import Comparison
 from ratecard.simulation.plan import EARLIEST
 from ratecard.simulation.priced_shape import ROUNDING, PricedLine, PricedShape
@@ -16,13 +17,16 @@ from ratecard.tables.card import Tables
 from ratecard.words.money import EXACT, total
 
 RATE, TERMS, ADDED, REMOVED = "rate", "terms", "added", "removed"
+LOST, NEW, MOVED, BILLED = "lost", "new", "moved", "billed"
 
 
 class Part(NamedTuple):
     """What one changed rate adds to the total, or takes from it.
 
     `kind` is `rate` (another amount per unit), `terms` (the same rate, another quantity of it), `added` or `removed`
-    (usage is charged by a rate that the other side does not have), or `rounding` (of each request, to the cent).
+    (usage is charged by a rate that the other side does not have), or `rounding` (of each request, to the cent). Of
+    whole requests it is `lost` or `new` (only one side offers them; the label says why), `moved` (priced as requests of
+    another model) or `billed` (what a bill has charged, where no rate says it).
     """
 
     model: str
@@ -69,10 +73,20 @@ def attribute(comparison: Comparison, sides: Sequence[Side], candidate: int) -> 
     before, after = _labels(sides[0].card.tables), _labels(sides[candidate].card.tables)
     amounts: dict[_Key, Decimal] = {}
     touched: set[tuple[str, str, str]] = set()
-    for _, counted, found in comparison.priced:
+    for number, counted, found in comparison.priced:
         old, new = found[0], found[candidate]
         if old is new:
             continue
+        if (whole := _whole(sides, comparison, number, candidate, old, new)) is not None:
+            key = (counted.shape.model or "", *whole)
+            then, was_amount = (comparison.charge(counted, each.amounts) if each else _ZERO for each in (new, old))
+            amounts[key] = EXACT.add(amounts.get(key, _ZERO), EXACT.subtract(then, was_amount))
+            touched |= {(key[0], line.source, "") for line in (old.lines if old else ())}
+            touched |= {(key[0], "", line.source) for line in (new.lines if new else ())}
+            touched.add((key[0], key[4], key[5]))
+            continue
+        if old is None or new is None:
+            continue  # only another candidate prices it
         for was, now in _pairs(old, new):
             old_amount, new_amount = (
                 comparison.charge(counted, line.amounts) if line else _ZERO for line in (was, now)
@@ -93,6 +107,32 @@ def attribute(comparison: Comparison, sides: Sequence[Side], candidate: int) -> 
         if (model, change.old.source if change.old else "", change.new.source if change.new else "") not in touched
     )
     return Attribution(total([part.amount for part in parts]), tuple(parts), untouched)
+
+
+def _whole(
+    sides: Sequence[Side],
+    comparison: Comparison,
+    number: int,
+    candidate: int,
+    old: PricedShape | None,
+    new: PricedShape | None,
+) -> tuple[str, str, str, str, str, Decimal | None, Decimal | None] | None:
+    """What a difference of whole requests is, as a key without the model; None where the rates say it."""
+    if old is None or new is None:
+        if old is new:
+            return None
+        refusal = comparison.sides[candidate if new is None else 0].refusal(number)
+        return (LOST if new is None else NEW, refusal.reason if refusal else "", "", "", "", None, None)
+    if new.shape is not None:
+        return (MOVED, f"priced as {new.shape.model}", "", "", "", None, None)
+    if not any(isinstance(sides[side], AsBilled) for side in (0, candidate)):
+        return None
+    # A bill says what a unit cost, whatever rates that was made of: it is compared with what a unit costs now.
+    sku, unit, known = old.lines[0].sku, new.unit or old.unit, old.unit_price is not None and new.unit_price is not None
+    was, now = old.lines[0].source, new.lines[0].source
+    if not known:
+        return (BILLED, f"{sku}: the rate that it was billed at is not known", unit, was, now, None, None)
+    return (TERMS if old.unit_price == new.unit_price else RATE, sku, unit, was, now, old.unit_price, new.unit_price)
 
 
 def _pairs(old: PricedShape, new: PricedShape) -> Iterator[tuple[PricedLine | None, PricedLine | None]]:

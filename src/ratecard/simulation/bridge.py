@@ -5,9 +5,11 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from ratecard.simulation.comparison import MODEL, QUANTITY_NAMES, Row
+from ratecard.simulation.columns import DAY
+from ratecard.simulation.comparison import MODEL, QUANTITY_NAMES
 from ratecard.simulation.failure import SimulationError
-from ratecard.simulation.plan import DAY, MONTH, WEEK
+from ratecard.simulation.plan import MONTH, WEEK
+from ratecard.simulation.row import Row
 
 if TYPE_CHECKING:
     from ratecard.simulation.result import Simulation

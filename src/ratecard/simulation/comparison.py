@@ -1,17 +1,20 @@
 """Shapes joined with their prices: exact totals of any breakdown, under every card compared."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
-from ratecard.diff.change import percent_text
 from ratecard.simulation.allocation import uncollected
+from ratecard.simulation.columns import DAY
 from ratecard.simulation.engines.duckdb_engine import read_integers
 from ratecard.simulation.failure import SimulationError
-from ratecard.simulation.plan import DAY, MONTH, QUANTITIES, WEEK
+from ratecard.simulation.offered import LOST, NEITHER, NEW, Offered
+from ratecard.simulation.plan import MONTH, QUANTITIES, WEEK
 from ratecard.simulation.priced_shape import PricedShape, Vector
 from ratecard.simulation.roll_up import Counted, RollUp
+from ratecard.simulation.row import EVEN, Row, Since, Uneven
 from ratecard.simulation.side_prices import SidePrices
 from ratecard.words.money import EXACT, total
 from ratecard.words.suggest import did_you_mean
@@ -39,46 +42,24 @@ _ZERO = Decimal(0)
 _NO_QUANTITIES = (_ZERO,) * len(QUANTITY_NAMES)
 
 
-class Row(NamedTuple):
-    """One group: its key, its requests and quantities, and its exact amount under each card, the current one first."""
-
-    key: tuple[str | None, ...]
-    requests: int
-    quantities: tuple[Decimal, ...]
-    amounts: tuple[Decimal, ...]
-
-    def difference(self, candidate: int = 1) -> Decimal:
-        """What a candidate adds; negative: what it takes."""
-        return EXACT.subtract(self.amounts[candidate], self.amounts[0])
-
-    def percent(self, candidate: int = 1) -> str:
-        """The change in percent of the current amount, rounded to two places; empty where that is zero."""
-        return percent_text(self.amounts[0], self.amounts[candidate])
-
-
 class Comparison:
-    """The shapes of a roll-up that every side prices; amounts are integers of 10^-`scale` in the engine."""
+    """The shapes of a roll-up that some side prices; amounts are integers of 10^-`scale` in the engine."""
 
     def __init__(self, roll_up: RollUp, sides: Sequence[SidePrices]) -> None:
         self.roll_up, self.sides, self.amounts = roll_up, tuple(sides), len(sides)
         self.scale = max(side.scale for side in sides)
         for side in sides:
             side.prove_at(self.scale)
+        self.offered = Offered(roll_up.workspace, self.sides)
 
     @cached_property
-    def shared(self) -> frozenset[int]:
-        """The numbers of the shapes that all sides price."""
-        return frozenset.intersection(*(side.priced for side in self.sides))
-
-    @cached_property
-    def priced(self) -> list[tuple[int, Counted, tuple[PricedShape, ...]]]:
-        """Every shape that all sides price, with its number and its prices."""
+    def priced(self) -> list[tuple[int, Counted, tuple[PricedShape | None, ...]]]:
+        """Every shape in the figures, with its number and its prices; None under a side that does not offer it."""
         found = []
-        for number in sorted(self.shared):
-            prices = [side.outcomes[number] for side in self.sides]
-            found.append(
-                (number, self.roll_up.shapes[number], tuple(each for each in prices if isinstance(each, PricedShape)))
-            )
+        for number in sorted(self.offered.figured):
+            prices = (side.outcomes[number] for side in self.sides)
+            here = tuple(each if isinstance(each, PricedShape) else None for each in prices)
+            found.append((number, self.roll_up.shapes[number], here))
         return found
 
     def rows(self, keys: Sequence[str]) -> tuple[Row, ...]:
@@ -88,7 +69,33 @@ class Comparison:
         """
         with uncollected():
             current, added = self._current(keys), [self._added(side, keys) for side in range(1, self.amounts)]
-            return _beside(current, added) if added else current
+            rows = _beside(current, added) if added else current
+            uneven = [self._uneven_by(side, keys) for side in range(1, self.amounts)]
+        if not any(uneven):
+            return rows
+        return tuple(row._replace(uneven=tuple(each.get(row.key, EVEN) for each in uneven)) for row in rows)
+
+    def sums_of(self, prices: SidePrices, keys: Sequence[str]) -> dict[tuple[str | None, ...], Decimal]:
+        """What other prices of the same shapes come to, by keys."""
+        names, sums = list(map(self.name, keys)), (f"coalesce(sum({_terms(self.amounts)}), 0)",)
+        grouping = f" GROUP BY {', '.join(names)}" if names else ""
+        source = f"FROM {self.roll_up.facts_by(keys)} JOIN {prices.table} AS side{self.amounts} USING (shape){grouping}"
+        found = read_integers(self.roll_up.workspace.connection, names, sums, source)
+        return {tuple(key): _decimal(amount, prices.scale) for *key, amount in found}
+
+    def since(self, day: date, candidate: int) -> "Since":
+        """How many requests lie before a day, and what those of that day and after it come to on both sides."""
+        query = (
+            f"SELECT CAST(coalesce(sum(requests) FILTER (day < DATE '{day}'), 0) AS BIGINT), {_REQUESTS},"
+            f" coalesce(sum({_terms(0)}) FILTER (day >= DATE '{day}'), 0)"
+            f" {self._source(self.roll_up.facts, 'JOIN', 0)}"
+        )
+        found: Any = self.roll_up.workspace.connection.execute(query).fetchall()[0]
+        added = f"SELECT coalesce(sum({_terms(candidate)}) FILTER (day >= DATE '{day}'), 0)"
+        joined = self._source(self.roll_up.facts, "JOIN", candidate)
+        more: Any = self.roll_up.workspace.connection.execute(f"{added} {joined}").fetchall()[0]
+        now = _decimal(found[2], self.sides[0].scale)
+        return Since(day, found[0], found[1], now, EXACT.add(now, _decimal(more[0], self.sides[candidate].scale)))
 
     def count(self, keys: Sequence[str]) -> int:
         """How many rows a breakdown has."""
@@ -113,21 +120,41 @@ class Comparison:
             raise SimulationError(f"{words} It is by: {', '.join(known)}")
         return key
 
-    def groups(self) -> str:
-        """The query of every group: its keys, requests, quantities, and the amount under each card, at one scale."""
+    def groups(self, *further: SidePrices) -> str:
+        """The query of every group: its keys, requests, quantities, and the amount under each card, at one scale.
+
+        Then what is lost and what is new under each candidate. Of `further` prices, the sum of each at its own scale,
+        and last how many requests the first of them leaves out.
+        """
         scales = [10 ** (self.scale - side.scale) for side in self.sides]
         current = f"{_terms(0)} * {scales[0]}"
-        further = (f"{current} + coalesce({_terms(side)}, 0) * {scales[side]}" for side in range(1, self.amounts))
-        amounts = (f"coalesce(sum({amount}), 0)" for amount in (current, *further))
+        others = [f"coalesce({_terms(side)}, 0) * {scales[side]}" for side in range(1, self.amounts)]
+        sums = [current, *(f"{current} + {other}" for other in others)]
+        joins = []
+        for side, other in enumerate(others, 1):
+            if table := self.offered.uneven[side]:
+                joins.append(f" LEFT JOIN {table} AS uneven{side} USING (shape)")
+                sums += [
+                    f"CASE WHEN uneven{side}.kind = {LOST} THEN {current} END",
+                    f"CASE WHEN uneven{side}.kind = {NEW} THEN {other} END",
+                ]
+            else:
+                sums += ["CAST(0 AS HUGEINT)"] * 2
+        for number, prices in enumerate(further, self.amounts):
+            joins.append(f" LEFT JOIN {prices.table} AS side{number} USING (shape)")
+            sums.append(_terms(number))
+        if further:
+            sums.append(f"CASE WHEN side{self.amounts}.p0 IS NULL THEN requests END")
+        amounts = (f"coalesce(sum({amount}), 0)" for amount in sums)
         names = list(map(self.name, self.roll_up.plan.by))
         grouping = f" GROUP BY {', '.join(names)}" if names else ""
-        joined = self._source(self.roll_up.facts, "LEFT JOIN", *range(self.amounts))
+        joined = self._source(self.roll_up.facts, "LEFT JOIN", *range(self.amounts), further="".join(joins))
         return f"SELECT {', '.join((*names, _REQUESTS, *_quantities(), *amounts))} {joined}{grouping}"
 
     def _current(self, keys: Sequence[str]) -> tuple[Row, ...]:
         """The breakdown under the current prices alone, kept for further candidates that leave nothing out."""
         current, keys = self.sides[0], tuple(keys)
-        whole = len(self.shared) == len(current.priced)
+        whole = not self.offered.left_out and not self.offered.coming
         if whole and keys in current.breakdowns:
             kept: tuple[Row, ...] = current.breakdowns[keys]
             return kept
@@ -142,35 +169,56 @@ class Comparison:
         found = self._sums(keys, (f"coalesce(sum({_terms(side)}), 0)",), side)
         return {tuple(key): EXACT.scaleb(Decimal(added), -self.sides[side].scale) for *key, added in found if added}
 
+    def _uneven_by(self, side: int, keys: Sequence[str]) -> dict[tuple[str | None, ...], Uneven]:
+        """What only one of the current prices and a candidate prices, by keys."""
+        if not (table := self.offered.uneven[side]):
+            return {}
+        sums = [
+            f"CAST(coalesce(sum(requests) FILTER (kind = {LOST}), 0) AS BIGINT)",
+            f"coalesce(sum({_terms(0)}) FILTER (kind = {LOST}), 0)",
+            f"CAST(coalesce(sum(requests) FILTER (kind = {NEW}), 0) AS BIGINT)",
+            f"coalesce(sum({_terms(side)}) FILTER (kind = {NEW}), 0)",
+            f"CAST(coalesce(sum(requests) FILTER (kind = {NEITHER}), 0) AS BIGINT)",
+        ]
+        names = list(map(self.name, keys))
+        facts, others = self.roll_up.facts_by(keys), f" LEFT JOIN {self.sides[side].table} AS side{side} USING (shape)"
+        source = self._source(facts, "JOIN", 0, further=f"{others} JOIN {table} AS uneven USING (shape)")
+        grouping = f" GROUP BY {', '.join(names)}" if names else ""
+        found = read_integers(self.roll_up.workspace.connection, names, sums, source + grouping)
+        scales, cut = (self.sides[0].scale, self.sides[side].scale), len(names)
+        by_key = {}
+        for row in found:
+            lost_requests, lost, new_requests, new, neither = row[cut:]
+            amounts = _decimal(lost, scales[0]), _decimal(new, scales[1])
+            by_key[tuple(row[:cut])] = Uneven(lost_requests, amounts[0], new_requests, amounts[1], neither)
+        return by_key
+
     def _sums(self, keys: Sequence[str], sums: Sequence[str], side: int) -> list[tuple[Any, ...]]:
         """Sums by keys, in their order."""
         names, source = list(map(self.name, keys)), self._source(self.roll_up.facts_by(keys), "JOIN", side)
         grouping = f" GROUP BY {', '.join(names)} ORDER BY {', '.join(names)}" if names else ""
         return read_integers(self.roll_up.workspace.connection, names, sums, source + grouping)
 
-    def _source(self, facts: str, join: str, *sides: int) -> str:
-        """Facts with prices of some sides; without what not every side prices."""
-        first, *others = (f"{self.sides[side].table} AS side{side} USING (shape)" for side in sides)
+    def _source(self, facts: str, join: str, *sides: int, further: str = "") -> str:
+        """Facts with prices of some sides, and further joins; without what is in no figure."""
+        first, *others = (f"{self._priced_at(side)} AS side{side} USING (shape)" for side in sides)
         tables = "".join((f" JOIN {first}", *(f" {join} {other}" for other in others)))
-        return f"FROM {facts}{tables}" + (f" ANTI JOIN {self._left_out} USING (shape)" if self._left_out else "")
+        left_out = f" ANTI JOIN {self.offered.left_out} USING (shape)" if self.offered.left_out else ""
+        return f"FROM {facts}{tables}{further}{left_out}"
 
-    @cached_property
-    def _left_out(self) -> str:
-        """The table of shapes that the current prices have and some candidate has not; empty: there are none."""
-        numbers = sorted(self.sides[0].priced - self.shared)
-        if not numbers:
-            return ""
-        workspace = self.roll_up.workspace
-        table = workspace.new_table("left_out")
-        workspace.connection.execute(f"CREATE TABLE {table} AS SELECT unnest(?::BIGINT[]) AS shape", [numbers])
-        return table
+    def _priced_at(self, side: int) -> str:
+        """The prices of a side; of the current one, nothing for what only candidates price."""
+        table = self.sides[side].table
+        if side or not self.offered.coming:
+            return table
+        nothing = ", ".join(["shape", *["CAST(0 AS HUGEINT)"] * (1 + QUANTITIES)])
+        return f"(FROM {table} UNION ALL SELECT {nothing} FROM {self.offered.coming})"
 
     def forget(self) -> None:
         """Drop what only the candidates need."""
         for side in self.sides[1:]:
             side.drop()
-        if self._left_out:
-            self.roll_up.workspace.connection.execute(f"DROP TABLE IF EXISTS {self._left_out}")
+        self.offered.drop()
 
     def _row(self, row: Sequence[Any], keys: int) -> Row:
         quantities = row[keys + 1 : -1]
@@ -217,4 +265,4 @@ def _beside(current: Sequence[Row], added: Sequence[Mapping[tuple[str | None, ..
             [amount if add is None else EXACT.add(amount, add) for amount, add in zip(amounts, more, strict=True)]
         )
     rows = zip(current, zip(*columns, strict=True), strict=True)
-    return tuple(Row(key, requests, quantities, found) for (key, requests, quantities, _), found in rows)
+    return tuple(Row(key, requests, quantities, found) for (key, requests, quantities, *_), found in rows)

@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import NamedTuple
 
-from ratecard.simulation.comparison import Row
+from ratecard.simulation.row import Row
 
 _SHOWN = 20
 # The edges of the distribution, in percent of what a customer pays now.
@@ -38,18 +38,29 @@ class Band(NamedTuple):
 
 
 class Customers(NamedTuple):
-    """The customers by what changes for them; `winners` pay less, `losers` more, the largest amounts first."""
+    """The customers by what other prices change on the requests that both sides price.
+
+    `winners` pay less, `losers` more, the largest amounts first; `lost` are those whose requests the candidate does not
+    offer, by what these bring now. A customer of whose requests both sides price none is in no other count.
+    """
 
     rows: tuple[Row, ...]
     candidate: int
     winners: tuple[Row, ...]
     losers: tuple[Row, ...]
     distribution: tuple[Band, ...]
+    lost: tuple[Row, ...] = ()
+
+    @property
+    def kept(self) -> tuple[Row, ...]:
+        """The customers with requests that both sides price."""
+        return tuple(row for row in self.rows if row.both_requests(self.candidate))
 
     def share_above(self, rise: Fraction) -> Fraction:
         """The share of customers whose payments rise by more than a share of them (0.1: more than 10 %)."""
-        above = sum(self._rise(row) > rise for row in self.rows)
-        return Fraction(above, len(self.rows)) if self.rows else Fraction(0)
+        kept = self.kept
+        above = sum(self._rise(row) > rise for row in kept)
+        return Fraction(above, len(kept)) if kept else Fraction(0)
 
     def _rise(self, row: Row) -> Fraction:
         return rise_of(row, self.candidate)
@@ -59,18 +70,23 @@ def customers_of(rows: Sequence[Row], candidate: int) -> Customers:
     """Who pays more and who less under a candidate, from one row a customer."""
     falling, rising = (
         sorted(
-            (row for row in rows if sign * row.difference(candidate) > 0),
-            key=lambda row: (-abs(row.difference(candidate)), row.key[0] or ""),
+            (row for row in rows if sign * row.change(candidate) > 0),
+            key=lambda row: (-abs(row.change(candidate)), row.key[0] or ""),
         )
         for sign in (-1, 1)
     )
     winners, losers = tuple(falling[:_SHOWN]), tuple(rising[:_SHOWN])
-    return Customers(tuple(rows), candidate, winners, losers, _distribution(rows, candidate))
+    losing = sorted(
+        (row for row in rows if row.beside(candidate).lost_requests),
+        key=lambda row: (-row.beside(candidate).lost, row.key[0] or ""),
+    )
+    kept = [row for row in rows if row.both_requests(candidate)]
+    return Customers(tuple(rows), candidate, winners, losers, _distribution(kept, candidate), tuple(losing))
 
 
 def rise_of(row: Row, candidate: int) -> Fraction:
-    """The change as a share of what is paid now; from nothing to something is a doubling, for want of a share."""
-    current, difference = Fraction(row.amounts[0]), Fraction(row.difference(candidate))
+    """The change as a share of what is paid now for the requests that both sides price; from nothing, a doubling."""
+    current, difference = Fraction(row.both(candidate)[0]), Fraction(row.change(candidate))
     return difference / current if current else Fraction(1 if difference else 0)
 
 

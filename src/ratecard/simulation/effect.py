@@ -1,24 +1,45 @@
-"""A candidate that changes nothing that was asked for: an error, and the reason for it."""
+"""From when on a candidate changes something, and why it changes nothing where it does not."""
 
 from collections.abc import Iterable
 from datetime import UTC, date
+from typing import TYPE_CHECKING
 
 from ratecard.diff.rates import rate_changes
 from ratecard.diff.side import Side, Standing
+from ratecard.simulation.as_billed import AsBilled
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.plan import EARLIEST
 from ratecard.simulation.pricer import Outcome, Refused
-from ratecard.simulation.result import Simulation
+
+if TYPE_CHECKING:
+    from ratecard.simulation.result import Simulation
 
 _NAMED = 5
 
 
-def check_effect(simulation: Simulation) -> None:
-    """Raise `SimulationError` for a candidate under which every row has the price that it has now, or none as now."""
+def check_effect(simulation: "Simulation") -> None:
+    """Raise `SimulationError` where no candidate changes anything. Beside one that does, another may change nothing."""
+    if simulation.rows and simulation.idle and all(simulation.idle):
+        pairs = zip(simulation.sides[1:], simulation.idle, strict=True)
+        raise SimulationError("; ".join(f"{side.label} changes nothing: {why}" for side, why in pairs))
+
+
+def idle(simulation: "Simulation") -> tuple[str, ...]:
+    """Why each candidate changes nothing: every row has the price that it has now, or none as now. Else empty."""
     current, *candidates = simulation.outcomes
-    for side, outcomes in zip(simulation.sides[1:], candidates, strict=True):
-        if simulation.rows and all(map(_alike, current, outcomes)):
-            raise SimulationError(f"{side.label} changes nothing: {_why(simulation, side)}")
+    return tuple(
+        _why(simulation, side) if all(map(_alike, current, outcomes)) else ""
+        for side, outcomes in zip(simulation.sides[1:], candidates, strict=True)
+    )
+
+
+def first_day(simulation: "Simulation", candidate: int) -> date | None:
+    """The first day of the usage on which a candidate's prices differ, where rows are priced at their own time."""
+    old, new = simulation.sides[0], simulation.sides[candidate]
+    apart = simulation.pricer.elsewhere.models  # rows that are priced as others change whenever they were sent
+    if apart or old.at or new.at or isinstance(old, AsBilled) or isinstance(new, AsBilled):
+        return None
+    return min(_first_days(old, new, EARLIEST).values(), default=None)
 
 
 def _alike(one: Outcome, other: Outcome) -> bool:
@@ -27,7 +48,7 @@ def _alike(one: Outcome, other: Outcome) -> bool:
     return one is other or one.amounts == other.amounts
 
 
-def _why(simulation: Simulation, side: Side) -> str:
+def _why(simulation: "Simulation", side: Side) -> str:
     shapes, days = simulation.comparison.roll_up.shapes, simulation.comparison.roll_up.days()
     moments = [each.shape.moment for each in shapes if each.shape.moment]
     changed = _first_days(simulation.sides[0], side, days[0] if days else min(moments, default=EARLIEST))
@@ -49,9 +70,12 @@ def _first_days(old: Side, new: Side, start: date) -> dict[str, date]:
     """The first day, from the start on, on which a model's rates differ."""
     days = {start, *(day for side in (old, new) for day in side.days() if day > start)}
     found: dict[str, date] = {}
-    for day in sorted(days):
+    theirs, ours = old.card.tables.models, new.card.tables.models
+    at_once = old.at != new.at
+    names = {name for name in {**theirs, **ours} if at_once or theirs.get(name) is not ours.get(name)}
+    for day in sorted(days) if names else ():
         before, after = (side.card.at(side.at.astimezone(UTC).date() if side.at else day) for side in (old, new))
-        for name in {**old.card.tables.models, **new.card.tables.models}.keys() - found.keys():
+        for name in names - found.keys():
             one, other = Standing.of(before, name), Standing.of(after, name)
             if one.version is not other.version and any(rate_changes(one.priceable(before), other.priceable(after))):
                 found[name] = day

@@ -42,11 +42,26 @@ def side_names(report: Report) -> list[str]:
 def _groups(report: Report) -> pyarrow.Table:
     """Every group, read from the engine: what Python holds does not grow with them."""
     comparison = report.simulation.comparison
-    source, found = groups_query(comparison)
+    source, found = groups_query(report.simulation)
     keys = [field for field in found if field.places is None]
-    amounts = [Field(name, f"amount{side}", comparison.scale) for side, name in enumerate(side_names(report))]
+    named = side_names(report)
+    amounts = [Field(name, f"amount{side}", comparison.scale) for side, name in enumerate(named)]
     others = [field for field in found if field.name in ("requests", *QUANTITY_NAMES)]
-    columns = (*keys, *amounts, *others)
+    apart = [
+        Field(f"{name} {word}", f"{word}{side}", comparison.scale)
+        for side, name in enumerate(named[1:], 1)
+        for word in ("lost", "new")
+    ]
+    costs = (
+        [
+            Field(f"{name} {word}", f"{word}{side}", prices.scale)
+            for side, (name, pair) in enumerate(zip(named, report.simulation.cost_prices, strict=True))
+            for word, prices in zip(("cost", "margin"), pair, strict=True)
+        ]
+        if report.simulation.costs
+        else []
+    )
+    columns = (*keys, *amounts, *others, *apart, *costs)
     chosen = (
         f'{parquet_value(field)} AS "{name.replace(chr(34), chr(34) * 2)}"'
         for field, name in zip(columns, unlike(field.name for field in columns), strict=True)
@@ -56,7 +71,7 @@ def _groups(report: Report) -> pyarrow.Table:
 
 
 def _customers(report: Report) -> pyarrow.Table:
-    """Every customer: what each side charges, and the change under each candidate."""
+    """Every customer: what each side charges, and what each candidate changes by prices, loses and adds."""
     if not report.has(CUSTOMER):
         raise SimulationError(f"the usage is not grouped by '{CUSTOMER}'. Add it: by=[..., '{CUSTOMER}']")
     rows = report.simulation.table(CUSTOMER)
@@ -65,8 +80,10 @@ def _customers(report: Report) -> pyarrow.Table:
     columns["requests"] = [row.requests for row in rows]
     for candidate in report.candidates:
         name = report.names[candidate]
-        columns[f"{name} change"] = [row.difference(candidate) for row in rows]
+        columns[f"{name} change"] = [row.change(candidate) for row in rows]
         columns[f"{name} rise"] = [from_fraction(rise_of(row, candidate), _SHARE_PLACES) for row in rows]
+        columns[f"{name} lost"] = [row.beside(candidate).lost for row in rows]
+        columns[f"{name} new"] = [row.beside(candidate).new for row in rows]
     return table_of(columns)
 
 
@@ -92,7 +109,7 @@ def _margin(report: Report) -> pyarrow.Table:
     }
     for side, name in enumerate(side_names(report)):
         columns[f"{name} revenue"] = [each.revenues[side] for each in models]
-        columns[f"{name} cost"] = [each.cost for each in models]
+        columns[f"{name} cost"] = [each.costs[side] for each in models]
         columns[f"{name} margin"] = [each.margin(side) for each in models]
     return table_of(columns)
 

@@ -50,7 +50,16 @@ class Clips:
             if all(cell.video is None for cell in cells) and _same_rates(cells, now):
                 return None
             raise ValueError(f"the price of SKU {sku} depends on the video that was sent, and its rates changed")
-        found = [now.quote_video(cell.body) for cell in self.cells(sku, billed)]
+        found, refused = [], []
+        for cell in self.cells(sku, billed):
+            try:
+                found.append(now.quote_video(cell.body))
+            except QuoteError as error:
+                refused.append(error)
+        if refused:
+            if found:
+                raise ValueError(f"some requests of SKU {sku} that were charged {text(billed)} would have no price")
+            raise refused[0]
         if not found:
             raise ValueError(f"no request of SKU {sku} was charged {text(billed)}")
         totals = sorted({quote.total for quote in found})

@@ -104,7 +104,7 @@ def _tokens(charge: Tokens) -> Iterator[dict[str, Any]]:
 
 
 def _calls(charge: RpcCredits) -> Iterator[dict[str, Any]]:
-    for chain, tier in product(charge.chains, charge.tiers):
+    for chain, tier in ((chain, tier) for chain, tier in product(charge.chains, charge.tiers) if tier.on(chain)):
         network = f"{chain.chain}-{chain.networks[0]}"
         for method, failed in product(tier.methods, (False, True)):
             call = {"method": method.replace("*", "x"), "failed": failed}
@@ -117,14 +117,22 @@ def standing_line(sku: str, sold: list[Sold], now: Standing) -> LineItem:
     Raises `QuoteError` where a request has no price there.
     """
     found: dict[tuple[object, ...], LineItem] = {}
+    place, refused = f"the version of {now.version.effective} of {now.model.model}", []
     for request, was in sold:
-        line = next((line for line in quoted(now.book, request).lines if line.sku == sku), None)
-        place = f"the version of {now.version.effective} of {now.model.model}"
+        try:
+            line = next((line for line in quoted(now.book, request).lines if line.sku == sku), None)
+        except QuoteError as error:
+            refused.append(error)
+            continue
         if line is None:
             raise ValueError(f"SKU {sku} is not in {place}, or not for all that it stood for")
         if (line.quantity, line.unit) != (was.quantity, was.unit):
             raise ValueError(f"SKU {sku} counts something else in {place}")
         found[line.unit_rate, line.source] = line
+    if refused and not found:
+        raise refused[0]
+    if refused:
+        raise ValueError(f"SKU {sku} is not in {place} for all that it stood for")
     if len({rate for rate, _ in found}) > 1:
         raise ValueError(f"SKU {sku} has more than one rate in {place}")
     return next(iter(found.values()))

@@ -1,31 +1,36 @@
-"""What is left after cost: the same shapes under a card of what we pay."""
+"""What is left after cost: the same requests at what we pay for them, side by side."""
 
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from ratecard.diff.side import Side
 from ratecard.simulation.comparison import Comparison
-from ratecard.simulation.priced_shape import PricedShape
-from ratecard.simulation.pricer import Pricer
+from ratecard.simulation.costs import Costing
 from ratecard.words.money import EXACT, total
 
 
 class Cost(NamedTuple):
-    """One model: what we pay for its usage, and what each side charges for just that usage.
+    """One model, or all: what each side charges for its requests, and what we pay for those that the side offers.
 
-    `unknown` counts requests whose cost the card of costs does not have: they are in no figure here.
+    `unknown` counts the requests whose cost is not known under some side: neither they nor their `unknown_revenues` are
+    in any other figure here.
     """
 
     model: str
     requests: int
     unknown: int
-    cost: Decimal
+    costs: tuple[Decimal, ...]
     revenues: tuple[Decimal, ...]
+    unknown_revenues: tuple[Decimal, ...]
+
+    @property
+    def cost(self) -> Decimal:
+        """What we pay for what the current prices offer."""
+        return self.costs[0]
 
     def margin(self, side: int) -> Decimal:
         """What is left under a side."""
-        return EXACT.subtract(self.revenues[side], self.cost)
+        return EXACT.subtract(self.revenues[side], self.costs[side])
 
 
 class BelowCost(NamedTuple):
@@ -48,40 +53,47 @@ class Margin(NamedTuple):
     def total(self) -> Cost:
         """All models together."""
         sides = range(len(self.below))
+
+        def summed(each: Sequence[tuple[Decimal, ...]]) -> tuple[Decimal, ...]:
+            return tuple(total([amounts[side] for amounts in each]) for side in sides)
+
         return Cost(
             "",
             sum(each.requests for each in self.models),
             sum(each.unknown for each in self.models),
-            total([each.cost for each in self.models]),
-            tuple(total([each.revenues[side] for each in self.models]) for side in sides),
+            summed([each.costs for each in self.models]),
+            summed([each.revenues for each in self.models]),
+            summed([each.unknown_revenues for each in self.models]),
         )
 
 
 class _Sums:
     def __init__(self, sides: int) -> None:
         self.requests = self.unknown = 0
-        self.cost = Decimal(0)
-        self.revenues = [Decimal(0)] * sides
+        self.costs, self.revenues, self.unknown_revenues = ([Decimal(0)] * sides for _ in range(3))
 
-    def add(self, requests: int, cost: Decimal, revenues: Sequence[Decimal]) -> None:
+    def add(self, requests: int, costs: Sequence[Decimal], revenues: Sequence[Decimal]) -> None:
         self.requests += requests
-        self.cost = EXACT.add(self.cost, cost)
-        self.revenues = [EXACT.add(one, other) for one, other in zip(self.revenues, revenues, strict=True)]
+        self.costs = list(map(EXACT.add, self.costs, costs))
+        self.revenues = list(map(EXACT.add, self.revenues, revenues))
+
+    def leave_out(self, requests: int, revenues: Sequence[Decimal]) -> None:
+        self.unknown += requests
+        self.unknown_revenues = list(map(EXACT.add, self.unknown_revenues, revenues))
 
 
-def margin_of(comparison: Comparison, pricer: Pricer, costs: Side) -> Margin:
-    """The margin of every side over one card of costs, exactly."""
+def margin_of(comparison: Comparison, costing: Costing) -> Margin:
+    """The margin of every side, exactly."""
     models: dict[str, _Sums] = {}
     cells: dict[tuple[str, str], _Sums] = {}
-    for _, counted, found in comparison.priced:
+    for number, counted, found in comparison.priced:
         model = counted.shape.model or ""
         sums = models.setdefault(model, _Sums(comparison.amounts))
-        cost = pricer.price(costs, counted.shape)
-        if not isinstance(cost, PricedShape):
-            sums.unknown += counted.requests
+        revenues = [comparison.charge(counted, price.amounts) if price else Decimal(0) for price in found]
+        if (vectors := costing.known.get(number)) is None:
+            sums.leave_out(counted.requests, revenues)
             continue
-        paid = comparison.charge(counted, cost.amounts)
-        revenues = [comparison.charge(counted, price.amounts) for price in found]
+        paid = [comparison.charge(counted, each) for each in vectors]
         asked = ", ".join(comparison.roll_up.words(counted))
         sums.add(counted.requests, paid, revenues)
         cells.setdefault((model, asked), _Sums(comparison.amounts)).add(counted.requests, paid, revenues)
@@ -89,15 +101,17 @@ def margin_of(comparison: Comparison, pricer: Pricer, costs: Side) -> Margin:
         tuple(
             sorted(
                 (
-                    BelowCost(*cell, sums.requests, sums.revenues[side], sums.cost)
+                    BelowCost(*cell, sums.requests, sums.revenues[side], sums.costs[side])
                     for cell, sums in cells.items()
-                    if sums.revenues[side] < sums.cost
+                    if sums.revenues[side] < sums.costs[side]
                 ),
                 key=lambda cell: (cell.revenue - cell.cost, cell),
             )
         )
         for side in range(comparison.amounts)
     )
-    named = sorted(models.items())
-    found_models = (Cost(name, each.requests, each.unknown, each.cost, tuple(each.revenues)) for name, each in named)
+    found_models = (
+        Cost(name, each.requests, each.unknown, tuple(each.costs), tuple(each.revenues), tuple(each.unknown_revenues))
+        for name, each in sorted(models.items())
+    )
     return Margin(tuple(found_models), below)

@@ -25,8 +25,18 @@ class Predicates(NamedTuple):
     of_model: Mapping[str, tuple[date, ...]] = {}
 
     @classmethod
-    def of(cls, cards: Iterable[RateCard], *, dated: bool = True, by_model: bool = True) -> "Predicates":
-        """What these cards ask; where no card is read at the row's own time, days do not matter."""
+    def of(
+        cls,
+        cards: Iterable[RateCard],
+        *,
+        dated: bool = True,
+        by_model: bool = True,
+        pairs: Iterable[tuple[str, str]] = (),
+    ) -> "Predicates":
+        """What these cards ask; where no card is read at the row's own time, days do not matter.
+
+        `pairs`: a model whose rows may be priced as those of another, on whose days its price then changes too.
+        """
         found = cls()
         for card in cards:
             days = tuple(instant.date() for instant in card.boundaries()) if dated else ()
@@ -38,7 +48,11 @@ class Predicates(NamedTuple):
                 thresholds = () if rates.threshold is None else (rates.threshold,)
                 lacking = tuple(each for each in BUCKETS if each not in rates.base or each not in rates.extended)
                 found = found.joined(cls(thresholds, {model.type: lacking} if lacking else {}))
-        return found
+        own = dict(found.of_model)
+        for old, new in pairs:
+            if old in own:  # the rows of a model that no card has are split at every day
+                own[old] = tuple(sorted({*own[old], *found.of_model.get(new, ())}))
+        return found._replace(of_model=own)
 
     def joined(self, other: "Predicates") -> "Predicates":
         """What both ask."""

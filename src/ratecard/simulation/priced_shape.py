@@ -33,7 +33,8 @@ ROUNDING = "rounding"
 class PricedLine(NamedTuple):
     """What one rate adds to each row of a shape: its SKU, its `file:line`, the unit rate, and the amount.
 
-    That is of a request where `number` is 0, else of one of the quantity of that number.
+    That is of a request where `number` is 0, else of one of the quantity of that number; and so is `quantity`, how many
+    units it is for, unless `counted` names another number for it.
     """
 
     sku: str
@@ -42,6 +43,8 @@ class PricedLine(NamedTuple):
     unit_rate: Decimal
     number: int
     amount: Decimal
+    quantity: Decimal = Decimal(0)
+    counted: int | None = None
 
     @property
     def amounts(self) -> Vector:
@@ -49,12 +52,21 @@ class PricedLine(NamedTuple):
         return (*_NONE[: self.number], self.amount, *_NONE[self.number + 1 :])
 
 
+_NOTHING = PricedLine("", "", "", Decimal(0), 0, Decimal(0))
+
+
 class PricedShape(NamedTuple):
-    """What each row of a shape is charged: `fixed` a request, and a rate for each quantity; and the lines of it."""
+    """What each row of a shape is charged: `fixed` a request, and a rate for each quantity; and the lines of it.
+
+    `shape` is as what it is priced, where that is not what it is. `unit_price` and `unit` say the rate of a billed row.
+    """
 
     amounts: Vector
     lines: tuple[PricedLine, ...]
     currency: str
+    shape: Shape | None = None
+    unit_price: Decimal | None = None
+    unit: str = ""
 
 
 class Tokens(NamedTuple):
@@ -100,7 +112,7 @@ class ShapePrices:
         price, skus = self._tokens[key]
         if searched is None:
             return price
-        lines = [_line(line, 0, line.amount) for line in searched.lines if line.sku not in skus]
+        lines = [_line(line, 0) for line in searched.lines if line.sku not in skus]
         return _sum((*lines, *price.lines), price.currency)
 
     def _rates(self, type_: str, model: Any, tier: int, used: frozenset[str]) -> Tokens:
@@ -116,16 +128,16 @@ class ShapePrices:
                 continue
             if bucket == "output":
                 more = self._prices.rate({**plain, "usage": _usage(prompt, completion_tokens=1)})
-                lines += [_line(line, number, line.amount) for line in more.lines if line.sku not in skus]
+                lines += [_line(line, number) for line in more.lines if line.sku not in skus]
             elif prompt:
                 some = alone if bucket == "input" else self._prices.rate({**plain, "usage": _all_in(bucket, prompt)})
-                lines += [_line(line, number, EXACT.divide(line.amount, Decimal(prompt))) for line in some.lines]
+                lines += [_line(line, number, prompt) for line in some.lines]
         return Tokens(_sum(lines, alone.currency), skus)
 
 
 def whole(quote: Quote) -> PricedShape:
     """Nothing is summed but requests: the total, and what rounding it took as a line of its own."""
-    lines = [PricedLine(line.sku, line.source, line.unit, line.unit_rate, 0, line.amount) for line in quote.lines]
+    lines = [_line(line, 0) for line in quote.lines]
     if quote.total != quote.exact:
         rounding = EXACT.subtract(quote.total, quote.exact)
         lines.append(PricedLine(ROUNDING, "", "", rounding, 0, rounding))
@@ -135,9 +147,12 @@ def whole(quote: Quote) -> PricedShape:
 def _counted(prices: PriceBook, usage: Mapping[str, Any], name: str) -> PricedShape:
     """One quantity: the difference that one of it makes."""
     none, one = (prices.rate({**usage, name: count}) for count in (0, 1))
-    before = {line.sku: line.amount for line in none.lines}
-    lines = [_line(line, 0, before[line.sku]) for line in none.lines if line.amount]
-    lines += [_line(line, 1, EXACT.subtract(line.amount, before.get(line.sku, Decimal(0)))) for line in one.lines]
+    before = {line.sku: _line(line, 0) for line in none.lines}
+    lines = [line for line in before.values() if line.amount]
+    for line in (_line(each, 1) for each in one.lines):
+        fixed = before.get(line.sku, _NOTHING)
+        amount, quantity = EXACT.subtract(line.amount, fixed.amount), EXACT.subtract(line.quantity, fixed.quantity)
+        lines.append(line._replace(amount=amount, quantity=quantity))
     return _sum(lines, one.currency)
 
 
@@ -150,8 +165,12 @@ def _all_in(bucket: str, prompt: int) -> dict[str, Any]:
     return _usage(prompt, prompt_tokens_details={name: prompt})
 
 
-def _line(line: LineItem, number: int, amount: Decimal) -> PricedLine:
-    return PricedLine(line.sku, line.source, line.unit, line.unit_rate, number, amount)
+def _line(line: LineItem, number: int, of: int = 1) -> PricedLine:
+    """A line of a quote; `of` is for how many it was asked."""
+    amount, quantity = line.amount, line.quantity
+    if of != 1:
+        amount, quantity = EXACT.divide(amount, Decimal(of)), EXACT.divide(quantity, Decimal(of))
+    return PricedLine(line.sku, line.source, line.unit, line.unit_rate, number, amount, quantity)
 
 
 def _sum(lines: Iterable[PricedLine], currency: str) -> PricedShape:

@@ -2,12 +2,14 @@
 
 from bisect import bisect_right
 from collections.abc import Hashable, Sequence
+from copy import copy
 from datetime import UTC, date
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from ratecard.diff.side import Side
 from ratecard.simulation.allocation import uncollected
 from ratecard.simulation.deciding import Deciding, deciding
+from ratecard.simulation.elsewhere import NOWHERE, Elsewhere
 from ratecard.simulation.predicates import Predicates
 from ratecard.simulation.priced_shape import PricedShape, ShapePrices
 from ratecard.simulation.roll_up import Counted
@@ -17,13 +19,26 @@ from ratecard.words.money import places_of
 
 # Finer amounts leave no digits for their sum.
 _MOST_PLACES = 24
+NO_TYPE = "type: missing, and no model of this name that would say it"
 NO_INSTANT = "timestamp: missing, or not an instant"
 
 
+# Why rows have no price: the card has no such model, value or rate in effect; they are wrong, or do not say enough; or
+# they have one that cannot be added to the others.
+NOT_OFFERED, WRONG, NOT_ADDED = "not offered", "wrong", "not added"
+
+
 class Refused(NamedTuple):
-    """Why the rows of a shape have no price."""
+    """Why the rows of a shape have no price, in words and by kind."""
 
     reason: str
+    kind: str = WRONG
+
+    @classmethod
+    def of(cls, error: QuoteError) -> "Refused":
+        """The refusal in one line: the fields if they say more than the sentence."""
+        fields = "; ".join(f"{'.'.join(map(str, path)) or 'body'}: {words}" for path, words in error.problems)
+        return cls(fields or error.error, NOT_OFFERED if error.not_offered else WRONG)
 
 
 Outcome = PricedShape | Refused
@@ -32,13 +47,19 @@ Outcome = PricedShape | Refused
 class Pricer:
     """Prices shapes, each once for every version that decides about it, whatever cards that version is part of."""
 
-    def __init__(self, predicates: Predicates, currency: str = "USD") -> None:
-        self.predicates, self.currency = predicates, currency
+    def __init__(self, predicates: Predicates, currency: str = "USD", elsewhere: Elsewhere = NOWHERE) -> None:
+        self.predicates, self.currency, self.elsewhere = predicates, currency, elsewhere
         self._found: dict[Hashable, Outcome] = {}
         self._books: dict[tuple[int, date], ShapePrices] = {}
         self._deciding: dict[tuple[int, str | None], Deciding] = {}
         # Identities stand for models below, so that what they belong to must stay.
         self._sides: dict[int, Side] = {}
+
+    def apart(self) -> Self:
+        """A pricer that knows the same, and learns for itself."""
+        other = copy(self)
+        vars(other).update({name: dict(known) for name, known in vars(self).items() if isinstance(known, dict)})
+        return other
 
     def outcomes(self, sides: Sequence[Side], shapes: Sequence[Counted]) -> list[list[Outcome]]:
         """What each side charges for each of these shapes."""
@@ -57,7 +78,26 @@ class Pricer:
                 same = alike[model] = self.alike(base, side, shape)
             if not (same or (isinstance(found[number], Refused) and shape.incomplete)):
                 found[number] = self.price(side, shape)
+        if self.elsewhere:
+            for number, (shape, *_) in enumerate(shapes):
+                if (other := self._other(side, shape, known[number], found[number])) is not None:
+                    found[number] = self._priced_as(side, other)
         return found
+
+    def _other(self, side: Side, shape: Shape, known: Outcome, found: Outcome) -> Shape | None:
+        """What the rows of a shape are priced as beside the current prices, where that is not what they are."""
+        if (named := self.elsewhere.named(shape)) is not None:
+            return named
+        lost = isinstance(known, PricedShape) and isinstance(found, Refused) and found.kind == NOT_OFFERED
+        moment = _moment(side, shape)
+        return self.elsewhere.successor(side.card.tables, shape, moment) if lost and moment else None
+
+    def _priced_as(self, side: Side, shape: Shape) -> Outcome:
+        """The price of other rows; what these would lack is not offered to those that are."""
+        found = self.price(side, shape)
+        if isinstance(found, PricedShape):
+            return found._replace(shape=shape)
+        return Refused(f"as {shape.model}: {found.reason}", NOT_ADDED if found.kind == NOT_ADDED else NOT_OFFERED)
 
     def alike(self, one: Side, other: Side, shape: Shape) -> bool:
         """Whether two sides are sure to charge the same for every shape of a model."""
@@ -65,8 +105,9 @@ class Pricer:
 
     def price(self, side: Side, shape: Shape) -> Outcome:
         """What a side charges for each row of a shape, or why it has no price there."""
-        moment = side.at.astimezone(UTC).date() if side.at else shape.moment
-        if moment is None:
+        if shape.type is None:
+            return Refused(NO_TYPE)
+        if (moment := _moment(side, shape)) is None:
             return Refused(NO_INSTANT)
         identity, steps = self._decides(side, shape)
         step = bisect_right(steps, moment)
@@ -83,11 +124,11 @@ class Pricer:
         try:
             price = self._books[place].price(shape)
         except QuoteError as error:
-            return Refused(reason_of(error))
+            return Refused.of(error)
         if any(places_of(amount) > _MOST_PLACES for amount in price.amounts if amount):
-            return Refused(f"charged to more than {_MOST_PLACES} decimals, which cannot be added")
+            return Refused(f"charged to more than {_MOST_PLACES} decimals, which cannot be added", NOT_ADDED)
         if price.currency != self.currency:
-            return Refused(f"charged in {price.currency}, and amounts are added in {self.currency}")
+            return Refused(f"charged in {price.currency}, and amounts are added in {self.currency}", NOT_ADDED)
         return price
 
     def _decides(self, side: Side, shape: Shape) -> Deciding:
@@ -99,7 +140,6 @@ class Pricer:
         return self._deciding[place]
 
 
-def reason_of(error: QuoteError) -> str:
-    """The refusal in one line: the fields if they say more than the sentence."""
-    fields = "; ".join(f"{'.'.join(map(str, path)) or 'body'}: {words}" for path, words in error.problems)
-    return fields or error.error
+def _moment(side: Side, shape: Shape) -> date | None:
+    """The day at whose prices a side charges a shape."""
+    return side.at.astimezone(UTC).date() if side.at else shape.moment

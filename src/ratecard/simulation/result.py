@@ -1,7 +1,7 @@
 """The result of a simulation: totals, breakdowns, and what could not be priced."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
@@ -11,18 +11,23 @@ from ratecard.diff.side import Side
 from ratecard.simulation.allocation import uncollected
 from ratecard.simulation.attribution import Attribution, attribute
 from ratecard.simulation.bridge import Bridge, bridge_of
-from ratecard.simulation.comparison import MODEL, Comparison, Row
+from ratecard.simulation.comparison import MODEL, Comparison
+from ratecard.simulation.costs import Costing, Costs
 from ratecard.simulation.customers import Customers, customers_of
 from ratecard.simulation.disputes import Disputed, disputes
+from ratecard.simulation.effect import first_day, idle
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.margin import Margin, margin_of
 from ratecard.simulation.notebook import html_of, text_of
 from ratecard.simulation.predicates import Predicates
-from ratecard.simulation.pricer import Outcome, Pricer, Refused
+from ratecard.simulation.priced_shape import PricedShape
+from ratecard.simulation.pricer import NOT_OFFERED, Outcome, Pricer, Refused
+from ratecard.simulation.reading import Reading
 from ratecard.simulation.report.figures import read_locale, read_share
 from ratecard.simulation.report.report import Question, Report
 from ratecard.simulation.roll_up import Counted, RollUp
-from ratecard.simulation.side_prices import SidePrices
+from ratecard.simulation.row import Row, Since
+from ratecard.simulation.side_prices import NOTHING, SidePrices
 from ratecard.simulation.specification import Specification, against
 from ratecard.simulation.volume import Elasticity, Response, elasticities_of, response
 from ratecard.words.money import EXACT
@@ -47,10 +52,25 @@ class Unpriced(NamedTuple):
     examples: tuple[dict[str, Any], ...]
 
 
+class Uncommon(NamedTuple):
+    """Requests that only one of the current prices and a candidate offer: of which model, and why the other does not.
+
+    `amount` is what the side charges that offers them.
+    """
+
+    type: str
+    model: str
+    reason: str
+    requests: int
+    amount: Decimal
+
+
 class Simulation:
     """Exact totals of usage under every side; the first one is the current, the others are the candidates.
 
-    Rows that some side cannot price are in `unpriced` and in no total: rows = priced + unpriced.
+    Rows = priced + unpriced. A row that a side does not offer (it has no such model, value or rate in effect) adds
+    nothing to that side's amounts: `lost` or `new`. What no side prices, or some side cannot price for another reason
+    (wrong rows, another currency), is in `unpriced` and in no total.
     """
 
     def __init__(
@@ -59,7 +79,7 @@ class Simulation:
         sides: Sequence[Side],
         pricer: Pricer,
         outcomes: Sequence[Sequence[Outcome]],
-        costs: Side | None = None,
+        costs: Costs | None = None,
         *,
         current: SidePrices | None = None,
     ) -> None:
@@ -77,7 +97,10 @@ class Simulation:
         compared = (self.sides[0], *against(self.sides[0], candidates))
         known, dated = self.comparison.roll_up, any(side.at is None for side in compared)
         by_model = bool(known.plan.predicates.of_model)
-        asked = Predicates.of((side.card for side in compared), dated=dated, by_model=by_model)
+        self.pricer.elsewhere.check(side.card for side in compared)
+        cards = [side.card for side in compared]
+        pairs = self.pricer.elsewhere.pairs(cards)
+        asked = Predicates.of(cards, dated=dated, by_model=by_model, pairs=pairs)
         rolled = known.serving(asked, dated=dated)
         if rolled is not known:
             return Simulation(rolled, compared, self.pricer, self.pricer.outcomes(compared, rolled.shapes), self.costs)
@@ -108,8 +131,8 @@ class Simulation:
 
     @cached_property
     def priced(self) -> int:
-        """The rows that every side prices."""
-        return sum(each.requests for _, each, _ in self.comparison.priced)
+        """The rows in the figures: what some side prices, and no other refuses but for not offering it."""
+        return sum(self.comparison.roll_up.shapes[number].requests for number in self.comparison.offered.figured)
 
     @cached_property
     def total(self) -> Row:
@@ -133,13 +156,16 @@ class Simulation:
     def unpriced(self) -> tuple[Unpriced, ...]:
         """What could not be priced, by side and reason, the most rows first."""
         found: dict[tuple[str, str, str], list[Counted]] = {}
+        figured, labels = self.comparison.offered.figured, [side.label for side in self.sides]
         for number, each in enumerate(self.comparison.roll_up.shapes):
-            for side, outcomes in zip(self.sides, self.outcomes, strict=True):
-                outcome = outcomes[number]
-                if isinstance(outcome, Refused):
-                    reason = _NUMBER.sub("...", outcome.reason) if each.shape.irregular else outcome.reason
-                    found.setdefault((side.label, each.shape.type or "", reason), []).append(each)
-                    break
+            if number in figured:
+                continue
+            sides = zip(labels, self.comparison.sides, strict=True)
+            refused = [(label, why) for label, side in sides if (why := side.refusal(number))]
+            # What is wrong says more than what is not offered.
+            label, why = next((pair for pair in refused if pair[1].kind != NOT_OFFERED), refused[0])
+            reason = _NUMBER.sub("...", why.reason) if each.shape.irregular else why.reason
+            found.setdefault((label, each.shape.type or "", reason), []).append(each)
         rows = []
         for key, shapes in found.items():
             examples = tuple(each.shape.row() for each in shapes[:_EXAMPLES])
@@ -155,6 +181,45 @@ class Simulation:
         """A candidate's difference, split by the rates that changed; the parts add up to it."""
         return attribute(self.comparison, self.sides, candidate)
 
+    def lost(self, candidate: int = 1) -> tuple[Uncommon, ...]:
+        """What the current prices offer and a candidate does not, with its reason; what brings most first."""
+        return self._uncommon(self.comparison.offered.lost(candidate), 0, candidate)
+
+    def new(self, candidate: int = 1) -> tuple[Uncommon, ...]:
+        """What a candidate offers and the current prices do not, with their reason; what brings most first."""
+        return self._uncommon(self.comparison.offered.new(candidate), candidate, 0)
+
+    def _uncommon(self, numbers: Collection[int], offers: int, lacks: int) -> tuple[Uncommon, ...]:
+        sums: dict[tuple[str, str, str], tuple[int, Decimal]] = {}
+        sides = self.comparison.sides
+        for number in sorted(numbers):
+            counted, price, why = (
+                self.comparison.roll_up.shapes[number],
+                sides[offers].outcomes[number],
+                sides[lacks].refusal(number),
+            )
+            if isinstance(price, PricedShape) and why:
+                key = (counted.shape.type or "", counted.shape.model or "", why.reason)
+                requests, amount = sums.get(key, (0, Decimal(0)))
+                more = self.comparison.charge(counted, price.amounts)
+                sums[key] = (requests + counted.requests, EXACT.add(amount, more))
+        found = (Uncommon(*key, requests, amount) for key, (requests, amount) in sums.items())
+        return tuple(sorted(found, key=lambda each: (-each.amount, each)))
+
+    @cached_property
+    def idle(self) -> tuple[str, ...]:
+        """For each candidate, why it changes nothing; empty where it changes something."""
+        return idle(self)
+
+    def since(self, candidate: int = 1) -> Since | None:
+        """How many requests lie before the first day on which a candidate's prices differ; None where none do.
+
+        That is so too where both are priced at one instant, whenever a request was sent.
+        """
+        day = first_day(self, candidate)
+        found = self.comparison.since(day, candidate) if day else None
+        return found if found and found.before else None
+
     def customers(self, key: str = "customer", candidate: int = 1) -> Customers:
         """Winners and losers under a candidate; `key` is the column of `by` that names a customer."""
         return customers_of(self.table(key), candidate)
@@ -165,9 +230,38 @@ class Simulation:
 
     def margin(self) -> Margin:
         """Cost and margin of every side, by model, and what is sold below cost; it needs the `costs` of `simulate`."""
+        return margin_of(self.comparison, self.costing)
+
+    @cached_property
+    def costing(self) -> Costing:
+        """What every shape costs under each side. Raises `SimulationError` where no costs are known."""
         if self.costs is None:
-            raise SimulationError("a margin needs a rate card of what we pay: costs")
-        return margin_of(self.comparison, self.pricer, self.costs)
+            raise SimulationError("a margin needs to know what we pay: costs")
+        return Costing(self.comparison, self.sides, self.pricer, self.costs)
+
+    @cached_property
+    def cost_prices(self) -> tuple[tuple[SidePrices, SidePrices], ...]:
+        """For each side, cost and margin as prices that the engine can add; without what has no known cost."""
+        rolled, known, found = self.comparison.roll_up, self.costing.known, []
+        refused: Outcome = Refused("its cost is not known")
+        for at, side in enumerate(self.comparison.sides):
+            costs, margins = [refused] * len(rolled.shapes), [refused] * len(rolled.shapes)
+            for number, vectors in known.items():
+                price = side.outcomes[number]
+                charged = price.amounts if isinstance(price, PricedShape) else NOTHING
+                left = tuple(map(EXACT.subtract, charged, vectors[at]))
+                costs[number], margins[number] = (PricedShape(each, (), "") for each in (vectors[at], left))
+            found.append((SidePrices(rolled, costs), SidePrices(rolled, margins)))
+        return tuple(found)
+
+    def costs_by(self, *keys: str) -> dict[tuple[str | None, ...], tuple[tuple[Decimal, Decimal], ...]]:
+        """Cost and margin under each side by some of the keys, of the requests whose cost is known."""
+        sums = [[self.comparison.sums_of(each, keys) for each in pair] for pair in self.cost_prices]
+        zero = Decimal(0)
+        return {
+            row.key: tuple((cost.get(row.key, zero), margin.get(row.key, zero)) for cost, margin in sums)
+            for row in self.table(*keys)
+        }
 
     def response(
         self, elasticities: Mapping[str, Elasticity | Decimal | int | float | str], candidate: int = 1
@@ -184,24 +278,19 @@ class Simulation:
         """One row a model, whatever the usage is grouped by."""
         return self.table(MODEL)
 
-    def revenue(self, side: Side) -> Decimal:
-        """What one more side charges for the rows that the others price; `SimulationError` where it refuses some."""
-        difference = Decimal(0)
-        for _, counted, found in self.comparison.priced:
-            price = self.pricer.price(side, counted.shape)
-            if isinstance(price, Refused):
-                raise SimulationError(f"{side.label}: {counted.requests} rows cannot be priced: {price.reason}")
-            if price is not found[0]:
-                now, then = (self.comparison.charge(counted, each.amounts) for each in (found[0], price))
-                difference = EXACT.add(difference, EXACT.subtract(then, now))
-        return EXACT.add(self.total.amounts[0], difference)
-
     def unpriced_text(self) -> str:
         """The unpriced rows as lines for a person."""
         count = self.rows - self.priced
         lines = [f"{count} of {self.rows} rows cannot be priced:"]
-        lines += [f"  {each.rows} {each.type or 'of no known type'}: {each.reason}" for each in self.unpriced]
-        return "\n".join(lines)
+        for each in self.unpriced:
+            example = ", ".join(f"{name} {value}" for name, value in each.examples[0].items() if name != "type")
+            lines.append(f"  {each.rows} {each.type or 'of no known type'}: {each.reason} (for example: {example})")
+        return "\n".join((*lines, *self.reading.warnings()))
+
+    @property
+    def reading(self) -> Reading:
+        """What was read: files, columns and rows."""
+        return self.comparison.roll_up.reading
 
     def to_arrow(self, answer: str = "groups") -> "pyarrow.Table":
         """An answer as a table of PyArrow: `groups`, `attribution`, `customers`, `margin` or `unpriced`.

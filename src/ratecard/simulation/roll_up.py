@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 import duckdb
 
 from ratecard.simulation.allocation import uncollected
+from ratecard.simulation.columns import DAY
 from ratecard.simulation.engines.duckdb_engine import Workspace, read_integers
 from ratecard.simulation.failure import SimulationError
-from ratecard.simulation.plan import ASKED, DAY, EARLIEST, QUANTITIES, Plan
+from ratecard.simulation.plan import ASKED, EARLIEST, QUANTITIES, Plan
 from ratecard.simulation.predicates import Predicates
+from ratecard.simulation.reading import Reading
 from ratecard.simulation.roll_up_sql import Grouping, period
 from ratecard.simulation.shape import Shape
 
@@ -38,10 +40,12 @@ class RollUp:
         self.workspace, self.plan, self.places = workspace, plan, places
         # Every shape, in the order of its number.
         self.shapes: list[Counted] = []
+        # What was read, once all of it is.
+        self.reading = Reading()
         self.facts = workspace.new_table("facts")
         keys = "".join(f", {key} VARCHAR" for key in self._keys)
         sums = "".join(f", {name} HUGEINT" for name in _SUMS)
-        columns = f"shape BIGINT, type VARCHAR, model VARCHAR{keys}, requests BIGINT{sums}"
+        columns = f"shape BIGINT, type VARCHAR, model VARCHAR, day DATE{keys}, requests BIGINT{sums}"
         workspace.connection.execute(f"CREATE TABLE {self.facts} ({columns})")
         self._taken: list[tuple[Grouping, str]] = []
         # The facts for some of the keys only: see `facts_by`.
@@ -56,7 +60,10 @@ class RollUp:
 
         Gives the shapes. The engine may be reading the next table: this has a connection of its own.
         """
-        alike, kept = ("type", "model", "moment", *grouping.shape), ("type", "model", *self._keys, "requests", *_SUMS)
+        alike, kept = (
+            ("type", "model", "moment", *grouping.shape),
+            ("type", "model", "day", *self._keys, "requests", *_SUMS),
+        )
         same = " AND ".join(f"rows.{name} IS NOT DISTINCT FROM numbered.{name}" for name in alike)
         total = ", ".join(f"CAST(sum({name}) AS HUGEINT) AS {name}" for name in ("requests", *_SUMS))
         by_shape = f"SELECT {', '.join(alike)}, {total} FROM dated GROUP BY {', '.join(alike)}"
@@ -84,7 +91,8 @@ class RollUp:
         """Groups as rows of facts, with the first day of the period that holds them: of their model, if it is known."""
         keys = [f"{key} AS {name}" for key, name in zip(grouping.keys, self._keys, strict=True)]
         sums = [f"{total} AS {name}" for total, name in zip(grouping.sums, _SUMS, strict=True)]
-        columns = ["type", f"{grouping.model} AS model", *grouping.shape, *keys, "requests", *sums]
+        day = grouping.day or "CAST(NULL AS DATE)"
+        columns = ["type", f"{grouping.model} AS model", *grouping.shape, f"{day} AS day", *keys, "requests", *sums]
         if not self.plan.dated:
             return f"SELECT {', '.join(columns)}, CAST(NULL AS DATE) AS moment FROM {groups}"
         edges = {name: (EARLIEST, *days, date.max) for name, days in self.plan.predicates.of_model.items()}
@@ -150,6 +158,7 @@ class RollUp:
             raise SimulationError(f"the candidate {words}")
         plan = self.plan._replace(predicates=own.joined(predicates), dated=dated or self.plan.dated)
         found = RollUp(self.workspace, plan, self.places)
+        found.reading = self.reading
         for grouping, groups in self._taken:
             found.take(grouping, groups)
         return found

@@ -12,12 +12,13 @@ import pyarrow
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.plan import QUANTITIES
 from ratecard.simulation.priced_shape import PricedShape, Vector
-from ratecard.simulation.pricer import Outcome
+from ratecard.simulation.pricer import Outcome, Refused
 from ratecard.simulation.roll_up import RollUp
 from ratecard.words.money import EXACT, places_of
 
 # What an engine's 128-bit integers hold, halved: an amount and what a candidate adds to it are summed side by side.
 _MOST = 2**126 - 1
+NOTHING: Vector = (Decimal(0),) * (1 + QUANTITIES)
 _NUMBERS = tuple(f"p{number}" for number in range(1 + QUANTITIES))
 
 
@@ -32,10 +33,13 @@ class SidePrices:
         self.roll_up, self.outcomes, self.base = roll_up, outcomes, base
         known: Sequence[Outcome | None] = base.outcomes if base else [None] * len(outcomes)
         self._changed = [at for at, pair in enumerate(zip(outcomes, known, strict=True)) if pair[0] is not pair[1]]
+        there: frozenset[int] = base.priced if base else frozenset()
         priced = [
-            (number, (price.amounts, roll_up.places_of(roll_up.shapes[number])))
+            (number, (price.amounts if isinstance(price, PricedShape) else NOTHING, places))
             for number in self._changed
-            if isinstance(price := outcomes[number], PricedShape)
+            # What only the base prices is taken away from it.
+            if isinstance(price := outcomes[number], PricedShape) or number in there
+            for places in (roll_up.places_of(roll_up.shapes[number]),)
         ]
         # Many shapes have the same amounts.
         unique = dict.fromkeys(amounts for _, amounts in priced)
@@ -52,6 +56,11 @@ class SidePrices:
         """The numbers of the shapes that have a price."""
         found = frozenset(number for number in self._changed if isinstance(self.outcomes[number], PricedShape))
         return found | self.base.priced.difference(self._changed) if self.base else found
+
+    def refusal(self, number: int) -> Refused | None:
+        """Why a shape has no price here; None where it has one."""
+        found = self.outcomes[number]
+        return found if isinstance(found, Refused) else None
 
     def drop(self) -> None:
         """Forget the table."""
@@ -86,8 +95,10 @@ class SidePrices:
         connection.register("given_prices", pyarrow.Table.from_arrays(arrays, ["shape", *_NUMBERS]))
         numbers, joined = (f"CAST(given.{number} AS HUGEINT)" for number in _NUMBERS), ""
         if self.base:
-            finer, joined = 10 ** (self.scale - self.base.scale), f" JOIN {self.base.table} AS known USING (shape)"
-            numbers = (f"CAST(given.{number} AS HUGEINT) - known.{number} * {finer}" for number in _NUMBERS)
+            finer, joined = 10 ** (self.scale - self.base.scale), f" LEFT JOIN {self.base.table} AS known USING (shape)"
+            known = (f"coalesce(known.{number}, 0)" for number in _NUMBERS)
+            pairs = zip(_NUMBERS, known, strict=True)
+            numbers = (f"CAST(given.{number} AS HUGEINT) - {each} * {finer}" for number, each in pairs)
         chosen = ", ".join(("shape", *(f"{each} AS {name}" for each, name in zip(numbers, _NUMBERS, strict=True))))
         connection.execute(f"CREATE TABLE {name} AS SELECT {chosen} FROM given_prices AS given{joined}")
         connection.unregister("given_prices")

@@ -5,12 +5,14 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from ratecard.card import RateCard, load_rate_card
-from ratecard.diff.naming import SideError, named, side_of
+from ratecard.diff.naming import SideError, Stack, named, side_of
 from ratecard.diff.side import Side
 from ratecard.load.candidate_file import read_candidate
 from ratecard.load.revision import RevisionError
 from ratecard.simulation.as_billed import AS_BILLED, AsBilled
+from ratecard.simulation.costs import CardCosts, Costs, ListedCosts, ShareCosts, read_costs, read_share
 from ratecard.simulation.failure import SimulationError
+from ratecard.words.errors import TableError
 
 # A folder, a candidate file, a git revision or a date, as a word; or any of them as what it is.
 Specification = str | Path | date | datetime | RateCard | Side
@@ -36,6 +38,40 @@ def against(base: Side, candidates: Sequence[Specification], tables: Path | None
     return [_side(candidate, tables, base) for candidate in candidates]
 
 
+def costs_of(given: "Specification | Costs | None", compared: Sequence[Side], tables: Path | None) -> Costs | None:
+    """What we pay: a share (`60%`), a CSV file, or prices; a candidate is laid over the current ones.
+
+    Prices count at the instant of the side that they are compared with; those of a date at that. Raises
+    `SimulationError`.
+    """
+    if given is None or isinstance(given, (CardCosts, ListedCosts, ShareCosts)):
+        return given
+    if isinstance(given, (str, Path)):
+        if (share := read_share(str(given))) is not None:
+            return share
+        if Path(given).suffix.lower() == ".csv" and not Path(given).is_dir():
+            listed = read_costs(Path(given))
+            listed.check([side.card for side in compared])
+            return listed
+        if Path(given).is_file():
+            return _candidate_costs(Path(given), compared)
+    if given == AS_BILLED or isinstance(given, AsBilled):
+        raise SimulationError(f"{AS_BILLED} is what we charge; give what we pay: tables, a candidate, CSV or a share")
+    return CardCosts(_side(given, tables, compared[0]))  # type: ignore[arg-type]
+
+
+def _candidate_costs(file: Path, compared: Sequence[Side]) -> Costs:
+    try:
+        effective, card = read_candidate(file).candidate.effective, compared[0].card.with_candidate(file)
+    except TableError as error:
+        raise SimulationError(str(error)) from None
+    for side in compared:
+        if side.at and side.at.astimezone(UTC).date() < effective:
+            words = f"the costs of {file} hold from {effective} on, and {side.label} is priced at {side.at:%Y-%m-%d}"
+            raise SimulationError(f"{words}; give them an earlier effective date")
+    return CardCosts(Side(str(file), card))
+
+
 def _side(given: Specification, tables: Path | None, base: Side | None) -> Side:
     if isinstance(given, Side):
         return given
@@ -48,13 +84,16 @@ def _side(given: Specification, tables: Path | None, base: Side | None) -> Side:
         return AsBilled(AS_BILLED, base.card if base else load_rate_card(tables))
     try:
         found = named(str(given), tables)
-        if not isinstance(found, Path):
+        if not isinstance(found, Stack):
             return side_of(str(given), found, tables)
     except (SideError, RevisionError) as error:
         raise SimulationError(str(error)) from None
     if base is None:
         raise SimulationError(f"{given} is a candidate, and the current prices are a folder, a revision or a date")
-    effective = read_candidate(found).candidate.effective
-    first = datetime(effective.year, effective.month, effective.day, tzinfo=UTC)
-    standing = max(base.at, first) if base.at else None
-    return Side(str(given), base.card.with_candidate(found), standing)
+    if base.at is None:
+        return Side(str(given), found.over(base.card))
+    try:
+        day = found.holds(base.at.astimezone(UTC).date())
+    except SideError as error:
+        raise SimulationError(str(error)) from None
+    return Side(str(given), found.over(base.card), max(base.at, datetime(day.year, day.month, day.day, tzinfo=UTC)))

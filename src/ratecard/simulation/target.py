@@ -7,15 +7,15 @@ from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
-from ratecard.candidate import with_candidate
-from ratecard.card import RateCard
 from ratecard.diff.side import Side
 from ratecard.load.candidate_file import CandidateFile, read_candidate
+from ratecard.simulation.costs import Costs, ShareCosts, cost_of
 from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.pricer import NOT_OFFERED, Refused
 from ratecard.simulation.result import Simulation
 from ratecard.tables.candidate import Scale
 from ratecard.words.errors import TableError
-from ratecard.words.money import from_fraction
+from ratecard.words.money import EXACT, from_fraction
 
 # Factors are counted in ten-thousandths, up to a hundred times the price.
 _STEPS, _MOST = 10_000, 100
@@ -29,11 +29,14 @@ class Target(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """The smallest factor that reaches a target, and the revenue at it and at the factor one step below."""
+    """The smallest factor that reaches a target, the revenue at it, and that at one step below if there is a step.
+
+    Of a margin they are that of the requests whose cost is known; `wanted` is the revenue at which that is the margin.
+    """
 
     factor: Decimal
     revenue: Decimal
-    below: Decimal
+    below: Decimal | None
     wanted: Decimal
 
 
@@ -49,33 +52,71 @@ def read_target(given: str) -> Target:
     return Target(kind or "revenue", share)
 
 
-def smallest_factor(simulation: Simulation, candidate: Path, target: Target, costs: Side | None = None) -> Reached:
+class _Sums(NamedTuple):
+    """What the requests that a target counts bring and cost under a candidate."""
+
+    revenue: Decimal
+    cost: Decimal
+
+
+def smallest_factor(simulation: Simulation, candidate: Path, target: Target) -> Reached:
     """Replace every factor of a candidate's `scale` by the smallest one, to four decimals, that reaches the target.
 
-    Raises `SimulationError` for a candidate that scales nothing, and where a hundred times the price is too little.
+    What else the candidate changes stays as it is, and so does what it loses or brings anew. Raises `SimulationError`
+    for a candidate that scales nothing, and where a hundred times the price is too little.
     """
     file = read_candidate(candidate)
     if not any(isinstance(change, Scale) for _, change in file.changes):
         raise SimulationError(f"{candidate} scales nothing: name the rates by `- scale: ...` with a factor")
+    costs = simulation.costs if target.kind == "margin" else None
     if target.kind == "margin" and costs is None:
         raise SimulationError("a margin needs the costs: --cost COSTS")
     now = simulation.total.amounts[0]
-    cost = simulation.revenue(costs) if costs and target.kind == "margin" else Decimal(0)
-    known: dict[int, Decimal] = {}
+    known: dict[int, _Sums] = {}
 
-    def revenue(steps: int) -> Decimal:
+    def sums(steps: int) -> _Sums:
         if steps not in known:
-            known[steps] = simulation.revenue(scaled(file, simulation.sides[0], steps)) if steps != _STEPS else now
+            known[steps] = _sums(simulation, scaled(file, simulation.sides[0], steps), costs)
         return known[steps]
 
     kept = 1 - target.share if target.kind == "margin" else 1 / (1 + target.share)
     if kept <= 0:
         raise SimulationError(f"a margin of {100 * target.share} % cannot be reached: it leaves nothing for the costs")
-    # Both targets are a revenue: what is kept of it, after the share that is wanted, is the cost or the revenue now.
-    wanted = Fraction(cost if target.kind == "margin" else now) / kept
-    steps = _search(lambda steps: revenue(steps) >= wanted)
-    below = revenue(steps - 1) if steps > 1 else Decimal(0)
-    return Reached(Decimal(steps) / _STEPS, revenue(steps), below, from_fraction(wanted, 12))
+    if isinstance(costs, ShareCosts) and Fraction(costs.share) > kept and simulation.total.beside(1).new_requests:
+        words = f"what only the candidate sells costs {costs.label} of what it brings"
+        raise SimulationError(
+            f"{words}, so that a dearer price is further from this margin; give its costs as tables or CSV"
+        )
+
+    def wanted(steps: int) -> Fraction:
+        # Both are a revenue: what is kept of it, after the share that is wanted, is the cost or the revenue now.
+        return Fraction(sums(steps).cost if costs else now) / kept
+
+    steps = _search(lambda steps: sums(steps).revenue >= wanted(steps))
+    below = sums(steps - 1).revenue if steps > 1 else None
+    return Reached(Decimal(steps) / _STEPS, sums(steps).revenue, below, from_fraction(wanted(steps), 12))
+
+
+def _sums(simulation: Simulation, side: Side, costs: Costs | None) -> _Sums:
+    """What one more side brings of the rows in the figures: with `costs`, of those whose cost is known."""
+    comparison, current = simulation.comparison, simulation.sides[0]
+    rolled, sides = comparison.roll_up.shapes, (current, side)
+    outcomes = simulation.pricer.beside(side, current, rolled, comparison.sides[0].outcomes)
+    revenue = cost = Decimal(0)
+    for number, counted, found in comparison.priced:
+        price = outcomes[number]
+        if isinstance(price, Refused):
+            if price.kind != NOT_OFFERED:
+                words = f"{side.label}: {counted.requests} rows cannot be priced: {price.reason}"
+                raise SimulationError(words)
+            continue
+        if costs is not None:
+            vectors = cost_of(counted, (found[0], price), sides, simulation.pricer, costs)
+            if vectors is None:
+                continue
+            cost = EXACT.add(cost, comparison.charge(counted, vectors[1]))
+        revenue = EXACT.add(revenue, comparison.charge(counted, price.amounts))
+    return _Sums(revenue, cost)
 
 
 def _search(reached: Callable[[int], bool]) -> int:
@@ -92,14 +133,19 @@ def _search(reached: Callable[[int], bool]) -> int:
 
 
 def scaled(file: CandidateFile, current: Side, steps: int) -> Side:
-    """The candidate with another factor. Raises `SimulationError` where a rate would have too many digits."""
+    """The candidate with another factor. Raises `SimulationError` where a rate would have too many digits.
+
+    At factor 1 there is no scaling, which a candidate could not say; all else of it holds. A change that this factor
+    has made already is none.
+    """
     factor = Decimal(steps) / _STEPS
     changes = tuple(
-        (index, change.model_copy(update={"factor": factor}) if isinstance(change, Scale) else change)
+        (index, change.model_copy(update={"factor": factor, "percent": None}) if isinstance(change, Scale) else change)
         for index, change in file.changes
+        if factor != 1 or not isinstance(change, Scale) or change.round is not None
     )
     try:
-        card = RateCard(with_candidate(current.card.tables, file._replace(changes=changes)))
+        card = current.card.overlaid(file._replace(changes=changes), idle=True) if changes else current.card
     except TableError as error:
         raise SimulationError(f"factor {factor}: {error}") from None
     effective = file.candidate.effective

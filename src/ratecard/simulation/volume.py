@@ -5,8 +5,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
-from ratecard.simulation.comparison import Row
 from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.row import Row
 from ratecard.words.money import from_fraction
 from ratecard.words.suggest import did_you_mean
 
@@ -40,26 +40,55 @@ def response(
     """What a candidate brings once volume has answered.
 
     A model's volume is multiplied by 1 + elasticity x (its change in price), never below nothing; its change in price
-    is that of its exact total. A model's own elasticity counts before its family's, and that before `all`.
+    is that of the exact total of what both sides price, and only that moves: what is new stays as it is. A model's own
+    elasticity counts before its family's, and that before `all`. Of several elasticities, each may be anywhere in its
+    range, whatever the others are; the models of one have the same.
     """
     check(elasticities, (row.key[0] or "" for row in models), families.values())
-    totals = [Fraction(0)] * 3
+    steady, moving = Fraction(0), dict[str, list[Row]]()
     for row in models:
         model = row.key[0] or ""
-        chosen = elasticities.get(model) or elasticities.get(families.get(model, "")) or elasticities.get(ALL)
-        for index, elasticity in enumerate(chosen or (Decimal(0),) * 3):
-            totals[index] += Fraction(row.amounts[candidate]) * volume_factor(row, candidate, elasticity)
-    low, high = sorted(totals[1:])
+        steady += Fraction(row.beside(candidate).new)
+        name = next((each for each in (model, families.get(model, ""), ALL) if each in elasticities), None)
+        if name is None:
+            steady += Fraction(row.both(candidate)[1])
+        else:
+            moving.setdefault(name, []).append(row)
+    totals = [steady] * 3
+    for name, rows in moving.items():
+        chosen = elasticities[name]
+        found = [_revenue(rows, candidate, each) for each in _turns(rows, candidate, chosen)]
+        totals[0] += _revenue(rows, candidate, Fraction(chosen.value))
+        totals[1] += min(found)
+        totals[2] += max(found)
+    low, high = totals[1:]
     current = from_fraction(sum((Fraction(row.amounts[0]) for row in models), Fraction(0)), _PLACES)
     expected, least, most = (from_fraction(each, _PLACES) for each in (totals[0], low, high))
     return Response(expected, least, most, current)
 
 
-def volume_factor(row: Row, candidate: int, elasticity: Decimal) -> Fraction:
-    """What the volume of a model is multiplied by."""
-    current = Fraction(row.amounts[0])
-    change = (Fraction(row.amounts[candidate]) - current) / current if current else Fraction(0)
-    return max(Fraction(0), 1 + Fraction(elasticity) * change)
+def volume_factor(row: Row, candidate: int, elasticity: Decimal | Fraction) -> Fraction:
+    """What the volume of a model is multiplied by, of the requests that both sides price."""
+    return max(Fraction(0), 1 + Fraction(elasticity) * _change(row, candidate))
+
+
+def _change(row: Row, candidate: int) -> Fraction:
+    """The change in price as a share; none from nothing."""
+    current = Fraction(row.both(candidate)[0])
+    return Fraction(row.change(candidate)) / current if current else Fraction(0)
+
+
+def _revenue(rows: Sequence[Row], candidate: int, elasticity: Fraction) -> Fraction:
+    return sum(
+        (Fraction(row.both(candidate)[1]) * volume_factor(row, candidate, elasticity) for row in rows), Fraction(0)
+    )
+
+
+def _turns(rows: Sequence[Row], candidate: int, elasticity: Elasticity) -> list[Fraction]:
+    """Where revenue may be least or most within a range: its ends, and where the volume of a model comes to nothing."""
+    low, high = sorted((Fraction(elasticity.low), Fraction(elasticity.high)))
+    changes = (_change(row, candidate) for row in rows)
+    return [low, high, *(turn for change in changes if change and low < (turn := -1 / change) < high)]
 
 
 def check(elasticities: Mapping[str, Elasticity], models: Iterable[str], families: Iterable[str]) -> None:

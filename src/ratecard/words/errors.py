@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ratecard.words.tree import ErrorTree, Path, error_tree
+from ratecard.words.wording import NotOffered
 
 
 class RateCardError(Exception):
@@ -33,9 +34,25 @@ class QuoteError(RateCardError):
         """The nested tree of field errors; None where the sentence alone is the answer."""
         return error_tree(self.problems) if self.problems else None
 
+    @property
+    def not_offered(self) -> bool:
+        """Whether nothing is wrong but that the model, the value or the rate is not among these prices at this instant.
+
+        >>> from ratecard import load_rate_card
+        >>> from datetime import date
+        >>> try:
+        ...     load_rate_card().at(date(2026, 10, 1)).quote_video({"model": "ltx-2-fast-text-to-video"})
+        ... except QuoteError as error:
+        ...     print(error.not_offered)
+        True
+        """
+        said = [message for _, message in self.problems] or [self.error]
+        return all(isinstance(each, NotOffered) for each in said)
+
     def body(self) -> dict[str, Any]:
         """The error object that HTTP answers."""
-        return {"error": self.error, "details": self.details} if self.problems else {"error": self.error}
+        error = str(self.error)
+        return {"error": error, "details": self.details} if self.problems else {"error": error}
 
     def to_json(self) -> bytes:
         """`body()` as JSON."""
@@ -44,6 +61,10 @@ class QuoteError(RateCardError):
 
 class InstantError(RateCardError, ValueError):
     """An instant that cannot name a moment: without a time zone, or not a date at all."""
+
+
+class CurrencyError(RateCardError, ValueError):
+    """An amount in one currency where another one is due, or in one whose worth is not stated."""
 
 
 @dataclass(frozen=True, slots=True)

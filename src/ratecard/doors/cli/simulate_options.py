@@ -3,12 +3,15 @@
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import click
 
 from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.report.place import beside
 
 ENDINGS = (".html", ".xlsx", ".csv", ".parquet", ".json")
+TORNADO_ENDINGS = (".html", ".csv", ".json")
 # An address of a storage, not a file.
 _REMOTE = "://"
 SPARK = "spark"
@@ -30,6 +33,19 @@ def columns(given: Sequence[str]) -> Mapping[str, str]:
     return found
 
 
+def models(given: Sequence[str]) -> Mapping[str, str]:
+    """`old-model=new-model`: which model's requests are priced as those of another."""
+    found: dict[str, str] = {}
+    for each in given:
+        old, _, new = each.partition("=")
+        if not old or not new or old == new or "=" in new:
+            raise click.BadParameter(f"'{each}' is not OLD=NEW, like kling-o3-pro=kling-o3", param_hint="--remap")
+        if old in found:
+            raise click.BadParameter(f"'{old}' is given twice", param_hint="--remap")
+        found[old] = new
+    return found
+
+
 def share(given: str | Fraction) -> Fraction:
     """`10%`."""
     if isinstance(given, Fraction):
@@ -40,6 +56,34 @@ def share(given: str | Fraction) -> Fraction:
         return read_share(given)
     except SimulationError as error:
         raise click.BadParameter(str(error)) from None
+
+
+def optional_share(given: str | Fraction | None) -> Fraction | None:
+    """The same, or nothing."""
+    return None if given is None else share(given)
+
+
+def check_tornado(given: Mapping[str, Any]) -> None:
+    """Refuse what a tornado has no use for; without one, ask for a candidate."""
+    if given["tornado"] is None:
+        if not given["candidates"]:
+            raise click.UsageError("Missing option '--candidate'.")
+        return
+    others = {
+        "--candidate": given["candidates"],
+        "--until-target": given["until_target"],
+        "--elasticity": given["elasticities"],
+        "--max-change": given["max_change"] is not None,
+        "--max-rise": given["max_rise"] is not None,
+        "--cost": given["cost"],
+        "--successors": given["successors"],
+        "--remap": given["remap"],
+    }
+    if named := [name for name, used in others.items() if used]:
+        raise click.UsageError(f"--tornado moves the current prices, family by family; leave out {', '.join(named)}")
+    for out in given["out"]:
+        if Path(out).suffix.lower() not in TORNADO_ENDINGS:
+            raise click.UsageError(f"{out}: a tornado is written as {', '.join(TORNADO_ENDINGS)}")
 
 
 def check_usage(usage: Sequence[str], engine: str | None) -> None:
@@ -65,7 +109,17 @@ def outputs(given: Sequence[str], usage: Sequence[str], engine: str | None) -> t
             )
         if any(_is_of(path.resolve(), each) for each in usage):
             raise click.UsageError(f"{path} is among the usage, which stays as it is")
+        _try(path)
     return paths, places
+
+
+def _try(path: Path) -> None:
+    """Write a file where the report will be written, and remove it: what would fail, fails before the usage is read."""
+    try:
+        beside(path).touch()
+        beside(path).unlink()
+    except OSError as error:
+        raise click.UsageError(f"{path} cannot be written: {error.strerror}") from None
 
 
 def _is_of(path: Path, usage: str) -> bool:

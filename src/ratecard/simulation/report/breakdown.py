@@ -4,10 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 
-from ratecard.simulation.comparison import QUANTITY_NAMES, Row
-from ratecard.simulation.report.apportion import apportion_rows
+from ratecard.simulation.comparison import QUANTITY_NAMES
+from ratecard.simulation.report.apportion import apportion, apportion_rows
 from ratecard.simulation.report.report import CURRENT, Report, share_of_change
 from ratecard.simulation.report.table import Column, Kind, Table, Value
+from ratecard.simulation.row import EVEN, Row, joined
 from ratecard.words.money import EXACT, total
 
 _HEADINGS = {"model": "Model", "day": "Day", "week": "Week of", "month": "Month", "customer": "Customer"}
@@ -60,9 +61,19 @@ def sides_table(report: Report, *, exact: bool = False) -> Table:
     rows: list[tuple[Value, ...]] = [(report.names[0], report.simulation.sides[0].label, before, None, None)]
     for candidate in report.candidates:
         change = EXACT.subtract(amounts[candidate], before)
-        label = report.simulation.sides[candidate].label
-        rows.append((report.names[candidate], label, amounts[candidate], change, share_of_change(whole, candidate)))
-    columns = (Column("Revenue", Kind.MONEY), Column("Change", Kind.CHANGE), Column("%", Kind.PERCENT))
+        name, label, why = (
+            report.names[candidate],
+            report.simulation.sides[candidate].label,
+            report.simulation.idle[candidate - 1],
+        )
+        named = f"{name} (no change: {why})" if why else name
+        rows.append((named, label, amounts[candidate], change, share_of_change(whole, candidate)))
+    columns = [Column("Revenue", Kind.MONEY), Column("Change", Kind.CHANGE), Column("%", Kind.PERCENT)]
+    if report.uneven:
+        names = ("By prices", "Lost", "New")
+        columns += [Column(name, Kind.CHANGE) for name in names]
+        parts = [(None,) * len(names), *(report.parts(side, exact=exact) for side in report.candidates)]
+        rows = [(*row, *each) for row, each in zip(rows, parts, strict=True)]
     return Table("Revenue under each", (Column("Prices"), Column("Of"), *columns), tuple(rows))
 
 
@@ -105,25 +116,54 @@ def _table(
     columns.append(Column("Requests", Kind.COUNT))
     columns += [Column(names[number], Kind.QUANTITY) for number in used] if details else []
     columns += columns_of(report, candidates)
+    apart = [side for side in candidates if report.simulation.total.beside(side) != EVEN]
+    for side in apart:
+        words = (
+            f"{report.names[side]}: {name}" if len(candidates) > 1 else name.capitalize() for name in ("lost", "new")
+        )
+        columns += [Column(word, Kind.CHANGE) for word in words]
     columns += [Column(f"{name}, exact", Kind.EXACT) for name in report.names] if details else []
+    margins = report.simulation.costs_by(*keys) if details and report.margin else {}
+    if margins:
+        names = [f"{name}: {word}" for name in report.names for word in ("cost", "margin")]
+        columns += [Column(name, Kind.MONEY) for name in names]
+    whole = report.simulation.total._replace(key=(TOTAL, *[""] * (len(keys) - 1)))
+    parts = [_apart(report, rows, side, exact) for side in apart]
+    lost_and_new = list(zip(*(column for part in parts for column in part), strict=True)) or [()] * len(rows)
 
-    def values(row: Row, shown: Sequence[Decimal]) -> tuple[Value, ...]:
+    def values(row: Row, shown: Sequence[Decimal], more: Sequence[Decimal]) -> tuple[Value, ...]:
         named = (NOTHING if key is None else key for key in row.key)
         quantities = [row.quantities[number] for number in used] if details else []
         chosen = [shown[side] for side in (0, *candidates)]
         shares = [share_of_change(row, candidate) for candidate in candidates]
-        return (*named, row.requests, *quantities, *values_of(chosen, shares), *(row.amounts if details else ()))
+        digits = row.amounts if details else ()
+        paid = (each for pair in margins.get(row.key, ()) for each in pair)
+        return (*named, row.requests, *quantities, *values_of(chosen, shares), *more, *digits, *paid)
 
-    whole = report.simulation.total._replace(key=(TOTAL, *[""] * (len(keys) - 1)))
+    if margins:
+        margins[whole.key] = report.simulation.costs_by()[()]
     totals = whole.amounts if exact else [report.rounded(side) for side in range(len(report.names))]
-    found = tuple(values(row, shown) for row, shown in zip(rows, amounts, strict=True))
-    return Table(f"By {', '.join(keys)}", tuple(columns), found, values(whole, totals))
+    found = tuple(values(*each) for each in zip(rows, amounts, lost_and_new, strict=True))
+    last = values(whole, totals, [amount for side in apart for amount in report.parts(side, exact=exact)[1:]])
+    return Table(f"By {', '.join(keys)}", tuple(columns), found, last)
+
+
+def _apart(report: Report, rows: Sequence[Row], side: int, exact: bool) -> tuple[tuple[Decimal, ...], ...]:
+    """What is lost and what is new in each row; rounded to what is shown of the whole, unless exact amounts are."""
+    uneven = [row.beside(side) for row in rows]
+    lost, new = [EXACT.minus(each.lost) for each in uneven], [each.new for each in uneven]
+    if exact:
+        return tuple(lost), tuple(new)
+    _, lost_shown, new_shown = report.parts(side)
+    places = report.figures.places
+    return apportion(lost, places, lost_shown), apportion(new, places, new_shown)
 
 
 def _joined(rows: Sequence[Row]) -> Row:
     quantities = tuple(map(_sum, zip(*(row.quantities for row in rows), strict=True)))
     amounts = tuple(map(_sum, zip(*(row.amounts for row in rows), strict=True)))
-    return Row((OTHERS,), sum(row.requests for row in rows), quantities, amounts)
+    uneven = tuple(map(joined, zip(*(row.uneven for row in rows), strict=True)))
+    return Row((OTHERS,), sum(row.requests for row in rows), quantities, amounts, uneven)
 
 
 def _sum(amounts: Iterable[Decimal]) -> Decimal:

@@ -15,23 +15,26 @@ PLAIN = "(plain)"
 
 
 def margin_table(report: Report, margin: Margin) -> Table:
-    """Cost by model, and what is left under each side, of the rows whose cost is known."""
+    """Cost by model under each side, and what is left, of the rows whose cost is known."""
     places, sides = report.figures.places, range(len(report.names))
     columns = [Column("Model"), Column("Requests", Kind.COUNT), Column("Without cost", Kind.COUNT)]
-    columns.append(Column("Cost", Kind.MONEY))
     for name in report.names:
-        columns += [Column(f"{name}: margin", Kind.CHANGE), Column(f"{name}: margin %", Kind.PERCENT)]
+        columns += [Column(f"{name}: cost", Kind.MONEY), Column(f"{name}: margin", Kind.CHANGE)]
+        columns.append(Column(f"{name}: margin %", Kind.PERCENT))
 
-    def values(each: Cost, cost: Decimal, left: Sequence[Decimal]) -> tuple[Value, ...]:
-        pairs = ((amount, share_left(each, side)) for side, amount in zip(sides, left, strict=True))
-        return (each.model, each.requests, each.unknown, cost, *(value for pair in pairs for value in pair))
+    def values(each: Cost, costs: Sequence[Decimal], left: Sequence[Decimal]) -> tuple[Value, ...]:
+        parts = zip(costs, left, (share_left(each, side) for side in sides), strict=True)
+        return (each.model, each.requests, each.unknown, *(value for part in parts for value in part))
 
-    costs = apportion([each.cost for each in margin.models], places)
+    costs = [apportion([each.costs[side] for each in margin.models], places) for side in sides]
     margins = [apportion([each.margin(side) for each in margin.models], places) for side in sides]
-    rows = zip(margin.models, costs, zip(*margins, strict=True), strict=True)
+    rows = zip(margin.models, zip(*costs, strict=True), zip(*margins, strict=True), strict=True)
     whole = margin.total._replace(model="Total")
-    rounded = [round_half_up(whole.margin(side), places) for side in sides]
-    last = values(whole, round_half_up(whole.cost, places), rounded)
+    paid, rounded = (
+        [round_half_up(amount, places) for amount in amounts]
+        for amounts in (whole.costs, [whole.margin(side) for side in sides])
+    )
+    last = values(whole, paid, rounded)
     return Table("Margin by model", tuple(columns), tuple(values(*row) for row in rows), last)
 
 

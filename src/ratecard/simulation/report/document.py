@@ -1,15 +1,17 @@
 """The whole result as JSON, for programs: every amount as text with all of its digits, the groups one on a line."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, TextIO
 
 from ratecard.simulation.attribution import Part
 from ratecard.simulation.comparison import QUANTITY_NAMES
+from ratecard.simulation.margin import Cost, Margin
 from ratecard.simulation.report.groups_sql import Field, amount_names, decimal_text, groups_query
 from ratecard.simulation.report.report import Report
+from ratecard.simulation.result import Uncommon
 from ratecard.words.money import text
 
 _BATCH = 10_000
@@ -38,6 +40,7 @@ def _head(report: Report) -> dict[str, Any]:
         ],
         "rows": simulation.rows,
         "priced": simulation.priced,
+        "reading": simulation.reading.record(),
         "unpriced": [each._asdict() for each in simulation.unpriced],
         "disputed": [each._asdict() for each in simulation.disputed],
         "total": _total(report),
@@ -45,8 +48,33 @@ def _head(report: Report) -> dict[str, Any]:
             report.names[candidate]: [_part(part) for part in report.attribution(candidate).parts]
             for candidate in report.candidates
         },
+        "lost": _uncommon(report, simulation.lost),
+        "new": _uncommon(report, simulation.new),
+        "margin": _margin(report.margin, report.names) if report.margin else None,
         "by": list(simulation.by),
     }
+
+
+def _uncommon(report: Report, found: Callable[[int], Sequence[Uncommon]]) -> dict[str, list[dict[str, Any]]]:
+    return {
+        report.names[candidate]: [each._asdict() | {"amount": text(each.amount)} for each in found(candidate)]
+        for candidate in report.candidates
+    }
+
+
+def _margin(margin: Margin, names: Sequence[str]) -> dict[str, Any]:
+    """Cost and margin under each side, of all and by model."""
+    return {"total": _cost(margin.total, names), "models": [_cost(each, names) for each in margin.models]}
+
+
+def _cost(cost: Cost, names: Sequence[str]) -> dict[str, Any]:
+    named: dict[str, Any] = {"model": cost.model} if cost.model else {}
+    named |= {"requests": cost.requests, "requests_without_cost": cost.unknown}
+    amounts = zip(names, cost.revenues, cost.costs, cost.unknown_revenues, strict=True)
+    for side, (name, revenue, paid, unknown) in enumerate(amounts):
+        parts = {"revenue": revenue, "cost": paid, "margin": cost.margin(side), "revenue_without_cost": unknown}
+        named[name] = {word: text(amount) for word, amount in parts.items()}
+    return named
 
 
 def _total(report: Report) -> dict[str, Any]:
@@ -58,6 +86,7 @@ def _total(report: Report) -> dict[str, Any]:
         side = 0 if kind == "current" else int(number or 1)
         amount: Decimal | str = row.percent(side) if kind == "percent" else row.amounts[side]
         amount = row.difference(side) if kind == "difference" else amount
+        amount = row.beside(side).lost if kind == "lost" else row.beside(side).new if kind == "new" else amount
         numbers[name] = text(amount) if isinstance(amount, Decimal) else amount.removesuffix("%") or None
     return numbers
 
@@ -67,10 +96,10 @@ def _part(part: Part) -> dict[str, Any]:
 
 
 def _write_groups(report: Report, out: TextIO) -> None:
-    comparison = report.simulation.comparison
-    source, fields = groups_query(comparison)
+    source, fields = groups_query(report.simulation)
     chosen = ", ".join(map(_value, fields))
-    found = comparison.roll_up.workspace.connection.execute(f"SELECT {chosen} FROM {source}")
+    connection = report.simulation.comparison.roll_up.workspace.connection
+    found = connection.execute(f"SELECT {chosen} FROM {source}")
     comma = "\n  "
     while rows := found.fetchmany(_BATCH):
         for group in _objects(fields, rows):
@@ -88,6 +117,6 @@ def _value(field: Field) -> str:
         return field.expression
     return (
         f"CAST({field.expression} AS BIGINT)"
-        if field.name == "requests"
+        if field.name in ("requests", "requests_without_cost")
         else decimal_text(field.expression, field.places)
     )

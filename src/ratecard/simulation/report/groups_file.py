@@ -5,7 +5,6 @@ from pathlib import Path
 
 import duckdb
 
-from ratecard.simulation.comparison import Comparison
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.report.groups_sql import Field, decimal_text, groups_query
 from ratecard.simulation.report.report import Report
@@ -21,7 +20,7 @@ def write_csv(report: Report, path: Path) -> None:
 
     A key that a spreadsheet would run as a formula has an apostrophe before it; Parquet and JSON have it as it is.
     """
-    _copy(report.simulation.comparison, path, "FORMAT csv, HEADER", _csv_value)
+    _copy(report, path, "FORMAT csv, HEADER", _csv_value)
 
 
 def write_parquet(report: Report, path: Path) -> None:
@@ -29,19 +28,19 @@ def write_parquet(report: Report, path: Path) -> None:
 
     Raises `SimulationError` for amounts of more than 38 digits, which Parquet cannot hold.
     """
-    comparison = report.simulation.comparison
     try:
-        _copy(comparison, path, "FORMAT parquet", parquet_value)
+        _copy(report, path, "FORMAT parquet", parquet_value)
     except duckdb.ConversionException:
-        words = f"the amounts have more than {_DIGITS} digits at {comparison.scale} decimals"
+        words = f"the amounts have more than {_DIGITS} digits at {report.simulation.comparison.scale} decimals"
         raise SimulationError(f"{words}, and Parquet holds no more; write .csv or .json") from None
 
 
-def _copy(comparison: Comparison, path: Path, options: str, value: Callable[[Field], str]) -> None:
-    source, fields = groups_query(comparison)
+def _copy(report: Report, path: Path, options: str, value: Callable[[Field], str]) -> None:
+    source, fields = groups_query(report.simulation)
     chosen = ", ".join(f'{value(field)} AS "{field.name.replace(chr(34), chr(34) * 2)}"' for field in fields)
     target = str(path).replace("'", "''")
-    comparison.roll_up.workspace.connection.execute(f"COPY (SELECT {chosen} FROM {source}) TO '{target}' ({options})")
+    connection = report.simulation.comparison.roll_up.workspace.connection
+    connection.execute(f"COPY (SELECT {chosen} FROM {source}) TO '{target}' ({options})")
 
 
 def _csv_value(field: Field) -> str:

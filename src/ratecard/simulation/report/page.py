@@ -17,7 +17,15 @@ from ratecard.simulation.report.costs import below_cost_table, margin_table
 from ratecard.simulation.report.page_script import SCRIPT
 from ratecard.simulation.report.page_style import STYLE
 from ratecard.simulation.report.page_table import MOST_ROWS, table_html
-from ratecard.simulation.report.people import changed, disputed_table, losers_table, unpriced_table, winners_table
+from ratecard.simulation.report.people import (
+    changed,
+    disputed_table,
+    losers_table,
+    lost_customers_table,
+    uncommon_table,
+    unpriced_table,
+    winners_table,
+)
 from ratecard.simulation.report.reasons import attribution_table, untouched_table
 from ratecard.simulation.report.report import CUSTOMER, Report, share_of_change
 from ratecard.simulation.report.sentences import answer, further, reached, scope
@@ -64,6 +72,9 @@ class _Page:
             left, of = self.figures.count(report.unpriced), self.figures.count(report.simulation.rows)
             yield f'<section class="warning"><h2>{left} of {of} rows have no price, and are in no figure below</h2>'
             yield f"{self._table(unpriced_table(report))}</section>\n"
+        if said := report.simulation.reading.warnings():
+            lines = "".join(f"<p>{escape(words)}</p>\n" for words in said)
+            yield f'<section class="warning"><h2>What was read</h2>\n{lines}</section>\n'
         yield self._titled(disputed_table(report))
         yield '<p class="kicker">What if prices changed?</p>\n'
         several = len(report.candidates) > 1
@@ -87,7 +98,9 @@ class _Page:
             yield self._section(customers_chart(report, customers))
         yield f"</div>\n{self._section(waterfall(report, candidate))}"
         yield self._titled(attribution_table(report, candidate)._replace(title="Every rate that changes revenue"))
+        yield self._titled(uncommon_table(report, candidate)._replace(title="What only one side offers"))
         if customers is not None:
+            yield self._titled(lost_customers_table(report, customers))
             yield self._titled(losers_table(report, customers)) + self._titled(winners_table(report, customers))
         if report.margin is not None:
             yield self._titled(below_cost_table(report, report.margin, candidate))

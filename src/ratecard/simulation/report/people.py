@@ -1,13 +1,15 @@
 """Winners and losers, and the rows that have no price."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ratecard.simulation.comparison import Row
 from ratecard.simulation.customers import Customers
-from ratecard.simulation.report.breakdown import NOTHING, columns_of, shown, values_of
-from ratecard.simulation.report.report import Report, share_of_change
+from ratecard.simulation.report.apportion import apportion, apportion_rows
+from ratecard.simulation.report.breakdown import NOTHING, columns_of, values_of
+from ratecard.simulation.report.report import Report, share_of_prices
 from ratecard.simulation.report.table import Column, Kind, Table, Value
+from ratecard.simulation.row import Row
+from ratecard.words.money import EXACT, round_half_up
 
 
 class Counts(NamedTuple):
@@ -20,7 +22,7 @@ class Counts(NamedTuple):
 
 def changed(customers: Customers) -> Counts:
     """How many customers a candidate changes something for."""
-    differences = [row.difference(customers.candidate) for row in customers.rows]
+    differences = [row.change(customers.candidate) for row in customers.kept]
     less, more = sum(each < 0 for each in differences), sum(each > 0 for each in differences)
     return Counts(less, more, len(differences) - less - more)
 
@@ -35,6 +37,17 @@ def losers_table(report: Report, customers: Customers) -> Table:
     return _table(report, customers, "Losers: they pay more", customers.losers)
 
 
+def beyond_table(report: Report, candidate: int, rows: Sequence[Row]) -> Table:
+    """Customers whose payments rise by more than a limit, in the order given."""
+    places = report.figures.places
+
+    def values(row: Row) -> tuple[Value, ...]:
+        pair = [round_half_up(amount, places) for amount in row.both(candidate)]
+        return (*values_of(pair, [share_of_prices(row, candidate)]), _name(row))
+
+    return Table("Beyond the limit", (*columns_of(report, [candidate]), Column("Customer")), tuple(map(values, rows)))
+
+
 def customers_table(report: Report, customers: Customers) -> Table:
     """Winners and losers below each other, with a word for which they are."""
     losers, winners = losers_table(report, customers), winners_table(report, customers)
@@ -44,15 +57,52 @@ def customers_table(report: Report, customers: Customers) -> Table:
 
 def _table(report: Report, customers: Customers, title: str, chosen: tuple[Row, ...]) -> Table:
     candidate = customers.candidate
-    amounts = {row.key: amounts for row, amounts in zip(customers.rows, shown(report, customers.rows), strict=True)}
+    pairs = [row.both(candidate) for row in customers.rows]
+    shown = apportion_rows(pairs, report.simulation.total.both(candidate), report.figures.places)
+    amounts = {row.key: pair for row, pair in zip(customers.rows, shown, strict=True)}
 
     def values(row: Row) -> tuple[Value, ...]:
-        pair = (amounts[row.key][0], amounts[row.key][candidate])
-        name = NOTHING if row.key[0] is None else row.key[0]
-        return (name, row.requests, *values_of(pair, [share_of_change(row, candidate)]))
+        shares = [share_of_prices(row, candidate)]
+        return (_name(row), row.both_requests(candidate), *values_of(amounts[row.key], shares))
 
     columns = (Column("Customer"), Column("Requests", Kind.COUNT), *columns_of(report, [candidate]))
     return Table(title, columns, tuple(map(values, chosen)))
+
+
+def lost_customers_table(report: Report, customers: Customers) -> Table:
+    """The customers whose requests a candidate does not offer any more, and what these bring now."""
+    candidate, places = customers.candidate, report.figures.places
+    amounts = apportion([row.beside(candidate).lost for row in customers.lost], places)
+    rows = (
+        (_name(row), row.beside(candidate).lost_requests, amount, row.requests)
+        for row, amount in zip(customers.lost, amounts, strict=True)
+    )
+    columns = (Column("Customer"), Column("Requests lost", Kind.COUNT), Column("Lost", Kind.MONEY))
+    return Table("They lose requests", (*columns, Column("Of requests", Kind.COUNT)), tuple(rows))
+
+
+def uncommon_table(report: Report, candidate: int) -> Table:
+    """What only one of the current prices and a candidate offer, with the reason of the other; the most first."""
+    simulation, places = report.simulation, report.figures.places
+    _, taken, added = report.parts(candidate)
+    lost, new = simulation.lost(candidate), simulation.new(candidate)
+    found = [*(("lost", each) for each in lost), *(("new", each) for each in new)]
+    amounts = (
+        *(apportion([EXACT.minus(each.amount) for each in lost], places, taken) if lost else ()),
+        *(apportion([each.amount for each in new], places, added) if new else ()),
+    )
+    rows = tuple(
+        (word, each.requests, each.type or NOTHING, each.model or NOTHING, each.reason, amount)
+        for (word, each), amount in zip(found, amounts, strict=True)
+    )
+    columns = (Column("What"), Column("Requests", Kind.COUNT), Column("Type"), Column("Model"), Column("Reason"))
+    requests, whole = sum(each.requests for _, each in found), EXACT.add(taken, added)
+    total = ("Total", requests, "", "", "", whole) if found else None
+    return Table("Lost and new", (*columns, Column("Adds", Kind.CHANGE)), rows, total)
+
+
+def _name(row: Row) -> str:
+    return NOTHING if row.key[0] is None else row.key[0]
 
 
 def unpriced_table(report: Report) -> Table:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 
-from ratecard.simulation.attribution import RATE, Part, Untouched
+from ratecard.simulation.attribution import BILLED, LOST, MOVED, NEW, RATE, Part, Untouched
 from ratecard.simulation.priced_shape import ROUNDING
 from ratecard.simulation.report.apportion import apportion
 from ratecard.simulation.report.report import Report
@@ -13,6 +13,7 @@ from ratecard.words.money import EXACT, total
 
 _RATES = (Column("Old", Kind.RATE), Column("New", Kind.RATE), Column("Rate changes", Kind.PERCENT))
 _KINDS = {"terms": "other quantity", "added": "new rate", "removed": "rate gone", ROUNDING: "rounding"}
+_KINDS |= {LOST: "lost", NEW: "new", MOVED: "other model", BILLED: "not known"}
 
 
 def attribution_table(report: Report, candidate: int) -> Table:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from babel import Locale
 
 from ratecard.simulation.attribution import Attribution
-from ratecard.simulation.comparison import Row
 from ratecard.simulation.customers import Customers
 from ratecard.simulation.margin import Margin
+from ratecard.simulation.report.apportion import apportion
 from ratecard.simulation.report.figures import ENGLISH, Figures
+from ratecard.simulation.row import Row
 from ratecard.simulation.volume import Elasticity, Response
-from ratecard.words.money import round_half_up
+from ratecard.words.money import EXACT, round_half_up
 
 if TYPE_CHECKING:
     from ratecard.simulation.result import Simulation
@@ -68,7 +69,8 @@ class Report:
     def names(self) -> tuple[str, ...]:
         """What each side is called in headings: a file by its name alone, as long as no other has the same."""
         labels = [side.label for side in self.simulation.sides[1:]]
-        short = [Path(label).name if "/" in label else label for label in labels]
+        # Of a stack of candidates, each file.
+        short = ["+".join(Path(part).name for part in label.split("+")) if "/" in label else label for label in labels]
         return (CURRENT, *(one if short.count(one) == 1 else label for one, label in zip(short, labels, strict=True)))
 
     @property
@@ -85,6 +87,24 @@ class Report:
     def rounded(self, side: int) -> Decimal:
         """The total of a side as it is shown."""
         return round_half_up(self.simulation.total.amounts[side], self.figures.places)
+
+    def parts(self, candidate: int, *, exact: bool = False) -> tuple[Decimal, Decimal, Decimal]:
+        """What other prices change, what is lost (below zero) and what is new: rounded to the difference shown, or
+        exact.
+        """
+        whole = self.simulation.total
+        uneven = whole.beside(candidate)
+        found = (whole.change(candidate), EXACT.minus(uneven.lost), uneven.new)
+        if exact:
+            return found
+        difference = EXACT.subtract(self.rounded(candidate), self.rounded(0))
+        prices, lost, new = apportion(found, self.figures.places, difference)
+        return prices, lost, new
+
+    @property
+    def uneven(self) -> bool:
+        """Whether only one side offers some of the requests."""
+        return bool(self.simulation.total.uneven)
 
     def has(self, key: str) -> bool:
         """Whether the usage is grouped by a key."""
@@ -119,3 +139,9 @@ def share_of_change(row: Row, candidate: int) -> Fraction | None:
     """The change as a share of the current amount; None where that is zero."""
     current = Fraction(row.amounts[0])
     return Fraction(row.difference(candidate)) / current if current else None
+
+
+def share_of_prices(row: Row, candidate: int) -> Fraction | None:
+    """The change of what both sides price, as a share of what that comes to now; None where it is zero."""
+    current = Fraction(row.both(candidate)[0])
+    return Fraction(row.change(candidate)) / current if current else None

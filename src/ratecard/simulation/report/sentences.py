@@ -1,12 +1,13 @@
 """The answers in sentences."""
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ratecard.simulation.customers import Customers
 from ratecard.simulation.margin import Margin
 from ratecard.simulation.report.people import changed
-from ratecard.simulation.report.report import Report, share_of_change
+from ratecard.simulation.report.report import Report, share_of_change, share_of_prices
 from ratecard.simulation.volume import Response
 from ratecard.words.money import EXACT, round_half_up
 
@@ -15,15 +16,59 @@ if TYPE_CHECKING:
 
 
 def answer(report: Report, candidate: int) -> str:
-    """`Revenue rises by $1,234.56 (+3.42%), from $36,100.00 to $37,334.56, under kling.yaml.`"""
+    """`Revenue rises by $1,234.56 (+3.42%), from $36,100.00 to $37,334.56, under kling.yaml.`
+
+    Where only one side offers some of the requests, what other prices change, what is lost and what is new; where a
+    candidate takes effect within the usage, how much of it lies before that, and the change after.
+    """
     figures, total = report.figures, report.simulation.total
     before, after, name = report.rounded(0), report.rounded(candidate), report.names[candidate]
+    if why := report.simulation.idle[candidate - 1]:
+        return f"No change under {name}: {why}."
+    parts = ", ".join(_parts(report, candidate))
     if not total.difference(candidate):
-        return f"Revenue stays at {figures.money(before)} under {name}: rises and falls cancel out."
-    verb = "rises" if total.difference(candidate) > 0 else "falls"
-    share = figures.percent(share_of_change(total, candidate))
-    by = figures.money(EXACT.subtract(after, before).copy_abs()) + (f" ({share})" if share else "")
-    return f"Revenue {verb} by {by}, from {figures.money(before)} to {figures.money(after)}, under {name}."
+        words = f"Revenue stays at {figures.money(before)} under {name}: {parts or 'rises and falls cancel out'}."
+    else:
+        verb = "rises" if total.difference(candidate) > 0 else "falls"
+        share = figures.percent(share_of_change(total, candidate))
+        by = figures.money(EXACT.subtract(after, before).copy_abs()) + (f" ({share})" if share else "")
+        words = f"Revenue {verb} by {by}, from {figures.money(before)} to {figures.money(after)}, under {name}"
+        words += f": {parts}." if parts else "."
+    return words + _since(report, candidate)
+
+
+def _parts(report: Report, candidate: int) -> Iterator[str]:
+    """The change of what both sides price, what is lost and what is new; nothing where both price the same requests."""
+    figures, total = report.figures, report.simulation.total
+    uneven = total.beside(candidate)
+    if not (uneven.lost_requests or uneven.new_requests):
+        return
+    prices, lost, new = report.parts(candidate)
+    share = figures.percent(share_of_prices(total, candidate))
+    yield f"{figures.change(prices)}{f' ({share})' if share else ''} by prices on the requests that both offer"
+    if uneven.lost_requests:
+        yield f"{figures.change(lost)} lost with {_requests(report, uneven.lost_requests)} that it does not offer"
+    if uneven.new_requests:
+        yield f"{figures.change(new)} new with {_requests(report, uneven.new_requests)} that only it offers"
+
+
+def _requests(report: Report, count: int) -> str:
+    return f"{report.figures.count(count)} request{'' if count == 1 else 's'}"
+
+
+def _since(report: Report, candidate: int) -> str:
+    if (found := report.simulation.since(candidate)) is None:
+        return ""
+    figures, current = report.figures, Fraction(found.current)
+    share = figures.percent(Fraction(found.before, found.requests), signed=False)
+    words = f" {share} of the requests lie before it takes effect on {found.day}"
+    if found.before == found.requests or not current:
+        return f"{words}."
+    change = Fraction(EXACT.subtract(found.candidate, found.current)) / current
+    if not change:
+        return f"{words}; on those after, revenue stays as it is."
+    by = figures.percent(abs(change), signed=False)
+    return f"{words}; on those after, revenue {'rises' if change > 0 else 'falls'} by {by}."
 
 
 def scope(report: Report) -> str:
@@ -31,6 +76,8 @@ def scope(report: Report) -> str:
     count, left = report.figures.count, report.unpriced
     words = f"{count(report.simulation.priced)} requests"
     words += f" of {' to '.join(dict.fromkeys(report.days))}" if report.days else ""
+    if chosen := report.simulation.reading.chosen:
+        words += f" ({count(report.simulation.rows)} of {count(report.simulation.reading.found)} rows: {chosen})"
     return f"{words}; {count(left)} rows without a price are in no figure." if left else f"{words}."
 
 
@@ -61,13 +108,12 @@ def reached(report: Report, target: "Target", found: "Reached") -> str:
     figures = report.figures
     share = figures.percent(target.share, signed=target.kind != "margin")
     words = f"a margin of {share}" if target.kind == "margin" else f"{share} revenue"
-    revenue, wanted, below = (
-        figures.money(round_half_up(each, figures.places)) for each in (found.revenue, found.wanted, found.below)
-    )
-    return (
-        f"The smallest factor that reaches {words} is {found.factor}: it brings {revenue}, and {wanted} is wanted;"
-        f" one ten-thousandth less brings {below}."
-    )
+    revenue, wanted = (figures.money(round_half_up(each, figures.places)) for each in (found.revenue, found.wanted))
+    answer = f"The smallest factor that reaches {words} is {found.factor}: it brings {revenue}, and {wanted} is wanted"
+    if found.below is not None:
+        answer += f"; one ten-thousandth less brings {figures.money(round_half_up(found.below, figures.places))}"
+    known = report.margin.total.unknown if target.kind == "margin" and report.margin else 0
+    return f"{answer}, of the requests whose cost is known." if known else f"{answer}."
 
 
 def _customers(report: Report, customers: Customers) -> str:
@@ -75,7 +121,14 @@ def _customers(report: Report, customers: Customers) -> str:
     less, more, same = map(figures.count, counts)
     share = figures.percent(customers.share_above(report.question.rise), signed=False)
     rise = figures.percent(report.question.rise, signed=False)
-    return f"{more} customers pay more, {less} less, {same} the same; for {share} of them the rise is above {rise}."
+    words = f"{more} customers pay more, {less} less, {same} the same; for {share} of them the rise is above {rise}."
+    lost = len(customers.lost)
+    if not lost:
+        return words
+    one = lost == 1
+    return (
+        f"{words} {figures.count(lost)} customer{' loses' if one else 's lose'} requests that are not offered any more."
+    )
 
 
 def _response(report: Report, response: Response) -> str:
@@ -87,8 +140,12 @@ def _response(report: Report, response: Response) -> str:
 def _margin(report: Report, margin: Margin, candidate: int) -> str:
     figures, whole = report.figures, margin.total
     before, after = (figures.money(round_half_up(whole.margin(side), figures.places)) for side in (0, candidate))
+    paid, then = (figures.money(round_half_up(whole.costs[side], figures.places)) for side in (0, candidate))
     count = len(margin.below[candidate])
     below = f"{figures.count(count)} kinds of request are sold" if count else "Nothing is sold"
-    words = f"Margin goes from {before} to {after}. {below} below cost."
-    unknown = f" {figures.count(whole.unknown)} requests of unknown cost are in no margin." if whole.unknown else ""
-    return words + unknown
+    cost = f"at a cost of {paid}" if paid == then else f"and cost from {paid} to {then}"
+    words = f"Margin goes from {before} to {after}, {cost}. {below} below cost."
+    if not whole.unknown:
+        return words
+    brings = figures.money(round_half_up(whole.unknown_revenues[0], figures.places))
+    return f"{words} {_requests(report, whole.unknown)} of unknown cost, which bring {brings} now, are in no margin."

@@ -12,7 +12,7 @@ from xlsxwriter.utility import xl_rowcol_to_cell
 from ratecard.simulation.report.about import about_table
 from ratecard.simulation.report.breakdown import breakdown, changing_most, heading, sides_table
 from ratecard.simulation.report.costs import below_cost_table, margin_table
-from ratecard.simulation.report.people import customers_table, disputed_table, unpriced_table
+from ratecard.simulation.report.people import customers_table, disputed_table, uncommon_table, unpriced_table
 from ratecard.simulation.report.reasons import attribution_table, untouched_table
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sentences import every_sentence
@@ -103,6 +103,8 @@ def _tables(report: Report) -> Iterator[tuple[str, Table]]:
     for candidate in report.candidates:
         number = f" {candidate}" if len(report.candidates) > 1 else ""
         yield f"Attribution{number}", attribution_table(report, candidate)
+        if (uncommon := uncommon_table(report, candidate)).rows:
+            yield f"Lost and new{number}", uncommon
         if (customers := report.customers(candidate)) is not None:
             yield f"Winners and losers{number}", customers_table(report, customers)
         if report.margin is not None:

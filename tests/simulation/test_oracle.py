@@ -1,0 +1,312 @@
+"""Retirements, successors, other models, costs and targets of mixed usage: every figure equals that of row by row."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow.parquet
+import pytest
+from oracle import Paid, Told, amounts, by_model, paid, told, uneven
+from rows import Row, table_of
+from usage import row
+
+from nightly import examples
+from ratecard import Quote, RateCard, load_rate_card
+from ratecard.simulation.costs import Costs
+from ratecard.simulation.demo_usage import demo_usage
+from ratecard.simulation.result import Simulation
+from ratecard.simulation.simulate import simulate
+from ratecard.simulation.specification import costs_of
+from ratecard.simulation.target import read_target, smallest_factor
+from ratecard.words.money import places_of
+
+ROWS = examples(1_500, nightly=200_000)
+SHIPPED = load_rate_card()
+# One model retired with a successor, one without; rates set and scaled; what comes later is new.
+MIXED = """\
+candidate: mixed
+effective: 2026-10-12
+proposed_by: tests
+why: to see what it does
+changes:
+  - retire: claude-opus-4-6
+    successor: claude-sonnet-4-6
+  - retire: kling-o3-pro-text-to-video
+  - scale: {type: text}
+    factor: 1.1
+  - scale: {type: image}
+    factor: 0.9
+"""
+COSTS = """\
+candidate: what we pay
+effective: 2026-09-30
+proposed_by: tests
+why: to see what is left
+changes:
+  - scale: {type: text}
+    factor: 0.6
+"""
+
+
+class Usage(NamedTuple):
+    path: Path
+    rows: list[Row]
+
+
+@pytest.fixture(scope="module")
+def usage(tmp_path_factory: pytest.TempPathFactory) -> Usage:
+    path = tmp_path_factory.mktemp("usage") / "usage.parquet"
+    demo_usage(path, ROWS, seed=11)
+    return Usage(path, pyarrow.parquet.read_table(path).to_pylist())
+
+
+@pytest.fixture(scope="module")
+def candidate(tmp_path_factory: pytest.TempPathFactory, usage: Usage) -> Path:
+    """Of the usage's own models, so that something is retired, whatever it holds."""
+    path = tmp_path_factory.mktemp("candidates") / "mixed.yaml"
+    path.write_text(MIXED)
+    return path
+
+
+def check(found: Simulation, listed: list[Told]) -> None:
+    assert found.priced == len(listed)
+    assert found.rows == found.priced + sum(each.rows for each in found.unpriced)
+    assert found.total.amounts == amounts(listed)
+    assert found.total.beside() == uneven(listed)
+    assert found.total.difference() == found.total.change() - found.total.beside().lost + found.total.beside().new
+    assert found.attribution().difference == found.total.difference()
+    rows = by_model(listed)
+    rpc = next(model.model for model in SHIPPED.tables.models.values() if model.type == "rpc")
+    if "None" in rows:
+        rows[rpc] = rows.pop("None")
+    assert {row.key[0]: row.amounts for row in found.by_model} == {name: amounts(each) for name, each in rows.items()}
+    assert {row.key[0]: row.beside() for row in found.by_model} == {name: uneven(each) for name, each in rows.items()}
+    lost = sum((each.amount for each in found.lost()), Decimal(0)), sum(each.requests for each in found.lost())
+    assert lost == (found.total.beside().lost, found.total.beside().lost_requests)
+    new = sum((each.amount for each in found.new()), Decimal(0)), sum(each.requests for each in found.new())
+    assert new == (found.total.beside().new, found.total.beside().new_requests)
+    parts = found.attribution().parts
+    assert sum(part.amount for part in parts if part.kind == "lost") == -lost[0]
+    assert sum(part.amount for part in parts if part.kind == "new") == new[0]
+
+
+def with_costs(found: Simulation, costs: Costs | None) -> Simulation:
+    return Simulation(found.comparison.roll_up, found.sides, found.pricer, found.outcomes, costs)
+
+
+def check_margin(found: Simulation, expected: Paid) -> None:
+    whole = found.margin().total
+    assert (whole.requests, whole.unknown, whole.costs, whole.revenues) == expected
+    assert whole.requests + whole.unknown == found.priced
+    ((pairs),) = found.costs_by().values()
+    assert tuple(cost for cost, _ in pairs) == whole.costs
+    assert tuple(margin for _, margin in pairs) == (whole.margin(0), whole.margin(1))
+
+
+@pytest.fixture(scope="module")
+def card(candidate: Path) -> RateCard:
+    return SHIPPED.with_candidate(candidate)
+
+
+@pytest.fixture(scope="module")
+def listed(usage: Usage, card: RateCard) -> list[Told]:
+    return [each for row in usage.rows if (each := told(SHIPPED, card, row, {}))]
+
+
+@pytest.fixture(scope="module")
+def found(usage: Usage, candidate: Path) -> Iterator[Simulation]:
+    with simulate(usage.path, None, candidate, by=["model", "day"]) as result:
+        yield result
+
+
+def test_what_is_lost_and_new(found: Simulation, listed: list[Told]) -> None:
+    assert found.total.beside().lost_requests
+    check(found, listed)
+
+
+def test_what_lies_before_the_day(found: Simulation, listed: list[Told]) -> None:
+    """The first day on which a price differs is that of the candidate, and nothing changes before it."""
+    since = found.since()
+    assert since is not None
+    after = [each for each in listed if each.row["timestamp"].date() >= date(2026, 10, 12)]
+    assert (since.day, since.before, since.requests) == (date(2026, 10, 12), len(listed) - len(after), len(listed))
+    assert (since.current, since.candidate) == amounts(after)
+
+
+def test_days_on_which_prices_stand(usage: Usage, candidate: Path) -> None:
+    """From one day to another: what came between is new, and what went is lost."""
+    with simulate(usage.path, date(2026, 8, 3), date(2026, 11, 10), by=["model"]) as result:
+        days = [row | {"timestamp": row["timestamp"]} for row in usage.rows]
+        expected = [each for row in days if (each := told(standing(2026, 8, 3), standing(2026, 11, 10), row, {}))]
+        assert result.total.beside().lost_requests and result.total.beside().new_requests
+        check(result, expected)
+        # At our own tables nothing is left, on either day.
+        own = with_costs(result, costs_of(SHIPPED, result.sides, None))
+        assert own.margin().total.costs == result.total.amounts
+        assert [own.margin().total.margin(side) for side in (0, 1)] == [0, 0]
+
+
+class Standing:
+    """A card at one day, whenever it is asked."""
+
+    def __init__(self, day: date) -> None:
+        self.day, self.tables = day, SHIPPED.tables
+
+    def at(self, _: object) -> object:
+        return SHIPPED.at(self.day)
+
+
+def standing(*day: int) -> RateCard:
+    return Standing(date(*day))  # type: ignore[return-value]
+
+
+def test_costs(usage: Usage, candidate: Path, found: Simulation, listed: list[Told], tmp_path: Path) -> None:
+    share = with_costs(found, costs_of("60%", found.sides, None))
+    check_margin(share, paid(listed, lambda row, quote, now: (now or quote).total * Decimal("0.6")))
+
+    overlay = tmp_path / "costs.yaml"
+    overlay.write_text(COSTS)
+    ours = SHIPPED.with_candidate(overlay)
+
+    def by_card(row: Row, quote: Quote, now: Quote | None) -> Decimal | None:
+        each = told(ours, ours, row, {})
+        return each.now.total if each and each.now else None
+
+    # Days of change of a card of costs are known before the usage is read.
+    with simulate(usage.path, None, candidate, by=["model"], costs=overlay) as cards:
+        check_margin(cards, paid(listed, by_card))
+
+    units = {
+        (name, charge.unit): Decimal(len(name) % 7 + 1) / 1000
+        for name, model in SHIPPED.tables.models.items()
+        if len(name) % 5
+        for version in model.versions
+        for charge in version.charges
+    }
+    file = tmp_path / "costs.csv"
+    file.write_text("model,unit,cost\n" + "".join(f"{name},{unit},{cost}\n" for (name, unit), cost in units.items()))
+    by_unit = with_costs(found, costs_of(file, found.sides, None))
+    assert by_unit.margin().total.unknown
+
+    def by_line(row: Row, quote: Quote, now: Quote | None) -> Decimal | None:
+        total = Decimal(0)
+        for line in quote.lines:
+            cost = units.get((quote.model, line.unit))
+            if cost is None:
+                return None
+            assert places_of(line.quantity) <= 18
+            total += line.quantity * cost
+        return total
+
+    check_margin(by_unit, paid(listed, by_line))
+
+
+def test_successors(usage: Usage, candidate: Path, card: RateCard) -> None:
+    expected = [each for row in usage.rows if (each := told(SHIPPED, card, row, {}, successors=True))]
+    assert any(each.asked is not each.row for each in expected)
+    with simulate(usage.path, None, candidate, by=["model"], successors=True, costs="60%") as result:
+        check(result, expected)
+        check_margin(result, paid(expected, lambda row, quote, now: (now or quote).total * Decimal("0.6")))
+
+
+def test_other_models(usage: Usage, candidate: Path, card: RateCard) -> None:
+    """Of the same type, of another, and one that cannot take most of the rows."""
+    names = {str(row["model"]) for row in usage.rows}
+    videos = sorted(name for name in names if name.endswith("-text-to-video"))
+    remap = {"claude-opus-4-6": "claude-sonnet-4-6", videos[0]: "ovi-image-to-video", videos[1]: "claude-opus-4-6"}
+    remap |= {videos[2]: videos[3]}
+    remap = {old: new for old, new in remap.items() if old in names}
+    expected = [each for row in usage.rows if (each := told(SHIPPED, card, row, remap))]
+    with simulate(usage.path, None, candidate, by=["model"], remap=remap, costs=SHIPPED) as result:
+        check(result, expected)
+
+        def cost(row: Row, quote: Quote, now: Quote | None) -> Decimal | None:
+            each = told(SHIPPED, SHIPPED, row, {})
+            return each.now.total if each and each.now else None
+
+        check_margin(result, paid(expected, cost))
+
+
+SCALED = """\
+candidate: scaled
+effective: 2026-10-12
+proposed_by: tests
+why: to see what reaches a target
+changes:
+{changes}
+"""
+MIXES = (
+    # The other changes bring it alone; together with the factor, before it and after it; one takes away.
+    (
+        "  - scale: {type: text}\n    factor: 1.1",
+        "  - set: kling-o3-pro-text-to-video\n    where: {audio: true}\n    rate: 0.5",
+    ),
+    (
+        "  - set: claude-opus-4-6\n    where: {context: base, tokens: input}\n    rate: 6.6",
+        "  - scale: {type: text}\n    factor: 1.1",
+    ),
+    ("  - retire: kling-o3-pro-text-to-video", "  - scale: {type: text}\n    factor: 2"),
+    (
+        "  - retire: claude-opus-4-6",
+        "  - scale: {type: text}\n    factor: 1.5",
+        "  - scale: {family: kling-o3}\n    factor: 2",
+    ),
+)
+
+
+@pytest.mark.parametrize("changes", MIXES)
+@pytest.mark.parametrize("steps", [-3, 0, 2])
+@pytest.mark.parametrize("kind", ["revenue", "margin"])
+def test_the_smallest_factor_by_trying_all(tmp_path: Path, changes: tuple[str, ...], steps: int, kind: str) -> None:
+    """Each factor as a candidate of its own, row by row: one ten-thousandth below the answer the target is missed."""
+    path = tmp_path / "scaled.yaml"
+    path.write_text(SCALED.format(changes="\n".join(changes)))
+    rows = [each | {"timestamp": datetime(2026, 10, 14, tzinfo=UTC)} for each in TEN]
+
+    def tried(factor: str) -> tuple[Decimal, Decimal, Decimal]:
+        """Revenue now, revenue at a factor, and its cost: 60 % of what is charged now."""
+        own = [re.sub(r"factor: .*", f"factor: {factor}", change) for change in changes]
+        own = [change for change in own if factor != "1" or "scale" not in change]
+        written = tmp_path / f"at-{factor}.yaml"
+        written.write_text(SCALED.format(changes="\n".join(own)))
+        card = SHIPPED.with_candidate(written) if own else SHIPPED
+        listed = [each for row in rows if (each := told(SHIPPED, card, row, {}))]
+        cost = paid(listed, lambda row, quote, now: (now or quote).total * Decimal("0.6")).costs[1]
+        return (*amounts(listed), cost)
+
+    now, _, cost = tried("1")
+    aimed = tried(f"{1 + Decimal(steps) / 10_000}")[1]
+    # A little less than what a factor brings, as a share: that factor reaches it.
+    share = Fraction(aimed) / Fraction(now) - 1 if kind == "revenue" else 1 - Fraction(cost) / Fraction(aimed)
+    percent = (100 * share * 10**9).__floor__()
+    with simulate(table_of(rows), None, path, by=[], costs="60%") as result:
+        reached = smallest_factor(result, path, read_target(f"{kind}={Decimal(percent).scaleb(-9)}%"))
+
+    def enough(factor: Decimal) -> bool:
+        _, brings, costs = tried(f"{factor.normalize():f}")
+        least = Fraction(percent, 100 * 10**9)
+        return (
+            Fraction(brings) >= Fraction(now) * (1 + least)
+            if kind == "revenue"
+            else brings - costs >= Fraction(brings) * least
+        )
+
+    assert enough(reached.factor)
+    assert reached.revenue == tried(f"{reached.factor.normalize():f}")[1]
+    step = Decimal("0.0001")
+    for below in range(1, 4):
+        if reached.factor - below * step > 0:
+            assert not enough(reached.factor - below * step)
+    assert reached.factor <= 1 + steps * step
+
+
+TEN = [
+    row("text", "claude-opus-4-6", "a", prompt_tokens=5_500_000, cached_tokens=5_000, completion_tokens=100_000),
+    row("text", "claude-sonnet-4-6", "a", prompt_tokens=7_000_000, completion_tokens=70_000),
+    *[row("video", "kling-o3-pro-text-to-video", "b", duration="5s") for _ in range(3)],
+    row("rpc", None, "b", network="ethereum-mainnet", method="eth_call"),
+]

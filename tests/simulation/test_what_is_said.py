@@ -1,0 +1,334 @@
+"""What is said of requests that only one side offers, of cost and margin, and of days before a candidate holds."""
+
+import csv
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import openpyxl
+import pyarrow.parquet
+import pytest
+from ledgers import CLIP as FILM
+from ledgers import card_with, export, line
+from rows import table_of
+from usage import CALL, CLIP, ROWS, TEXT, row
+
+from ratecard import load_rate_card
+from ratecard.diff.side import Side
+from ratecard.simulation.as_billed import AsBilled
+from ratecard.simulation.customers import customers_of
+from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.report.breakdown import sides_table
+from ratecard.simulation.report.output import write
+from ratecard.simulation.report.report import Question, Report
+from ratecard.simulation.report.sentences import answer, every_sentence
+from ratecard.simulation.result import Simulation
+from ratecard.simulation.row import Row, Uneven
+from ratecard.simulation.simulate import simulate
+from ratecard.simulation.target import read_target, smallest_factor
+from ratecard.simulation.volume import Elasticity, read_elasticity, response
+
+KLING = "kling-o3-pro-text-to-video"
+HEAD = "effective: 2026-10-01\nproposed_by: tests\nwhy: to see what it does\nchanges:\n"
+CLIPS = 2 * Decimal(CLIP)
+WITHOUT_CLIPS = Decimal(TEXT) + Decimal(CALL)
+
+
+def candidate(folder: Path, *changes: str, day: str = "2026-10-01") -> Path:
+    path = folder / "candidate.yaml"
+    listed = "".join(f"  - {change}\n" for change in changes)
+    path.write_text(f"candidate: test\n{HEAD.replace('2026-10-01', day)}{listed}")
+    return path
+
+
+@pytest.fixture(scope="module")
+def retired(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Simulation]:
+    folder = tmp_path_factory.mktemp("retired")
+    file = candidate(folder, f"retire: {KLING}", "{scale: {type: text}, factor: 1.1}")
+    with simulate(table_of(ROWS), None, file, by=["model", "customer"], costs="60%") as found:
+        yield found
+
+
+def test_the_best_seller_that_is_retired_is_lost(retired: Simulation) -> None:
+    rise = Decimal(TEXT) / 10
+    assert retired.total.amounts == (WITHOUT_CLIPS + CLIPS, WITHOUT_CLIPS + rise)
+    assert (retired.total.difference(), retired.total.change()) == (rise - CLIPS, rise)
+    assert retired.total.both() == (WITHOUT_CLIPS, WITHOUT_CLIPS + rise)
+    assert (retired.rows, retired.priced, retired.total.both_requests()) == (5, 4, 2)
+    said = answer(Report(retired), 1)
+    assert said.startswith(
+        "Revenue falls by $1.54 (-99.36%), from $1.55 to $0.01, under candidate.yaml: $0.00 (+9.99%)"
+    )
+    assert said.endswith(
+        "by prices on the requests that both offer, -$1.54 lost with 2 requests that it does not offer."
+    )
+
+
+def test_a_part_for_what_is_lost(retired: Simulation) -> None:
+    [lost] = [part for part in retired.attribution().parts if part.kind == "lost"]
+    assert (lost.model, lost.amount) == (KLING, -CLIPS)
+    assert lost.label.startswith(f"Specified model not found: {KLING}. It was retired on 2026-10-01")
+    assert not any(each.model == KLING and each.change.kind == "removed" and each.change.attributes == "audio true"
+                   for each in retired.attribution().untouched)  # fmt: skip
+
+
+def test_winners_and_losers_are_of_what_both_offer(retired: Simulation) -> None:
+    found = retired.customers()
+    assert [each.key for each in found.losers] == [("a",)]
+    assert found.winners == ()
+    assert [(each.key, each.beside().lost) for each in found.lost] == [(("b",), CLIPS)]
+    # Customer b has a call that both sides offer, and it costs the same.
+    assert {band.label: band.customers for band in found.distribution if band.customers} == {
+        "unchanged": 1,
+        "+5 to +10 %": 1,
+    }
+
+
+def test_a_customer_who_loses_everything_neither_wins_nor_stays() -> None:
+    zero = Decimal(0)
+    rows = [
+        Row(("gone",), 2, (), (Decimal(5), zero), (Uneven(2, Decimal(5), 0, zero, 0),)),
+        Row(("more",), 1, (), (Decimal(1), Decimal(2)), (Uneven(),)),
+    ]
+    found = customers_of(rows, 1)
+    assert sum(band.customers for band in found.distribution) == 1
+    assert found.share_above(Fraction(1, 10)) == 1
+    assert found.winners == ()
+
+
+def test_strict_takes_what_one_side_offers(tmp_path: Path) -> None:
+    file = candidate(tmp_path, f"retire: {KLING}")
+    with simulate(table_of(ROWS[:4]), None, file, strict=True) as found:
+        assert found.unpriced == ()
+    with pytest.raises(SimulationError, match="1 of 5 rows cannot be priced"):
+        simulate(table_of(ROWS), None, file, strict=True)
+
+
+def test_only_what_both_offer_answers_a_price() -> None:
+    """1,000 that both offer rise by 10 %, 500 are lost and 70 are new: at -1 the 1,000 lose a tenth of their volume."""
+    uneven = Uneven(1, Decimal(500), 1, Decimal(70), 0)
+    rows = [Row(("m",), 3, (), (Decimal(1500), Decimal(1170)), (uneven,))]
+    found = response(rows, 1, dict([read_elasticity("all=-1")]), {})
+    assert (found.expected, found.current) == (Decimal(1100) * Decimal("0.9") + 70, Decimal(1500))
+
+
+def test_two_elasticities_have_ranges_of_their_own() -> None:
+    """One price rises and one falls: the least of both is that of one range's end and of the other's beginning."""
+    rows = [
+        Row(("rises",), 1, (), (Decimal(100), Decimal(110))),
+        Row(("falls",), 1, (), (Decimal(100), Decimal(90))),
+    ]
+    elasticities = {name: Elasticity(Decimal(-1), Decimal(-2), Decimal(0)) for name in ("rises", "falls")}
+    found = response(rows, 1, elasticities, {})
+    rises, falls = [110 * (1 - Decimal(e) / 10) for e in (0, 2)], [90 * (1 + Decimal(e) / 10) for e in (0, 2)]
+    assert (found.low, found.high) == (min(rises) + min(falls), max(rises) + max(falls))
+    together = response(rows, 1, {"all": elasticities["rises"]}, {})
+    sums = [rises[e] + falls[e] for e in (0, 1)]
+    assert (together.low, together.high) == (min(sums), max(sums))
+
+
+def test_the_least_of_a_range_may_be_inside_it() -> None:
+    """Volume cannot be below nothing: where that of one model ends, the other's gains are all that still moves."""
+    rows = [
+        Row(("trebles",), 1, (), (Decimal(100), Decimal(300))),
+        Row(("falls",), 1, (), (Decimal(100), Decimal(50))),
+    ]
+    found = response(rows, 1, {"all": Elasticity(Decimal(-1), Decimal(-4), Decimal(0))}, {})
+    at = {e: 300 * max(Decimal(0), 1 + 2 * e) + 50 * (1 - e / 2) for e in (Decimal(-4), Decimal("-0.5"), Decimal(0))}
+    assert (found.low, found.high) == (at[Decimal("-0.5")], at[Decimal(0)])
+
+
+def test_a_retired_row_saves_its_cost(retired: Simulation) -> None:
+    whole, share = retired.margin().total, Decimal("0.6")
+    assert whole.costs == ((WITHOUT_CLIPS + CLIPS) * share, WITHOUT_CLIPS * share)
+    assert whole.cost == whole.costs[0]
+    assert whole.revenues == retired.total.amounts
+
+
+def test_what_only_a_candidate_sells_costs_a_share_of_its_price(tmp_path: Path) -> None:
+    current = Side("now", load_rate_card().with_candidate(candidate(tmp_path, f"retire: {KLING}")))
+    with simulate(table_of(ROWS), current, Side("back", load_rate_card()), by=["model"], costs="60%") as found:
+        assert found.total.beside() == Uneven(0, Decimal(0), 2, CLIPS, 0)
+        assert found.margin().total.costs == tuple(amount * Decimal("0.6") for amount in found.total.amounts)
+        assert [(each.model, each.amount) for each in found.new()] == [(KLING, CLIPS)]
+        [part] = found.attribution().parts
+        assert (part.kind, part.model, part.amount) == ("new", KLING, CLIPS)
+
+
+def test_costs_by_unit_and_by_sku(tmp_path: Path) -> None:
+    """Clips by the second, one bucket of tokens by its SKU: the text has no cost for its other buckets."""
+    file = tmp_path / "costs.csv"
+    file.write_text(f"sku,model,unit,cost\n,{KLING},video_second,0.1\nclaude-opus-4-6-llm-input-mtoken,,,3\n")
+    cheaper = candidate(tmp_path, "{scale: {type: video}, factor: 0.5}")
+    with simulate(table_of(ROWS), None, cheaper, by=["model"], costs=file) as found:
+        whole = found.margin().total
+        assert (whole.requests, whole.unknown) == (2, 2)
+        assert (whole.costs, whole.revenues[0]) == ((Decimal(1), Decimal(1)), CLIPS)
+        assert whole.unknown_revenues == (WITHOUT_CLIPS, WITHOUT_CLIPS)
+        said = " ".join(every_sentence(Report(found)))
+        assert "2 requests of unknown cost, which bring $0.01 now, are in no margin" in said
+        assert [cell.model for cell in found.margin().below[1]] == [KLING]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("model,cost\n", "costs.csv:1: the heading is 'model,cost'. Write model,unit,cost or sku,cost"),
+        ("model,unit,cost,note\n", "costs.csv:1: the heading is"),
+        ("sku,cost\n", "costs.csv holds no costs"),
+        (f"model,unit,cost\n{KLING},video_second,-1\n", "costs.csv:2: cost '-1' is negative"),
+        (f"model,unit,cost\n{KLING},video_second,1\n{KLING},video_second,2\n", "costs.csv:3: .* has a cost already: 1"),
+        (f"model,unit,cost\n{KLING},video_secnd,1\n", "is not charged by 'video_secnd'. Did you mean 'video_second'"),
+        ("model,unit,cost\nkling-o3-pro-text-to-vide,video_second,1\n", f"no model .* Did you mean '{KLING}'"),
+        ("sku,cost\nfilm-9,1\n", "the SKU 'film-9' begins with no model"),
+        ("sku,cost\na,b,c\n", "costs.csv:2: 3 cells under 2 headings"),
+    ],
+)
+def test_costs_that_are_not_understood(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "costs.csv").write_text(text)
+    with pytest.raises(SimulationError, match=said):
+        simulate(table_of(ROWS), costs=tmp_path / "costs.csv")
+
+
+@pytest.mark.parametrize(("costs", "said"), [("x%", "Write it like 60%"), ("as-billed", "give what we pay")])
+def test_costs_that_are_none(costs: str, said: str) -> None:
+    with pytest.raises(SimulationError, match=said):
+        simulate(table_of(ROWS), costs=costs)
+
+
+def test_costs_of_a_candidate_are_laid_over_the_current_tables(tmp_path: Path) -> None:
+    file = candidate(tmp_path, "{scale: {type: text}, factor: 0.5}")
+    with simulate(table_of(ROWS), by=["model"], costs=file) as found:
+        assert found.margin().total.margin(0) == Decimal(TEXT) / 2
+    with pytest.raises(SimulationError, match=r"hold from 2026-10-01 on, and 2026-09-01 is priced at 2026-09-01"):
+        simulate(table_of(ROWS), "2026-09-01", costs=file)
+
+
+def test_our_own_tables_as_costs_leave_nothing_on_any_day() -> None:
+    rows = [row("text", "openai-gpt-56-luna", "a", prompt_tokens=7_000_000, completion_tokens=9_000)]
+    with simulate(table_of(rows), "2026-08-03", "2026-08-21", by=["model"], costs=load_rate_card()) as found:
+        assert found.total.difference()
+        assert [found.margin().total.margin(side) for side in (0, 1)] == [0, 0]
+
+
+def test_a_row_without_a_cost_does_not_stop_a_target(tmp_path: Path) -> None:
+    """Where no cost is known for RPC, a margin of 50 % over the tables is twice the price of all else."""
+    gone = candidate(tmp_path, f"retire: {KLING}").rename(tmp_path / "costs.yaml")
+    file = candidate(tmp_path, "{scale: {type: text}, factor: 1.1}")
+    with simulate(table_of(ROWS), None, file, by=["model"], costs=gone) as found:
+        reached = smallest_factor(found, file, read_target("margin=40%"))
+        calls = Decimal(CALL)
+        assert reached.revenue - Decimal(TEXT) - calls >= reached.revenue * Decimal("0.4")
+        assert reached.below is not None
+        assert reached.below - Decimal(TEXT) - calls < reached.below * Decimal("0.4")
+        assert found.margin().total.unknown == 2
+
+
+def test_cost_and_margin_are_in_every_export(retired: Simulation, tmp_path: Path) -> None:
+    report = Report(retired)
+    write(report, [tmp_path / f"report{ending}" for ending in (".csv", ".parquet", ".json", ".xlsx", ".html")])
+    whole = retired.margin().total
+    with (tmp_path / "report.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    table = pyarrow.parquet.read_table(tmp_path / "report.parquet").to_pylist()
+    document = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    for listed in (rows, table, document["groups"]):
+        for side, name in enumerate(("current", "candidate")):
+            assert sum(Decimal(each[f"{name}_cost"]) for each in listed) == whole.costs[side]
+            assert sum(Decimal(each[f"{name}_margin"]) for each in listed) == whole.margin(side)
+        assert sum(Decimal(each["lost"]) for each in listed) == CLIPS
+        assert sum(Decimal(each["new"]) for each in listed) == 0
+        assert sum(int(each["requests_without_cost"]) for each in listed) == 0
+    assert Decimal(document["total"]["lost"]) == CLIPS
+    assert [Decimal(each["amount"]) for each in document["lost"]["candidate.yaml"]] == [CLIPS]
+    assert Decimal(document["margin"]["total"]["candidate.yaml"]["cost"]) == whole.costs[1]
+    groups = openpyxl.load_workbook(tmp_path / "report.xlsx", data_only=True)["Groups"]
+    heading = [cell.value for cell in groups[1]]
+    last = {name: cell.value for name, cell in zip(heading, groups[groups.max_row], strict=True)}
+    assert Decimal(str(last["candidate.yaml: cost, exact"])) == whole.costs[1]
+    assert Decimal(str(last["Current: margin, exact"])) == whole.margin(0)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Margin by model" in page and "What only one side offers" in page
+
+
+def test_what_lies_before_a_candidate_takes_effect(tmp_path: Path) -> None:
+    """Three requests of four lie before; the text after rises by a tenth, which is a fortieth of all."""
+    days = [datetime(2026, 10, day, 12, tzinfo=UTC) for day in (1, 2, 3, 9)]
+    file = candidate(tmp_path, "{scale: {type: text}, factor: 1.1}", day="2026-10-05")
+    for by in (["model"], ["model", "day"]):
+        with simulate(table_of(ROWS[0] | {"timestamp": day} for day in days), None, file, by=by) as found:
+            since = found.since()
+            assert since is not None
+            assert (since.before, since.requests) == (3, 4)
+            assert (since.current, since.candidate) == (Decimal(TEXT), Decimal(TEXT) * Decimal("1.1"))
+            said = answer(Report(found), 1)
+            assert "Revenue rises by $0.000900 (+2.50%)" in said
+            assert said.endswith(
+                "75% of the requests lie before it takes effect on 2026-10-05; on those after, revenue rises by 10%."
+            )
+
+
+def test_one_without_effect_beside_another(tmp_path: Path) -> None:
+    dearer = candidate(tmp_path, "{scale: {type: text}, factor: 1.1}").rename(tmp_path / "dearer.yaml")
+    idle = candidate(tmp_path, "{scale: {model: ovi-image-to-video}, factor: 2}")
+    with pytest.raises(SimulationError, match="changes nothing: the usage has none of the models"):
+        simulate(table_of(ROWS), None, idle)
+    with simulate(table_of(ROWS), None, [dearer, idle]) as found:
+        assert found.idle[0] == ""
+        assert answer(Report(found), 2).startswith("No change under candidate.yaml: the usage has none of the models")
+        [_, _, last] = sides_table(Report(found)).rows
+        assert str(last[0]).startswith("candidate.yaml (no change: the usage has none of the models")
+
+
+def test_successors_and_other_models(tmp_path: Path) -> None:
+    file = candidate(tmp_path, f"{{retire: {KLING}, successor: kling-o3-standard-text-to-video}}")
+    with simulate(table_of(ROWS), None, file, by=["model"], successors=True) as found:
+        assert found.total.beside() == Uneven()
+        [part] = found.attribution().parts
+        assert (part.kind, part.label) == ("moved", "priced as kling-o3-standard-text-to-video")
+        assert part.amount == found.total.difference() != 0
+    remap = {KLING: "claude-opus-4-6"}
+    with simulate(table_of(ROWS), None, load_rate_card(), by=["model"], remap=remap) as found:
+        [lost] = found.lost()
+        assert (lost.model, lost.amount, lost.requests) == (KLING, CLIPS, 2)
+        assert lost.reason.startswith("as claude-opus-4-6: Specified model not found: claude-opus-4-6 is of type text")
+    for names, said in (({"x": KLING}, "no rows of 'x'"), ({KLING: "kling-o3"}, "there is no model 'kling-o3'")):
+        with pytest.raises(SimulationError, match=said):
+            simulate(table_of(ROWS), None, file, remap=names)
+
+
+def test_a_bill_is_compared_with_what_a_clip_costs_now(tmp_path: Path) -> None:
+    """0.51 for a clip, against 1.00 for a clip: not against 0.2 for a second."""
+    dearer = card_with(("resolution: 720p, rate: 0.101", "resolution: 720p, rate: 0.2"))
+    rows = export(tmp_path, line(FILM, "0.51", "1", "-0.51"))
+    with simulate(rows, AsBilled("as-billed", card_with()), Side("then", dearer), by=[]) as found:
+        [part] = found.attribution().parts
+        assert (part.kind, part.old, part.new, part.unit) == ("rate", Decimal("0.51"), Decimal("1.00"), "clip")
+        assert part.amount == found.total.difference() == Decimal("0.49")
+        assert part.percent == "+96.08%"
+
+
+def test_a_bill_that_no_rate_says(tmp_path: Path) -> None:
+    """An amount that is not units x price: no rate is known that could be compared."""
+    rows = export(tmp_path, line("chat-llm-input-mtoken", "2", "0.5", "-3"))
+    with simulate(rows, AsBilled("as-billed", card_with()), Side("list", card_with()), by=[]) as found:
+        [part] = found.attribution().parts
+        assert (part.kind, part.old, part.new) == ("billed", None, None)
+        assert "not known" in part.label
+        assert part.amount == found.total.difference() == Decimal(-2)
+
+
+def test_the_question_of_a_target_is_answered_in_words(retired: Simulation, tmp_path: Path) -> None:
+    file = candidate(tmp_path, f"retire: {KLING}", "{scale: {type: text}, factor: 1.1}")
+    with simulate(table_of(ROWS), None, file, by=["model"], costs="60%") as found:
+        target = read_target("-99%")
+        reached = smallest_factor(found, file, target)
+        # What is lost is not made up for by text alone: the rest counts as it is.
+        wanted = found.total.amounts[0] / 100
+        assert reached.below is not None
+        assert reached.below < wanted <= reached.revenue
+        words = list(every_sentence(Report(found, Question(target=target, reached=reached))))
+        assert any(word.startswith("The smallest factor that reaches -99.00% revenue is") for word in words)
