@@ -29,7 +29,7 @@ from ratecard.simulation.roll_up import Counted, RollUp
 from ratecard.simulation.row import Row, Since
 from ratecard.simulation.side_prices import NOTHING, SidePrices
 from ratecard.simulation.specification import Specification, against
-from ratecard.simulation.volume import Elasticity, Response, elasticities_of, response
+from ratecard.simulation.volume import AnyElasticity, Response, elasticities_of, response
 from ratecard.words.money import EXACT
 
 if TYPE_CHECKING:
@@ -263,9 +263,7 @@ class Simulation:
             for row in self.table(*keys)
         }
 
-    def response(
-        self, elasticities: Mapping[str, Elasticity | Decimal | int | float | str], candidate: int = 1
-    ) -> Response:
+    def response(self, elasticities: Mapping[str, AnyElasticity], candidate: int = 1) -> Response:
         """The revenue that is expected once volume has answered the prices.
 
         `elasticities` are by model, family or `all`: a number, or a text with a range (`"-0.8:-1.2..-0.4"`).
@@ -315,18 +313,19 @@ class Simulation:
     def write(
         self,
         *paths: str | Path,
-        elasticities: Mapping[str, Elasticity | Decimal | int | float | str] | None = None,
+        elasticities: Mapping[str, AnyElasticity] | None = None,
         rise: str = "10%",
+        bridge: tuple[str, str] | None = None,
         locale: str = "en_US",
     ) -> None:
         """Write a report: each path as .html, .xlsx, .csv, .parquet or .json; each file whole or not at all.
 
-        `rise` is the share of a customer's payments above which a rise is counted. Raises `SimulationError` for what
-        cannot be written, or a format that there is not.
+        `rise` is the share of a customer's payments above which a rise is counted; `bridge` names two periods. Raises
+        `SimulationError` for what cannot be written, or a format that there is not.
         """
         from ratecard.simulation.report.output import write
 
-        question = Question("", elasticities_of(elasticities or {}), read_share(rise))
+        question = Question("", elasticities_of(elasticities or {}), read_share(rise), bridge=bridge)
         write(Report(self, question, read_locale(locale)), [Path(path) for path in paths])
 
     def __repr__(self) -> str:

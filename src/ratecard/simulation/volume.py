@@ -101,7 +101,11 @@ def check(elasticities: Mapping[str, Elasticity], models: Iterable[str], familie
             )
 
 
-def elasticities_of(given: Mapping[str, Elasticity | Decimal | int | float | str]) -> dict[str, Elasticity]:
+# A number, or a text with a range.
+AnyElasticity = Elasticity | Decimal | int | float | str
+
+
+def elasticities_of(given: Mapping[str, AnyElasticity]) -> dict[str, Elasticity]:
     """Elasticities by model, family or `all`: a number, or a text with a range like `-0.8:-1.2..-0.4`.
 
     Raises `SimulationError` for what is none.

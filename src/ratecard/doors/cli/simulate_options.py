@@ -58,6 +58,18 @@ def share(given: str | Fraction) -> Fraction:
         raise click.BadParameter(str(error)) from None
 
 
+def periods(given: str | None) -> tuple[str, str] | None:
+    """`2026-09..2026-10`: two periods."""
+    if given is None:
+        return None
+    before, dots, after = given.partition("..")
+    if not (before and dots and after):
+        raise click.BadParameter(
+            f"'{given}' is not two periods. Write them like 2026-09..2026-10", param_hint="--bridge"
+        )
+    return before, after
+
+
 def optional_share(given: str | Fraction | None) -> Fraction | None:
     """The same, or nothing."""
     return None if given is None else share(given)
@@ -72,6 +84,7 @@ def check_tornado(given: Mapping[str, Any]) -> None:
     others = {
         "--candidate": given["candidates"],
         "--until-target": given["until_target"],
+        "--bridge": given["bridge"],
         "--elasticity": given["elasticities"],
         "--max-change": given["max_change"] is not None,
         "--max-rise": given["max_rise"] is not None,

@@ -18,6 +18,7 @@ from ratecard.simulation.report.people import (
     unpriced_table,
     winners_table,
 )
+from ratecard.simulation.report.periods import bridge_table
 from ratecard.simulation.report.reasons import attribution_table, untouched_table
 from ratecard.simulation.report.report import Report, share_of_change
 from ratecard.simulation.report.sentences import answer, further, reached, scope
@@ -46,6 +47,8 @@ def show(report: Report) -> None:
     question = report.question
     if question.target and question.reached:
         click.echo(paragraph(reached(report, question.target, question.reached)))
+    if report.bridge is not None:
+        _show(report, bridge_table(report, report.bridge))
     if len(report.candidates) > 1:
         _show(report, sides_table(report).columns_named("Revenue", "Change", "%", "Prices"))
     for candidate in report.candidates:

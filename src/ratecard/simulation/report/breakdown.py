@@ -33,6 +33,14 @@ def breakdown(report: Report, *keys: str, exact: bool = False) -> Table:
     return _table(report, keys, rows, amounts, report.candidates, exact=exact, details=exact)
 
 
+def changes_alone(table: Table, report: Report) -> Table:
+    """Of several candidates the changes, without the amount under each: so the columns stay few enough to read."""
+    if len(report.candidates) < 2:
+        return table
+    amounts = {report.names[candidate] for candidate in report.candidates}
+    return table.columns_named(*(each.name for each in table.columns if each.name not in amounts))
+
+
 def changing_most(report: Report, key: str, most: int, candidate: int, *, exact: bool = False) -> Table:
     """The groups of one key whose amount changes most under a candidate, and all others as one row."""
     rows = report.simulation.table(key)

@@ -13,6 +13,7 @@ from ratecard.simulation.report.about import about_table
 from ratecard.simulation.report.breakdown import breakdown, changing_most, heading, sides_table
 from ratecard.simulation.report.costs import below_cost_table, margin_table
 from ratecard.simulation.report.people import customers_table, disputed_table, uncommon_table, unpriced_table
+from ratecard.simulation.report.periods import bridge_table
 from ratecard.simulation.report.reasons import attribution_table, untouched_table
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sentences import every_sentence
@@ -20,7 +21,7 @@ from ratecard.simulation.report.sheet import MOST_ROWS, Placed, Sheets
 from ratecard.simulation.report.table import Column, Table
 
 _SUMMARY, _CHARTS, _GROUPS = "Summary", "Charts", "Groups"
-_BY_MODEL, _BY_DAY = "By model", "By day"
+_BY_MODEL = "By model"
 # How many models a chart of changes has, and how many rows of a sheet a chart covers.
 _MODELS, _CHART_ROWS = 15, 22
 
@@ -65,9 +66,11 @@ def _write_summary(sheets: Sheets, report: Report, models: Placed) -> None:
 def _write_charts(sheets: Sheets, report: Report, placed: Mapping[str, Placed]) -> None:
     """The models that change most under each candidate, and revenue by day, drawn by the spreadsheet itself."""
     sheet, row = sheets.begin(_CHARTS), 0
-    if (days := placed.get(_BY_DAY)) is not None and days.first <= days.last:
-        sheets.chart(sheet, row, "line", "Revenue by day", days, heading("day"), report.names)
-        row += _CHART_ROWS
+    if (period := report.period) is not None:
+        times = placed[f"By {heading(period).lower()}"]
+        if times.first <= times.last:
+            sheets.chart(sheet, row, "line", f"Revenue by {period}", times, heading(period), report.names)
+            row += _CHART_ROWS
     for candidate in report.candidates:
         name = f"Changes {candidate}" if len(report.candidates) > 1 else "Changes"
         changes = sheets.add(name, changing_most(report, "model", _MODELS, candidate, exact=True))
@@ -112,6 +115,8 @@ def _tables(report: Report) -> Iterator[tuple[str, Table]]:
         yield f"Rates without usage{number}", untouched_table(report, candidate)
     if report.margin is not None:
         yield "Margin", margin_table(report, report.margin)
+    if report.bridge is not None:
+        yield "Bridge", bridge_table(report, report.bridge)
     yield "Unpriced", unpriced_table(report)
     if simulation.disputed:
         yield "Disputed", disputed_table(report)
