@@ -102,9 +102,9 @@ def run(asked: Asked) -> None:
             show(report)
     if asked.current in (None, AS_BILLED) or any(map(_is_date, (asked.current, *asked.candidates, asked.cost))):
         tell_tables(asked.tables, err=bool(written))
-        if found_beyond := list(beyond(simulation, limits, CUSTOMER)):
-            tell_beyond(report, limits, found_beyond)
-            raise SystemExit(1)
+    if found_beyond := list(beyond(simulation, limits, CUSTOMER)):
+        tell_beyond(report, limits, found_beyond)
+        raise SystemExit(1)
 
 
 def _tornado(asked: Asked, simulation: Simulation, begin: Any) -> None:
