@@ -100,10 +100,10 @@ def run(asked: Asked) -> None:
             tell(report, written)
         else:
             show(report)
-    if asked.current in (None, AS_BILLED) or any(map(_is_date, (asked.current, *asked.candidates, asked.cost))):
-        tell_tables(asked.tables, err=bool(written))
-    if found_beyond := list(beyond(simulation, limits, CUSTOMER)):
-        tell_beyond(report, limits, found_beyond)
+        crossed = list(beyond(simulation, limits, CUSTOMER))
+    _tell_tables(asked, err=bool(written))
+    if crossed:
+        tell_beyond(report, limits, crossed)
         raise SystemExit(1)
 
 
@@ -118,6 +118,13 @@ def _tornado(asked: Asked, simulation: Simulation, begin: Any) -> None:
     for path in asked.out:
         write_tornado(report, share, swings, path)
         click.echo(f"Wrote {path}", err=True)
+    _tell_tables(asked, err=bool(asked.out))
+
+
+def _tell_tables(asked: Asked, *, err: bool) -> None:
+    """Say which tables are read, where no specification does."""
+    if asked.current in (None, AS_BILLED) or any(map(_is_date, (asked.current, *asked.candidates, asked.cost))):
+        tell_tables(asked.tables, err=err)
 
 
 def _is_date(given: str | None) -> bool:
