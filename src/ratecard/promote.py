@@ -148,7 +148,7 @@ def _differences(made: Tables, wanted: Tables) -> Iterator[str]:
 
 
 def _records(model: AnyModel) -> list[tuple[object, ...]]:
-    return [(version.effective, version.announced, version.source) for version in model.versions]
+    return [(version.effective, version.announced, version.source, version.reference) for version in model.versions]
 
 
 def _count(number: int, noun: str) -> str:

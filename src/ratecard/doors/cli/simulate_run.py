@@ -14,6 +14,7 @@ from ratecard.doors.cli.options import tell_tables
 from ratecard.doors.cli.simulate_progress import progress
 from ratecard.doors.cli.simulate_text import show, show_tornado, tell, tell_beyond
 from ratecard.simulation.as_billed import AS_BILLED
+from ratecard.simulation.chosen import Chosen
 from ratecard.simulation.costs import Costs
 from ratecard.simulation.elsewhere import Elsewhere
 from ratecard.simulation.failure import SimulationError
@@ -69,6 +70,7 @@ def run(asked: Asked) -> None:
         elsewhere.check(side.card for side in compared)
         elasticities = dict(map(read_elasticity, asked.elasticities))
         target = read_target(asked.until_target) if asked.until_target else None
+        Chosen.of(*(asked.settings[name] for name in ("where", "since", "until")))
     except SimulationError as error:
         raise click.UsageError(str(error)) from None
     if target and (len(asked.candidates) != 1 or not Path(asked.candidates[0]).is_file()):
