@@ -10,10 +10,10 @@ from rows import table_of
 from usage import CALL, CLIP, ROWS, TEXT
 
 from ratecard import load_rate_card
-from ratecard.simulation.comparison import Row
 from ratecard.simulation.customers import customers_of
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.result import Simulation
+from ratecard.simulation.row import Row
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.target import read_target, smallest_factor
 from ratecard.simulation.volume import read_elasticity

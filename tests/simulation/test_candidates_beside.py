@@ -20,11 +20,11 @@ from usage import CALL, CLIP, ROWS, TEXT, row
 from ratecard import RateCard, load_rate_card
 from ratecard.diff.side import Side
 from ratecard.simulation import side_prices
-from ratecard.simulation.comparison import EVEN, Uneven
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.priced_shape import PricedShape
 from ratecard.simulation.pricer import Outcome, Pricer, Refused
 from ratecard.simulation.result import Simulation
+from ratecard.simulation.row import EVEN, Uneven
 from ratecard.simulation.simulate import simulate
 
 KEYS = ("model", "day", "customer")

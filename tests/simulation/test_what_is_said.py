@@ -19,7 +19,6 @@ from usage import CALL, CLIP, ROWS, TEXT, row
 from ratecard import load_rate_card
 from ratecard.diff.side import Side
 from ratecard.simulation.as_billed import AsBilled
-from ratecard.simulation.comparison import Row, Uneven
 from ratecard.simulation.customers import customers_of
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.report.breakdown import sides_table
@@ -27,6 +26,7 @@ from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import Question, Report
 from ratecard.simulation.report.sentences import answer, every_sentence
 from ratecard.simulation.result import Simulation
+from ratecard.simulation.row import Row, Uneven
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.target import read_target, smallest_factor
 from ratecard.simulation.volume import Elasticity, read_elasticity, response
@@ -267,7 +267,7 @@ def test_what_lies_before_a_candidate_takes_effect(tmp_path: Path) -> None:
             said = answer(Report(found), 1)
             assert "Revenue rises by $0.000900 (+2.50%)" in said
             assert said.endswith(
-                "75% of the requests lie before it takes effect on 2026-10-05; on those after, revenue rises by 10.00%."
+                "75% of the requests lie before it takes effect on 2026-10-05; on those after, revenue rises by 10%."
             )
 
 

@@ -1,19 +1,19 @@
 """Shapes joined with their prices: exact totals of any breakdown, under every card compared."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
-from ratecard.diff.change import percent_text
 from ratecard.simulation.allocation import uncollected
 from ratecard.simulation.engines.duckdb_engine import read_integers
 from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.offered import LOST, NEITHER, NEW, Offered
 from ratecard.simulation.plan import QUANTITIES
 from ratecard.simulation.priced_shape import PricedShape, Vector
-from ratecard.simulation.pricer import NOT_OFFERED
 from ratecard.simulation.roll_up import Counted, RollUp
+from ratecard.simulation.row import EVEN, Row, Since, Uneven
 from ratecard.simulation.side_prices import SidePrices
 from ratecard.words.money import EXACT, total
 from ratecard.words.suggest import did_you_mean
@@ -33,131 +33,24 @@ QUANTITY_NAMES: Mapping[str, tuple[tuple[str, ...], int]] = {
 
 _REQUESTS = "CAST(coalesce(sum(requests), 0) AS BIGINT)"
 _ZERO = Decimal(0)
-# How a shape is uneven: only the current side prices it, only the candidate, or neither of them.
-_LOST, _NEW, _NEITHER = 1, 2, 3
 _NO_QUANTITIES = (_ZERO,) * len(QUANTITY_NAMES)
 
 
-class Uneven(NamedTuple):
-    """What only one of two sides prices: requests that are lost, or new, and what they bring on the side that does.
-
-    `neither` counts the requests that only another candidate prices.
-    """
-
-    lost_requests: int = 0
-    lost: Decimal = _ZERO
-    new_requests: int = 0
-    new: Decimal = _ZERO
-    neither: int = 0
-
-
-EVEN = Uneven()
-
-
-def joined(parts: Sequence[Uneven]) -> Uneven:
-    """The sum of several groups."""
-    return Uneven(
-        sum(each.lost_requests for each in parts),
-        total([each.lost for each in parts]),
-        sum(each.new_requests for each in parts),
-        total([each.new for each in parts]),
-        sum(each.neither for each in parts),
-    )
-
-
-class Row(NamedTuple):
-    """One group: its key, its requests and quantities, and its exact amount under each card, the current one first.
-
-    What a side does not price adds nothing to its amount; `uneven` has, for each candidate, what that leaves out. It is
-    empty where every side prices all of the requests.
-    """
-
-    key: tuple[str | None, ...]
-    requests: int
-    quantities: tuple[Decimal, ...]
-    amounts: tuple[Decimal, ...]
-    uneven: tuple[Uneven, ...] = ()
-
-    def beside(self, candidate: int = 1) -> Uneven:
-        """What only one side prices, the current one or a candidate."""
-        return self.uneven[candidate - 1] if self.uneven else EVEN
-
-    def difference(self, candidate: int = 1) -> Decimal:
-        """What a candidate adds, with what is lost and what is new; negative: what it takes."""
-        return EXACT.subtract(self.amounts[candidate], self.amounts[0])
-
-    def both(self, candidate: int = 1) -> tuple[Decimal, Decimal]:
-        """The amounts of the requests that both sides price, under the current prices and under a candidate."""
-        uneven = self.beside(candidate)
-        return EXACT.subtract(self.amounts[0], uneven.lost), EXACT.subtract(self.amounts[candidate], uneven.new)
-
-    def change(self, candidate: int = 1) -> Decimal:
-        """What other prices change, on the requests that both sides price."""
-        before, after = self.both(candidate)
-        return EXACT.subtract(after, before)
-
-    def both_requests(self, candidate: int = 1) -> int:
-        """How many requests both sides price."""
-        uneven = self.beside(candidate)
-        return self.requests - uneven.lost_requests - uneven.new_requests - uneven.neither
-
-    def percent(self, candidate: int = 1) -> str:
-        """The change in percent of the current amount, rounded to two places; empty where that is zero."""
-        return percent_text(self.amounts[0], self.amounts[candidate])
-
-
-class Since(NamedTuple):
-    """The requests in the figures before a day, and all of them; the amounts of those after, on two sides."""
-
-    day: date
-    before: int
-    requests: int
-    current: Decimal
-    candidate: Decimal
-
-
 class Comparison:
-    """The shapes of a roll-up that some side prices; amounts are integers of 10^-`scale` in the engine.
-
-    A side that offers no such model, value or rate charges nothing for a shape. One that refuses it for any other
-    reason keeps it out of the figures of all sides: what it would charge cannot be said.
-    """
+    """The shapes of a roll-up that some side prices; amounts are integers of 10^-`scale` in the engine."""
 
     def __init__(self, roll_up: RollUp, sides: Sequence[SidePrices]) -> None:
         self.roll_up, self.sides, self.amounts = roll_up, tuple(sides), len(sides)
         self.scale = max(side.scale for side in sides)
         for side in sides:
             side.prove_at(self.scale)
-
-    @cached_property
-    def _apart(self) -> tuple[frozenset[int], frozenset[int]]:
-        """The numbers of the shapes that some sides price and others do not: in the figures, and left out of them."""
-        priced = [side.priced for side in self.sides]
-        apart = frozenset[int]().union(*priced) - frozenset.intersection(*priced)
-        refusals = ((number, [side.refusal(number) for side in self.sides]) for number in apart)
-        kept = frozenset(
-            number for number, each in refusals if all(why is None or why.kind == NOT_OFFERED for why in each)
-        )
-        return kept, apart - kept
-
-    @cached_property
-    def figured(self) -> frozenset[int]:
-        """The numbers of the shapes that are in the figures."""
-        return frozenset.intersection(*(side.priced for side in self.sides)) | self._apart[0]
-
-    def lost(self, candidate: int) -> frozenset[int]:
-        """The numbers of the shapes that the current prices have, and a candidate has not."""
-        return (self._apart[0] & self.sides[0].priced) - self.sides[candidate].priced
-
-    def new(self, candidate: int) -> frozenset[int]:
-        """The numbers of the shapes that a candidate prices, and the current prices do not."""
-        return (self._apart[0] & self.sides[candidate].priced) - self.sides[0].priced
+        self.offered = Offered(roll_up.workspace, self.sides)
 
     @cached_property
     def priced(self) -> list[tuple[int, Counted, tuple[PricedShape | None, ...]]]:
         """Every shape in the figures, with its number and its prices; None under a side that does not offer it."""
         found = []
-        for number in sorted(self.figured):
+        for number in sorted(self.offered.figured):
             prices = (side.outcomes[number] for side in self.sides)
             here = tuple(each if isinstance(each, PricedShape) else None for each in prices)
             found.append((number, self.roll_up.shapes[number], here))
@@ -228,11 +121,11 @@ class Comparison:
         sums = [current, *(f"{current} + {other}" for other in others)]
         joins = []
         for side, other in enumerate(others, 1):
-            if table := self._uneven[side]:
+            if table := self.offered.uneven[side]:
                 joins.append(f" LEFT JOIN {table} AS uneven{side} USING (shape)")
                 sums += [
-                    f"CASE WHEN uneven{side}.kind = {_LOST} THEN {current} END",
-                    f"CASE WHEN uneven{side}.kind = {_NEW} THEN {other} END",
+                    f"CASE WHEN uneven{side}.kind = {LOST} THEN {current} END",
+                    f"CASE WHEN uneven{side}.kind = {NEW} THEN {other} END",
                 ]
             else:
                 sums += ["CAST(0 AS HUGEINT)"] * 2
@@ -250,7 +143,7 @@ class Comparison:
     def _current(self, keys: Sequence[str]) -> tuple[Row, ...]:
         """The breakdown under the current prices alone, kept for further candidates that leave nothing out."""
         current, keys = self.sides[0], tuple(keys)
-        whole = not self._left_out and not self._coming
+        whole = not self.offered.left_out and not self.offered.coming
         if whole and keys in current.breakdowns:
             kept: tuple[Row, ...] = current.breakdowns[keys]
             return kept
@@ -267,14 +160,14 @@ class Comparison:
 
     def _uneven_by(self, side: int, keys: Sequence[str]) -> dict[tuple[str | None, ...], Uneven]:
         """What only one of the current prices and a candidate prices, by keys."""
-        if not (table := self._uneven[side]):
+        if not (table := self.offered.uneven[side]):
             return {}
         sums = [
-            f"CAST(coalesce(sum(requests) FILTER (kind = {_LOST}), 0) AS BIGINT)",
-            f"coalesce(sum({_terms(0)}) FILTER (kind = {_LOST}), 0)",
-            f"CAST(coalesce(sum(requests) FILTER (kind = {_NEW}), 0) AS BIGINT)",
-            f"coalesce(sum({_terms(side)}) FILTER (kind = {_NEW}), 0)",
-            f"CAST(coalesce(sum(requests) FILTER (kind = {_NEITHER}), 0) AS BIGINT)",
+            f"CAST(coalesce(sum(requests) FILTER (kind = {LOST}), 0) AS BIGINT)",
+            f"coalesce(sum({_terms(0)}) FILTER (kind = {LOST}), 0)",
+            f"CAST(coalesce(sum(requests) FILTER (kind = {NEW}), 0) AS BIGINT)",
+            f"coalesce(sum({_terms(side)}) FILTER (kind = {NEW}), 0)",
+            f"CAST(coalesce(sum(requests) FILTER (kind = {NEITHER}), 0) AS BIGINT)",
         ]
         names = list(map(self.name, keys))
         facts, others = self.roll_up.facts_by(keys), f" LEFT JOIN {self.sides[side].table} AS side{side} USING (shape)"
@@ -299,54 +192,22 @@ class Comparison:
         """Facts with prices of some sides, and further joins; without what is in no figure."""
         first, *others = (f"{self._priced_at(side)} AS side{side} USING (shape)" for side in sides)
         tables = "".join((f" JOIN {first}", *(f" {join} {other}" for other in others)))
-        left_out = f" ANTI JOIN {self._left_out} USING (shape)" if self._left_out else ""
+        left_out = f" ANTI JOIN {self.offered.left_out} USING (shape)" if self.offered.left_out else ""
         return f"FROM {facts}{tables}{further}{left_out}"
 
     def _priced_at(self, side: int) -> str:
         """The prices of a side; of the current one, nothing for what only candidates price."""
         table = self.sides[side].table
-        if side or not self._coming:
+        if side or not self.offered.coming:
             return table
         nothing = ", ".join(["shape", *["CAST(0 AS HUGEINT)"] * (1 + QUANTITIES)])
-        return f"(FROM {table} UNION ALL SELECT {nothing} FROM {self._coming})"
-
-    @cached_property
-    def _left_out(self) -> str:
-        """The table of shapes that some side prices, and that are in no figure; empty: there are none."""
-        return self._table("left_out", ((number, 0) for number in self._apart[1]))
-
-    @cached_property
-    def _coming(self) -> str:
-        """The table of shapes that only candidates price; empty: there are none."""
-        return self._table("coming", ((number, 0) for number in self._apart[0] - self.sides[0].priced))
-
-    @cached_property
-    def _uneven(self) -> tuple[str, ...]:
-        """For each side, the table of shapes that only one of it and the current one prices; empty: there are none."""
-        found = []
-        for side, prices in enumerate(self.sides):
-            lost, new = self.lost(side), self.new(side)
-            neither = self._apart[0] - self.sides[0].priced - prices.priced if side else ()
-            kinds = ((_LOST, lost), (_NEW, new), (_NEITHER, neither))
-            found.append(self._table("uneven", ((number, kind) for kind, numbers in kinds for number in numbers)))
-        return tuple(found)
-
-    def _table(self, name: str, rows: Iterable[tuple[int, int]]) -> str:
-        """A table of shapes, each with a number; empty: there are none."""
-        if not (numbers := sorted(rows)):
-            return ""
-        workspace = self.roll_up.workspace
-        table, columns = workspace.new_table(name), list(map(list, zip(*numbers, strict=True)))
-        query = f"CREATE TABLE {table} AS SELECT unnest(?::BIGINT[]) AS shape, unnest(?::TINYINT[]) AS kind"
-        workspace.connection.execute(query, columns)
-        return table
+        return f"(FROM {table} UNION ALL SELECT {nothing} FROM {self.offered.coming})"
 
     def forget(self) -> None:
         """Drop what only the candidates need."""
         for side in self.sides[1:]:
             side.drop()
-        for table in filter(None, (self._left_out, self._coming, *self._uneven)):
-            self.roll_up.workspace.connection.execute(f"DROP TABLE IF EXISTS {table}")
+        self.offered.drop()
 
     def _row(self, row: Sequence[Any], keys: int) -> Row:
         quantities = row[keys + 1 : -1]

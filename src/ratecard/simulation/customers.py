@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import NamedTuple
 
-from ratecard.simulation.comparison import Row
+from ratecard.simulation.row import Row
 
 _SHOWN = 20
 # The edges of the distribution, in percent of what a customer pays now.

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ratecard.diff.side import Side
 from ratecard.simulation.allocation import uncollected
 from ratecard.simulation.attribution import Attribution, attribute
-from ratecard.simulation.comparison import MODEL, Comparison, Row, Since
+from ratecard.simulation.comparison import MODEL, Comparison
 from ratecard.simulation.costs import Costing, Costs
 from ratecard.simulation.customers import Customers, customers_of
 from ratecard.simulation.disputes import Disputed, disputes
@@ -22,6 +22,7 @@ from ratecard.simulation.priced_shape import PricedShape
 from ratecard.simulation.pricer import NOT_OFFERED, Outcome, Pricer, Refused
 from ratecard.simulation.reading import Reading
 from ratecard.simulation.roll_up import Counted, RollUp
+from ratecard.simulation.row import Row, Since
 from ratecard.simulation.side_prices import NOTHING, SidePrices
 from ratecard.simulation.specification import Specification, against
 from ratecard.simulation.volume import Elasticity, Response, response
@@ -122,7 +123,7 @@ class Simulation:
     @cached_property
     def priced(self) -> int:
         """The rows in the figures: what some side prices, and no other refuses but for not offering it."""
-        return sum(self.comparison.roll_up.shapes[number].requests for number in self.comparison.figured)
+        return sum(self.comparison.roll_up.shapes[number].requests for number in self.comparison.offered.figured)
 
     @cached_property
     def total(self) -> Row:
@@ -146,7 +147,7 @@ class Simulation:
     def unpriced(self) -> tuple[Unpriced, ...]:
         """What could not be priced, by side and reason, the most rows first."""
         found: dict[tuple[str, str, str], list[Counted]] = {}
-        figured, labels = self.comparison.figured, [side.label for side in self.sides]
+        figured, labels = self.comparison.offered.figured, [side.label for side in self.sides]
         for number, each in enumerate(self.comparison.roll_up.shapes):
             if number in figured:
                 continue
@@ -173,11 +174,11 @@ class Simulation:
 
     def lost(self, candidate: int = 1) -> tuple[Uncommon, ...]:
         """What the current prices offer and a candidate does not, with its reason; what brings most first."""
-        return self._uncommon(self.comparison.lost(candidate), 0, candidate)
+        return self._uncommon(self.comparison.offered.lost(candidate), 0, candidate)
 
     def new(self, candidate: int = 1) -> tuple[Uncommon, ...]:
         """What a candidate offers and the current prices do not, with their reason; what brings most first."""
-        return self._uncommon(self.comparison.new(candidate), candidate, 0)
+        return self._uncommon(self.comparison.offered.new(candidate), candidate, 0)
 
     def _uncommon(self, numbers: Collection[int], offers: int, lacks: int) -> tuple[Uncommon, ...]:
         sums: dict[tuple[str, str, str], tuple[int, Decimal]] = {}

@@ -5,8 +5,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
-from ratecard.simulation.comparison import Row
 from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.row import Row
 from ratecard.words.money import from_fraction
 from ratecard.words.suggest import did_you_mean
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ratecard.card import RateCard
 from ratecard.diff.side import Side
+from ratecard.simulation.costs import CardCosts
 from ratecard.simulation.effect import check_effect
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.report.figures import ENGLISH
@@ -101,9 +102,12 @@ class Desk:
         instant, known = datetime(day.year, day.month, day.day, tzinfo=UTC), self._standing
         if known.sides[0].at != instant:
             current = Side(day.isoformat(), self.card, instant)
+            costs = known.costs
+            if isinstance(costs, CardCosts) and costs.side.at == known.sides[0].at:
+                costs = CardCosts(costs.side._replace(at=None))  # those of another day stay there
             rolled, pricer = known.comparison.roll_up, known.pricer
             outcomes = pricer.outcomes((current,), rolled.shapes)
-            self._standing = Simulation(rolled, (current,), pricer, outcomes, known.costs)
+            self._standing = Simulation(rolled, (current,), pricer, outcomes, costs)
             self._now = None
             known.comparison.sides[0].drop()
         return self._standing

@@ -51,7 +51,8 @@ class QuoteError(RateCardError):
 
     def body(self) -> dict[str, Any]:
         """The error object that HTTP answers."""
-        return {"error": self.error, "details": self.details} if self.problems else {"error": self.error}
+        error = str(self.error)
+        return {"error": error, "details": self.details} if self.problems else {"error": error}
 
     def to_json(self) -> bytes:
         """`body()` as JSON."""

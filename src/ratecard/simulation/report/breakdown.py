@@ -4,10 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 
-from ratecard.simulation.comparison import EVEN, QUANTITY_NAMES, Row, joined
+from ratecard.simulation.comparison import QUANTITY_NAMES
 from ratecard.simulation.report.apportion import apportion, apportion_rows
 from ratecard.simulation.report.report import CURRENT, Report, share_of_change
 from ratecard.simulation.report.table import Column, Kind, Table, Value
+from ratecard.simulation.row import EVEN, Row, joined
 from ratecard.words.money import EXACT, total
 
 _HEADINGS = {"model": "Model", "day": "Day", "customer": "Customer"}

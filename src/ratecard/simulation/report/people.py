@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ratecard.simulation.comparison import Row
 from ratecard.simulation.customers import Customers
 from ratecard.simulation.report.apportion import apportion, apportion_rows
 from ratecard.simulation.report.breakdown import NOTHING, columns_of, values_of
 from ratecard.simulation.report.report import Report, share_of_prices
 from ratecard.simulation.report.table import Column, Kind, Table, Value
+from ratecard.simulation.row import Row
 from ratecard.words.money import EXACT, round_half_up
 
 
@@ -43,8 +43,7 @@ def beyond_table(report: Report, candidate: int, rows: Sequence[Row]) -> Table:
 
     def values(row: Row) -> tuple[Value, ...]:
         pair = [round_half_up(amount, places) for amount in row.both(candidate)]
-        name = NOTHING if row.key[0] is None else row.key[0]
-        return (*values_of(pair, [share_of_prices(row, candidate)]), name)
+        return (*values_of(pair, [share_of_prices(row, candidate)]), _name(row))
 
     return Table("Beyond the limit", (*columns_of(report, [candidate]), Column("Customer")), tuple(map(values, rows)))
 
@@ -84,19 +83,21 @@ def lost_customers_table(report: Report, customers: Customers) -> Table:
 
 def uncommon_table(report: Report, candidate: int) -> Table:
     """What only one of the current prices and a candidate offer, with the reason of the other; the most first."""
-    simulation, parts = report.simulation, report.parts(candidate)
-    found = [("lost", each) for each in simulation.lost(candidate)] + [
-        ("new", each) for each in simulation.new(candidate)
-    ]
-    signed = [EXACT.minus(each.amount) if word == "lost" else each.amount for word, each in found]
-    whole = EXACT.add(parts[1], parts[2])
-    amounts = apportion(signed, report.figures.places, whole) if found else ()
+    simulation, places = report.simulation, report.figures.places
+    _, taken, added = report.parts(candidate)
+    lost, new = simulation.lost(candidate), simulation.new(candidate)
+    found = [*(("lost", each) for each in lost), *(("new", each) for each in new)]
+    amounts = (
+        *(apportion([EXACT.minus(each.amount) for each in lost], places, taken) if lost else ()),
+        *(apportion([each.amount for each in new], places, added) if new else ()),
+    )
     rows = tuple(
         (word, each.requests, each.type or NOTHING, each.model or NOTHING, each.reason, amount)
         for (word, each), amount in zip(found, amounts, strict=True)
     )
     columns = (Column("What"), Column("Requests", Kind.COUNT), Column("Type"), Column("Model"), Column("Reason"))
-    total = ("Total", sum(each.requests for _, each in found), "", "", "", whole) if found else None
+    requests, whole = sum(each.requests for _, each in found), EXACT.add(taken, added)
+    total = ("Total", requests, "", "", "", whole) if found else None
     return Table("Lost and new", (*columns, Column("Adds", Kind.CHANGE)), rows, total)
 
 

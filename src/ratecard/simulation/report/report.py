@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from babel import Locale
 
 from ratecard.simulation.attribution import Attribution
-from ratecard.simulation.comparison import Row
 from ratecard.simulation.customers import Customers
 from ratecard.simulation.margin import Margin
 from ratecard.simulation.report.apportion import apportion
 from ratecard.simulation.report.figures import ENGLISH, Figures
+from ratecard.simulation.row import Row
 from ratecard.simulation.volume import Elasticity, Response
 from ratecard.words.money import EXACT, round_half_up
 
