@@ -230,7 +230,7 @@ class _Overlay:
     def _head(self, day: date, source: str) -> dict[str, object]:
         """What a new version says of itself; what its base says of itself does not hold of it."""
         dates = {"effective": day, "announced": self.file.candidate.announced}
-        return {**dates, "source": source, "correction": None, "expected_change": None}
+        return {**dates, "source": source, "reference": None, "correction": None, "expected_change": None}
 
     def _put(self, name: str, version: Version) -> None:
         model = self.models[name]

@@ -28,7 +28,8 @@ from ratecard.words.errors import Fault, InstantError, TableError
 def load_rate_card(folder: str | Path | None = None) -> "RateCard":
     """The rate card of a folder of tables; the shipped tables where none is named.
 
-    Raises `TableError` with every fault of the folder, each with its `file:line`.
+    Raises `TableError` with every fault of the folder, each with its `file:line`. Examples are not worked yet: each
+    version is proved by its own before its first price, and raises then.
 
     >>> load_rate_card().at(date(2026, 10, 1)).quote_video(b'{"model": "ovi-image-to-video"}').to_json()
     b'{"quote":0.22}'

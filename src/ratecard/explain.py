@@ -94,6 +94,7 @@ def _facts(model: Model[Any], version: Version) -> dict[str, str]:
         "Later versions": ", ".join(str(day) for day in days if day > version.effective),
         "Retires": str(model.retired.on) if model.retired else "",
         "Source": version.source,
+        "Reference": version.reference or "",
         "Checked": str(version.checked),
         "Evidence": version.evidence or "",
         "Rounding": _words(getattr(version, "rounding", None)),

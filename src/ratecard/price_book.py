@@ -12,7 +12,7 @@ from ratecard.pricing.text import surcharge_line
 from ratecard.pricing.video import Pricer
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
-from ratecard.requests.asked import usage_problems
+from ratecard.requests.asked import usage_keys, usage_problems
 from ratecard.requests.body import INVALID, Body, read_body
 from ratecard.requests.fields import Field
 from ratecard.requests.service_parameters import split_model
@@ -31,6 +31,7 @@ from ratecard.words.tree import Path
 from ratecard.words.wording import REQUIRED, NotOffered, echo, wrong_type
 
 _NO_SUFFIX: dict[str, Any] = {}
+_VIDEO_KEYS, _SURCHARGE_KEYS = usage_keys(FIELD_ORDER), usage_keys(("count",))
 
 
 class Card(Protocol):
@@ -115,7 +116,8 @@ class PriceBook(LimitsOfADay):
         """The quote of a body of `POST /video/quote`: a mapping, or JSON as bytes or text.
 
         `source` is what is known of the video to process (upscale, interpolation, source-matched ratios). Amounts are
-        in the model's currency; the total is rounded once, as its table says. Raises `QuoteError` and nothing else.
+        in the model's currency; the total is rounded once, as its table says. Raises `QuoteError`, and `TableError` for
+        a version that contradicts its own examples.
 
         >>> from ratecard import load_rate_card
         >>> prices = load_rate_card().at(date(2026, 10, 1))
@@ -134,7 +136,8 @@ class PriceBook(LimitsOfADay):
         """The charge of any metered request: a typed usage, a mapping, or JSON.
 
         `type` may be left out: it is then its model's own, or `upscale` where an image model is given a `factor`.
-        Amounts are exact, in the model's currency; only video is rounded. Raises `QuoteError` and nothing else.
+        Amounts are exact, in the model's currency; only video is rounded. Raises `QuoteError`, and `TableError` for a
+        version that contradicts its own examples.
 
         >>> from ratecard import load_rate_card
         >>> prices = load_rate_card().at(date(2026, 8, 22))
@@ -189,13 +192,9 @@ class PriceBook(LimitsOfADay):
         surcharges: dict[str, Metered] = {
             search: self.card.metered(*self.in_effect(of), worth) for search, of in version.surcharges.items()
         }
-        most = {
-            "web_search_requests": web_search_requests,
-            "scraped_urls": scraped_urls,
-            "x_search_results": x_search_results,
-        }
         parameters: Mapping[str, Any] = {} if service_parameters is None else service_parameters
-        asked = Asked(prompt_tokens, max_completion_tokens, suffix, parameters, most)
+        searches = (web_search_requests, scraped_urls, x_search_results)
+        asked = Asked(prompt_tokens, max_completion_tokens, suffix, parameters, *searches)
         return estimate(self.card.metered(found, version, worth), surcharges, self.limits, asked)
 
     def surcharge(self, name: str, count: int) -> Quote:
@@ -254,7 +253,7 @@ class PriceBook(LimitsOfADay):
 
     def _rate_surcharge(self, fields: Mapping[str, Any]) -> Quote:
         """Searches by themselves: `model`, and `count`."""
-        problems = usage_problems(fields, ("count",))
+        problems = usage_problems(fields, _SURCHARGE_KEYS)
         if "count" not in fields:
             problems.append((("count",), REQUIRED))
         if problems:
@@ -263,7 +262,7 @@ class PriceBook(LimitsOfADay):
 
     def _rate_video(self, usage: Mapping[str, Any]) -> Quote:
         """A video that was made: a quote of its fields, and no other keys."""
-        problems, refused = usage_problems(usage, FIELD_ORDER), list[tuple[Path, str]]()
+        problems, refused = usage_problems(usage, _VIDEO_KEYS), list[tuple[Path, str]]()
         try:
             quote = self.quote_video({name: value for name, value in usage.items() if name in FIELD_ORDER})
         except QuoteError as refusal:

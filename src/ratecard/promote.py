@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ratecard.card import RateCard
 from ratecard.examples import price_example, wrong_examples
 from ratecard.load.candidate_file import CandidateFile, load_candidate
-from ratecard.load.folder import read_folder, tables_from
+from ratecard.load.folder import read_folder, shipped_folder, tables_from
 from ratecard.load.insertion import Added
 from ratecard.load.promotion import promoted
 from ratecard.load.replace_files import replace_files
@@ -32,9 +32,21 @@ class Promotion(NamedTuple):
     added: tuple[Added, ...]
     digest: str
 
+    @property
+    def summary(self) -> str:
+        """`37 lines to 2 files`."""
+        lines = sum(added.last - added.first + 1 for added in self.added)
+        return f"{_count(lines, 'line')} to {_count(len(self.after), 'file')}"
+
     def write(self) -> None:
         """Write all files, or none. Raises `TableError`."""
         replace_files(self.folder, self.before, self.after)
+
+
+def folder_of(tables: Path | None) -> Path | None:
+    """The folder that is promoted to: that of a person, or that of a source checkout; None in an installed package."""
+    folder = tables or shipped_folder()
+    return None if tables is None and (folder.parent / "__init__.py").exists() else folder
 
 
 def promotion(folder: str | Path, candidate: str | Path, checked: date) -> Promotion:
@@ -136,4 +148,8 @@ def _differences(made: Tables, wanted: Tables) -> Iterator[str]:
 
 
 def _records(model: AnyModel) -> list[tuple[object, ...]]:
-    return [(version.effective, version.announced, version.source) for version in model.versions]
+    return [(version.effective, version.announced, version.source, version.reference) for version in model.versions]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

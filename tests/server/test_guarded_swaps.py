@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -133,8 +132,8 @@ def test_the_instant_of_the_server_divides_past_from_future(tmp_path: Path) -> N
     later = int(datetime(2027, 1, 2, tzinfo=UTC).timestamp()) * 10**9
     edited = with_version((path / OVI).read_text(), "").replace("rate: 0.3}", "rate: 0.4}")
     edited = edited.replace("total: 0.30", "total: 0.40")
-    for now, taken in ((NOW, True), (later, False)):
-        tables = TableFolder(path, clock=partial(int, now))
+    for clock, taken in ((lambda: NOW, True), (lambda: later, False)):
+        tables = TableFolder(path, clock=clock)
         before = (path / OVI).read_text()
         (path / OVI).write_text(edited)
         if taken:

@@ -14,7 +14,7 @@ from ratecard.tables.vocabulary import Unit
 from ratecard.words.money import plain, text
 
 # Rates have their own comparison; the others say why a rate is right, or who wrote it when.
-_NOT_TERMS = {"rates", "charges", "examples", "effective", "announced", "checked", "source", "evidence"}
+_NOT_TERMS = {"rates", "charges", "examples", "effective", "announced", "checked", "source", "reference", "evidence"}
 _NOT_TERMS |= {"correction", "expected_change", "place"}
 # Of these the first that fits holds, so that their order has a meaning.
 _ORDERED = {"tiers"}

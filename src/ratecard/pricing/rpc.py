@@ -6,13 +6,15 @@ from typing import Any
 from ratecard.pricing.compiled import Metered, Rater
 from ratecard.rating.quote import Quote
 from ratecard.rating.rpc_credits import Tier, networks_of, rpc_lines, tier_of_method
-from ratecard.requests.asked import Problems, accepted, unrecognized, usage_problems
+from ratecard.requests.asked import Problems, accepted, unrecognized, usage_keys, usage_problems
 from ratecard.requests.body import INVALID
 from ratecard.requests.fields import Boolean, Choice, Text
 from ratecard.requests.text_usage import mapping_of
 from ratecard.tables.metered_charges import Chain, RpcCredits
 from ratecard.words.errors import QuoteError
 from ratecard.words.wording import REQUIRED, NotOffered, echo, wrong_type
+
+_KEYS, _CALL_KEYS = usage_keys(("network", "calls")), dict.fromkeys(("method", "failed")).keys()
 
 
 def price_rpc(metered: Metered, charge: RpcCredits) -> Rater:
@@ -21,7 +23,7 @@ def price_rpc(metered: Metered, charge: RpcCredits) -> Rater:
     networks = Choice(chains, fold=False)
 
     def rate(usage: Mapping[str, Any], suffix: Mapping[str, Any]) -> Quote:
-        problems = usage_problems(usage, ("network", "calls"))
+        problems = usage_problems(usage, _KEYS)
         network = accepted(networks, usage.get("network"))
         if network is None:
             given = networks.messages(usage["network"]) if "network" in usage else [REQUIRED]
@@ -56,7 +58,7 @@ def _read_call(given: object, index: int, charge: RpcCredits, chain: Chain | Non
     if call is None:
         problems.append((("calls", index), wrong_type("object", given)))
         return None
-    problems += unrecognized(call, ("method", "failed"), ("calls", index))
+    problems += unrecognized(call, _CALL_KEYS, ("calls", index))
     method, failed, tier = accepted(Text(), call.get("method")), "false", None
     if "failed" in call:
         failed = accepted(Boolean(), call["failed"])

@@ -10,21 +10,11 @@ from ratecard.rating.line_item import LineItem
 from ratecard.rating.per_unit import per_unit
 from ratecard.rating.quote import Quote
 from ratecard.rating.tokens import BUCKETS, TokenRates, token_lines, token_rates
-from ratecard.requests.asked import usage_problems
+from ratecard.requests.asked import usage_keys, usage_problems
 from ratecard.requests.body import INVALID
-from ratecard.requests.fields import whole
 from ratecard.requests.service_parameters import SEARCHES, billed_searches, read_parameters
-from ratecard.requests.text_usage import (
-    MOST_TOKENS,
-    NO_PRICE,
-    NO_TOKENS,
-    Problems,
-    TokenCounts,
-    count_messages,
-    path_of,
-    read_tokens,
-    selector_problems,
-)
+from ratecard.requests.text_usage import MOST_TOKENS, Problems, count_messages, selector_problems
+from ratecard.requests.token_counts import NO_PRICE, NO_TOKENS, TokenCounts, path_of, read_tokens
 from ratecard.requests.token_fields import SELECTORS
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.metered_charges import Surcharge, Tokens
@@ -35,8 +25,9 @@ from ratecard.words.wording import REQUIRED, NotOffered
 
 _ZERO = Decimal(0)
 _TOKENS_ALONE = frozenset(("type", "model", "usage"))
-_FIELDS = ("usage", *SELECTORS)
-_TEXT_FIELDS = ("usage", *(field for field, _ in SEARCHES.values()), "service_parameters", *SELECTORS)
+_KEYS = usage_keys(("usage", *SELECTORS))
+_TEXT_KEYS = usage_keys(("usage", *(field for field, _ in SEARCHES.values()), "service_parameters", *SELECTORS))
+_WEB_SEARCHES = SEARCHES["web_search"][0]
 # What a usage calls the tokens of each bucket.
 _COUNT_OF = {"input": "prompt", "cache_input": "read", "cache_write": "written", "output": "completion"}
 
@@ -55,14 +46,13 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
     kind, is_text, worth = metered.model.type, metered.model.type == "text", metered.rates
     complete = len(rates.base) == len(rates.extended) == len(BUCKETS)
     search_lines = {name: surcharge_line(each) for name, each in surcharges.items()}
-    fields, supported, sum_of = _TEXT_FIELDS if is_text else _FIELDS, frozenset(search_lines), EXACT.add
+    known, supported, sum_of = _TEXT_KEYS if is_text else _KEYS, frozenset(search_lines), EXACT.add
 
     def rate(usage: Mapping[str, Any], suffix: Mapping[str, Any]) -> Quote:
         problems: Problems = []
         further = not usage.keys() <= _TOKENS_ALONE
         if further:
-            problems += usage_problems(usage, fields)
-            problems += selector_problems(usage)
+            problems += usage_problems(usage, known) + selector_problems(usage)
         if "usage" in usage:
             counts = read_tokens(usage["usage"], problems, completion_required=is_text)
         else:
@@ -79,11 +69,12 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
         if problems:
             raise QuoteError(INVALID, problems)
         lines = lines_of(uncached, cached, written, completion)
-        lines += [search_lines[name](count) for name, count in searches.billed.items()]
+        if searches is not _NO_SEARCHES:
+            lines += [search_lines[name](count) for name, count in searches.billed.items()]
+            ignored += searches.ignored
         exact = _ZERO
         for line in lines:
             exact = sum_of(exact, line[4])
-        ignored += searches.ignored
         prompt = uncached + cached + written
         tokens = (prompt, completion)
         parts = (model, exact, exact, currency, tuple(lines), effective, digest, ignored, kind, tokens, worth)
@@ -96,7 +87,7 @@ def _unpriced(counts: TokenCounts, rates: TokenRates, usage: object) -> Problems
     """The buckets that have tokens and no price."""
     tier = rates.tier(counts.uncached + counts.cached + counts.written)
     return [
-        (path_of(_COUNT_OF[bucket], usage), f"No price is known for {bucket} tokens of this model")
+        (path_of(_COUNT_OF[bucket], usage), NotOffered(f"No price is known for {bucket} tokens of this model"))
         for bucket, count in zip(BUCKETS, counts, strict=False)
         if count and bucket not in tier
     ]
@@ -126,18 +117,21 @@ def _read_searches(
     paths: dict[str, Path] = {}
     for kind, (field, _) in SEARCHES.items():
         if field in usage:
-            most = scraped_most if kind == "web_scraping" else MOST_TOKENS
-            messages = count_messages(usage[field], most)
+            given, most = usage[field], scraped_most if kind == "web_scraping" else MOST_TOKENS
+            messages = () if given.__class__ is int and 0 <= given <= most else count_messages(given, most)
             problems += [((field,), message) for message in messages]
-            counts[field], paths[field] = 0 if messages else whole(usage[field]) or 0, (field,)
+            counts[field], paths[field] = 0 if messages else int(given), (field,)
     if searched is not None:
-        field, path = SEARCHES["web_search"][0], path_of("searches", usage["usage"])
-        if field in counts and counts[field] != searched:
-            problems.append((path, f"Expected {counts[field]}, as {field} beside the usage says"))
-        counts, paths = {field: searched, **counts}, {field: path, **paths}
+        if counts.get(_WEB_SEARCHES, searched) != searched:
+            words = f"Expected {counts[_WEB_SEARCHES]}, as {_WEB_SEARCHES} beside the usage says"
+            problems.append((path_of("searches", usage["usage"]), words))
+        if _WEB_SEARCHES not in counts:
+            counts[_WEB_SEARCHES], paths[_WEB_SEARCHES] = searched, path_of("searches", usage["usage"])
     parameters: Mapping[str, Any] = {}
     if suffix or "service_parameters" in usage:
         parameters = read_parameters(usage.get("service_parameters", {}), suffix, problems)
+    if not parameters and not any(counts.values()):
+        return _NO_SEARCHES
     unsupported = [switch for kind, (_, switch) in SEARCHES.items() if kind not in supported]
     idle = [name for name in unsupported if parameters.get(name) not in (None, "off", "false")]
     billed = billed_searches(counts, {name: value for name, value in parameters.items() if name not in idle})

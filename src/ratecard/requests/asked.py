@@ -1,6 +1,6 @@
 """What one version asks of a request that is not a video: fields, requirements, defaults."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, KeysView, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,24 +18,28 @@ Problems = list[tuple[Path, str]]
 COMMON = ("type", "model", "metadata")
 
 
-def unrecognized(given: Mapping[Any, Any], fields: Collection[str], at: Path = (), *, common: bool = False) -> Problems:
-    """The problem of an object that has keys beyond its fields (and the common ones), with what may have been meant."""
-    known = (*fields, *COMMON) if common else fields
-    names = field_names(name for name in given if name not in known)
-    if not names:
+def usage_keys(fields: Iterable[str]) -> KeysView[str]:
+    """The keys of a usage that has these fields."""
+    return dict.fromkeys((*fields, *COMMON)).keys()
+
+
+def unrecognized(given: Mapping[Any, Any], known: KeysView[str], at: Path = ()) -> Problems:
+    """The problem of an object that has keys beyond the known ones, with what may have been meant."""
+    if given.keys() <= known:
         return []
+    names = field_names(name for name in given if name not in known)
     near = dict.fromkeys(word for name in names for word in suggestions(name, known, most=1))
-    meant = _quoted(near) if near else f"one of {_quoted(fields)}"
+    meant = _quoted(near) if near else f"one of {_quoted([name for name in known if name not in COMMON[:2]])}"
     return [(at, f"Unrecognized key(s) in object: {_quoted(names)}. Did you mean {meant}?")]
 
 
-def usage_problems(usage: Mapping[Any, Any], fields: Collection[str]) -> Problems:
-    """What is wrong with the keys of a usage that has these fields.
+def usage_problems(usage: Mapping[Any, Any], known: KeysView[str]) -> Problems:
+    """What is wrong with the keys of a usage.
 
-    >>> usage_problems({"type": "speech", "model": "m", "character": 5, "metadata": {"team": "x"}}, ["characters"])
+    >>> usage_problems({"type": "speech", "model": "m", "character": 5, "metadata": {}}, usage_keys(["characters"]))
     [((), "Unrecognized key(s) in object: 'character'. Did you mean 'characters'?")]
     """
-    problems = unrecognized(usage, fields, common=True)
+    problems = unrecognized(usage, known)
     if "metadata" in usage and mapping_of(usage["metadata"]) is None:
         problems.append((("metadata",), wrong_type("object", usage["metadata"])))
     return problems
@@ -66,7 +70,7 @@ class Asked:
         """
         shape, problems = self.checked(given)
         if not body:
-            problems = usage_problems(given, self.fields) + problems
+            problems = usage_problems(given, usage_keys(self.fields)) + problems
         if problems:
             raise QuoteError(INVALID, problems)
         ignored = tuple(name for name in self.fields if name in given and name in self.inert)

@@ -61,7 +61,7 @@ def read_parameters(given: object, suffix: Mapping[str, Any], problems: Problems
     if own is None:
         problems.append((("service_parameters",), wrong_type("object", given)))
         own = {}
-    problems += unrecognized(own, PARAMETERS, ("service_parameters",))
+    problems += unrecognized(own, PARAMETERS.keys(), ("service_parameters",))
     for name in suffix:
         if name not in PARAMETERS:
             near = did_you_mean(name, PARAMETERS)

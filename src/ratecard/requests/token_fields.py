@@ -1,6 +1,6 @@
 """The counters of a token usage: every name under which each is known, as one table of paths."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 _PROMPT_DETAILS = ("prompt_tokens_details", "input_tokens_details")
@@ -8,6 +8,7 @@ _COMPLETION_DETAILS = ("completion_tokens_details", "output_tokens_details")
 
 
 Names = tuple[str, ...]
+Table = dict[str, "int | Table"]
 
 
 class Counter(NamedTuple):
@@ -57,9 +58,6 @@ SELECTORS: Mapping[str, Names] = {
 }
 _COUNTING = ("_requests", "_queries", "_seconds", "_images", "_characters")
 
-# Key tuples that are remembered for each object, and the longest that is.
-_MOST_PLANS, _MOST_KEYS, _LONGEST_KEY = 256, 32, 64
-
 
 def is_counter(name: object) -> bool:
     """Whether a number under this name counts something that could have a price.
@@ -71,47 +69,16 @@ def is_counter(name: object) -> bool:
     return "token" in lower or lower.endswith(_COUNTING)
 
 
-class Plan(NamedTuple):
-    """How an object with certain keys is read: its counters by slot, its objects, and everything else."""
-
-    counts: tuple[tuple[str, int], ...]
-    objects: tuple[tuple[str, "Place"], ...]
-    others: tuple[Hashable, ...]
-
-
-class Place:
-    """An object of the usage, at `path` within it, and what its keys mean."""
-
-    def __init__(self, path: Names = ()) -> None:
-        self.path = path
-        self.counts: dict[str, int] = {}
-        self.objects: dict[str, Place] = {}
-        self.plans: dict[tuple[Hashable, ...], Plan] = {}
-
-    def plan(self, keys: tuple[Any, ...]) -> Plan:
-        """The plan for these keys: counters in the order of the table, anything else in its own."""
-        counts = sorted((self.counts[name], name) for name in keys if name in self.counts)
-        plan = Plan(
-            tuple((name, slot) for slot, name in counts),
-            tuple((name, self.objects[name]) for name in keys if name in self.objects),
-            tuple(name for name in keys if name not in self.counts and name not in self.objects),
-        )
-        if len(keys) <= _MOST_KEYS and all(isinstance(name, str) and len(name) <= _LONGEST_KEY for name in keys):
-            if len(self.plans) >= _MOST_PLANS:
-                self.plans.clear()
-            self.plans[keys] = plan
-        return plan
-
-
-def _usage() -> Place:
-    root = Place()
+def _table() -> Table:
+    root: Table = {}
     for slot, counter in enumerate(COUNTERS):
-        for path in counter.paths:
-            place = root
-            for name in path[:-1]:
-                place = place.objects.setdefault(name, Place((*place.path, name)))
-            place.counts[path[-1]] = slot
+        for *way, name in counter.paths:
+            fields: Any = root
+            for part in way:
+                fields = fields.setdefault(part, {})
+            fields[name] = slot
     return root
 
 
-USAGE = _usage()
+# The same, by name: the slot of a counter, or the fields of an object.
+FIELDS = _table()

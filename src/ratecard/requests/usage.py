@@ -140,11 +140,11 @@ class EditUsage(_Usage):
 
 
 class UpscaleUsage(_Usage):
-    """One image enlarged."""
+    """One image enlarged; without a factor, by an upscaler that has a price for an image as large as it was."""
 
     type: Literal["upscale"] = "upscale"
     model: str
-    factor: Literal["2x", "4x"]
+    factor: Literal["2x", "4x"] | None = None
 
 
 class SpeechUsage(_Usage):
@@ -222,5 +222,6 @@ TYPES = Choice(("text", "embedding", "image", "edit", "upscale", "speech", "tran
 def read_usage(usage: AnyUsage | Body) -> Mapping[str, Any]:
     """A usage as a mapping; raises `QuoteError` for what is not an object."""
     if isinstance(usage, _Usage):
-        return dict(mapping_of(usage) or {})
+        given = usage.model_fields_set | {"type"}
+        return {name: value for name, value in usage.__dict__.items() if name in given and value is not None}
     return read_body(usage)

@@ -2,8 +2,9 @@
 
 from bisect import bisect_right
 from collections.abc import Hashable, Sequence
+from copy import copy
 from datetime import UTC, date
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from ratecard.diff.side import Side
 from ratecard.simulation.allocation import uncollected
@@ -53,6 +54,12 @@ class Pricer:
         self._deciding: dict[tuple[int, str | None], Deciding] = {}
         # Identities stand for models below, so that what they belong to must stay.
         self._sides: dict[int, Side] = {}
+
+    def apart(self) -> Self:
+        """A pricer that knows the same, and learns for itself."""
+        other = copy(self)
+        vars(other).update({name: dict(known) for name, known in vars(self).items() if isinstance(known, dict)})
+        return other
 
     def outcomes(self, sides: Sequence[Side], shapes: Sequence[Counted]) -> list[list[Outcome]]:
         """What each side charges for each of these shapes."""

@@ -18,6 +18,7 @@ _INTEGER = re.compile(r"\d{1,9}", re.ASCII)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _PERCENT = re.compile(r"[+-]?\d{1,13}(\.\d{1,10})? ?%", re.ASCII)
 _SIZE = re.compile(r"([1-9]\d{0,4})x([1-9]\d{0,4})", re.ASCII)
+_ADDRESS = re.compile(r"https?://[^\s/?#:@]+(:\d{1,5})?([/?#]\S*)?", re.ASCII)
 _FRACTION = re.compile(r"(\d{1,4})(?:/([1-9]\d{0,3}))?", re.ASCII)
 _SECONDS_RANGE = re.compile(r"(\d{1,4})s\.\.(\d{1,4})s", re.ASCII)
 
@@ -109,6 +110,13 @@ def read_day(given: object) -> date:
         raise ValueError("is not a date. Write YYYY-MM-DD, like 2026-09-28") from None
 
 
+def read_address(given: object) -> str:
+    """The address of a page, as a browser opens it: http or https, a host, and no space; no name or password in it."""
+    if not _ADDRESS.fullmatch(_one(given)):
+        raise ValueError("is not the address of a page. Write it whole, like https://example.com/pricing")
+    return _one(given)
+
+
 def read_size(given: object) -> Size:
     """Pixels, as `1280x720`."""
     match = _SIZE.fullmatch(_one(given))
@@ -178,6 +186,7 @@ Percent = Annotated[Decimal, _already(read_percent, Decimal), WithJsonSchema(_te
 Integer = Annotated[int, _already(read_integer, int), _number(_INTEGER, "integer", minimum=0)]
 Count = Annotated[int, _already(read_count, int), _number(_INTEGER, "integer", minimum=1)]
 Day = Annotated[date, _already(read_day, date), WithJsonSchema(_text(_DAY))]
+Address = Annotated[str, BeforeValidator(read_address), WithJsonSchema(_text(_ADDRESS))]
 Pixels = Annotated[Size, _already(read_size, Size), WithJsonSchema(_text(_SIZE))]
 Ratio = Annotated[Fraction, _already(read_fraction, Fraction), _number(_FRACTION, "integer", minimum=0)]
 Words = Annotated[tuple[str, ...], BeforeValidator(read_words), WithJsonSchema(_ONE_OR_MORE)]

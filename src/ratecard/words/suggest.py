@@ -5,7 +5,7 @@ from difflib import SequenceMatcher
 from heapq import nlargest
 
 # Minimum similarity for a suggestion, and for one that is a mere slip of the pen.
-_LIKENESS, _SLIP = 0.55, 0.85
+_LIKENESS, _SLIP = 0.55, 0.95
 # Longer words are cut, and only this many candidates are compared closely: a refusal must stay cheap.
 _LENGTH, _CANDIDATES = 80, 30
 
@@ -13,7 +13,7 @@ _LENGTH, _CANDIDATES = 80, 30
 def suggestions(given: str, known: Iterable[str], most: int = 3, *, slip: bool = False) -> list[str]:
     """At most `most` known words, nearest first: those as a whole alike, or that hold the most of what was given.
 
-    With `slip`, those that differ by a letter or two only.
+    With `slip`, those that differ by a letter only.
 
     >>> suggestions("kling-3-pro", ["veo3", "kling-v3-pro", "kling-o3-pro"])
     ['kling-v3-pro', 'kling-o3-pro']

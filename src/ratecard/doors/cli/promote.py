@@ -6,8 +6,7 @@ from pathlib import Path
 import click
 
 from ratecard.doors.cli.options import now, tables_option, tell_tables
-from ratecard.load.folder import shipped_folder
-from ratecard.promote import promotion
+from ratecard.promote import folder_of, promotion
 
 
 def day(given: str | date) -> date:
@@ -34,8 +33,8 @@ def promote(candidate: Path, tables: Path | None, checked: date, dry_run: bool) 
     that retires a model; new models below those of their family. The result must load, and mean what the candidate
     means; else nothing is written, and the exit status is 1.
     """
-    folder = tables or shipped_folder()
-    if tables is None and (folder.parent / "__init__.py").exists():
+    folder = folder_of(tables)
+    if folder is None:
         raise click.UsageError("These tables belong to an installed package. Name yours: --tables FOLDER")
     tell_tables(folder)
     made = promotion(folder, candidate, checked)
@@ -45,10 +44,5 @@ def promote(candidate: Path, tables: Path | None, checked: date, dry_run: bool) 
             click.echo("".join(f"+{line}\n" for line in added.text.splitlines()))
     if not dry_run:
         made.write()
-    lines = sum(added.last - added.first + 1 for added in made.added)
-    words = f"{_count(lines, 'line')} {'would be ' if dry_run else ''}added to {_count(len(made.after), 'file')}"
-    click.echo(f"{words}. Digest {made.digest}.")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    number, _, files = made.summary.partition(" to ")
+    click.echo(f"{number} {'would be ' if dry_run else ''}added to {files}. Digest {made.digest}.")

@@ -4,12 +4,14 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import click
 
 from ratecard.simulation.report.place import beside
 
 ENDINGS = (".html", ".xlsx", ".csv", ".parquet", ".json")
+TORNADO_ENDINGS = (".html", ".csv", ".json")
 # An address of a storage, not a file.
 _REMOTE = "://"
 SPARK = "spark"
@@ -55,6 +57,32 @@ def share(given: str | Fraction) -> Fraction:
     if found < 0 or not given.endswith("%"):
         raise click.BadParameter(f"'{given}' is not a percentage. Write it like 10%")
     return found
+
+
+def optional_share(given: str | Fraction | None) -> Fraction | None:
+    """The same, or nothing."""
+    return None if given is None else share(given)
+
+
+def check_tornado(given: Mapping[str, Any]) -> None:
+    """Refuse what a tornado has no use for; without one, ask for a candidate."""
+    if given["tornado"] is None:
+        if not given["candidates"]:
+            raise click.UsageError("Missing option '--candidate'.")
+        return
+    others = {
+        "--candidate": given["candidates"],
+        "--until-target": given["until_target"],
+        "--elasticity": given["elasticities"],
+        "--max-change": given["max_change"] is not None,
+        "--max-rise": given["max_rise"] is not None,
+        "--cost": given["cost"],
+    }
+    if named := [name for name, used in others.items() if used]:
+        raise click.UsageError(f"--tornado moves the current prices, family by family; leave out {', '.join(named)}")
+    for out in given["out"]:
+        if Path(out).suffix.lower() not in TORNADO_ENDINGS:
+            raise click.UsageError(f"{out}: a tornado is written as {', '.join(TORNADO_ENDINGS)}")
 
 
 def check_usage(usage: Sequence[str], engine: str | None) -> None:

@@ -96,6 +96,7 @@ def _run(asked: _Asked) -> None:
     from ratecard.card import load_rate_card
     from ratecard.diff.side import Side
     from ratecard.doors.cli.simulate_progress import progress
+    from ratecard.promote import folder_of
     from ratecard.simulation.failure import SimulationError
     from ratecard.simulation.simulate import simulate
     from ratecard.simulation.specification import costs_of
@@ -123,6 +124,7 @@ def _run(asked: _Asked) -> None:
             usage=", ".join(asked.usage),
             command=asked.command(),
             day=day,
+            tables=folder_of(asked.tables),
             port=port,
             show=not asked.no_open,
             ready=lambda: click.echo(f"http://{HOST}:{port}  {simulation.rows:,} rows. Ctrl-C ends it."),
