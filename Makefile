@@ -80,11 +80,15 @@ format: $(VENV)/.tools  ## correct style and format
 	$(BIN)/ruff format .
 
 .PHONY: check
-check: test test-wheel test-tables test-postgres test-browser test-spark  ## run everything that CI runs
+check: test test-wheel test-tables test-postgres test-browser test-spark test-extras  ## run everything that CI runs
 
 .PHONY: test-wheel
 test-wheel: $(VENV)/.package  ## build the wheel and use it alone, far from this folder
 	@sh .ci/test-wheel $(BIN)/python
+
+.PHONY: test-extras
+test-extras: $(VENV)/.package  ## install every extra alone in a clean environment, and run its page's first command
+	@$(BIN)/python .ci/test_extras.py
 
 .PHONY: test-postgres
 test-postgres: $(VENV)/.tools  ## try the ledger and the usage history on a real PostgreSQL

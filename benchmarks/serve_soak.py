@@ -33,7 +33,8 @@ from serving import Server, serving
 CONNECTIONS = 12
 # For so long after a worker was killed may a request fail.
 AFTERSHOCK = 3
-_QUIET = 2
+# So long may it take at most until changed tables are served, or refused: far longer than on the slowest machine.
+_PATIENCE = 60
 
 
 class Soak:
@@ -100,11 +101,26 @@ class Soak:
 
     async def swap(self, every: float, swaps: int) -> None:
         """Change the tables, so many times or to the end."""
-        for _ in self.tables.changes(random.Random(self.seed)):
+        changes = self.tables.changes(random.Random(self.seed))
+        while True:
+            answers, refused = self.digests.copy(), self.server.said.count(" stay")
+            digest = next(changes)
             self.swaps += 1
             await asyncio.sleep(every)
+            deadline = time.monotonic() + _PATIENCE
+            while not self.over and not self._followed(digest, answers, refused):
+                await asyncio.sleep(0.05)
+                if time.monotonic() > deadline:
+                    self.wrong.append(f"tables {digest or 'that are broken'} are not followed after {_PATIENCE} s")
+                    return
             if self.over or self.swaps == swaps:
                 return
+
+    def _followed(self, digest: str | None, answers: Counter[str], refused: int) -> bool:
+        """Whether something was answered from the changed tables since, or they were refused."""
+        if digest is None:
+            return self.server.said.count(" stay") > refused
+        return self.digests[digest] > answers[digest]
 
     async def kill(self, every: float) -> None:
         """Kill a worker now and then."""
@@ -122,7 +138,6 @@ class Soak:
         killing = asyncio.create_task(self.kill(kill_every))
         swapping = asyncio.create_task(self.swap(swap_every, swaps))
         await asyncio.wait({swapping}, timeout=None if swaps else seconds)
-        await asyncio.sleep(_QUIET if swaps else 0)
         self.over = True
         killing.cancel()
         swapping.cancel()
@@ -154,7 +169,7 @@ def main() -> None:
     options = given.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         tables = ChangingTables(Path(folder), states=min(24, options.swaps) or 24)
-        with serving(tables.folder, "--workers", str(options.workers)) as server:
+        with serving(tables.folder, "--allow-edits", "--workers", str(options.workers)) as server:
             soak, started = Soak(server, tables, options.seed), time.monotonic()
             asyncio.run(soak.run(options.seconds, options.swaps, options.swap_every, options.kill_every))
             right = soak.report(time.monotonic() - started)

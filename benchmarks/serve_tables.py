@@ -2,6 +2,7 @@
 
 import random
 import shutil
+import sys
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
@@ -10,8 +11,8 @@ import ratecard
 from ratecard import PriceBook, TableError
 from ratecard.load.folder import read_folder, shipped_folder, tables_from
 
-GROK = "video/grok-imagine.yaml"
-_RATE = "rate: 0.161}"
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "server"))
+from serving import GROK, RATE, at_rate
 
 
 class ChangingTables:
@@ -22,12 +23,13 @@ class ChangingTables:
         shutil.copytree(shipped_folder(), self.folder)
         self.file = self.folder / GROK
         text = self.file.read_text()
-        assert _RATE in text
-        self.sound = [text] + [text.replace(_RATE, f"rate: 0.{number}}}") for number in range(200, 200 + states)]
+        assert RATE in text
+        self.sound = [text] + [at_rate(text, f"0.{number}") for number in range(200, 200 + states)]
         self.broken = [
-            text.replace(_RATE, "rate: nothing}"),
-            text.replace(_RATE, "rate: -0.1}"),
-            text.replace(_RATE, "rate: 0.1"),
+            text.replace(RATE, "rate: nothing}"),
+            text.replace(RATE, "rate: -0.1}"),
+            text.replace(RATE, "rate: 0.1"),
+            text.replace(RATE, "rate: 16.1}"),  # sound but for an example
             text.replace("unit: video_second", "unit: video_minute"),
             text[: len(text) // 2] + "\n  - {",
             text + text[text.index("  - model:") :],
@@ -42,7 +44,7 @@ class ChangingTables:
         assert len(self.cards) == len(self.sound)
         for broken in self.broken:
             try:
-                tables_from({**contents, GROK: broken.encode()})
+                ratecard.RateCard(tables_from({**contents, GROK: broken.encode()})).prove_all()
             except TableError:
                 continue
             raise AssertionError("these tables are sound")
@@ -56,8 +58,12 @@ class ChangingTables:
             self._books[digest, day] = self.cards[digest].at(day)
         return self._books[digest, day]
 
-    def changes(self, dice: random.Random) -> Iterator[bool]:
-        """Change the tables: a sound state, a broken one, and so on; in one step, or as an editor does. True: sound."""
+    def changes(self, dice: random.Random) -> Iterator[str | None]:
+        """Change the tables: a sound state, a broken one, and so on; in one step, or as an editor does.
+
+        What is given is the digest of a sound state; None of a broken one.
+        """
+        digests = dict(zip(self.sound, self.cards, strict=True))
         while True:
             for sound in (True, False):
                 text = dice.choice(self.sound if sound else self.broken)
@@ -67,4 +73,4 @@ class ChangingTables:
                     new = self.file.with_suffix(".tmp")
                     new.write_text(text)
                     new.replace(self.file)
-                yield sound
+                yield digests.get(text)

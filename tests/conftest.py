@@ -6,12 +6,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 import ratecard
 from databases import new_database
 
 if TYPE_CHECKING:
     from ratecard.ledger.store import Ledger
+
+# How quick the machine is says nothing of the code.
+settings.register_profile("any-speed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any-speed")
 
 
 @pytest.fixture(scope="session")

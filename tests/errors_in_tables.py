@@ -2,7 +2,8 @@
 
     python tests/errors_in_tables.py       writes the page
 
-The page is what the loader says of the files in tests/tables/bad and tests/metered/bad today.
+The page is what the loader says today of the files in tests/tables/bad and tests/metered/bad, and of the edits of
+limits.yaml in tests/bad_limits.py.
 """
 
 import re
@@ -11,7 +12,9 @@ from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from bad_limits import BAD_LIMITS
 from bad_tables import BadTable, bad_metered_tables, bad_tables
+from ratecard.words.errors import Fault
 
 PAGE = Path(__file__).parent.parent / "docs" / "errors-in-tables.md"
 LONGEST = 160
@@ -46,6 +49,7 @@ FIXES = {
     r"stands in .* too$": "Keep the model in one place, and give another model another id.",
     r"lists '([^']+)' twice": r"Write `\1` once.",
     r"must be more than zero": "Write a number above zero.",
+    r"is not true or false": "Write `true` or `false`.",
     r"must rise": "Write the smaller number first, within what is allowed.",
     r"must be one value": "Write one value, without brackets, dashes or keys.",
     r"must be a list|must hold keys|must be a line like": "Write it in the form that the message shows.",
@@ -71,16 +75,16 @@ _SAID = re.compile(r"[.;] ((?:Write|Add|Leave|Name|write|keep|give|leave|let) .*
 
 def page() -> str:
     """The whole page as it should be."""
-    parts = {
-        head: list(found) for head, found in groupby((*bad_tables(), *bad_metered_tables()), attrgetter("heading"))
-    }
+    files = groupby((*bad_tables(), *bad_metered_tables()), attrgetter("heading"))
+    parts = {head: list(map(row, found)) for head, found in files}
+    parts["Limits"] = [_row(bad.name, bad.text, Fault("limits.yaml", bad.line, (), bad.said)) for bad in BAD_LIMITS]
     contents = "".join(f"* [{head}](#{_slug(head)}): {len(found)} mistakes\n" for head, found in parts.items())
     return "\n".join((HEAD, contents, *(section(head, found) for head, found in parts.items())))
 
 
-def section(heading: str, found: list[BadTable]) -> str:
+def section(heading: str, found: list[str]) -> str:
     """The mistakes in one part of a table, one a row."""
-    rows = ["| Mistake | Message | Fix |", "|---|---|---|", *map(row, found)]
+    rows = ["| Mistake | Message | Fix |", "|---|---|---|", *found]
     return f"## {heading}\n\n" + "".join(f"{each}\n" for each in rows)
 
 
@@ -88,9 +92,13 @@ def row(bad: BadTable) -> str:
     """One mistake: its name and the line, the message, the fix."""
     with TemporaryDirectory() as folder:
         [fault] = bad.faults(Path(folder))
-    text = bad.path.read_text(encoding="utf-8", errors="backslashreplace").splitlines()
-    line = text[fault.line - 1].strip() if len(text) >= fault.line else ""
-    name = bad.path.stem.replace("_", " ").capitalize()
+    text = bad.path.read_text(encoding="utf-8", errors="backslashreplace")
+    return _row(bad.path.stem.replace("_", " "), text, fault)
+
+
+def _row(name: str, text: str, fault: Fault) -> str:
+    lines = text.splitlines()
+    line, name = lines[fault.line - 1].strip() if len(lines) >= fault.line else "", name[0].upper() + name[1:]
     first, *more = fault.message.splitlines()
     message = f"{_code(first)} …" if more else _code(first)
     cells = (f"{name}: {_code(line)}" if line else name, message, fix_of(fault.message))

@@ -21,7 +21,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).parent.parent
 PRICING = "pricing_tables/README.md"
 SIMULATION = "docs/simulation.md"
-PAGES = ("README.md", PRICING, SIMULATION)
+USAGES = "docs/usages.md"
+PAGES = ("README.md", PRICING, SIMULATION, USAGES)
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # These change with every edit of a table, and the sense of a page does not depend on them.
 _PASSING = re.compile(r"(?<=\.yaml:)\d+|\b[0-9a-f]{16}\b")
@@ -84,7 +85,7 @@ def _run(command: list[str], folder: Path) -> str:
     done = subprocess.run(
         command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
     )
-    return done.stdout.decode()
+    return done.stdout.decode().replace(str(ROOT), "/path/to/ratecard")
 
 
 def main() -> None:

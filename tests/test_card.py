@@ -10,6 +10,7 @@ import ratecard
 from ratecard import InstantError, PriceBook, QuoteError, RateCard
 from ratecard.load.folder import shipped_folder
 from ratecard.pricing.video import Pricer
+from ratecard.tables.limits import Rates
 from ratecard.tables.video import VideoModel, VideoVersion
 
 TURBO = {"model": "minimax-h3-max-turbo-text-to-video", "duration": "10s", "resolution": "480P"}
@@ -105,7 +106,7 @@ def test_video_versions_are_compiled_once_and_shared_by_all_price_books(card: Ra
         model, version = card.at(day).in_effect(TURBO["model"])
         assert isinstance(model, VideoModel)
         assert isinstance(version, VideoVersion)
-        pricers.append(card.video_pricer(model, version))
+        pricers.append(card.video_pricer(model, version, Rates()))
     assert pricers[0] is pricers[1]
     assert pricers[0] is not pricers[2]
 
@@ -115,9 +116,9 @@ class Counting(RateCard):
 
     asked = 0
 
-    def video_pricer(self, model: VideoModel, version: VideoVersion) -> Pricer:
+    def video_pricer(self, model: VideoModel, version: VideoVersion, rates: Rates) -> Pricer:
         self.asked += 1
-        return super().video_pricer(model, version)
+        return super().video_pricer(model, version, rates)
 
 
 def test_a_price_book_finds_a_model_once(card: RateCard) -> None:

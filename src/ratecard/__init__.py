@@ -7,16 +7,19 @@
 (Decimal('0.77'), 'USD')
 """
 
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from ratecard.account.keys import ApiKey, ApiKeyList, period_start, within_limits
-from ratecard.account.limits import Limit, LimitError, Sunset
-from ratecard.account.settle import BalanceError, daily_allowance, next_refresh, settle
+from ratecard.account.keys import Amounts, ApiKey, ApiKeyList, ConsumptionLimits, KeyUsage, within_limits
+from ratecard.account.limits import Block, Limit, LimitError, Sunset, VideoLimit, failed_request_block
+from ratecard.account.periods import next_refresh, period_end, period_start
+from ratecard.account.settle import BalanceError, TopUpError, check_top_up, daily_allowance, settle
 from ratecard.account.shipped import limits_for, sunset
 from ratecard.card import RateCard, load_rate_card
 from ratecard.ledger import LedgerError, ledger_csv, ledger_json, read_ledger
 from ratecard.price_book import PriceBook
-from ratecard.pricing.text import Estimate
+from ratecard.pricing.estimate import Estimate
 from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry
 from ratecard.rating.line_item import LineItem
 from ratecard.rating.quote import Quote
@@ -34,15 +37,19 @@ from ratecard.requests.usage import (
     UpscaleUsage,
     VideoUsage,
 )
-from ratecard.words.errors import Fault, InstantError, QuoteError, RateCardError, TableError
+from ratecard.words.errors import CurrencyError, Fault, InstantError, QuoteError, RateCardError, TableError
 
 if TYPE_CHECKING:
     from ratecard.simulation.simulate import simulate as simulate
 
 __all__ = [
+    "Amounts",
     "ApiKey",
     "ApiKeyList",
     "BalanceError",
+    "Block",
+    "ConsumptionLimits",
+    "CurrencyError",
     "EditUsage",
     "EmbeddingUsage",
     "Estimate",
@@ -50,6 +57,7 @@ __all__ = [
     "ImageUsage",
     "InferenceDetails",
     "InstantError",
+    "KeyUsage",
     "LedgerEntry",
     "LedgerError",
     "Limit",
@@ -68,25 +76,42 @@ __all__ = [
     "TableError",
     "TextUsage",
     "TokenUsage",
+    "TopUpError",
     "TranscriptionUsage",
     "UpscaleUsage",
+    "VideoLimit",
     "VideoUsage",
+    "check_top_up",
     "daily_allowance",
+    "failed_request_block",
     "ledger_csv",
     "ledger_json",
     "limits_for",
     "load_rate_card",
     "next_refresh",
+    "period_end",
     "period_start",
     "read_ledger",
     "settle",
+    "simulate",
     "sunset",
     "within_limits",
 ]
+# `from ratecard import *` must work without the extra.
+if not (find_spec("duckdb") and find_spec("pyarrow")):
+    __all__.remove("simulate")
+
+# Packages that are loaded when they are asked for: their extras may not be installed.
+_PACKAGES = ("history", "probe", "server", "testing")
 
 
 def __getattr__(name: str) -> Any:
-    """`simulate`, loaded with its engine when it is asked for: `pip install 'ratecard[simulate]'`."""
+    """What is loaded when it is asked for: `simulate`, and the packages of the extras, like `ratecard.server`.
+
+    Raises `ImportError`, with the extra to install where it is missing.
+    """
+    if name in _PACKAGES:
+        return import_module(f"ratecard.{name}")
     if name != "simulate":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from ratecard.simulation.failure import missing_extra

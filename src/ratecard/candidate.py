@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from datetime import date
 from decimal import Decimal
 
 from ratecard.candidate_models import in_effect, named, selected, users
-from ratecard.candidate_rates import At, Refusal, found, moved, rates_of, scaled
+from ratecard.candidate_rates import At, Refusal, found, meant, moved, rates_of, scaled
 from ratecard.load.candidate_file import CandidateFile
 from ratecard.load.checks import Finding, check_model, check_references
 from ratecard.load.metered_checks import check_metered
@@ -41,18 +42,22 @@ class _Overlay:
     """Tables while the changes of one candidate are made, one after the other, in the order of the file."""
 
     def __init__(self, base: Tables, file: CandidateFile, idle: bool) -> None:
-        self.base, self.file, self.day, self.idle = base, file, file.candidate.effective, idle
+        self.base, self.file, self.day, self.until = base, file, file.candidate.effective, file.candidate.until
+        self.idle = idle
         self.models, self.families, self.files = dict(base.models), dict(base.families), dict(base.files)
         self.faults: list[Fault] = list(file.faults)
         # What this candidate did so far, and in which change: models with other rates, added, retired; rates set.
         self.changed: dict[str, int] = {}
         self.added: dict[str, int] = {}
         self.retired: dict[str, int] = {}
-        self.rates_set: dict[tuple[str, At], int] = {}
+        self.rates_set: dict[tuple[str, date, At], int] = {}
+        # Its versions by model and first day, and those of them with which the prices before it hold again.
+        self.made: set[tuple[str, date]] = set()
+        self.restored: set[tuple[str, date]] = set()
 
     def tables(self) -> Tables:
         models, base = self.models, self.base
-        proposed = base.proposed | {(name, self.day) for name in (*self.changed, *self.added)}
+        proposed = base.proposed | self.made | self.restored | {(name, self.day) for name in self.added}
         parts = [*models.values(), *base.units.values(), base.vocabulary, *base.limits]
         return replace(
             base,
@@ -60,6 +65,7 @@ class _Overlay:
             families=self.families,
             files=self.files,
             proposed=proposed,
+            restored=base.restored | self.restored,
             digest=digest(parts),
         )
 
@@ -75,6 +81,7 @@ class _Overlay:
                 self._scale(index, change)
 
     def _add(self, index: int, change: Add) -> None:
+        self._for_good(("add",), "a model that is added stays")
         model = change.add
         if model.model in self.models:
             words = f"model '{model.model}' is in the tables already ({self.files[model.model]}); use set or scale"
@@ -86,7 +93,14 @@ class _Overlay:
         self.models[model.model], self.families[model.model] = model, change.family
         self.files[model.model], self.added[model.model] = self.file.text.name, index
 
+    def _for_good(self, path: Path, words: str) -> None:
+        if self.until is not None:
+            raise Refusal(
+                (path, f"{words}, and until ends this candidate on {self.until}; write it in one without until")
+            )
+
     def _retire(self, index: int, change: Retire) -> None:
+        self._for_good(("retire",), "a model is retired for good")
         model = self._model(change.retire, ("retire",))
         if model.model in self.changed:
             words = f"{self._line(self.changed[model.model])} changes {model.model} from the same day on; keep one"
@@ -103,18 +117,26 @@ class _Overlay:
 
     def _set(self, index: int, change: SetRate) -> None:
         model = self._model(change.set, ("set",))
-        name, version = model.model, self._base(model, ("set",))
-        chosen = found(name, version, change)
-        again = [self.rates_set[name, at] for at in chosen if (name, at) in self.rates_set]
-        if again:
-            raise Refusal((("set",), f"{self._line(again[0])} sets a rate that is meant here too; keep one"))
-        rates = rates_of(version)
-        amounts = {at: change.rate for at in chosen if rates[at].rate != change.rate}
-        if not amounts and not self.idle:
-            raise Refusal((("rate",), f"changes nothing: {name} has this rate already ({rates[chosen[0]].source})"))
-        self.rates_set |= {(name, at): index for at in chosen}
-        if amounts:
-            self._new_version(index, model, version, amounts)
+        name, amounts, there = model.model, {}, None
+        for day, version in self._bases(model, ("set",)):
+            try:
+                chosen = found(name, version, change)
+            except Refusal as refusal:
+                if day == self.day:
+                    raise
+                # What holds of a list price that begins while the candidate holds is said with its line.
+                before = f"from {day} on ({version.place}): "
+                raise Refusal(*((path, before + words) for path, words in refusal.findings)) from None
+            again = [self.rates_set[name, day, at] for at in chosen if (name, day, at) in self.rates_set]
+            if again:
+                raise Refusal((("set",), f"{self._line(again[0])} sets a rate that is meant here too; keep one"))
+            rates = rates_of(version)
+            there = there or rates[chosen[0]].source
+            amounts[day] = version, {at: change.rate for at in chosen if rates[at].rate != change.rate}
+            self.rates_set |= {(name, day, at): index for at in chosen}
+        if not self.idle and not any(each for _, each in amounts.values()):
+            raise Refusal((("rate",), f"changes nothing: {name} has this rate already ({there})"))
+        self._new_versions(index, model, amounts)
 
     def _scale(self, index: int, change: Scale) -> None:
         wanted, path = change.scale, ("scale",)
@@ -126,51 +148,95 @@ class _Overlay:
             models = [self._model(wanted.model, path)]
         else:
             raise Refusal((path, "names a model, so leave out family and type"))
-        if change.factor == 1:
-            raise Refusal((("factor",), "changes nothing: every rate x 1 is the same"))
-        scaling = []
+        if change.times == 1 and change.round is None:
+            raise Refusal(((change.word,), "changes nothing: every rate x 1 is the same"))
+        bases: list[tuple[AnyModel, date, Version]] = []
         wrong: list[Finding] = []
         for model in models:
             try:
-                version = self._base(self._model(model.model, path), path)
-                scaling.append((model, version, scaled(version, change.factor)))
+                bases += [(model, *base) for base in self._bases(self._model(model.model, path), path)]
+            except Refusal as refusal:
+                wrong += refusal.findings
+        scaling: dict[str, dict[date, tuple[Version, dict[At, Decimal]]]] = {}
+        chosen = meant([(model.model, version) for model, _, version in bases], change) if bases else []
+        for (model, day, version), rates in zip(bases, chosen, strict=True):
+            try:
+                scaling.setdefault(model.model, {})[day] = version, scaled(version, change, rates)
             except Refusal as refusal:
                 wrong += refusal.findings
         if wrong:
             raise Refusal(*wrong)
         # A model that costs nothing stays as it is, as long as there are others.
-        if not any(amounts for _, _, amounts in scaling):
-            raise Refusal((path, "changes nothing: all of these rates are 0"))
-        for model, version, amounts in scaling:
-            if amounts:
-                self._new_version(index, model, version, amounts)
+        moving = {name: days for name, days in scaling.items() if any(amounts for _, amounts in days.values())}
+        if not moving:
+            why = "all of these rates are 0" if change.round is None else "rounded, these rates are as they were"
+            raise Refusal((path, f"changes nothing: {why}"))
+        for name, days in moving.items():
+            self._new_versions(index, self.models[name], days)
 
     def _model(self, name: str, path: Path) -> AnyModel:
         if name in self.added:
             raise Refusal((path, f"{self._line(self.added[name])} adds {name}; write it there as it should be"))
         return named(self.models, name, path)
 
-    def _base(self, model: AnyModel, path: Path) -> Version:
-        """The version that a new one is based on; a day has one version, which only candidates may replace."""
+    def _bases(self, model: AnyModel, path: Path) -> Iterator[tuple[date, Version]]:
+        """The versions that new ones are based on, and from when these hold: the version in effect on the candidate's
+        day, and each that begins while the candidate holds.
+
+        A day has one version, which only candidates may replace: on their first day, or while they hold.
+        """
         name, version = model.model, in_effect(model, self.day, path)
         if version.effective == self.day and name not in self.changed and (name, self.day) not in self.base.proposed:
             where = self.files.get(name, "the tables")
             raise Refusal((path, f"{name} has a version from {self.day} already ({where}). Choose another day"))
-        return version
+        again = min((day for other, day in self.base.restored if other == name and day > self.day), default=None)
+        if self.until is None and again is not None:
+            words = f"{name} has its list prices again from {again} on, by `until` of a candidate below this one"
+            raise Refusal((path, f"{words}, which would end this one; stack it above this one"))
+        yield self.day, version
+        for later in reversed(model.versions):
+            if self.until and self.day < later.effective < self.until and not model.retired_on(later.effective):
+                yield later.effective, later
 
-    def _new_version(self, index: int, model: AnyModel, base: Version, amounts: Mapping[At, Decimal]) -> None:
-        source = self.file.candidate.source
-        if base.effective == self.day:
-            # What an earlier candidate says of the same day stays part of the reason.
-            source = base.source if model.model in self.changed else f"{base.source}; {source}"
-        head = {"effective": self.day, "announced": self.file.candidate.announced, "source": source}
-        # What the base says of itself does not hold of a new version.
-        head |= {"correction": None, "expected_change": None, "place": self.file.place(index)}
-        version = base.model_copy(update=head | moved(base, amounts, self.file.place(index)))
-        others: list[Version] = [each for each in model.versions if each.effective != self.day]
-        versions = sorted([version, *others], key=lambda each: each.effective, reverse=True)
-        self.models[model.model] = model.model_copy(update={"versions": tuple(versions)})
+    def _new_versions(
+        self, index: int, model: AnyModel, amounts: Mapping[date, tuple[Version, Mapping[At, Decimal]]]
+    ) -> None:
+        if model.model not in self.changed:
+            self._restore(model)
         self.changed[model.model] = index
+        for day, (base, moving) in amounts.items():
+            if moving:
+                self._new_version(index, model.model, day, base, moving)
+
+    def _new_version(self, index: int, name: str, day: date, base: Version, amounts: Mapping[At, Decimal]) -> None:
+        source = self.file.candidate.source
+        if base.effective == day:
+            # What an earlier candidate, or the list, says of the same day stays part of the reason.
+            source = base.source if (name, day) in self.made else f"{base.source}; {source}"
+        head = self._head(day, source) | {"place": self.file.place(index)}
+        self._put(name, base.model_copy(update=head | moved(base, amounts, self.file.place(index))))
+        self.made.add((name, day))
+
+    def _restore(self, model: AnyModel) -> None:
+        """End the candidate with the prices of the list: with a version of theirs, unless one begins just then."""
+        if self.until is None or model.retired_on(self.until):
+            return
+        version = in_effect(model, self.until, ())
+        if version.effective != self.until:
+            head = self._head(self.until, f"the prices before {self.file.candidate.source}")
+            self._put(model.model, version.model_copy(update=head | {"place": self.file.place_of("until")}))
+            self.restored.add((model.model, self.until))
+
+    def _head(self, day: date, source: str) -> dict[str, object]:
+        """What a new version says of itself; what its base says of itself does not hold of it."""
+        dates = {"effective": day, "announced": self.file.candidate.announced}
+        return {**dates, "source": source, "reference": None, "correction": None, "expected_change": None}
+
+    def _put(self, name: str, version: Version) -> None:
+        model = self.models[name]
+        others: list[Version] = [each for each in model.versions if each.effective != version.effective]
+        versions = sorted([version, *others], key=lambda each: each.effective, reverse=True)
+        self.models[name] = model.model_copy(update={"versions": tuple(versions)})
 
     def check(self) -> None:
         """What the changes come to: other rates in the end, and models that obey the rules of loaded tables."""
@@ -187,7 +253,10 @@ class _Overlay:
                     self.faults.append(self.file.fault(index, at, words))
 
     def _rates(self, model: AnyModel) -> list[Decimal]:
-        return [rate.rate for rate in rates_of(in_effect(model, self.day, ())).values()]
+        """Every rate on the first day of the candidate, and on each of its days on which a version begins."""
+        begins = (version.effective for version in model.versions if self.until and version.effective < self.until)
+        days = {self.day, *(day for day in begins if day > self.day and not model.retired_on(day))}
+        return [rate.rate for day in sorted(days) for rate in rates_of(in_effect(model, day, ())).values()]
 
     def _findings(self, model: AnyModel) -> Iterator[Finding]:
         yield from check_model(model, self.base.units)

@@ -1,11 +1,13 @@
 """The rate card: all tables at one digest, and the price book of any instant."""
 
 from collections.abc import Mapping
+from copy import copy
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 from ratecard.candidate import with_candidate
-from ratecard.load.candidate_file import read_candidate
+from ratecard.examples import faults_of, work_version
+from ratecard.load.candidate_file import CandidateFile, read_candidate
 from ratecard.load.folder import load_tables
 from ratecard.price_book import PriceBook
 from ratecard.pricing.compiled import Metered, Rater
@@ -15,17 +17,19 @@ from ratecard.pricing.text import price_text
 from ratecard.pricing.video import Pricer, price_video
 from ratecard.requests.video_fields import api_wide_fields
 from ratecard.tables.card import AnyModel, Tables
+from ratecard.tables.limits import Limits, Rates
 from ratecard.tables.metered import MeteredVersion, TextVersion
 from ratecard.tables.metered_charges import RpcCredits
 from ratecard.tables.version import Version
 from ratecard.tables.video import VideoModel, VideoVersion
-from ratecard.words.errors import InstantError
+from ratecard.words.errors import Fault, InstantError, TableError
 
 
 def load_rate_card(folder: str | Path | None = None) -> "RateCard":
     """The rate card of a folder of tables; the shipped tables where none is named.
 
-    Raises `TableError` with every fault of the folder, each with its `file:line`.
+    Raises `TableError` with every fault of the folder, each with its `file:line`. Examples are not worked yet: each
+    version is proved by its own before its first price, and raises then.
 
     >>> load_rate_card().at(date(2026, 10, 1)).quote_video(b'{"model": "ovi-image-to-video"}').to_json()
     b'{"quote":0.22}'
@@ -34,13 +38,20 @@ def load_rate_card(folder: str | Path | None = None) -> "RateCard":
 
 
 class RateCard:
-    """All tables at one digest. Immutable; `at(instant)` gives the prices in effect then."""
+    """All tables at one digest. Immutable; `at(instant)` gives the prices in effect then.
 
-    def __init__(self, tables: Tables) -> None:
-        self.tables = tables
+    A version is proved by its own examples before its first price is told: where the rates contradict one, `TableError`
+    says so with its `file:line`, and the version has no price. `base` is the card under a candidate.
+    """
+
+    def __init__(self, tables: Tables, *, base: "RateCard | None" = None) -> None:
+        self.tables, self._base, self._proves = tables, base, True
+        # What is wrong with the examples of each version that was proved. Never kept by the digest, which leaves
+        # examples out.
+        self._proved: dict[tuple[str, date], tuple[Fault, ...]] = {}
         self.api_wide = api_wide_fields(tables.vocabulary.video)
         # Compiled video versions, shared by every price book of this card.
-        self._video: dict[tuple[str, date], Pricer] = {}
+        self._video: dict[tuple[str, date, Rates], Pricer] = {}
         # The same of every other type; a text version is compiled with the surcharges and limits of its day.
         self._raters: dict[tuple[object, ...], Rater | None] = {}
 
@@ -54,7 +65,48 @@ class RateCard:
 
         Raises `TableError` with every fault of the overlay, a change that matches or changes nothing included.
         """
-        return RateCard(with_candidate(self.tables, read_candidate(path)))
+        return self.overlaid(read_candidate(path))
+
+    def overlaid(self, file: CandidateFile, *, idle: bool = False) -> "RateCard":
+        """The same for a candidate that was read already; `idle` changes, that change nothing, may be allowed."""
+        return RateCard(with_candidate(self.tables, file, idle=idle), base=self)
+
+    @property
+    def unproved(self) -> "RateCard":
+        """The same card, its versions taken at their word: to work their examples, and to compare what is written."""
+        card = copy(self)
+        card._proves = False
+        return card
+
+    def prove(self, model: AnyModel, version: Version) -> None:
+        """Work a version's own examples, once. Raises `TableError` where the rates contradict them.
+
+        What a candidate proposes is proved by `ratecard promote`.
+        """
+        key = (model.model, version.effective)
+        if not self._proves or key in self.tables.proposed:
+            return
+        if self._base is not None:
+            below = self._base.tables.models.get(model.model)
+            if below is not None and any(each is version for each in below.versions):
+                self._base.prove(below, version)
+            return
+        if key not in self._proved:
+            self._proved[key] = tuple(faults_of(work_version(self, model, version)))
+        if self._proved[key]:
+            raise TableError(self._proved[key])
+
+    def prove_all(self) -> None:
+        """Prove every version. Raises `TableError` with every example that the rates contradict."""
+        faults: list[Fault] = []
+        for model in self.tables.models.values():
+            for version in model.versions:
+                try:
+                    self.prove(model, version)
+                except TableError as error:
+                    faults += error.faults
+        if faults:
+            raise TableError(faults)
 
     def boundaries(self) -> tuple[datetime, ...]:
         """The instants at which some price changes, begins or ends, in order: when a server changes its price book."""
@@ -70,18 +122,20 @@ class RateCard:
         """
         return PriceBook(self, _day(instant))
 
-    def video_pricer(self, model: VideoModel, version: VideoVersion) -> Pricer:
-        """The function that quotes at a video version, made once and shared by every book of this card."""
-        key = (model.model, version.effective)
+    def video_pricer(self, model: VideoModel, version: VideoVersion, rates: Rates) -> Pricer:
+        """The function that quotes at a video version, made once and shared by every book with the same rates."""
+        self.prove(model, version)
+        key = (model.model, version.effective, rates)
         if key not in self._video:
-            self._video[key] = price_video(model, version, self.tables, self.api_wide)
+            self._video[key] = price_video(model, version, self.tables, self.api_wide, rates)
         return self._video[key]
 
-    def metered(self, model: AnyModel, version: Version) -> Metered:
+    def metered(self, model: AnyModel, version: Version, rates: Rates) -> Metered:
         """A version of a model that is not video, with what its function is compiled from."""
         if not isinstance(version, MeteredVersion):
             raise TypeError(f"{model.model} is a video model")
-        return Metered(model, version, self.tables.units, self.tables.digest)
+        self.prove(model, version)
+        return Metered(model, version, self.tables.units, self.tables.digest, rates)
 
     def rater(self, kind: str, model: AnyModel, version: Version, book: PriceBook) -> Rater | None:
         """The function that rates usages of a type at a version, shared by every book of this card for which it is the
@@ -90,10 +144,12 @@ class RateCard:
         searches: dict[str, tuple[AnyModel, Version]] = {}
         if isinstance(version, TextVersion) and kind == model.type:
             searches = {search: book.in_effect(name) for search, name in version.surcharges.items()}
+        for charged in ((model, version), *searches.values()):
+            self.prove(*charged)
         days = tuple(charged.effective for _, charged in searches.values())
         key = (kind, model.model, version.effective, days, book.limits.effective)
         if key not in self._raters:
-            self._raters[key] = self._compile(kind, model, version, searches, book.limits.scraped_urls)
+            self._raters[key] = self._compile(kind, model, version, searches, book.limits)
         return self._raters[key]
 
     def _compile(
@@ -102,16 +158,16 @@ class RateCard:
         model: AnyModel,
         version: Version,
         searches: Mapping[str, tuple[AnyModel, Version]],
-        scraped_most: int,
+        limits: Limits,
     ) -> Rater | None:
         if not isinstance(version, MeteredVersion):
             return None
-        metered = self.metered(model, version)
+        metered = self.metered(model, version, limits.rates)
         if kind in ("text", "embedding"):
             if model.type != kind:
                 return None
-            surcharges = {search: self.metered(*charged) for search, charged in searches.items()}
-            return price_text(metered, surcharges, scraped_most)
+            surcharges = {search: self.metered(*charged, limits.rates) for search, charged in searches.items()}
+            return price_text(metered, surcharges, limits.scraped_urls)
         if kind == "rpc":
             charge = version.charges[0]
             return price_rpc(metered, charge) if isinstance(charge, RpcCredits) else None

@@ -1,17 +1,16 @@
 """The worked examples of a table, run: a person's own check of a rate."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import NamedTuple
 
-from ratecard.card import RateCard
-from ratecard.price_book import PriceBook
+from ratecard.price_book import Card, PriceBook
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
-from ratecard.requests.text_body import body_of_text, usage_of_text
+from ratecard.requests.text_body import body_of_text, number_of_text, usage_of_text
 from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import UsageExample
-from ratecard.tables.version import Example
+from ratecard.tables.version import Example, Version
 from ratecard.tables.video import VideoExample
 from ratecard.words.errors import Fault, QuoteError
 from ratecard.words.money import text
@@ -27,19 +26,24 @@ class Worked(NamedTuple):
     reason: str
 
 
-def work(card: RateCard) -> Iterator[Worked]:
+def work(card: Card) -> Iterator[Worked]:
     """Every example of every version, priced on the first day of its version."""
     for model in card.tables.models.values():
         for version in model.versions:
-            book = card.at(version.effective)
-            for number, example in enumerate(version.examples):
-                try:
-                    quote = price_example(book, model, example)
-                except QuoteError as error:
-                    yield Worked(model.model, number, example, None, str(error))
-                else:
-                    lines = "".join(f"\n    {line.sku} {text(line.amount)} ({line.source})" for line in quote.lines)
-                    yield Worked(model.model, number, example, quote.total, lines)
+            yield from work_version(card, model, version)
+
+
+def work_version(card: Card, model: AnyModel, version: Version) -> Iterator[Worked]:
+    """Every example of one version, priced on its first day."""
+    book = card.unproved.at(version.effective)
+    for number, example in enumerate(version.examples):
+        try:
+            quote = price_example(book, model, example)
+        except QuoteError as error:
+            yield Worked(model.model, number, example, None, str(error))
+        else:
+            lines = "".join(f"\n    {line.sku} {text(line.amount)} ({line.source})" for line in quote.lines)
+            yield Worked(model.model, number, example, quote.total, lines)
 
 
 def price_example(book: PriceBook, model: AnyModel, example: Example) -> Quote:
@@ -49,17 +53,22 @@ def price_example(book: PriceBook, model: AnyModel, example: Example) -> Quote:
         return book.quote_video({"model": model.model, **body_of_text(example.request)}, source=source)
     usage = example.usage if isinstance(example, UsageExample) else {}
     if model.type == "surcharge":
-        return book.surcharge(model.model, int(usage["count"]))
+        return book.surcharge(model.model, number_of_text(usage.get("count")))
     return book.rate(usage_of_text(model.type, model.model, usage))
 
 
-def wrong_examples(card: RateCard) -> list[Fault]:
+def wrong_examples(card: Card) -> list[Fault]:
     """Every example whose total is not what the tables say, at its line."""
-    return [_fault(worked) for worked in work(card) if worked.total != worked.example.total]
+    return faults_of(work(card))
+
+
+def faults_of(examples: Iterable[Worked]) -> list[Fault]:
+    """The examples whose total is not what the tables say, each at its line."""
+    return [_fault(worked) for worked in examples if worked.total != worked.example.total]
 
 
 def _fault(worked: Worked) -> Fault:
-    file, _, line = worked.example.place.rpartition(":")
+    file, _, line = (worked.example.place or ":0").rpartition(":")
     words = f"{worked.model}: the example says {text(worked.example.total)}, {_says(worked)}"
     return Fault(file, int(line), (worked.model, "examples", worked.number), words)
 

@@ -2,30 +2,36 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime
-from typing import Any, NoReturn, Protocol
+from typing import Any, Literal, NoReturn, Protocol, overload
 
-from ratecard.account.limits import Limit, Sunset, limit_of, sunset_of
+from ratecard.account.limits import Limit, LimitError, Sunset, VideoLimit, limit_of, sunset_of
 from ratecard.deprecation import Deprecation, deprecation_of
 from ratecard.pricing.compiled import Metered, Rater
-from ratecard.pricing.text import Estimate, estimate, surcharge_line
+from ratecard.pricing.estimate import Asked, Estimate, estimate
+from ratecard.pricing.text import surcharge_line
 from ratecard.pricing.video import Pricer
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
+from ratecard.requests.asked import usage_keys, usage_problems
 from ratecard.requests.body import INVALID, Body, read_body
 from ratecard.requests.fields import Field
 from ratecard.requests.service_parameters import split_model
 from ratecard.requests.text_usage import count_messages
 from ratecard.requests.usage import TYPES, AnyUsage, read_usage
 from ratecard.requests.video import refuse_without_model
+from ratecard.requests.video_fields import FIELD_ORDER
 from ratecard.tables.card import AnyModel, Tables
-from ratecard.tables.limits import Limits
+from ratecard.tables.limits import TIERS, Limits, Rates
+from ratecard.tables.metered import TextModel, TextVersion
 from ratecard.tables.version import Version
 from ratecard.tables.video import VideoModel, VideoVersion
 from ratecard.words.errors import QuoteError
 from ratecard.words.suggest import suggestions
+from ratecard.words.tree import Path
 from ratecard.words.wording import REQUIRED, NotOffered, echo, wrong_type
 
 _NO_SUFFIX: dict[str, Any] = {}
+_VIDEO_KEYS, _SURCHARGE_KEYS = usage_keys(FIELD_ORDER), usage_keys(("count",))
 
 
 class Card(Protocol):
@@ -38,13 +44,20 @@ class Card(Protocol):
     def digest(self) -> str:
         """Names what the tables mean."""
 
+    @property
+    def unproved(self) -> "Card":
+        """The same card, its versions taken at their word."""
+
+    def prove(self, model: AnyModel, version: Version) -> None:
+        """Refuse a version that contradicts its own examples."""
+
     def at(self, instant: datetime | date) -> "PriceBook":
         """The price book of another instant."""
 
-    def video_pricer(self, model: VideoModel, version: VideoVersion) -> Pricer:
+    def video_pricer(self, model: VideoModel, version: VideoVersion, rates: Rates) -> Pricer:
         """The function that quotes at a video version."""
 
-    def metered(self, model: AnyModel, version: Version) -> Metered:
+    def metered(self, model: AnyModel, version: Version, rates: Rates) -> Metered:
         """A version of a model that is not video."""
 
     def rater(self, kind: str, model: AnyModel, version: Version, book: "PriceBook") -> Rater | None:
@@ -103,7 +116,8 @@ class PriceBook:
         """The quote of a body of `POST /video/quote`: a mapping, or JSON as bytes or text.
 
         `source` is what is known of the video to process (upscale, interpolation, source-matched ratios). Amounts are
-        in the model's currency; the total is rounded once, as its table says. Raises `QuoteError` and nothing else.
+        in the model's currency; the total is rounded once, as its table says. Raises `QuoteError`, and `TableError` for
+        a version that contradicts its own examples.
 
         >>> from ratecard import load_rate_card
         >>> prices = load_rate_card().at(date(2026, 10, 1))
@@ -119,9 +133,11 @@ class PriceBook:
         return quote(fields, source)
 
     def rate(self, usage: AnyUsage | Body) -> Quote:
-        """The charge of any metered request: a typed usage, a mapping, or JSON; its `type` says of what kind.
+        """The charge of any metered request: a typed usage, a mapping, or JSON.
 
-        Amounts are exact, in the model's currency; only video is rounded. Raises `QuoteError` and nothing else.
+        `type` may be left out: it is then its model's own, or `upscale` where an image model is given a `factor`.
+        Amounts are exact, in the model's currency; only video is rounded. Raises `QuoteError`, and `TableError` for a
+        version that contradicts its own examples.
 
         >>> from ratecard import load_rate_card
         >>> prices = load_rate_card().at(date(2026, 8, 22))
@@ -145,19 +161,46 @@ class PriceBook:
         name = self._name(fields)
         return self._rater("audio", name)(fields, _NO_SUFFIX)
 
-    def estimate_text(self, model: str, *, prompt_tokens: int, max_completion_tokens: int) -> Estimate:
-        """The least and the most that a text request can cost before it runs; searches not included.
+    def estimate_text(
+        self,
+        model: str,
+        *,
+        prompt_tokens: int,
+        max_completion_tokens: int,
+        service_parameters: Mapping[str, Any] | None = None,
+        web_search_requests: int | None = None,
+        scraped_urls: int | None = None,
+        x_search_results: int | None = None,
+    ) -> Estimate:
+        """The least and the most that a text request can cost before it runs.
 
-        The least: every prompt token in its cheapest bucket, no completion. The most: the dearest, and all of it.
+        The least: every prompt token in its cheapest bucket, no completion, no search. The most: the dearest, all of
+        it, and the searches that the parameters (or the suffix of the model's name) switch on, as often as the last
+        three arguments say, or else `limits.yaml`. Raises `QuoteError` where neither says the most of a search, or the
+        model does not support it.
+
+        >>> from ratecard import load_rate_card
+        >>> prices = load_rate_card().at(date(2026, 10, 1))
+        >>> prices.estimate_text("grok-4-3:enable_web_search=auto", prompt_tokens=0, max_completion_tokens=0).highest
+        Decimal('0.01000000')
         """
-        counts = {"prompt_tokens": prompt_tokens, "max_completion_tokens": max_completion_tokens}
-        problems = [((name,), words) for name, given in counts.items() for words in count_messages(given)]
-        if problems:
-            raise QuoteError(INVALID, problems)
-        found, version = self.in_effect(split_model(self._name({"model": model}))[0])
-        if found.type != "text":
+        full = self._name({"model": model})
+        name, suffix = (full, _NO_SUFFIX) if full in self.card.tables.models else split_model(full)
+        found, version = self.in_effect(name)
+        if not isinstance(version, TextVersion):
             self._wrong_type(found, "text")
-        return estimate(self.card.metered(found, version), int(prompt_tokens), int(max_completion_tokens))
+        worth = self.limits.rates
+        surcharges: dict[str, Metered] = {
+            search: self.card.metered(*self.in_effect(of), worth) for search, of in version.surcharges.items()
+        }
+        most = {
+            "web_search_requests": web_search_requests,
+            "scraped_urls": scraped_urls,
+            "x_search_results": x_search_results,
+        }
+        parameters: Mapping[str, Any] = {} if service_parameters is None else service_parameters
+        asked = Asked(prompt_tokens, max_completion_tokens, suffix, parameters, most)
+        return estimate(self.card.metered(found, version, worth), surcharges, self.limits, asked)
 
     def surcharge(self, name: str, count: int) -> Quote:
         """The charge of so many searches, scraped URLs or results by themselves, whatever model they were for."""
@@ -167,20 +210,53 @@ class PriceBook:
         problems = [(("count",), words) for words in count_messages(count)]
         if problems:
             raise QuoteError(INVALID, problems)
-        metered = self.card.metered(model, version)
+        metered = self.card.metered(model, version, self.limits.rates)
         return metered.quote([surcharge_line(metered)(int(count))])
 
-    def limits_for(self, type_: str, *, tier: str | None = None, partner: bool = False) -> Limit:
-        """Requests (and tokens) a minute of a type: text by tier, image, audio, embedding, video-queue, video-retrieve.
+    @overload  # mypy cannot say "every str but this one"
+    def limits_for(  # type: ignore[overload-overlap]
+        self, type_: Literal["video"], *, partner: bool = False
+    ) -> VideoLimit: ...
+    @overload
+    def limits_for(self, type_: str, *, tier: str | None = None, partner: bool = False) -> Limit: ...
+    @overload
+    def limits_for(
+        self, type_: str | None = None, *, model: str | None = None, tier: str | None = None, partner: bool = False
+    ) -> Limit | VideoLimit: ...
+    def limits_for(
+        self, type_: str | None = None, *, model: str | None = None, tier: str | None = None, partner: bool = False
+    ) -> Limit | VideoLimit:
+        """Requests (and tokens) a minute of a type or of a model.
+
+        `type_` is a type of models, or video-queue and video-retrieve for one limit of video. A text model needs its
+        `tier` where its table does not say it; a partner has the limit of everybody where none of partners is
+        published. Raises `LimitError`, and `QuoteError` for a model without a price.
 
         >>> from ratecard import load_rate_card
-        >>> load_rate_card().at(date(2026, 10, 1)).limits_for("text", tier="S")
-        Limit(requests=75, tokens=750000)
+        >>> prices = load_rate_card().at(date(2026, 10, 1))
+        >>> prices.limits_for("text", tier="S")
+        Limit(requests=75, tokens=750000, from_default=False)
+        >>> prices.limits_for(model="ovi-image-to-video").retrieve.requests
+        120
         """
+        if model is not None:
+            found, _ = self.in_effect(split_model(model)[0])
+            if type_ not in (None, found.type):
+                raise LimitError(f"type {type_!r}: {found.model} is of type {found.type}; leave the type out")
+            type_ = found.type
+            if isinstance(found, TextModel):
+                tier = _tier_of(found, tier)
+        if type_ is None:
+            raise LimitError("no type and no model. Give one, like limits_for('image') or limits_for(model='...')")
         return limit_of(self.limits, type_, tier, partner)
 
     def sunset(self, endpoint: str) -> Sunset | None:
-        """Status, headers and body of an endpoint that has stopped answering; None of one that answers."""
+        """Status, headers and body of an endpoint that ends: 404 before its last day, 410 from then on; else None.
+
+        >>> from ratecard import load_rate_card
+        >>> load_rate_card().at(date(2026, 9, 15)).sunset("GET /billing/usage").headers["Sunset"]
+        'Wed, 16 Sep 2026 00:00:00 GMT'
+        """
         return sunset_of(self.limits, endpoint, self.day)
 
     @property
@@ -196,23 +272,57 @@ class PriceBook:
         model, version = self.in_effect(name, "video")
         if not isinstance(model, VideoModel) or not isinstance(version, VideoVersion):
             self._wrong_type(model, "video")
-        quote = self._video[name] = self.card.video_pricer(model, version)
+        quote = self._video[name] = self.card.video_pricer(model, version, self.limits.rates)
         return quote
 
     def _rate_by_type(self, fields: Mapping[str, Any]) -> Quote:
-        """A usage whose model has not been asked for yet, has a suffix, or does not name itself."""
-        kind = fields.get("type")
+        """A usage whose model has not been asked for yet, has a suffix, or does not name itself or its type."""
+        if "type" not in fields:
+            fields = {"type": self._type_of(fields), **fields}
+        kind = fields["type"]
+        if kind == "surcharge":
+            return self._rate_surcharge(fields)
         if not isinstance(kind, str) or TYPES.accept(kind) is None:
-            raise QuoteError(INVALID, [(("type",), TYPES.messages(kind)[0] if "type" in fields else REQUIRED)])
+            raise QuoteError(INVALID, [(("type",), TYPES.messages(kind)[0])])
         if kind == "video":
-            return self.quote_video({name: value for name, value in fields.items() if name != "type"})
-        name, suffix = self._rpc() if kind == "rpc" else self._name(fields), _NO_SUFFIX
+            return self._rate_video(fields)
+        name, suffix = self._rpc() if kind == "rpc" and "model" not in fields else self._name(fields), _NO_SUFFIX
         if kind == "text" and name not in self.card.tables.models:
             name, suffix = split_model(name)
         rater = self._raters.get((kind, name))
         if rater is None:
             rater = self._raters[kind, name] = self._rater(kind, name)
         return rater(fields, suffix)
+
+    def _type_of(self, fields: Mapping[str, Any]) -> str:
+        """The type of a usage that does not say it; only an upscale has a `factor`, and only RPC has no model."""
+        if "model" not in fields and ("network" in fields or "calls" in fields):
+            return "rpc"
+        name = self._name(fields)
+        model, _ = self.in_effect(name if name in self.card.tables.models else split_model(name)[0])
+        return "upscale" if "factor" in fields and model.type in ("image", "edit") else model.type
+
+    def _rate_surcharge(self, fields: Mapping[str, Any]) -> Quote:
+        """Searches by themselves: `model`, and `count`."""
+        problems = usage_problems(fields, _SURCHARGE_KEYS)
+        if "count" not in fields:
+            problems.append((("count",), REQUIRED))
+        if problems:
+            raise QuoteError(INVALID, problems)
+        return self.surcharge(self._name(fields), fields["count"])
+
+    def _rate_video(self, usage: Mapping[str, Any]) -> Quote:
+        """A video that was made: a quote of its fields, and no other keys."""
+        problems, refused = usage_problems(usage, _VIDEO_KEYS), list[tuple[Path, str]]()
+        try:
+            quote = self.quote_video({name: value for name, value in usage.items() if name in FIELD_ORDER})
+        except QuoteError as refusal:
+            if not refusal.problems:
+                raise
+            refused = list(refusal.problems)
+        if problems or refused:
+            raise QuoteError(INVALID, problems + refused)
+        return quote
 
     def _rater(self, kind: str, name: str) -> Rater:
         model, version = self.in_effect(name)
@@ -238,3 +348,14 @@ class PriceBook:
     def _wrong_type(self, model: AnyModel, asked: str) -> NoReturn:
         words = f"Specified model not found: {model.model} is of type {model.type}, and has no price for {asked}"
         raise QuoteError(NotOffered(words))
+
+
+def _tier_of(model: TextModel, asked: str | None) -> str:
+    """The tier of a text model: the one that its table says, or the one that is asked with."""
+    if model.tier is None and asked is None:
+        raise LimitError(
+            f"the tables do not say the tier of {model.model}. Give one, like tier='S': {', '.join(TIERS)}"
+        )
+    if model.tier and asked and model.tier != asked:
+        raise LimitError(f"tier={asked!r}: {model.model} is in tier {model.tier}; leave the tier out")
+    return str(model.tier or asked)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ratecard.card import RateCard
 from ratecard.examples import price_example, wrong_examples
 from ratecard.load.candidate_file import CandidateFile, load_candidate
-from ratecard.load.folder import read_folder, tables_from
+from ratecard.load.folder import read_folder, shipped_folder, tables_from
 from ratecard.load.insertion import Added
 from ratecard.load.promotion import promoted
 from ratecard.load.replace_files import replace_files
@@ -32,9 +32,21 @@ class Promotion(NamedTuple):
     added: tuple[Added, ...]
     digest: str
 
+    @property
+    def summary(self) -> str:
+        """`37 lines to 2 files`."""
+        lines = sum(added.last - added.first + 1 for added in self.added)
+        return f"{_count(lines, 'line')} to {_count(len(self.after), 'file')}"
+
     def write(self) -> None:
         """Write all files, or none. Raises `TableError`."""
         replace_files(self.folder, self.before, self.after)
+
+
+def folder_of(tables: Path | None) -> Path | None:
+    """The folder that is promoted to: that of a person, or that of a source checkout; None in an installed package."""
+    folder = tables or shipped_folder()
+    return None if tables is None and (folder.parent / "__init__.py").exists() else folder
 
 
 def promotion(folder: str | Path, candidate: str | Path, checked: date) -> Promotion:
@@ -47,12 +59,30 @@ def promotion(folder: str | Path, candidate: str | Path, checked: date) -> Promo
     before = RateCard(tables_from(contents))
     after = before.with_candidate(candidate)
     file = load_candidate(candidate)
-    totals, faults = _totals(before, after)
-    if faults:
+    faults = list(_rewritten(before, after, file))
+    totals, wrong = ({}, []) if faults else _totals(before, after)
+    if faults := [*faults, *wrong]:
         raise TableError(faults)
     made = promoted(contents, before.tables, after.tables, file, totals, checked)
     _prove({**contents, **made.contents}, after.tables, file)
     return Promotion(Path(folder), contents, made.contents, tuple(made.added), after.digest)
+
+
+def _rewritten(before: RateCard, after: RateCard, file: CandidateFile) -> Iterator[Fault]:
+    """The versions of the tables that the candidate changes, since they begin while it holds."""
+    for name, model in before.tables.models.items():
+        made = {version.effective: version for version in after.tables.models[name].versions}
+        for version in model.versions:
+            if made[version.effective] is not version:
+                words = (
+                    f"version {version.effective} of {name} begins while the candidate holds, and would change with it"
+                )
+                fix = (
+                    f"promote adds lines and edits none: let the candidate end on that day (until: {version.effective})"
+                )
+                home, _, line = version.place.rpartition(":")
+                words = f"{words} ({file.candidate.effective} until {file.candidate.until}). {fix}, and edit it by hand"
+                yield Fault(home, int(line), (name,), words)
 
 
 def _totals(before: RateCard, after: RateCard) -> tuple[dict[tuple[str, date], list[str | None]], list[Fault]]:
@@ -63,7 +93,7 @@ def _totals(before: RateCard, after: RateCard) -> tuple[dict[tuple[str, date], l
         old = before.tables.models.get(model.model)
         there = {version.effective for version in (old or model).versions}
         for version in model.versions:
-            book, new = after.at(version.effective), version.effective not in there
+            book, new = after.unproved.at(version.effective), version.effective not in there
             for number, example in enumerate(version.examples):
                 try:
                     total = _total(book, model, example)
@@ -118,4 +148,8 @@ def _differences(made: Tables, wanted: Tables) -> Iterator[str]:
 
 
 def _records(model: AnyModel) -> list[tuple[object, ...]]:
-    return [(version.effective, version.announced, version.source) for version in model.versions]
+    return [(version.effective, version.announced, version.source, version.reference) for version in model.versions]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

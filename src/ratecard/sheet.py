@@ -1,7 +1,7 @@
 """The price sheet: every price cell of a model, enumerated from what its version accepts."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -27,11 +27,12 @@ COLUMNS = (*FIELD_ORDER, "usage", "source_video", "total", "exact", "currency", 
 
 
 class Cell(NamedTuple):
-    """One combination of values that decide a price, and its quote."""
+    """One combination of values that decide a price, and its quote; `usage` is what is rated if not a video."""
 
     body: dict[str, Any]
     video: SourceVideo | None
     quote: Quote
+    usage: Mapping[str, Any] | None = None
 
     def row(self) -> dict[str, str]:
         """The cell as text, by column; fields that do not matter are empty."""
@@ -72,7 +73,7 @@ def _unit_cells(prices: PriceBook, model: AnyModel, version: MeteredVersion) -> 
     for usage in unit_usages(model, version):
         quote = prices.rate(usage)
         counted = {key: value for key, value in usage.items() if key not in ("type", "model")}
-        yield Cell({"model": model.model, "usage": json.dumps(counted)}, None, quote)
+        yield Cell({"model": model.model, "usage": json.dumps(counted)}, None, quote, usage)
 
 
 def _values(version: VideoVersion, name: str) -> tuple[Any, ...]:

@@ -74,6 +74,9 @@ def _attributes(charge: PerImage | PerUpscale, names: tuple[str, ...]) -> Iterat
 
 
 def _rpc_usages(charge: RpcCredits) -> Iterator[dict[str, Any]]:
-    for chain, tier in product(charge.chains, charge.tiers):
-        method = tier.methods[0].replace("*", "x")
-        yield {"type": "rpc", "network": f"{chain.chain}-{chain.networks[0]}", "calls": [{"method": method}]}
+    for chain in charge.chains:
+        # The first methods of each tier: several lines may add to one.
+        tiers = {tier.tier: tier for tier in reversed(charge.tiers) if tier.on(chain)}
+        for tier in (tier for tier in charge.tiers if tier is tiers.get(tier.tier)):
+            method = tier.methods[0].replace("*", "x")
+            yield {"type": "rpc", "network": f"{chain.chain}-{chain.networks[0]}", "calls": [{"method": method}]}

@@ -1,11 +1,14 @@
 """API key records in the shapes of the specification; decimal strings stay exact."""
 
 import json
+import pickle
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from ratecard import ApiKey, ApiKeyList
@@ -70,3 +73,135 @@ def test_a_record_of_another_shape(wrong: dict[str, Any]) -> None:
 def test_a_record_does_not_change() -> None:
     with pytest.raises(ValidationError):
         setattr(ApiKey.model_validate(RECORD), "id", "other")  # noqa: B010 - what a program might do
+
+
+def test_a_record_is_written_as_it_was_read() -> None:
+    for key in (ApiKey.model_validate(RECORD), ApiKey.model_validate_json(json.dumps(RECORD))):
+        assert key.model_dump() == RECORD
+        assert json.loads(key.model_dump_json()) == key.model_dump(mode="json") == RECORD
+        assert list(key.model_dump()) == list(RECORD)
+        assert ApiKey.model_validate_json(key.model_dump_json()) == key
+        assert pickle.loads(pickle.dumps(key)).model_dump() == RECORD  # noqa: S301 - our own
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "{}",
+        '{"id":"k"}',
+        '{"consumptionLimits":null,"usage":null,"currentPeriodUsage":null}',
+        '{"consumptionLimits":{"usd":null,"diem":null,"vcu":null},"usage":{"trailingSevenDays":null}}',
+        '{"currentPeriodUsage":{"usd":null,"diem":null},"usage":{"trailingSevenDays":{"usd":null,"vcu":"1"}}}',
+        '{"consumptionLimits":{"usd":50,"diem":10.50,"vcu":0.10000000000000000000000000001}}',
+        '{"consumptionLimits":{"usd":"50.00"},"limitPeriod":"LIFETIME"}',
+        '{"createdAt":"2026-01-01T12:00:00.000Z","expiresAt":"2027-01-01T00:00:00+02:00","lastUsedAt":null}',
+        '{"id":"k","newField":{"deep":[1.10,{"x":12345678901234567890.123456789}],"none":null},"other":true}',
+        '{"description":"日本 \\"quoted\\" \\u2028","":1}',
+    ],
+)
+def test_what_is_read_from_json_is_written_with_every_digit(written: str) -> None:
+    key = ApiKey.model_validate_json(written)
+    expected = written.replace("\\u2028", "\u2028")
+    assert key.model_dump_json() == expected
+    assert ApiKeyList.model_validate_json(f'{{"data":[{written}],"object":"list","more":1.50}}').model_dump_json() == (
+        f'{{"data":[{expected}],"object":"list","more":1.50}}'
+    )
+    assert json.loads(key.model_dump_json(indent=2)) == json.loads(written)
+
+
+def test_null_is_no_limit_and_nothing_spent() -> None:
+    key = ApiKey.model_validate({"consumptionLimits": None, "usage": None, "currentPeriodUsage": {"usd": None}})
+    assert key.consumptionLimits.usd is None
+    assert (key.usage.trailingSevenDays.diem, key.currentPeriodUsage.usd) == (Decimal(0), Decimal(0))
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5)
+    | st.decimals(allow_nan=False, allow_infinity=False),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=5), inner, max_size=2),
+    max_leaves=5,
+)  # fmt: skip
+AMOUNTS = st.none() | st.decimals(0, 10**6, allow_nan=False) | st.integers(0, 10**30)
+STRINGS = st.none() | st.decimals(0, 10**6, allow_nan=False).map(str)
+TIMES = st.none() | st.sampled_from(["2026-01-01T12:00:00.000Z", "2026-01-01T12:00:00+02:00", "2026-01-01 12:00:00Z"])
+
+
+def some(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.none() | st.fixed_dictionaries({}, optional=fields)
+
+
+SPENT = some(usd=STRINGS, diem=STRINGS, vcu=STRINGS, other=VALUES)
+RECORDS = st.fixed_dictionaries(
+    {},
+    optional={
+        "id": st.text(), "apiKeyType": st.none() | st.text(), "limitPeriod": st.none() | st.text(),
+        "consumptionLimits": some(usd=AMOUNTS, diem=AMOUNTS, vcu=AMOUNTS, eur=AMOUNTS),
+        "usage": some(trailingSevenDays=SPENT, ever=VALUES), "currentPeriodUsage": SPENT,
+        "createdAt": TIMES, "expiresAt": TIMES, "lastUsedAt": TIMES, "newField": VALUES,
+    },
+)  # fmt: skip
+
+
+@given(RECORDS)
+def test_every_record_goes_round(record: dict[str, Any]) -> None:
+    key = ApiKey.model_validate(record)
+    assert key.model_dump() == record
+    written = key.model_dump_json()
+    again = ApiKey.model_validate_json(written)
+    assert (again, again.model_dump_json()) == (key, written)
+    assert exactly(json.loads(written, parse_float=Decimal)) == exactly(record)
+    listed = ApiKeyList.model_validate({"data": [record]})
+    assert (listed.data[0], listed.model_dump_json()) == (key, f'{{"data":[{written}]}}')
+
+
+def exactly(value: Any) -> Any:
+    """Numbers as decimals: a whole one is written without a point."""
+    if isinstance(value, dict):
+        return {name: exactly(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [exactly(part) for part in value]
+    return Decimal(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def test_a_writer_without_decimals_loses_no_digit() -> None:
+    key = ApiKey.model_validate_json('{"consumptionLimits":{"usd":10.5,"diem":50}}')
+    assert key.model_dump(mode="json") == {"consumptionLimits": {"usd": 10.5, "diem": 50}}
+    longer = ApiKey.model_validate_json('{"consumptionLimits":{"usd":0.10000000000000000001}}')
+    with pytest.raises(ValueError, match=r"0\.10000000000000000001 has more digits than this writer keeps"):
+        longer.model_dump(mode="json")
+
+
+def test_a_record_is_not_that_which_it_was_read_from() -> None:
+    limits: dict[str, Any] = {"usd": 1}
+    key = ApiKey.model_validate({"consumptionLimits": limits})
+    limits["usd"] = 2
+    key.model_dump()["consumptionLimits"]["usd"] = 3
+    assert key.model_dump() == {"consumptionLimits": {"usd": 1}}
+
+
+def test_a_changed_copy_is_checked_and_written() -> None:
+    key = ApiKey.model_validate(RECORD).model_copy(update={"description": "other", "lastUsedAt": None})
+    assert (key.description, key.lastUsedAt) == ("other", None)
+    assert key.model_dump() == RECORD | {"description": "other", "lastUsedAt": None}
+    with pytest.raises(ValidationError):
+        key.model_copy(update={"createdAt": "soon"})
+    later = datetime(2026, 1, 2, tzinfo=UTC)
+    assert '"createdAt":"2026-01-02T00:00:00+00:00"' in key.model_copy(update={"createdAt": later}).model_dump_json()
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("{", "Invalid JSON: Expecting property name"),
+        ("", "Invalid JSON: Expecting value"),
+        ('{"id":"k","id":"k"}', "Invalid JSON: a key is there twice"),
+        ('{"more":NaN}', "Invalid JSON: NaN is not a number"),
+        ('{"more":1e99999999999999999999}', "Invalid JSON: 1e99999999999999999999 is not a number"),
+        ('{"more":' + "[" * 100_000, "Invalid JSON: it is nested too deeply"),
+        (b'{"id":"\xff"}', "Invalid JSON: "),
+        ('["k"]', "valid dictionary"),
+    ],
+)
+def test_json_that_is_no_record(written: str | bytes, said: str) -> None:
+    with pytest.raises(ValidationError, match=said):
+        ApiKey.model_validate_json(written)

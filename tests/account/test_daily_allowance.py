@@ -1,4 +1,4 @@
-"""What staked DIEM gives a day, and when it is refreshed."""
+"""What staked DIEM gives a day, when it is refreshed, and what tops up a balance."""
 
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ratecard import InstantError, PriceBook, daily_allowance, next_refresh
+from ratecard import InstantError, PriceBook, TopUpError, check_top_up, daily_allowance, next_refresh
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,36 @@ def test_a_time_without_a_zone_is_refused() -> None:
 
 def test_the_least_top_up_is_in_the_table(prices: PriceBook) -> None:
     assert (prices.limits.top_up.currency, prices.limits.top_up.least) == ("USD", Decimal(5))
+    assert prices.limits.top_up.paid_in == ("USDC", "USD")
     assert (prices.limits.diem.usd_per_day, prices.limits.diem.least_staked) == (Decimal(1), Decimal("0.1"))
     failed = prices.limits.failed_requests
     assert (failed.more_than, failed.within_seconds, failed.blocked_seconds) == (20, 30, 30)
     assert prices.limits.scraped_urls == 5
+
+
+@pytest.mark.parametrize("currency", ["USDC", "USD"])
+@pytest.mark.parametrize("amount", ["5", "5.000000", "1234.567890123456789"])
+def test_a_top_up_adds_what_was_paid(prices: PriceBook, amount: str, currency: str) -> None:
+    assert check_top_up(Decimal(amount), currency, prices.limits.top_up) == Decimal(amount)
+
+
+@pytest.mark.parametrize(
+    ("amount", "currency", "said"),
+    [
+        (Decimal("4.999999999999"), "USDC", "a top-up of 4.999999999999 USDC is below the least, 5 USD"),
+        (0, "USD", "a top-up of 0 USD is below the least, 5 USD"),
+        (50, "EUR", "a top-up in 'EUR' is not accepted. Allowed: USDC, USD"),
+        (50, "usdc", "a top-up in 'usdc' is not accepted. Did you mean 'USDC'? Allowed: USDC, USD"),
+        (50, None, "a top-up in None is not accepted. Allowed: USDC, USD"),
+    ],
+)
+def test_a_top_up_that_is_not_accepted(prices: PriceBook, amount: Any, currency: Any, said: str) -> None:
+    with pytest.raises(TopUpError) as caught:
+        check_top_up(amount, currency, prices.limits.top_up)
+    assert str(caught.value) == said
+
+
+@pytest.mark.parametrize("wrong", [-5, 5.5, True, "5", Decimal("NaN"), Decimal("Infinity")])
+def test_a_top_up_that_is_no_number(prices: PriceBook, wrong: Any) -> None:
+    with pytest.raises(ValueError, match=r"amount=.* must be a "):
+        check_top_up(wrong, "USDC", prices.limits.top_up)

@@ -313,7 +313,7 @@ def test_a_successor_that_is_added_with_a_fault_is_no_second_fault(card: RateCar
         ),
         (
             HEAD.format(day="2027-09-01", announced="colour: red\n") + "- retire: plain\n",
-            "3: unknown key 'colour'. Allowed here: candidate, effective, announced, proposed_by, why, changes",
+            "3: unknown key 'colour'. Allowed here: candidate, effective, until, announced, proposed_by, why, changes",
         ),
         (
             HEAD.format(day="2027-09-01", announced="") + "- retire: plain\n  retire: free\n",

@@ -23,7 +23,7 @@ def folder(tmp_path: Path) -> Path:
 def test_it_says_which_lines_it_added_and_what_the_tables_mean_now(folder: Path) -> None:
     path = candidate(folder, "- scale: {family: mixed}\n  factor: 2\n- retire: talker\n")
     sent = run(path, "--tables", folder, "--checked", "2027-08-20")
-    assert (sent.exit_code, sent.stderr) == (0, "")
+    assert (sent.exit_code, sent.stderr) == (0, f"Tables: {folder}\n")
     digest = ratecard.load_rate_card(folder).digest
     assert sent.stdout.splitlines() == [
         "text/words.yaml:7-7: talker, retired on 2027-09-01",
@@ -57,7 +57,7 @@ def test_a_refusal_is_told_by_file_and_line_with_status_1(folder: Path) -> None:
     assert run(path, "--tables", folder).exit_code == 0
     sent = run(path, "--tables", folder)
     assert (sent.exit_code, sent.stdout) == (1, "")
-    assert sent.stderr == f"{path}:6: changes nothing: talker is retired already, on 2027-09-01\n"
+    assert sent.stderr == f"Tables: {folder}\n{path}:6: changes nothing: talker is retired already, on 2027-09-01\n"
 
 
 def test_wrong_use_has_status_2(folder: Path, tmp_path: Path) -> None:
@@ -74,7 +74,8 @@ def test_without_a_folder_it_is_that_of_the_checkout_and_never_that_of_a_package
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = candidate(folder, "- retire: talker\n")
-    monkeypatch.setattr("ratecard.doors.cli.promote.shipped_folder", lambda: folder)
+    monkeypatch.chdir(tmp_path)  # outside of the checkout that the tests are run in
+    monkeypatch.setattr("ratecard.promote.shipped_folder", lambda: folder)
     assert run(path, "--dry-run").exit_code == 0
     (tmp_path / "__init__.py").write_text("")
     sent = run(path)

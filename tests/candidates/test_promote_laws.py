@@ -2,7 +2,7 @@
 
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 from json import dumps
 from pathlib import Path
@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from overlays import HEAD, without
 
 from ratecard import PriceBook, QuoteError, RateCard, TableError, load_rate_card
+from ratecard.candidate_rates import attributes_of
 from ratecard.examples import price_example
 from ratecard.load.folder import read_folder, shipped_folder, tables_from
 from ratecard.promote import promotion
@@ -27,6 +28,11 @@ FIRST, LAST = date(2026, 8, 1), date(2027, 12, 31)
 REASONS = (
     "matches nothing: .* has (no|a) price on",
     "has a version from .* already",
+    "is rounded to 0",
+    "a model is retired for good, and until ends",
+    "begins while the candidate holds, and would change with it",
+    r"which is in the window of this candidate$",
+    r"^from .* on \(.*\): (matches nothing|fits|the rate at)",
     "changes nothing",
     "retired on .*, but the first version takes effect on",
     "is retired already",
@@ -52,7 +58,7 @@ factors = st.integers(1, 30_000).map(lambda number: f"{number // 10_000}.{number
 @st.composite
 def changes(draw: st.DrawFn) -> str:
     name = draw(st.sampled_from(NAMES))
-    kind = draw(st.sampled_from(["set", "set", "scale", "scale", "family", "retire"]))
+    kind = draw(st.sampled_from(["set", "set", "scale", "scale", "family", "percent", "percent", "retire"]))
     if kind == "retire":
         successor = draw(st.none() | st.sampled_from(NAMES))
         return f"- retire: {name}\n" + (f"  successor: {successor}\n" if successor else "")
@@ -63,14 +69,38 @@ def changes(draw: st.DrawFn) -> str:
         named: Mapping[str, tuple[str, ...]] = {**default, **rate.attributes}
         where = f"  where: {dumps(named)}\n" if named else ""
         return f"- set: {name}\n  charge: {charge.charge}\n  rate: {draw(factors)}\n{where}"
+    step = draw(
+        st.sampled_from(["", "  round: {to: 0.0001, mode: half-up}\n", "  round: {to: 0.00000001, mode: up}\n"])
+    )
+    if kind == "percent":
+        names = sorted({attribute for has in _attributes(name) for attribute in has})
+        attribute = draw(st.none() | st.sampled_from(names)) if names else None
+        values = sorted({value for has in _attributes(name) for value in has.get(attribute or "", ())})
+        meant = f"  where: {{{attribute}: {dumps(values)}}}\n" if attribute else ""
+        return f"- scale: {{model: {name}}}\n{meant}  percent: {draw(st.integers(-99, 300))}%\n{step}"
     what = f"family: {CARD.tables.families[name]}" if kind == "family" else f"model: {name}"
-    return f"- scale: {{{what}}}\n  factor: {draw(factors)}\n"
+    return f"- scale: {{{what}}}\n  factor: {draw(factors)}\n{step}"
 
 
-@given(st.lists(changes(), min_size=1, max_size=4), days, st.none() | days)
-@settings(max_examples=40, deadline=None)
-def test_promote_then_load_is_the_candidate(parts: list[str], day: date, announced: date | None) -> None:
-    head = HEAD.format(day=day, announced=f"announced: {announced}\n" if announced else "")
+def _attributes(name: str) -> Iterator[Mapping[str, tuple[str, ...]]]:
+    for version in MODELS[name].versions:
+        for charge in version.charges:
+            yield from (attributes_of(charge, rate) for rate in charge.rates)
+
+
+@given(
+    changes().map(lambda only: [only]) | st.lists(changes(), min_size=1, max_size=4),
+    days,
+    st.none() | days,
+    st.none() | st.integers(1, 300),
+)
+@settings(max_examples=60, deadline=None)
+def test_promote_then_load_is_the_candidate(
+    parts: list[str], day: date, announced: date | None, length: int | None
+) -> None:
+    until = day + timedelta(days=length) if length else None
+    more = (f"announced: {announced}\n" if announced else "") + (f"until: {until}\n" if until else "")
+    head = HEAD.format(day=day, announced=more)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "c.yaml"
         path.write_text(head + "".join(parts))
@@ -82,7 +112,7 @@ def test_promote_then_load_is_the_candidate(parts: list[str], day: date, announc
             for fault in error.faults:
                 assert re.search("|".join(REASONS), fault.message), str(fault)
             return
-    event(f"promoted {len(made.after)} files")
+    event(f"promoted {len(made.after)} files, {'for some days' if until else 'for good'}")
     before = read_folder(None)
     for name, content in made.after.items():
         lines = [(added.first, added.last) for added in made.added if added.file == name]

@@ -109,6 +109,14 @@ def test_what_the_base_says_of_itself_is_not_said_of_the_new_version(folder: Pat
         assert word not in made.added[0].text
 
 
+def test_the_page_of_the_base_is_not_that_of_the_new_version(folder: Path) -> None:
+    file, page = folder / "video" / "mixed.yaml", "        reference: https://example.com/old\n"
+    file.write_text(file.read_text().replace("        source:", f"{page}        source:"))
+    made = promote(folder, candidate(folder, "- set: sized\n  charge: fee\n  rate: 0.25\n"))
+    assert page not in made.added[0].text
+    assert page in file.read_text()
+
+
 @pytest.mark.parametrize("order", [["source", "checked", "effective"], ["checked", "effective", "source"]])
 def test_the_dates_of_a_version_stand_in_any_order(tmp_path: Path, order: list[str]) -> None:
     words = {"source": "source: made up", "checked": "checked: 2027-01-01", "effective": "effective: 2027-01-01"}

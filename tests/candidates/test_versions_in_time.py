@@ -14,6 +14,7 @@ import ratecard
 from ratecard import InstantError, PriceBook, QuoteError, RateCard
 from ratecard.deprecation import Deprecation
 from ratecard.promote import promotion
+from ratecard.tables.limits import Rates
 from ratecard.tables.video import VideoModel, VideoVersion
 
 FACTS = Path(__file__).parent.parent / "facts"
@@ -132,7 +133,7 @@ def test_books_of_nearby_instants_share_the_video_versions_that_they_have_in_com
         model, version = year.at(day).in_effect(name)
         assert isinstance(model, VideoModel)
         assert isinstance(version, VideoVersion)
-        return year.video_pricer(model, version)
+        return year.video_pricer(model, version, Rates())
 
     assert pricer(date(2027, 5, 1), "year") is pricer(date(2027, 5, 31), "year")
     assert pricer(date(2027, 5, 31), "year") is not pricer(date(2027, 6, 1), "year")

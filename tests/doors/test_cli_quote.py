@@ -110,7 +110,12 @@ def test_fields_without_effect_are_named(quote: Quote) -> None:
 
 
 def test_a_note_says_why_a_rate_was_taken(quote: Quote) -> None:
-    assert "(height unknown: dearest tier)\n" in quote("--model=topaz-video-upscale", "--duration=5s").stdout
+    unknown = "(height unknown: dearest tier; frame rate unknown: x2 as from 48 per second)\n"
+    assert unknown in quote("--model=topaz-video-upscale", "--duration=5s").stdout
+    assert (
+        "(height unknown: dearest tier)\n"
+        in quote("--model=topaz-video-upscale", "--duration=5s", "--target-fps=30").stdout
+    )
 
 
 def test_a_source_video_decides_tier_and_seconds(quote: Quote) -> None:

@@ -36,7 +36,7 @@ def edit(folder: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
-@pytest.mark.parametrize("command", [[], ["check"], ["explain"], ["models"], ["quote"], ["sheet"]])
+@pytest.mark.parametrize("command", [[], ["check"], ["explain"], ["models"], ["quote"], ["rate"], ["sheet"]])
 @pytest.mark.parametrize("flag", ["--help", "-h"])
 def test_help_teaches(command: list[str], flag: str) -> None:
     sent = run(*command, flag)
@@ -82,7 +82,7 @@ def test_check_tells_every_fault_by_file_and_line(folder: Path) -> None:
     assert [line.split(" ")[0] for line in sent.stdout.splitlines()] == ["video/ovi.yaml:10:", "video/ovi.yaml:23:"]
     assert "unknown key 'colour'" in sent.stdout
     assert "rate '0.2Z' is not a number" in sent.stdout
-    assert sent.stderr == "2 faults in the tables\n"
+    assert sent.stderr == f"Tables: {folder}\n2 faults in the tables\n"
 
 
 def test_check_as_json_is_the_nested_tree_of_requests(folder: Path) -> None:
@@ -178,6 +178,27 @@ def test_explain_shows_list_rates_with_their_markup_and_later_versions() -> None
     assert "7 x 1.25" in run("explain", DAY, "seedance-2-0-text-to-video-basic").stdout
     assert "Later versions: 2026-10-16" in run("explain", DAY, "flux-3-text-to-video").stdout
     assert "Earlier versions: 2026-09-28" in run("explain", "--at=2026-10-16", "flux-3-text-to-video").stdout
+
+
+def test_explain_shows_what_a_text_model_charges_for_searches() -> None:
+    sent = run("explain", DAY, "grok-4-3")
+    assert "A request may say" not in sent.stdout
+    searches = sent.stdout.partition("web search: surcharge, a rate per ")[2].splitlines()
+    assert searches[1:4] == [
+        "  counted by: web_search_requests",
+        "  switched by: enable_web_search",
+        "  priced as: web-search",
+    ]
+    assert searches[5].split()[0] == "$10.00"
+    assert searches[5].split()[1].startswith("surcharges.yaml:")
+    assert "x search: surcharge" in sent.stdout
+    assert "search: " not in run("explain", DAY, "tts-kokoro").stdout
+
+
+def test_explain_shows_the_formula_of_video_tokens() -> None:
+    formula = "  tokens: seconds x width x height x frames_per_second / pixels_per_token\n  frames_per_second: 24\n"
+    assert formula in run("explain", DAY, "seedance-2-0-text-to-video-basic").stdout
+    assert "tokens: seconds" not in run("explain", DAY, "kling-o3-pro-text-to-video").stdout
 
 
 def test_explain_as_json_has_the_same_rates() -> None:

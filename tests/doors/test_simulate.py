@@ -196,7 +196,8 @@ def test_a_run_that_is_stopped_leaves_nothing_half_written(
     started = subprocess.Popen(
         [sys.executable, "-m", "ratecard", *words], env=os.environ | {"TMPDIR": str(work)}, stderr=subprocess.PIPE
     )
-    while not list(work.iterdir()) and started.poll() is None:  # the engine works in a folder of its own
+    # The engine works in a folder of its own; Python tries the temporary folder first, with a file of another name.
+    while not list(work.glob("ratecard-*")) and started.poll() is None:
         time.sleep(0.01)
     started.send_signal(number)
     _, said = started.communicate(timeout=60)

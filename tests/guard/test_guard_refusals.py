@@ -71,7 +71,7 @@ def test_an_edit_of_a_rate_in_effect_is_refused_at_its_line(folder: Path) -> Non
         "if it was wrong from the start, say `correction: reason` in it"
     )
     assert (empty, legend) == ("", "Key: ~ changed, + added, - removed")
-    assert sent.stderr == "1 change refused\n"
+    assert sent.stderr == f"Tables: {folder}\n1 change refused\n"
 
 
 def test_a_correction_is_one(folder: Path) -> None:
@@ -386,7 +386,7 @@ def test_two_versions_with_a_slip_are_told_each_once(tmp_path: Path) -> None:
     write(folder, edited(again, newer("per_clip.yaml", "2027-03-01"), files=files))
     sent = check(folder)
     assert [line.rpartition(" in version ")[2] for line in sent.stdout.splitlines()[:2]] == ["2027-02-01", "2027-01-01"]
-    assert sent.stderr == "2 changes refused\n"
+    assert sent.stderr == f"Tables: {folder}\n2 changes refused\n"
 
 
 def test_a_version_that_ends_a_promotion_is_compared_with_what_was_there(tmp_path: Path) -> None:
@@ -423,7 +423,7 @@ def test_an_edit_that_waits_is_free_but_not_of_any_size(folder: Path) -> None:
 def test_wrong_examples_and_refusals_are_told_together(folder: Path) -> None:
     rewrite(folder, last("480p, rate: 0.10", "480p, rate: 0.125", BASE[SECOND]))
     sent = check(folder)
-    assert sent.stderr == "1 fault in the tables, 1 change refused\n"
+    assert sent.stderr == f"Tables: {folder}\n1 fault in the tables, 1 change refused\n"
     assert "the example says 0.5" in sent.stdout
     assert "and was edited" in sent.stdout
 
@@ -445,7 +445,7 @@ def test_json_is_the_same_tree_and_has_the_diff(folder: Path) -> None:
 
 def test_two_refusals_are_counted(folder: Path) -> None:
     write(folder, {name: text for name, text in BASE.items() if name not in (SECOND, "tokens.yaml")})
-    assert check(folder).stderr == "2 changes refused\n"
+    assert check(folder).stderr == f"Tables: {folder}\n2 changes refused\n"
 
 
 def test_now_is_the_instant_where_none_is_named(folder: Path) -> None:
@@ -456,7 +456,7 @@ def test_now_is_the_instant_where_none_is_named(folder: Path) -> None:
 
 def test_unsound_tables_of_either_side_are_refused_first(folder: Path) -> None:
     rewrite(folder, BASE[SECOND].replace("rate: 0.20", "rate: twenty"))
-    assert check(folder).stderr == "2 faults in the tables\n"
+    assert check(folder).stderr == f"Tables: {folder}\n2 faults in the tables\n"
     git(folder, "commit", "-q", "-a", "-m", "broken")
     rewrite(folder, BASE[SECOND])
     assert check(folder).stdout.startswith(f"HEAD:{SECOND}:22: rate 'twenty' is not a number")

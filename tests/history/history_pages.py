@@ -9,15 +9,18 @@ from starlette.testclient import TestClient
 
 from ratecard import LineItem, Quote
 from ratecard.ledger.store import Ledger
+from ratecard.tables.limits import Rates
 
 PATH = "/billing/usage-history"
+RATES = Rates(DIEM=Decimal(1), BUNDLED_CREDITS=Decimal(1))
 WHEN = datetime(2026, 10, 1, tzinfo=UTC)
 
 
-def quote_of(*amounts: Decimal | str) -> Quote:
+def quote_of(*amounts: Decimal | str, currency: str = "USD") -> Quote:
     """A quote with one line an amount."""
     lines = tuple(LineItem("sku", Decimal(1), "unit", Decimal(each), Decimal(each), "m.yaml:1") for each in amounts)
-    return Quote("model, 1", Decimal(0), Decimal(0), "USD", lines, date(2026, 1, 1), "digest", type="image")
+    total = sum((line.amount for line in lines), Decimal(0))
+    return Quote("model, 1", total, total, currency, lines, date(2026, 1, 1), "digest", type="image", rates=RATES)
 
 
 def append_each(ledger: Ledger, *amounts: str, account: str = "a", currency: str = "USD", prefix: str = "r") -> None:

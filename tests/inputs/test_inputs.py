@@ -2,8 +2,11 @@
 
 import pytest
 from input_case import InputCase
+from ledger_inputs import LEDGER_INPUTS
+from table_inputs import TABLE_INPUTS
+from usage_inputs import USAGE_INPUTS
 
-CASES: list[InputCase] = []
+CASES: list[InputCase] = [*LEDGER_INPUTS, *TABLE_INPUTS, *USAGE_INPUTS]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -25,8 +25,8 @@ def amount_of(charge: VideoCharge, request: Request) -> Fraction:
         return seconds * pixels_of(charge, request) * 24 / 1024 / 1_000_000 * rate_of(charge, request)
     if isinstance(charge, UpscaleRate):
         height = source.height * int(body.get("upscale_factor", 2)) if source and source.height else None
-        fps = body.get("target_fps") or (source and source.fps) or 0
-        return seconds_of(request) * rate_of(charge, request, height) * (2 if fps >= 48 else 1)
+        fps = body.get("target_fps") or (source.fps if source else None)
+        return seconds_of(request) * rate_of(charge, request, height) * (2 if fps is None or fps >= 48 else 1)
     if isinstance(charge, InterpolationRate):
         rate = rate_of(charge, request, source.height if source else None)
         return seconds_of(request) * int(body.get("slowdown_factor", 1)) * Fraction(body["target_fps"]) * rate / 60

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from ratecard import LedgerEntry, LineItem, Quote
 from ratecard.ledger.store import Ledger
 from ratecard.ledger.walk import Walk
+from ratecard.tables.limits import Rates
 
+RATES = Rates(DIEM=Decimal(1), BUNDLED_CREDITS=Decimal(1))
 WHEN = datetime(2026, 10, 1, 12, 30, 1, 250_000, tzinfo=UTC)
 
 
@@ -34,7 +36,7 @@ def quote_of(*amounts: Decimal | str, model: str = "m") -> Quote:
         for place, amount in enumerate(amounts)
     )
     total = sum((line.amount for line in lines), Decimal(0))
-    return Quote(model, total, total, "USD", lines, date(2026, 1, 1), "digest", type="image")
+    return Quote(model, total, total, "USD", lines, date(2026, 1, 1), "digest", type="image", rates=RATES)
 
 
 AMOUNTS = st.decimals(min_value=0, max_value=10**20, allow_nan=False, allow_infinity=False)

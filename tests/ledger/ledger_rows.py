@@ -48,4 +48,7 @@ _TEXTS = st.text(min_size=1)
 _NUMBERS = st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**20), max_value=10**20)
 _COUNTS = st.none() | st.integers(0, 10**18)
 _DETAILS = st.builds(InferenceDetails, _TEXTS, _COUNTS, _COUNTS, _COUNTS)
-ROWS = st.builds(LedgerEntry, _TEXTS, _TEXTS, _NUMBERS, _NUMBERS, _NUMBERS, _TEXTS, st.text(), st.none() | _DETAILS)
+_CURRENCIES = st.sampled_from(["USD", "DIEM", "BUNDLED_CREDITS", "EUR", "JPY"])
+ROWS = st.builds(
+    LedgerEntry, _TEXTS, _TEXTS, _NUMBERS, _NUMBERS, _NUMBERS, _CURRENCIES, st.text(), st.none() | _DETAILS
+)

@@ -2,13 +2,14 @@
 
 import csv
 import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ratecard import LedgerError, RateCardError, read_ledger
+from ratecard import LedgerError, RateCardError, ledger_csv, ledger_json, read_ledger
 
 ROW = {"timestamp": "t", "sku": "s", "pricePerUnitUsd": 1, "unit": 2, "amount": -2, "currency": "USD"}
 HEADING = "timestamp,sku,pricePerUnitUsd,unit,amount,currency,notes,requestId,promptTokens\n"
@@ -101,3 +102,40 @@ def test_anything_is_read_or_refused(content: str | bytes) -> None:
         read_ledger(content)
     except LedgerError as error:
         assert str(error)
+
+
+@pytest.mark.parametrize("name", ["pricePerUnitUsd", "unit", "amount"])
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        ("1e400", "1" + "0" * 400),
+        ("-9.5E+400", "-95" + "0" * 399),
+        ("1e-400", "0." + "0" * 399 + "1"),
+        ("12E-1", "1.2"),
+        ("1E+2", "100"),
+        ("+5", "5"),
+        ("0e5", "0"),
+    ],
+)
+def test_an_exponent_is_read_to_the_limit_and_written_out(name: str, given: str, written: str) -> None:
+    cells = {"timestamp": "t", "sku": "s", "pricePerUnitUsd": "1", "unit": "2", "amount": "-2", "currency": "USD"}
+    cells[name] = given
+    lines = f"{','.join(cells)}\n{','.join(cells.values())}\n"
+    as_json = json.dumps([{key: value for key, value in cells.items() if key != name}])
+    as_json = as_json.replace("}]", f', "{name}": {given.removeprefix("+")}}}]')
+    place = list(cells).index(name)
+    for content in (lines, as_json):
+        [row] = read_ledger(content)
+        again = ledger_csv([row]).splitlines()[1].split(",")[place]
+        assert again.rstrip("0").rstrip(".") in (written.rstrip("0").rstrip("."), written)
+        assert Decimal(again) == Decimal(written) == read_ledger(ledger_json([row]))[0][place]
+
+
+@pytest.mark.parametrize("given", ["1e401", "-1e401", "1e-401", "9.99e-401", "1e999999999999", "Infinity", "-NaN", ""])
+def test_a_number_beyond_the_limit_is_refused(given: str) -> None:
+    said = refusal(f"{HEADING}t,s,1,{given},-2,USD\n")
+    assert said == ("row 1: unit is missing" if not given else f"row 1: unit '{given}' is not a number")
+    if given and given[-1].isdigit():
+        shown = Decimal(given) if abs(Decimal(given).adjusted()) < 10**6 else Decimal("1E+999999999999")
+        said = refusal(json.dumps([ROW]).replace('"unit": 2', f'"unit": {given}'))
+        assert said == f"row 1: unit '{shown}' is not a number"

@@ -106,10 +106,10 @@ def test_a_file_that_is_cut_off_says_where(
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     file = tmp_path / "ledger.csv"
-    with pytest.raises(LedgerError, match="No such file"):
-        list(iter_ledger(file))
-    with pytest.raises(LedgerError, match="Is a directory"):
-        list(iter_ledger(tmp_path))
+    for path, said in ((file, "No such file or directory"), (tmp_path, "Is a directory")):
+        with pytest.raises(LedgerError) as refused:
+            list(iter_ledger(path))
+        assert str(refused.value) == f"{path}: {said}"
     for count in (0, 20_000, 300_000):
         file.write_bytes(b"timestamp,sku,pricePerUnitUsd,unit,amount,currency\n" + b"\n" * count + b"\xff")
         with pytest.raises(LedgerError) as caught:

@@ -15,7 +15,7 @@ def test_the_rows_of_a_quote_sum_to_minus_what_is_charged(prices: PriceBook, usa
     rows = rows_of(quote)
     assert sum(row.amount for row in rows) == -quote.total
     for row in rows:
-        assert row.amount == -(row.unit * row.price_per_unit_usd) <= 0
+        assert row.amount == -(row.unit * row.price_per_unit) <= 0
     assert len(rows) == (1 if quote.type == "video" else len(quote.lines))
     assert len({row.sku for row in rows}) == len(rows)
 
@@ -98,13 +98,16 @@ class Nowhere(tzinfo):
 
 @pytest.mark.parametrize("zone", [None, Nowhere()])
 def test_a_time_without_a_zone_is_refused(prices: PriceBook, zone: tzinfo | None) -> None:
-    with pytest.raises(InstantError, match=r"has no time zone. Write an aware one"):
-        prices.rate(USAGES[0]).ledger_entries(timestamp=WHEN.replace(tzinfo=zone), request_id="r")
+    when = WHEN.replace(tzinfo=zone)
+    with pytest.raises(InstantError) as caught:
+        prices.rate(USAGES[0]).ledger_entries(timestamp=when, request_id="r")
+    assert str(caught.value) == f"{when!r} has no time zone. Write an aware one, like datetime(..., tzinfo=UTC)"
 
 
 def test_currencies_are_those_of_real_exports(prices: PriceBook) -> None:
     quote = prices.rate(USAGES[0])
     for currency in ("USD", "DIEM", "BUNDLED_CREDITS"):
         assert {row.currency for row in rows_of(quote, currency=currency)} == {currency}
-    with pytest.raises(ValueError, match=r"currency='usd'. Allowed: USD, DIEM, BUNDLED_CREDITS"):
+    with pytest.raises(ValueError) as caught:
         rows_of(quote, currency="usd")
+    assert str(caught.value) == "currency='usd'. Allowed: USD, DIEM, BUNDLED_CREDITS"

@@ -83,4 +83,5 @@ def made_up(
     facts = "effective: 2026-01-01, checked: 2026-01-02, source: made up"
     version = f"{facts}, {more} charges: [{charges}], rounding: none, examples: [{{usage: {{}}, total: 0}}]}}]}}\n"
     (folder / "m.yaml").write_text(head + version + surcharges, encoding="utf-8")
-    return ratecard.load_rate_card(folder).at(date(2026, 2, 1))
+    # Its one example says nothing of the charges.
+    return ratecard.load_rate_card(folder).unproved.at(date(2026, 2, 1))

@@ -43,8 +43,13 @@ def test_an_embedding_has_no_cache_and_searches_nothing(prices: PriceBook) -> No
     cached = usage_of(prompt_tokens=10, prompt_tokens_details={"cached_tokens": 5})
     said = {"usage.prompt_tokens_details.cached_tokens": ["No price is known for cache_input tokens of this model"]}
     assert refused(prices, cached) == said
-    searching = usage_of(prompt_tokens=10) | {"web_search_requests": -1, "service_parameters": 5}
-    assert prices.rate(searching) == prices.rate(usage_of(prompt_tokens=10))
+    searching = usage_of(prompt_tokens=10) | {"web_search_requests": 0, "service_parameters": {}}
+    (said_of_keys,) = refused(prices, searching)[""]
+    assert said_of_keys.startswith("Unrecognized key(s) in object: 'web_search_requests', 'service_parameters'.")
+    inside = usage_of(prompt_tokens=10, server_tool_use={"web_search_requests": 1})
+    assert refused(prices, inside) == {
+        "usage.server_tool_use.web_search_requests": ["No price is known for this count"]
+    }
 
 
 @pytest.mark.parametrize("given", [None, -1, 0.5, True, "1"])

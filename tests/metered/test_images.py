@@ -108,7 +108,7 @@ def test_a_model_that_only_makes_images_larger(tmp_path: Path) -> None:
 
 
 def test_fields_without_effect_are_named(prices: PriceBook) -> None:
-    quote = prices.rate({"type": "image", "model": "flux-2-pro", "resolution": "x", "quality": "y", "prompt": "z"})
+    quote = prices.rate({"type": "image", "model": "flux-2-pro", "resolution": "x", "quality": "y"})
     assert quote.ignored == ("resolution", "quality")
     assert prices.rate({"type": "image", "model": "qwen-image-3", "quality": "y"}).ignored == ("quality",)
 

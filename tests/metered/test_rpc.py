@@ -41,20 +41,64 @@ def test_the_worked_examples(prices: PriceBook, network: str, method: str, price
         ("standard", 1, "eth_call eth_getLogs eth_blockNumber net_version web3_clientVersion"),
         ("advanced", 2, "trace_block trace_filter debug_traceTransaction txpool_inspect txpool_status arbtrace_call"),
         ("large", 4, "trace_replayBlockTransactions trace_replayTransaction txpool_content arbtrace_replayTransaction"),
-        ("large", 4, "arbtrace_replayBlockTransactions getLargestAccounts getSupply"),
-        ("standard", 1, "getBalance getAccountInfo getBlock sendTransaction"),
+        ("large", 4, "arbtrace_replayBlockTransactions"),
     ],
 )
-@pytest.mark.parametrize(
-    ("network", "base"),
-    [("ethereum-mainnet", 20), ("base-mainnet", 20), ("starknet-mainnet", 20), ("zksync-mainnet", 30),
-     ("solana-mainnet", 30)],
-)  # fmt: skip
+@pytest.mark.parametrize(("network", "base"), [("ethereum-mainnet", 20), ("base-mainnet", 20), ("zksync-mainnet", 30)])
 def test_credits_are_those_of_the_chain_times_the_tier(
     prices: PriceBook, network: str, base: int, tier: str, factor: int, methods: str
 ) -> None:
     for method in methods.split():
         assert credits(prices, batch(network, method)) == {f"{network.split('-')[0]}-{tier}": base * factor}
+
+
+@pytest.mark.parametrize(
+    ("network", "methods", "credits_of"),
+    [
+        ("solana-mainnet", "getLargestAccounts getSupply", {"solana-large": 240}),
+        ("solana-devnet", "getBalance getAccountInfo getBlock sendTransaction", {"solana-standard": 120}),
+        ("starknet-mainnet", "starknet_call starknet_getBlockWithTxs", {"starknet-standard": 40}),
+        ("zksync-mainnet", "zks_getBlockDetails eth_call", {"zksync-standard": 60}),
+        ("arbitrum-mainnet", "arb_getRawBlockMetadata", {"arbitrum-standard": 20}),
+        ("optimism-mainnet", "optimism_syncStatus", {"optimism-standard": 20}),
+        ("base-sepolia", "optimism_syncStatus", {"base-standard": 20}),
+        ("blast-mainnet", "optimism_syncStatus", {"blast-standard": 20}),
+        ("polygon-amoy", "bor_getAuthor", {"polygon-standard": 20}),
+        ("linea-mainnet", "linea_estimateGas", {"linea-standard": 20}),
+        ("scroll-mainnet", "scroll_syncStatus", {"scroll-standard": 20}),
+    ],
+)
+def test_methods_that_only_some_chains_have(
+    prices: PriceBook, network: str, methods: str, credits_of: dict[str, int]
+) -> None:
+    assert credits(prices, batch(network, *methods.split())) == credits_of
+
+
+@pytest.mark.parametrize(
+    ("network", "methods"),
+    [
+        ("ethereum-mainnet", "getLargestAccounts getSupply getBalance sendTransaction starknet_call zks_gasPerPubdata"),
+        (
+            "base-mainnet",
+            "getLargestAccounts arb_getRawBlockMetadata bor_getAuthor linea_estimateGas",
+        ),
+        ("polygon-mainnet", "optimism_syncStatus starknet_call"),
+        ("solana-mainnet", "eth_call net_version web3_clientVersion trace_block debug_traceTransaction txpool_content"),
+        ("starknet-mainnet", "eth_call getSupply trace_replayTransaction"),
+        ("zksync-mainnet", "arb_getRawBlockMetadata getBlock"),
+    ],
+)
+def test_a_method_that_the_chain_does_not_have(prices: PriceBook, network: str, methods: str) -> None:
+    chain = network.partition("-")[0]
+    for method in methods.split():
+        said = {"calls.0.method": [f"This method is not supported on {chain}: {method}"]}
+        assert refused(prices, batch(network, method)) == said
+        assert credits(prices, batch(network, {"method": method, "failed": True})) == {"failed": 5}
+
+
+def test_a_wrong_network_does_not_accuse_the_methods(prices: PriceBook) -> None:
+    assert list(refused(prices, batch("atlantis-mainnet", "eth_call", "getSupply"))) == ["network"]
+    assert list(refused(prices, batch("atlantis-mainnet", "nothing"))) == ["network", "calls.0.method"]
 
 
 def test_a_batch_is_the_sum_of_its_items(prices: PriceBook) -> None:
@@ -71,8 +115,11 @@ def test_a_batch_is_the_sum_of_its_items(prices: PriceBook) -> None:
 
 
 def test_a_failed_call_costs_five_credits_whatever_it_was(prices: PriceBook) -> None:
-    for network, method in (("ethereum-mainnet", "eth_call"), ("solana-mainnet", "getSupply")):
-        assert credits(prices, batch(network, {"method": method, "failed": True})) == {"failed": 5}
+    for network in ("ethereum-mainnet", "solana-mainnet"):
+        for method in ("eth_call", "getSupply", "eth_subscribe", "no_such_method", "rm -rf", ""):
+            assert credits(prices, batch(network, {"method": method, "failed": True})) == {"failed": 5}
+    mixed = batch("base-mainnet", "eth_call", {"method": "no_such_method", "failed": True})
+    assert prices.rate(mixed).total == 25 * CREDIT
 
 
 def test_every_network_of_the_table_has_a_price(prices: PriceBook) -> None:
@@ -81,7 +128,8 @@ def test_every_network_of_the_table_has_a_price(prices: PriceBook) -> None:
     names = [f"{chain.chain}-{network}" for chain in charge.chains for network in chain.networks]
     assert len(names) == len(set(names)) > 20
     for name in names:
-        assert prices.rate(batch(name, "eth_call")).total in (20 * CREDIT, 30 * CREDIT)
+        method = {"solana": "getBalance", "starknet": "starknet_call"}.get(name.partition("-")[0], "eth_call")
+        assert prices.rate(batch(name, method)).total in (20 * CREDIT, 30 * CREDIT)
 
 
 @pytest.mark.parametrize("given", ["ethereum", "Ethereum-mainnet", "atlantis-mainnet", "", "ethereum-mainnet "])
@@ -101,7 +149,7 @@ def test_a_method_that_the_api_rejects_or_does_not_know(prices: PriceBook, metho
     usage = batch("ethereum-mainnet", "eth_call", {"method": method})
     assert refused(prices, usage) == {"calls.1.method": [f"This method is not supported: {method}"]}
     usage["calls"][1]["failed"] = True
-    assert list(refused(prices, usage)) == ["calls.1.method"], "a failed call of such a method is refused too"
+    assert credits(prices, usage) == {"ethereum-standard": 20, "failed": 5}, "what was called and failed is charged so"
 
 
 @pytest.mark.parametrize(

@@ -71,9 +71,16 @@ def test_a_parameter_that_is_no_such_word(prices: PriceBook, name: str, given: A
 
 
 def test_parameters_that_price_nothing_are_checked_and_named(prices: PriceBook) -> None:
-    inert = dict.fromkeys(SWITCHES[2:], True) | {"character_slug": "alan", "made_up": 5}
+    inert = dict.fromkeys(SWITCHES[2:], True) | {"character_slug": "alan"}
     quote = prices.rate(usage_of(service_parameters={**inert, "enable_web_search": "on"}))
     assert set(quote.ignored) == {f"service_parameters.{name}" for name in (*SWITCHES[2:], "character_slug")}
+
+
+def test_a_parameter_that_is_not_known_is_refused(prices: PriceBook) -> None:
+    said = {
+        "service_parameters": ["Unrecognized key(s) in object: 'enable_web_serch'. Did you mean 'enable_web_search'?"]
+    }
+    assert refused(prices, usage_of(service_parameters={"enable_web_serch": "on"})) == said
 
 
 def test_everything_wrong_is_told_at_once(prices: PriceBook) -> None:
@@ -95,6 +102,8 @@ def test_everything_wrong_is_told_at_once(prices: PriceBook) -> None:
         ("enable_web_search=on&enable_x_search=true", {"enable_x_search": False}, 1),
         ("enable_web_search=off&enable_web_search=on", {}, 1),
         ("character_slug=alan:turing&enable_web_search=on", {}, 1),
+        ("disable_thinking=true:enable_web_search=on", {}, 1),
+        ("enable_web_search=on:character_slug=alan:turing", {}, 1),
         ("", {}, 0),
         ("&", {"enable_web_search": "on"}, 1),
     ],
@@ -115,6 +124,7 @@ def test_parameters_in_the_models_name(prices: PriceBook, suffix: str, body: dic
         ("zzz", {"model": ["Unrecognized parameter in the model name: 'zzz'."]}),
         ("enable_web_search", {"service_parameters.enable_web_search": [
             "Invalid enum value. Expected 'off' | 'on' | 'auto', received ''"]}),
+        ("enable_web_search=on:zzz=1", {"model": ["Unrecognized parameter in the model name: 'zzz'."]}),
         ("enable_x_search=yes", {"service_parameters.enable_x_search": ["Expected boolean, received string"]}),
     ],
 )  # fmt: skip

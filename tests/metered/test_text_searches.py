@@ -87,18 +87,42 @@ def test_the_lines_of_searches_follow_those_of_tokens_and_say_how_many(prices: P
     ("model", "counts", "parameters", "path", "what"),
     [
         (NO_X, {"x": 1}, {}, "x_search_results", "x search"),
-        (NO_X, {}, {"enable_x_search": True}, "service_parameters.enable_x_search", "x search"),
-        (NO_X, {"x": 0}, {"enable_x_search": True}, "service_parameters.enable_x_search", "x search"),
-        (NO_X, {"web": 1}, {"enable_x_search": True}, "service_parameters.enable_x_search", "x search"),
+        (NO_X, {"x": 1}, {"enable_x_search": True}, "x_search_results", "x search"),
         (ONLY_SCRAPING, {"web": 1}, {}, "web_search_requests", "web search"),
         (ONLY_SCRAPING, {"web": 1}, {"enable_web_search": "auto"}, "web_search_requests", "web search"),
-        (ONLY_SCRAPING, {}, {"enable_web_search": "on"}, "service_parameters.enable_web_search", "web search"),
+        (ONLY_SCRAPING, {"web": 1}, {"enable_web_search": "on"}, "web_search_requests", "web search"),
     ],
 )
 def test_a_search_that_the_model_does_not_support(
     august: PriceBook, model: str, counts: dict[str, int], parameters: dict[str, Any], path: str, what: str
 ) -> None:
     assert refused(august, usage_of(model, counts, parameters)) == {path: [f"This model does not support {what}"]}
+
+
+@pytest.mark.parametrize(
+    ("model", "counts", "parameters", "billed", "ignored"),
+    [
+        (NO_X, {}, {"enable_x_search": True}, {}, ["enable_x_search"]),
+        (NO_X, {"x": 0}, {"enable_x_search": True}, {}, ["enable_x_search"]),
+        (NO_X, {}, {"enable_x_search": False}, {}, []),
+        # It was not run, so it bypassed nothing.
+        (NO_X, {"web": 1}, {"enable_x_search": True}, {"web": "0.01"}, ["enable_x_search"]),
+        (NO_X, {}, {"enable_x_search": True, "enable_web_search": "on"}, {"web": "0.01"}, ["enable_x_search"]),
+        (ONLY_SCRAPING, {}, {"enable_web_search": "on"}, {}, ["enable_web_search"]),
+        (ONLY_SCRAPING, {"scrape": 2}, {"enable_web_search": "auto"}, {"scrape": "0.02"}, ["enable_web_search"]),
+    ],
+)
+def test_a_parameter_of_a_search_that_the_model_does_not_support_has_no_effect(
+    august: PriceBook,
+    model: str,
+    counts: dict[str, int],
+    parameters: dict[str, Any],
+    billed: dict[str, str],
+    ignored: list[str],
+) -> None:
+    quote = sound(august.rate(usage_of(model, counts, parameters)))
+    assert amounts(quote) == {SKUS[name]: Decimal(amount) for name, amount in billed.items()}
+    assert list(quote.ignored) == [f"service_parameters.{name}" for name in ignored]
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ CACHED = Details(cached_tokens=5000)
 SAME: list[Any] = [
     MappingProxyType(PLAIN),
     json.loads(json.dumps(PLAIN)),
-    PLAIN | {"total_tokens": 6200, "cost": "free", "completion_tokens_details": {"reasoning_tokens": 600}},
+    PLAIN | {"total_tokens": 6200, "cost": None, "completion_tokens_details": {"reasoning_tokens": 600}},
     {"input_tokens": 5500, "output_tokens": 700, "input_tokens_details": {"cached_tokens": 5000}},
     {"input_tokens": 5500, "completion_tokens": 700, "prompt_tokens_details": CACHED},
     PLAIN

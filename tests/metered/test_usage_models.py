@@ -23,6 +23,7 @@ from ratecard import (
     VideoUsage,
 )
 from ratecard.requests.usage import AnyUsage, ServiceParameters
+from ratecard.tables.limits import Rates
 
 TYPES = "'text' | 'embedding' | 'image' | 'edit' | 'upscale' | 'speech' | 'transcription' | 'music' | 'rpc' | 'video'"
 TOKENS = TokenUsage.model_validate(
@@ -105,7 +106,7 @@ def test_every_type_has_a_public_documented_model_and_a_schema() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({}, {"type": ["Required"]}),
+        ({}, {"model": ["Required"]}),
         ({"type": None}, f"Expected {TYPES}, received null"),
         ({"type": "txt"}, f"Invalid enum value. Expected {TYPES}, received 'txt'"),
         ({"type": ["text"], "model": "grok-4-3"}, f"Expected {TYPES}, received array"),
@@ -136,7 +137,7 @@ def test_an_unknown_model_is_never_free(prices: PriceBook, type_: str) -> None:
 def test_a_video_is_no_metered_model(prices: PriceBook) -> None:
     model, version = prices.in_effect("ovi-image-to-video")
     with pytest.raises(TypeError, match="ovi-image-to-video is a video model"):
-        prices.card.metered(model, version)
+        prices.card.metered(model, version, Rates())
 
 
 def test_a_video_is_rated_as_it_is_quoted(prices: PriceBook) -> None:

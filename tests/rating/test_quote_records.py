@@ -21,7 +21,7 @@ def test_http_gets_the_total_with_all_its_digits(prices: PriceBook) -> None:
 
 def test_a_whole_amount_keeps_its_cents(prices: PriceBook) -> None:
     quote = prices.quote_video({"model": "topaz-video-upscale", "duration": "10s"})
-    assert quote.to_json() == b'{"quote":1.00}'
+    assert quote.to_json() == b'{"quote":2.00}'
 
 
 def test_a_record_holds_everything_and_no_float(card: RateCard, prices: PriceBook) -> None:

@@ -12,6 +12,7 @@ TOPAZ = "topaz-video-upscale"
 LOW, MIDDLE, HIGH = Fraction("0.0125"), Fraction("0.025"), Fraction("0.10")
 UNKNOWN = "height unknown: dearest tier"
 DOUBLED = "x2 from 48 frames per second"
+NO_FRAME_RATE = "frame rate unknown: x2 as from 48 per second"
 
 
 @pytest.mark.parametrize(
@@ -73,7 +74,6 @@ def test_the_tier_goes_by_the_height_of_the_output_and_gaia_2_is_half(
         (None, 48, 2),
         (None, "47.952", 1),
         (None, "48000/1001", 1),
-        (None, None, 1),
         (30, 60, 1),  # what is asked for decides, not what was sent
         (60, 30, 2),
         (16, None, 1),
@@ -90,44 +90,88 @@ def test_the_price_doubles_from_48_frames_per_second_asked_for_or_else_of_the_so
 
 
 @pytest.mark.parametrize("source", [None, SourceVideo(), SourceVideo(fps=25), SourceVideo(width=640)])
-@pytest.mark.parametrize(("target", "times", "note"), [(None, 1, UNKNOWN), (48, 2, f"{UNKNOWN}; {DOUBLED}")])
+@pytest.mark.parametrize(
+    ("target", "times", "note"), [(None, 2, NO_FRAME_RATE), (47, 1, ""), (48, 2, DOUBLED), (16, 1, "")]
+)
 def test_stated_seconds_of_unknown_height_cost_the_dearest_tier_and_the_line_says_so(
     prices: PriceBook, source: SourceVideo | None, target: int | None, times: int, note: str
 ) -> None:
+    if target is None and source and source.fps:
+        times, note = 1, ""
     body: dict[str, Any] = {"model": TOPAZ, "duration": "9s", "upscale_factor": 1}
     quote = prices.quote_video(body | ({"target_fps": target} if target else {}), source=source)
     assert_costs(quote, 9 * HIGH * times)
-    assert quote.lines[0].note == note
+    assert quote.lines[0].note == "; ".join(filter(None, (UNKNOWN, note)))
+
+
+@pytest.mark.parametrize("sent", [{}, {"duration": "30s"}])
+@pytest.mark.parametrize(("height", "rate"), [(240, LOW), (480, MIDDLE), (1080, HIGH)])
+def test_an_unknown_frame_rate_doubles_at_a_known_height_too(
+    prices: PriceBook, sent: dict[str, str], height: int, rate: Fraction
+) -> None:
+    quote = prices.quote_video({"model": TOPAZ, **sent}, source=SourceVideo(seconds=10, height=height))
+    assert_costs(quote, 10 * rate * 2)
+    assert quote.lines[0].note == NO_FRAME_RATE
+    assert quote.lines[0].sku.endswith("-48fps")
+
+
+def test_a_portrait_source_is_as_high_as_it_is(prices: PriceBook) -> None:
+    """1080x1920 is above 1080, though it has no more pixels than 1920x1080."""
+    portrait, landscape = (SourceVideo(seconds=10, width=w, height=h, fps=30) for w, h in ((1080, 1920), (1920, 1080)))
+    body = {"model": TOPAZ, "upscale_factor": 1}
+    assert_costs(prices.quote_video(body, source=portrait), 10 * HIGH)
+    assert_costs(prices.quote_video(body, source=landscape), 10 * MIDDLE)
 
 
 def test_the_factor_is_2_unless_sent(prices: PriceBook) -> None:
-    source = SourceVideo(seconds=3, height=400)
+    source = SourceVideo(seconds=3, height=400, fps=24)
     assert_costs(prices.quote_video({"model": TOPAZ}, source=source), 3 * MIDDLE)
 
 
 def test_the_seconds_of_the_source_count_to_the_last_digit(prices: PriceBook) -> None:
-    source = SourceVideo(seconds=Fraction(1001, 30), height=360)
+    source = SourceVideo(seconds=Fraction(1001, 30), height=360, fps=30)
     quote = prices.quote_video({"model": TOPAZ}, source=source)
     assert_costs(quote, Fraction(1001, 30) * LOW)
     assert str(quote.lines[0].quantity) == "33.366666666667"
 
 
-def test_threshold_factor_and_tiers_are_data() -> None:
-    made_up = prices_of(
+def upscaler(frame_rate: str) -> PriceBook:
+    return prices_of(
         "{duration: [5s, Auto], audio: none, upscale_factor: [1, 2], target_fps: {min: 16, max: 120},"
         " video_url: {max_seconds: 60}}",
         charge(
-            "method: upscale-rate\nunit: video_second\nframe_rate: {from: 25, factor: 1.5}\n",
+            f"method: upscale-rate\nunit: video_second\nframe_rate: {frame_rate}\n",
             ["up_to: any, rate: 0.5", "up_to: 90, rate: 0.3", "up_to: 1000, rate: 0.9"],
         ),
         defaults="{upscale_factor: 1}",
         mode="upscale",
     )
+
+
+def test_threshold_factor_and_tiers_are_data() -> None:
+    made_up = upscaler("{from: 25, factor: 1.5}")
     for height, fps, expected in (
         (90, 24, Fraction("0.3")),
         (91, 24, Fraction("0.9")),
         (1001, 24, Fraction("0.5")),
         (None, 25, Fraction("0.9") * Fraction("1.5")),  # the dearest tier need not be the highest
+        (90, None, Fraction("0.3") * Fraction("1.5")),
     ):
         source = SourceVideo(seconds=1, height=height, fps=fps)
         assert_costs(made_up.quote_video({"model": "made-up"}, source=source), expected)
+
+
+@pytest.mark.parametrize(
+    ("factor", "known", "note"),
+    [("0.5", "0.15", "x0.5 from 25 frames per second"), ("1", "0.3", "x1 from 25 frames per second")],
+)
+def test_an_unknown_frame_rate_costs_no_less_where_more_frames_are_not_dearer(
+    factor: str, known: str, note: str
+) -> None:
+    made_up = upscaler(f"{{from: 25, factor: {factor}}}")
+    unknown = made_up.quote_video({"model": "made-up"}, source=SourceVideo(seconds=1, height=90))
+    assert_costs(unknown, Fraction("0.3"))
+    assert unknown.lines[0].note == ""
+    fast = made_up.quote_video({"model": "made-up"}, source=SourceVideo(seconds=1, height=90, fps=25))
+    assert_costs(fast, Fraction(known))
+    assert fast.lines[0].note == note

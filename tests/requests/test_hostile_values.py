@@ -70,10 +70,27 @@ def test_strange_values_in_all_fields_at_once(prices: PriceBook) -> None:
 
 
 @pytest.mark.parametrize(
-    "key", ["_errors", "__class__", "", "\ud800", 5, None, 1.5, True, b"model", (1, 2), float("nan")]
-)
-def test_any_key_beside_the_fields(prices: PriceBook, key: Any) -> None:
-    assert prices.quote_video({**GOOD, key: "x"}) == prices.quote_video(GOOD)
+    ("key", "listed"),
+    [
+        ("_errors", "_errors"),
+        ("__class__", "__class__"),
+        ("", ""),
+        ("\ud800", "\\ud800"),
+        ("\x1b[2J\n", "\\x1b[2J\\n"),
+        ("a" * 65, "a" * 64),
+        ("\n" * 64, "\\n" * 32),
+        (5, "5"),
+        (2**63, "<int>"),
+        (None, "<NoneType>"),
+        (1.5, "<float>"),
+        (True, "True"),
+        (b"model", "<bytes>"),
+        ((1, 2), "<tuple>"),
+        (float("nan"), "<float>"),
+    ],
+)  # fmt: skip
+def test_any_key_beside_the_fields(prices: PriceBook, key: Any, listed: str) -> None:
+    assert prices.quote_video({**GOOD, key: "x"}) == prices.quote_video(GOOD)._replace(ignored=(listed,))
     assert messages(prices, {**GOOD, key: "x", "resolution": 5}).keys() == {"resolution"}
     assert messages(prices, {key: ["forged"]}) == {"model": ["Required"]}
 

@@ -73,7 +73,16 @@ def test_a_field_that_the_model_has_is_checked_against_its_own_list_even_without
 
 
 @pytest.mark.parametrize("value", ["a cat", None, 5, {"_errors": ["forged"]}, [[]], b"x", object()])
-def test_a_field_that_is_not_of_a_quote_is_neither_refused_nor_listed(prices: PriceBook, value: Any) -> None:
+def test_a_field_that_is_not_of_a_quote_is_listed_and_not_refused(prices: PriceBook, value: Any) -> None:
     more = {"prompt": value, "image_url": value, "_errors": value, "Duration": value, "": value}
-    assert prices.quote_video({**TOKEN, **more}) == prices.quote_video(TOKEN)
+    assert prices.quote_video({**TOKEN, **more}) == prices.quote_video(TOKEN)._replace(ignored=tuple(more))
+    assert prices.quote_video({**TOKEN, **more, "audio": True}).ignored == ("audio", *more)
     assert list(messages(prices, {**TOKEN, **more, "duration": 5})) == ["duration"]
+
+
+def test_at_most_20_names_are_listed_each_cut_at_64_characters(prices: PriceBook) -> None:
+    names = [f"{number:02}{'x' * 80}" for number in range(30)]
+    body = {**TOKEN, **dict.fromkeys(names)}
+    assert prices.quote_video(body).ignored == tuple(name[:64] for name in names[:20])
+    with_known = prices.quote_video({**body, "audio": True, "target_fps": 60}).ignored
+    assert with_known == ("target_fps", "audio", *(name[:64] for name in names[:18]))

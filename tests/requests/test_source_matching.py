@@ -14,6 +14,7 @@ GOOD = {"duration": "5s", "resolution": "720p", "aspect_ratio": "16:9"}
 URL = "https://example.com/a.mp4"
 AT_LEAST, AT_MOST = "Number must be greater than or equal to {}", "Number must be less than or equal to {}"
 UNREAD = "Could not read the duration of the video"
+NO_FRAME_RATE = "Could not read the frame rate of the video"
 
 
 @pytest.mark.parametrize(
@@ -93,11 +94,18 @@ VIDEO_CASES: list[tuple[str, dict[str, Any], SourceVideo | None, list[str] | Non
     (SEEDVR2, {"duration": "5s", "video_url": URL}, None, ["Could not read the size of the video"]),
     (SEEDVR2, {"video_url": URL}, SourceVideo(seconds=5, width=9), ["Could not read the size of the video"]),
     (SEEDVR2, {"video_url": URL}, SourceVideo(seconds=5, height=9), ["Could not read the size of the video"]),
-    (SEEDVR2, {"video_url": URL}, SourceVideo(5, 9, 9), ["Could not read the frame rate of the video"]),
+    (SEEDVR2, {"video_url": URL}, SourceVideo(5, 9, 9), [NO_FRAME_RATE]),
     (SEEDVR2, {"video_url": URL}, SourceVideo(5, 900, 900, 30), None),
     (INTERPOLATION, {"enhancement_model": "Aion", "target_fps": 24}, None, ["Required"]),
     (INTERPOLATION, {"enhancement_model": "Aion", "target_fps": 24, "video_url": URL}, None, [UNREAD]),
+    (SEEDVR2, {"duration": "5s"}, SourceVideo(fps=30), ["Could not read the size of the video"]),
+    (SEEDVR2, {"duration": "5s"}, SourceVideo(width=9, height=9), [NO_FRAME_RATE]),
     (INTERPOLATION, {"enhancement_model": "Aion"}, SourceVideo(seconds=5, fps=30), None),
+    (INTERPOLATION, {"enhancement_model": "Aion", "duration": "5s", "video_url": URL}, None, [NO_FRAME_RATE]),
+    (INTERPOLATION, {"enhancement_model": "Aion", "video_url": URL}, SourceVideo(5, 9, 9), [NO_FRAME_RATE]),
+    (INTERPOLATION, {"enhancement_model": "Aion", "duration": "5s"}, SourceVideo(height=720), [NO_FRAME_RATE]),
+    (INTERPOLATION, {"enhancement_model": "Aion", "video_url": URL}, SourceVideo(height=720), [UNREAD]),
+    (INTERPOLATION, {"enhancement_model": "Aion", "duration": "5s", "video_url": URL, "target_fps": 24}, None, None),
 ]
 
 
@@ -117,11 +125,21 @@ def test_the_seconds_of_the_source_go_before_the_stated_ones(prices: PriceBook) 
     assert quote.lines[0].quantity == 2
 
 
-def test_interpolation_of_an_unknown_frame_rate_wants_one(prices: PriceBook) -> None:
+def test_interpolation_without_a_video_wants_the_frame_rate_that_is_asked_for(prices: PriceBook) -> None:
     body = {"model": INTERPOLATION, "enhancement_model": "Aion", "duration": "5s"}
     assert messages(prices, body) == {"target_fps": ["Required"]}
-    assert messages(prices, body, SourceVideo(height=720)) == {"target_fps": ["Required"]}
     assert list(messages(prices, {"model": INTERPOLATION})) == ["enhancement_model", "target_fps", "video_url"]
+
+
+@pytest.mark.parametrize("url", [{}, {"video_url": URL}])
+def test_a_wrong_frame_rate_of_an_interpolation_is_the_only_thing_wrong(prices: PriceBook, url: dict[str, str]) -> None:
+    body = {"model": INTERPOLATION, "enhancement_model": "Aion", "duration": "5s", "target_fps": 121, **url}
+    assert messages(prices, body) == {"target_fps": [AT_MOST.format(120)]}
+
+
+def test_a_wrong_video_of_an_interpolation_is_the_only_thing_wrong(prices: PriceBook) -> None:
+    body = {"model": INTERPOLATION, "enhancement_model": "Aion", "video_url": "x"}
+    assert messages(prices, body) == {"video_url": ["Invalid url"]}
 
 
 @pytest.mark.parametrize("word", ["-1", "1 gen", "31s", None])

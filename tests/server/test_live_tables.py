@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from asking import asked, post
-from serving import copy_tables, wait_for
+from serving import GROK, RATE, at_rate, copy_tables, wait_for
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
@@ -19,8 +19,6 @@ from ratecard import TableError
 from ratecard.server import LiveRateCard, application, router
 from ratecard.server.last_sound import LastSound
 from ratecard.server.table_folder import TableFolder
-
-GROK = "video/grok-imagine.yaml"
 
 
 def nanoseconds(year: int, month: int, day: int, hour: int = 0) -> int:
@@ -36,7 +34,9 @@ class Tables:
         self.text = self.grok.read_text()
 
     def price(self, rate: str) -> None:
-        self.grok.write_text(self.text.replace("rate: 0.161}", f"rate: {rate}}}"))
+        """Write another rate; where it is none, the example stays as it was."""
+        broken = self.text.replace(RATE, f"rate: {rate}}}")
+        self.grok.write_text(at_rate(self.text, rate) if rate[0].isdigit() else broken)
 
     def quote(self) -> bytes:
         before = self.live.served.digest
@@ -53,7 +53,7 @@ class Tables:
 @pytest.fixture
 def tables(tmp_path: Path) -> Iterator[Tables]:
     folder = copy_tables(tmp_path)
-    live = LiveRateCard(folder)
+    live = LiveRateCard(folder, allow_edits=True)
     with asked(application(live)) as client:
         found = Tables(folder, client, live)
         assert found.quote() == b'{"quote":0.82}'
@@ -62,7 +62,7 @@ def tables(tmp_path: Path) -> Iterator[Tables]:
 
 def test_a_sound_change_is_served_at_once(tables: Tables) -> None:
     tables.price("0.2")
-    wait_for(lambda: tables.quote() == b'{"quote":1.01}', "new price", seconds=5)
+    wait_for(lambda: tables.quote() == b'{"quote":1.01}', "new price")
     assert tables.refused() is None
 
 
@@ -72,7 +72,7 @@ def test_an_unsound_change_is_refused_with_its_line_and_the_old_card_stays(
     digest = tables.live.served.digest
     with caplog.at_level(logging.INFO, "ratecard.server"):
         tables.price("abc")
-        wait_for(lambda: tables.refused() is not None, "refusal", seconds=5)
+        wait_for(lambda: tables.refused() is not None, "refusal")
     assert tables.quote() == b'{"quote":0.82}'
     refused = tables.refused()
     assert refused["standing"] is True
@@ -83,31 +83,31 @@ def test_an_unsound_change_is_refused_with_its_line_and_the_old_card_stays(
 
 def test_a_refusal_ends_with_the_next_sound_folder(tables: Tables) -> None:
     tables.price("abc")
-    wait_for(lambda: tables.refused() is not None, "refusal", seconds=5)
+    wait_for(lambda: tables.refused() is not None, "refusal")
     tables.price("0.2")
-    wait_for(lambda: tables.quote() == b'{"quote":1.01}', "new price", seconds=5)
+    wait_for(lambda: tables.quote() == b'{"quote":1.01}', "new price")
     assert tables.refused()["standing"] is False
 
 
 def test_a_refusal_ends_when_the_folder_is_as_it_was(tables: Tables) -> None:
     tables.price("abc")
-    wait_for(lambda: tables.refused() is not None, "refusal", seconds=5)
+    wait_for(lambda: tables.refused() is not None, "refusal")
     tables.price("0.161")
-    wait_for(lambda: tables.refused()["standing"] is False, "end of the refusal", seconds=5)
+    wait_for(lambda: tables.refused()["standing"] is False, "end of the refusal")
     assert tables.quote() == b'{"quote":0.82}'
 
 
 def test_a_folder_that_is_away_for_a_while_is_followed_again(tables: Tables) -> None:
     away = tables.folder.with_name("away")
     tables.folder.rename(away)
-    wait_for(lambda: tables.refused() is not None, "refusal", seconds=5)
+    wait_for(lambda: tables.refused() is not None, "refusal")
     assert "is not a folder" in tables.refused()["faults"][0]
     assert tables.quote() == b'{"quote":0.82}'
-    (away / GROK).write_text(tables.text.replace("rate: 0.161}", "rate: 0.2}"))
+    (away / GROK).write_text(at_rate(tables.text, "0.2"))
     away.rename(tables.folder)
-    wait_for(lambda: tables.quote() == b'{"quote":1.01}', "new price", seconds=5)
+    wait_for(lambda: tables.quote() == b'{"quote":1.01}', "new price")
     tables.price("0.3")
-    wait_for(lambda: tables.quote() == b'{"quote":1.51}', "price after that", seconds=5)
+    wait_for(lambda: tables.quote() == b'{"quote":1.51}', "price after that")
 
 
 def test_a_folder_replaced_by_a_link_is_followed(tmp_path: Path) -> None:
@@ -115,24 +115,24 @@ def test_a_folder_replaced_by_a_link_is_followed(tmp_path: Path) -> None:
     second = tmp_path / "second"
     shutil.copytree(first, second)
     text = (first / GROK).read_text()
-    (second / GROK).write_text(text.replace("rate: 0.161}", "rate: 0.2}"))
+    (second / GROK).write_text(at_rate(text, "0.2"))
     link, new = tmp_path / "current", tmp_path / "new"
     link.symlink_to(first)
-    with asked(application(link)) as client:
+    with asked(application(LiveRateCard(link, allow_edits=True))) as client:
         assert post(client).content == b'{"quote":0.82}'
         new.symlink_to(second)
         new.replace(link)
-        wait_for(lambda: post(client).content == b'{"quote":1.01}', "new price", seconds=5)
+        wait_for(lambda: post(client).content == b'{"quote":1.01}', "new price")
 
 
 def test_a_router_that_is_only_mounted_follows_its_folder_from_the_first_answer_on(tmp_path: Path) -> None:
     folder = copy_tables(tmp_path)
-    routes = router(folder)
+    routes = router(LiveRateCard(folder, allow_edits=True))
     client = asked(Starlette(routes=[Mount("/", routes)]))
     assert post(client).content == b'{"quote":0.82}'
     grok = folder / GROK
-    grok.write_text(grok.read_text().replace("rate: 0.161}", "rate: 0.2}"))
-    wait_for(lambda: post(client).content == b'{"quote":1.01}', "new price", seconds=5)
+    grok.write_text(at_rate(grok.read_text(), "0.2"))
+    wait_for(lambda: post(client).content == b'{"quote":1.01}', "new price")
 
 
 def test_a_file_that_is_written_in_steps_is_read_when_it_is_whole(tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_a_card_taken_while_the_day_turns_stays(card: ratecard.RateCard, tmp_pat
 def _edited(folder: Path) -> Path:
     tables = copy_tables(folder)
     grok = tables / GROK
-    grok.write_text(grok.read_text().replace("rate: 0.161}", "rate: 0.2}"))
+    grok.write_text(at_rate(grok.read_text(), "0.2"))
     return tables
 
 
@@ -243,9 +243,9 @@ def test_whatever_happens_while_loading_the_old_card_stays(tables: Tables, monke
 
     monkeypatch.setattr("ratecard.server.table_folder.tables_from", broken)
     tables.price("0.2")
-    wait_for(lambda: tables.refused() is not None, "refusal", seconds=5)
+    wait_for(lambda: tables.refused() is not None, "refusal")
     assert "a fault of ours" in json.dumps(tables.refused())
     assert tables.quote() == b'{"quote":0.82}'
     monkeypatch.undo()
     tables.price("0.3")
-    wait_for(lambda: tables.quote() == b'{"quote":1.51}', "new price", seconds=5)
+    wait_for(lambda: tables.quote() == b'{"quote":1.51}', "new price")

@@ -1,8 +1,10 @@
 """Quotes over HTTP are the library's: the same bytes, for every given quote and every kind of refusal."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from asking import BODY, asked, post
 
 import ratecard
 from ratecard import QuoteError
+from ratecard.load.folder import shipped_folder
 from ratecard.server import LiveRateCard, application
 
 # Nanoseconds since 1970.
@@ -137,4 +140,33 @@ def test_usage_links_to_where_the_api_is_mounted(card: ratecard.RateCard) -> Non
 def test_usage_answers_404_before_its_sunset(card: ratecard.RateCard) -> None:
     day = int(datetime(2026, 9, 15, tzinfo=UTC).timestamp()) * 10**9
     with asked(application(LiveRateCard(card, clock=lambda: day))) as client:
-        assert client.get("/api/v1/billing/usage").status_code == 404
+        answer = client.get("/api/v1/billing/usage")
+        assert client.head("/api/v1/billing/usage").status_code == 404
+    assert answer.status_code == 404
+    assert answer.headers["deprecation"] == "@1783555200"
+    assert answer.headers["sunset"] == "Wed, 16 Sep 2026 00:00:00 GMT"
+    assert answer.headers["link"] == '</api/v1/billing/usage-history>; rel="successor-version"'
+    assert "ends on 2026-09-16. Use /billing/usage-history instead" in answer.json()["error"]
+
+
+def test_usage_ends_at_midnight_while_it_is_served(card: ratecard.RateCard) -> None:
+    now = [int(datetime(2026, 9, 15, 23, 59, 59, tzinfo=UTC).timestamp()) * 10**9]
+    with asked(application(LiveRateCard(card, clock=lambda: now[0]))) as client:
+        before = client.get("/api/v1/billing/usage")
+        now[0] += 10**9
+        after, head = client.get("/api/v1/billing/usage"), client.head("/api/v1/billing/usage")
+    assert (before.status_code, after.status_code, head.status_code) == (404, 410, 410)
+    names = ("deprecation", "link", "sunset")
+    assert [before.headers[name] for name in names] == [after.headers[name] for name in names]
+    assert [head.headers[name] for name in names] == [after.headers[name] for name in names]
+
+
+def test_usage_is_not_found_where_the_limits_do_not_have_it(tmp_path: Path) -> None:
+    text = (shipped_folder() / "limits.yaml").read_text(encoding="utf-8")
+    without = f"{text.partition('    sunsets:')[0]}    sunsets: []\n"
+    (tmp_path / "limits.yaml").write_text(without, encoding="utf-8")
+    shutil.copy(shipped_folder() / "video/ovi.yaml", tmp_path)
+    with asked(application(tmp_path)) as client:
+        answer = client.get("/api/v1/billing/usage")
+    assert (answer.status_code, answer.json()) == (404, {"error": "Not found: GET /billing/usage"})
+    assert "sunset" not in answer.headers

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 from rows import Row, quote_of
 
-from ratecard import LedgerEntry, PriceBook, QuoteError, RateCard, ledger_csv, ledger_json
+from ratecard import LedgerEntry, PriceBook, QuoteError, RateCard, ledger_csv, ledger_json, settle
 from ratecard.testing.rate_cards import card_of
 
 HEAD = "timestamp,sku,pricePerUnitUsd,unit,amount,currency,notes"
@@ -158,9 +159,12 @@ def entries_of(card: RateCard, rows: Iterable[Row]) -> Iterator[tuple[Row, tuple
             quote = quote_of(books, row)
         except QuoteError:
             continue
-        currency = ("USD", "DIEM", "BUNDLED_CREDITS")[number % 3]
+        # Every fourth is paid in part by what is left of the credits.
+        credits_left = {"DIEM": quote.total * Decimal("0.3"), "USD": quote.total}
+        paid: dict[str, Any] = {"paid": settle(quote, credits_left)} if number % 4 == 3 else {}
+        paid = paid or {"currency": ("USD", "DIEM", "BUNDLED_CREDITS")[number % 3]}
         when, request = row["timestamp"], f"r-{number}"
-        yield row, quote.ledger_entries(timestamp=when, request_id=request, execution_ms=number, currency=currency)
+        yield row, quote.ledger_entries(timestamp=when, request_id=request, execution_ms=number, **paid)
 
 
 def write_pages(folder: Path, entries: Sequence[LedgerEntry], pages: int) -> list[str]:

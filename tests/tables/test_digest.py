@@ -36,6 +36,7 @@ SAME: dict[str, Edit] = {
         "{duration: 5s, resolution: 480p}, total: 0.50",
         "{resolution: 480p}, total: 0",
     ),
+    "a page to open": ("per_second.yaml", "source:", "reference: https://example.com/pricing\n        source:"),
     "the day of the announcement": ("per_second.yaml", "source:", "announced: 2026-08-01\n        source:"),
 }
 

@@ -14,6 +14,7 @@ from ratecard.tables import scalars
 from ratecard.tables.rate import Rate
 from ratecard.tables.scalars import (
     Size,
+    read_address,
     read_count,
     read_day,
     read_fraction,
@@ -39,6 +40,7 @@ READ: list[tuple[Read, object, object]] = [
     (read_count, "1", 1),
     (read_day, "2024-02-29", date(2024, 2, 29)),
     (read_size, "1x99999", Size(width=1, height=99_999)),
+    *((read_address, word, word) for word in ("https://a", "http://a.example:8080/x?y=1#z", "https://a.example?x")),
     (read_fraction, "5/3", Fraction(5, 3)),
     (read_fraction, "0", Fraction(0)),
     (read_fraction, "9999/9999", Fraction(1)),
@@ -51,6 +53,27 @@ READ: list[tuple[Read, object, object]] = [
 
 REFUSED: list[tuple[Read, object, str]] = [
     *((read_text, word, "is empty") for word in ("", " ", "\n\t")),
+    *(
+        (read_address, word, "is not the address of a page")
+        for word in (
+            "",
+            "https://",
+            "https:///a",
+            "HTTPS://a",
+            "ftp://a",
+            "mailto:a@b.example",
+            "a.example",
+            "//a.example",
+            "https://a b",
+            "https://a.example/a b",
+            "https://me:secret@a.example",
+            "https://a.example:port",
+            " https://a",
+            "https://a.example\n",
+            "javascript:alert(1)",
+        )
+    ),
+    (read_address, ["https://a"], "must be one value, not a list"),
     (read_text, [], "must be one value, not a list"),
     (read_text, ("a",), "must be one value, not a list"),
     (read_text, {}, "must be one value, not a mapping"),

@@ -84,9 +84,18 @@ def reference_subtracted(shape: dict[str, Any]) -> dict[str, Any]:
     return {"reference_seconds": shape["reference_seconds"] and 150 - shape["reference_seconds"]}
 
 
+def slowest_unless_known(shape: dict[str, Any]) -> dict[str, Any]:
+    return {"target_fps": shape.get("target_fps") or (shape["source"] and shape["source"].fps) or 16}
+
+
 def next_second(original: Any, seconds: int, bands: Any, *more: Any) -> Any:
     return original(min(seconds + 1, bands[-1][0][1]), bands, *more)
 
 
 def rounded_down(quote: Quote, body: Any) -> Quote:
     return quote._replace(total=quote.exact.quantize(Decimal("0.01"), ROUND_DOWN))
+
+
+def no_cache_in_the_prompt(original: Any, given: Any, *more: Any, **kw: Any) -> Any:
+    counts = original(given, *more, **kw)
+    return counts._replace(uncached=sum(counts[:3]), cached=0, written=0) if "prompt_tokens" in given else counts

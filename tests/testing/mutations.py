@@ -15,6 +15,7 @@ from mistakes import (
     line_below,
     million_for_thousand,
     next_second,
+    no_cache_in_the_prompt,
     no_markup,
     other_defaults,
     other_sound,
@@ -22,6 +23,7 @@ from mistakes import (
     reference_subtracted,
     rounded_down,
     rounded_lines,
+    slowest_unless_known,
     through_a_float,
     tier_below,
     twice_rounded,
@@ -176,8 +178,14 @@ MUTATIONS = [
     Mutation(
         "unknown height is the cheapest",
         (TOPAZ, SLOW),
-        ("an_unknown_height_is_never_cheaper",),
+        ("an_unknown_source_is_never_cheaper",),
         tiers_at(lambda height: height or 1),
+    ),
+    Mutation(
+        "unknown frame rate is the slowest",
+        (TOPAZ,),
+        ("an_unknown_source_is_never_cheaper",),
+        shapes_of("upscale_rate", slowest_unless_known),
     ),
     Mutation(
         "a required field is guessed",
@@ -198,7 +206,7 @@ MUTATIONS = [
         quotes(lambda quote, body: quote._replace(ignored=())),
     ),
     Mutation(
-        "unknown keys named as ignored",
+        "every key named as ignored",
         (KLING,),
         ("extra_keys_and_order_change_nothing",),
         quotes(lambda quote, body: quote._replace(ignored=tuple(body))),
@@ -238,6 +246,18 @@ MUTATIONS = [
         (CLAUDE,),
         ("every_token_is_charged_once",),
         tokens(lambda lines, uncached, cached, *more: lines(uncached + cached, cached, *more)),
+    ),
+    Mutation(
+        "a cache is read in one dialect only",
+        (CLAUDE,),
+        ("every_dialect_costs_the_same",),
+        wrapped(TEXT, "read_tokens", no_cache_in_the_prompt),
+    ),
+    Mutation(
+        "unknown keys of a usage are not looked at",
+        (CLAUDE,),
+        ("an_unknown_key_of_a_usage_is_refused",),
+        wrapped(TEXT, "usage_problems", lambda original, *given: []),
     ),
     Mutation("a tier for each bucket", (LONG,), ("the_whole_prompt_chooses_one_tier",), tokens(per_bucket)),
     Mutation(

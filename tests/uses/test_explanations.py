@@ -1,5 +1,6 @@
 """Explanations: the version in effect, what it accepts, and the line of every rate."""
 
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 
@@ -83,6 +84,16 @@ def test_versions_are_told_apart(
 def test_a_retirement_to_come_and_weaker_evidence_are_told(prices: PriceBook) -> None:
     assert explain(prices, "seedance-1-5-pro-text-to-video-basic").facts["Retires"] == "2026-11-10"
     assert explain(prices, "topaz-video-interpolation").facts["Evidence"] == "provider list price"
+
+
+def test_the_page_of_a_price_is_told(card: RateCard) -> None:
+    name, link = "ovi-image-to-video", "https://example.com/pricing?family=ovi#clips"
+    model = card.tables.models[name]
+    version = model.versions[0].model_copy(update={"reference": link})
+    models = {**card.tables.models, name: model.model_copy(update={"versions": (version,)})}
+    explained = explain(RateCard(replace(card.tables, models=models)).at(date(2026, 10, 1)), name)
+    assert explained.facts["Reference"] == explained.to_dict()["reference"] == link
+    assert "reference" not in explain(card.at(date(2026, 10, 1)), name).to_dict()
 
 
 def test_for_programs_everything_is_text(prices: PriceBook) -> None:

@@ -36,14 +36,25 @@ class Served:
 
 
 @contextmanager
-def served(folder: Path, *options: str) -> Iterator[Served]:
+def served(folder: Path, *options: str, usage: str = "usage.csv") -> Iterator[Served]:
     """`ratecard whatif usage.csv`, started in a folder."""
+    with started(folder, "-m", "ratecard", "whatif", usage, "--no-open", *options) as running:
+        yield running
+
+
+@contextmanager
+def started(folder: Path, *words: str) -> Iterator[Served]:
+    """A page that Python serves, started in a folder."""
     # NiceGUI behaves otherwise where it believes to be under test.
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "NICEGUI"))}
     environment["TMPDIR"] = str(folder)
-    words = [sys.executable, "-m", "ratecard", "whatif", "usage.csv", "--no-open", *options]
     with subprocess.Popen(
-        words, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        [sys.executable, *words],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     ) as process:
         try:
             assert process.stdout is not None
@@ -87,9 +98,9 @@ def write(page: Chrome, label: str, words: str, number: int = 0) -> None:
     found.send_keys(words)
 
 
-def choose(page: Chrome, label: str, word: str) -> None:
+def choose(page: Chrome, label: str, word: str, number: int = 0) -> None:
     """Choose what begins with a word."""
-    found = field(page, label)
+    found = field(page, label, number)
     found.click()
     found.send_keys(word)
 

@@ -84,7 +84,11 @@ def test_without_changes_it_answers_what_is_now(desk: Desk, usage: Path) -> None
     with simulate(str(usage), DAY) as simulation:
         assert answer.sentence == panel_now(Report(simulation)).sentence
     assert answer.sentence.startswith("This usage brings $")
-    assert answer.by_model is None
+    assert answer.by_model is not None
+    assert answer.by_model.title == "Revenue by family"
+    assert answer.by_model.figure["data"][0]["y"][0] == "kling-o3"
+    assert "claude-opus-4-6" in answer.largest
+    assert "alpha" in answer.payers
     assert "no-such-model" in answer.unpriced
 
 

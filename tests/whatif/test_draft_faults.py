@@ -47,12 +47,13 @@ def test_every_mistake_stands_at_its_change(card: ratecard.RateCard) -> None:
 @pytest.mark.parametrize(
     ("typed", "words"),
     [
-        ("1,05", "is not a number"),
-        ("-1", "is negative"),
+        ("-1", "'-1' is neither a factor nor a percentage. Write a factor like 1.10, or a change like 10% or -15%"),
         ("0", "must be more than zero"),
-        ("1e3", "is not a number"),
-        ("#", "is not a number"),
-        ("1.05\nrate: 3", "is not a number"),
+        ("-100%", "leaves nothing of a rate"),
+        ("1.234,5", "is neither a factor nor a percentage"),
+        ("1e3", "is neither a factor nor a percentage"),
+        ("#", "is neither a factor nor a percentage"),
+        ("1.05\nrate: 3", "is neither a factor nor a percentage"),
     ],
 )
 def test_what_is_no_factor_is_told_in_words(typed: str, words: str, card: ratecard.RateCard) -> None:

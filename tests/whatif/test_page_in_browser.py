@@ -12,7 +12,8 @@ from desks import CLAUDE, DAY, write_usage
 from selenium.webdriver import ActionChains, Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from served import Served, choose, field, press, served, text_of, tiles, wait, write
+from selenium.webdriver.remote.webelement import WebElement
+from served import Served, choose, field, press, served, started, text_of, tiles, wait, write
 
 from browsers import DESKTOP, PHONE, browser, complaints_of
 from ratecard.card import load_rate_card
@@ -33,8 +34,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def running(folder: Path) -> Iterator[Served]:
     with browser(DESKTOP):  # there is one: else nothing is started
         pass
-    with served(folder, "--at", DAY, "--cost", DAY) as started:
-        yield started
+    with served(folder, "--at", DAY, "--cost", DAY) as running_page:
+        yield running_page
 
 
 @pytest.fixture
@@ -115,7 +116,11 @@ def test_a_mistake_stands_beside_its_control_and_the_figures_wait(page: Chrome) 
     choose(page, "Which", "kling-o3")
     wait(lambda: "Difference" in tiles(page))
     before = tiles(page)
-    for typed, words in (("1", "Changes nothing"), ("1.00000000001", "12 decimal places"), ("1,2", "not a number")):
+    for typed, words in (
+        ("1", "Changes nothing"),
+        ("1.00000000001", "12 decimal places"),
+        ("-5", "neither a factor nor"),
+    ):
         write(page, "Factor", typed)
         wait(lambda words=words: words.lower() in text_of(page, ".change .wrong").lower())  # type: ignore[misc]
     assert "old" in (page.find_element(By.CSS_SELECTOR, ".answers").get_attribute("class") or "")
@@ -141,6 +146,90 @@ def test_another_day_and_a_change_less(page: Chrome) -> None:
     assert not page.find_element(By.CSS_SELECTOR, "button.save").is_enabled()
 
 
+def test_the_day_moves_and_a_reload_comes_without_losing_what_was_chosen(page: Chrome) -> None:
+    choose(page, "Which", "kling-o3")
+    write(page, "Factor", "1,10")
+    wait(lambda: "Read as times 1.1, which is +10 %" in text_of(page, ".read"))
+    choose(page, "Only rates for", "audio true")
+    press(page, "Add a rate")
+    choose(page, "Model", CLAUDE)
+    choose_rate(page, "output")
+    write(page, "New rate", "33.5")
+    wait(lambda: CLAUDE in text_of(page, ".models") and "kling" in text_of(page, ".models"))
+    before = tiles(page)
+    # On this day there is neither: what is chosen stays, and says that it has no price.
+    write(page, "Prices of", "2026-01-01")
+    wait(lambda: len(page.find_elements(By.CSS_SELECTOR, ".change .wrong:not(:empty)")) == 2)
+    assert "price on 2026-01-01" in text_of(page, ".change .wrong")
+    write(page, "Prices of", DAY)
+    wait(lambda: not text_of(page, ".change .wrong") and tiles(page) == before)
+    page.refresh()
+    wait(lambda: tiles(page) == before)
+    assert field(page, "Factor").get_property("value") == "1,10"
+    assert field(page, "New rate").get_property("value") == "33.5"
+    assert "audio true" in text_of(page, ".change")
+
+
+def test_a_saved_candidate_is_opened_and_what_has_no_control_is_kept(page: Chrome, folder: Path) -> None:
+    path = folder / "candidates" / "mine.yaml"
+    path.parent.mkdir(exist_ok=True)
+    lines = f"""candidate: mine
+effective: 2026-12-01
+until: 2027-02-01
+proposed_by: me
+why: to see
+changes:
+  - scale: {{family: kling-o3}}
+    percent: 10%
+  # Rounded, for which there is no control.
+  - scale: {{model: {CLAUDE}}}
+    factor: 1.07
+    round: {{to: 0.5, mode: up}}
+"""
+    path.write_text(lines, encoding="utf-8")
+    press(page, "Open a candidate")
+    press(page, "candidates/mine.yaml")
+    wait(lambda: field(page, "Factor").get_property("value") == "10%" and "Difference" in tiles(page))
+    assert "round: {to: 0.5, mode: up}" in text_of(page, ".kept")
+    assert field(page, "Prices of").get_property("value") == "2026-12-01"
+    with simulate(str(folder / "usage.csv"), "2026-12-01", [str(path)]) as simulation:
+        assert f"{simulation.total.difference():+.2f}" == tiles(page)["Difference"][0].replace("$", "")
+    press(page, "Save as a candidate")
+    assert field(page, "Name").get_property("value") == "mine"
+    press(page, "Save")
+    press(page, "Replace it")
+    wait(lambda: "Saved candidates/mine.yaml" in text_of(page, ".done"))
+    assert path.read_text(encoding="utf-8") == lines.replace("  # Rounded, for which there is no control.\n", "")
+
+
+def test_report_and_workbook_are_had_from_the_page(page: Chrome, tmp_path: Path) -> None:
+    page.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    assert not button(page, "Report").is_enabled()
+    choose(page, "Which", "kling-o3")
+    wait(lambda: "Difference" in tiles(page) and button(page, "Report").is_enabled())
+    sentence = text_of(page, "h1")
+    for name in ("Report", "Workbook"):
+        press(page, name)
+    html, xlsx = tmp_path / "report.html", tmp_path / "report.xlsx"
+    wait(lambda: html.exists() and xlsx.exists())
+    wait(lambda: sentence in html.read_text(encoding="utf-8"))
+    assert xlsx.read_bytes().startswith(b"PK")
+
+
+def button(page: Chrome, words: str) -> WebElement:
+    return next(each for each in page.find_elements(By.TAG_NAME, "button") if each.text.endswith(words))
+
+
+def test_where_the_money_is_stands_there_before_the_first_change(page: Chrome) -> None:
+    wait(lambda: page.find_elements(By.CSS_SELECTOR, ".by-model .bars path"))
+    assert "Revenue by family" in text_of(page, ".by-model")
+    assert CLAUDE in text_of(page, ".largest")
+    assert "alpha" in text_of(page, ".payers")
+    choose(page, "Which", "kling-o3")
+    wait(lambda: "Change by model" in text_of(page, ".by-model"))
+    assert not page.find_element(By.CSS_SELECTOR, ".largest").is_displayed()
+
+
 @pytest.mark.parametrize("width", [DESKTOP, PHONE])
 def test_it_fits_the_window_and_asks_nobody_else(width: int, running: Served) -> None:
     with browser(width, dark=width == PHONE) as page:
@@ -163,10 +252,26 @@ def test_who_does_not_ask_for_this_machine_is_refused(running: Served) -> None:
         assert answer.status == 400
 
 
+def test_what_takes_a_while_says_so_until_it_is_done(tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    words = (str(Path(__file__).with_name("held_desk.py")), str(write_usage(tmp_path / "usage.csv")), str(go))
+    with browser(DESKTOP) as page, started(tmp_path, *words) as running:
+        page.get(running.url)
+        wait(lambda: "brings" in text_of(page, "h1"))
+        busy = page.find_element(By.CSS_SELECTOR, ".busy")
+        assert not busy.is_displayed()
+        choose(page, "Which", "kling-o3")
+        wait(busy.is_displayed)
+        assert text_of(page, ".busy") == "Pricing all usage again ..."
+        assert "brings" in text_of(page, "h1")
+        go.touch()
+        wait(lambda: "rises" in text_of(page, "h1") and not busy.is_displayed())
+
+
 def test_ctrl_c_ends_it_and_leaves_nothing(tmp_path: Path) -> None:
     write_usage(tmp_path / "usage.csv")
-    with browser(DESKTOP) as page, served(tmp_path) as started:
-        page.get(started.url)
+    with browser(DESKTOP) as page, served(tmp_path) as running:
+        page.get(running.url)
         wait(lambda: text_of(page, "h1"))
-        assert started.interrupt() == (0, "")
+        assert running.interrupt() == (0, "")
     assert [path.name for path in tmp_path.iterdir()] == ["usage.csv"]

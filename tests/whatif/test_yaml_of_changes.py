@@ -1,10 +1,12 @@
 """What a person typed, as YAML: it reads back as the same text."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ratecard.load.yaml_text import read_yaml_text
-from ratecard.whatif.change import Factor, NewRate, flow, scalar
+from ratecard.whatif.change import Factor, Kept, NewRate, flow, read_times, scalar
+from ratecard.whatif.draft import Draft, Head, from_json, to_json
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 
@@ -24,15 +26,58 @@ def test_what_has_a_meaning_in_yaml_stands_in_quotes() -> None:
 
 def test_a_factor_is_a_change_for_each_name() -> None:
     assert list(Factor("type", ("video", "text"), "1.05").entries()) == [
-        (("scale", "{type: video}"), ("factor", "1.05")),
-        (("scale", "{type: text}"), ("factor", "1.05")),
+        "  - scale: {type: video}\n    factor: 1.05\n",
+        "  - scale: {type: text}\n    factor: 1.05\n",
     ]
 
 
 def test_a_rate_without_attributes_needs_no_where() -> None:
     assert list(NewRate("m", "video", (), "0.1").entries()) == [
-        (("set", "m"), ("charge", "video"), ("rate", "0.1")),
+        "  - set: m\n    charge: video\n    rate: 0.1\n",
     ]
+
+
+@pytest.mark.parametrize(
+    ("typed", "key", "value", "factor"),
+    [
+        ("1.10", "factor", "1.10", "1.1"),
+        ("1,10", "factor", "1.10", "1.1"),
+        ("10%", "percent", "10%", "1.1"),
+        ("+10 %", "percent", "10%", "1.1"),
+        (" -15% ", "percent", "-15%", "0.85"),
+        ("\N{MINUS SIGN}15\N{NARROW NO-BREAK SPACE}%", "percent", "-15%", "0.85"),
+        ("2,5 %", "percent", "2.5%", "1.025"),
+        ("110%", "percent", "110%", "2.1"),
+        ("0.85", "factor", "0.85", "0.85"),
+        ("1", "factor", "1", "1"),
+    ],
+)
+def test_a_factor_is_understood_as_people_type_it(typed: str, key: str, value: str, factor: str) -> None:
+    read = read_times(typed)
+    assert (read.key, read.value, str(read.factor)) == (key, value, factor)
+    [lines] = Factor("type", ("video",), typed).entries()
+    assert lines == f"  - scale: {{type: video}}\n    {key}: {value}\n"
+
+
+@pytest.mark.parametrize(
+    "typed", ["", "%", "-15", "+10", "1.234,5", "1,234.5", "1,2,3", "1e3", "ten", "10%%", "-100%", "0", "1.1.1", "#"]
+)
+def test_what_could_mean_something_else_is_not_guessed(typed: str) -> None:
+    with pytest.raises(ValueError, match=r"neither a factor nor|more than zero|leaves nothing"):
+        read_times(typed)
+    assert Factor("type", ("video",), typed).wrong
+
+
+def test_a_draft_comes_back_as_it_was() -> None:
+    changes = (
+        Factor("family", ("kling-o3",), "1,10", (("audio", ("true",)),)),
+        Factor(),
+        NewRate("m", "video", (("resolution", ("480p", "720p")),), ""),
+        NewRate("m"),
+        Kept("  - retire: m\n"),
+    )
+    draft = Draft("2026-1", changes, Head("a", "b", ""), "2027-01-01", "")
+    assert from_json(to_json(draft)) == draft
 
 
 def test_a_change_is_finished_when_nothing_is_missing() -> None:

@@ -1,18 +1,46 @@
-"""What a word names: a folder of tables, a candidate, a git revision or a date, by what exists."""
+"""What a word names: a folder of tables, a candidate or a stack of them, a git revision or a date, by what exists."""
 
 from collections.abc import Callable, Iterator
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from ratecard.card import RateCard, load_rate_card
 from ratecard.diff.side import Side
+from ratecard.load.candidate_file import read_candidate
 from ratecard.load.revision import Revision, RevisionError, find_revision, load_revision, repository_of
 from ratecard.words.errors import RateCardError
 from ratecard.words.instant import read_instant
 
 _TABLES = "pricing_tables"
-# A folder as text, a candidate as path.
-Named = str | Path | Revision | datetime
+# Between the files of candidates that are laid over each other.
+_ON_TOP = "+"
+
+
+class Stack(NamedTuple):
+    """One candidate file; or several, each laid over what the ones before it made: `spring.yaml+promotion.yaml`."""
+
+    paths: tuple[Path, ...]
+
+    def over(self, card: RateCard) -> RateCard:
+        """The card with all of them. Raises `TableError`."""
+        for path in self.paths:
+            card = card.with_candidate(path)
+        return card
+
+    def holds(self, since: date) -> date:
+        """The first day from one on, on which all of them hold. Raises `SideError` where one has ended by then."""
+        heads = [(path, read_candidate(path).candidate) for path in self.paths]
+        day = max(since, *(head.effective for _, head in heads))
+        for path, head in heads:
+            if head.until is not None and head.until <= day:
+                words = f"{path} holds until {head.until}, and all usage would be priced at {day}"
+                raise SideError(f"{words}. Name an earlier day, or price each row at its own time")
+        return day
+
+
+# A folder as text.
+Named = str | Stack | Revision | datetime
 # How to write a word that could be two things.
 _PLAINLY = {
     "folder": "./{0} for the folder",
@@ -72,7 +100,13 @@ def _folder(given: str) -> str:
     return given
 
 
-def _candidate(given: str) -> Path:
-    if not Path(given).is_file():
+def _candidate(given: str) -> Stack:
+    if Path(given).is_file():
+        return Stack((Path(given),))
+    parts = [Path(part) for part in given.split(_ON_TOP)]
+    missing = [str(part) for part in parts if not part.is_file()]
+    if len(missing) == len(parts):
         raise SideError("there is no file of this name")
-    return Path(given)
+    if missing:
+        raise SideError(f"of {_ON_TOP.join(map(str, parts))}, there is no file {', '.join(missing)}")
+    return Stack(tuple(parts))

@@ -19,8 +19,8 @@ class Side(NamedTuple):
     at: datetime | None = None
 
     def book(self, day: date) -> PriceBook:
-        """What is in effect on this side on a day of the comparison."""
-        return self.card.at(self.at.astimezone(UTC).date() if self.at else day)
+        """What is in effect on this side on a day of the comparison, as it is written: proved or not."""
+        return self.card.unproved.at(self.at.astimezone(UTC).date() if self.at else day)
 
     def days(self) -> set[date]:
         """The days on which something changes on this side."""

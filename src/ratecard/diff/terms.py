@@ -14,7 +14,7 @@ from ratecard.tables.vocabulary import Unit
 from ratecard.words.money import plain, text
 
 # Rates have their own comparison; the others say why a rate is right, or who wrote it when.
-_NOT_TERMS = {"rates", "charges", "examples", "effective", "announced", "checked", "source", "evidence"}
+_NOT_TERMS = {"rates", "charges", "examples", "effective", "announced", "checked", "source", "reference", "evidence"}
 _NOT_TERMS |= {"correction", "expected_change", "place"}
 # Of these the first that fits holds, so that their order has a meaning.
 _ORDERED = {"tiers"}
@@ -27,6 +27,7 @@ def terms_of(side: Priceable) -> Terms:
     """Every condition of a version by its name: `accepts duration`, `rounding places`, `markup of video`."""
     model, version, units = side
     found: Terms = {"type": model.type, "currency": model.currency, "mode": getattr(model, "mode", "")}
+    found["limit tier"] = getattr(model, "tier", None) or ""
     found |= described(version)
     found["order of charges"] = ", ".join(charge.charge for charge in version.charges)
     for charge in version.charges:

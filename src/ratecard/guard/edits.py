@@ -16,7 +16,7 @@ from ratecard.tables.version import Version
 Dated = tuple[RateCard, AnyModel, Version]
 
 # What may be said differently without another price: what can be asked for, and names.
-_FREE = ("mode", "context_tokens", "order of charges", "accepts ")
+_FREE = ("mode", "limit tier", "context_tokens", "order of charges", "accepts ")
 # Of what can be asked for, what decides a price.
 _PRICED = ("accepts resolution_aliases", "accepts reference_video_total_duration source")
 

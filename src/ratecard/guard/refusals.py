@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ratecard.card import RateCard
 from ratecard.diff.side import Side
 from ratecard.guard.edits import edit_of
+from ratecard.guard.limits import limit_refusals
 from ratecard.guard.steps import steep_steps
 from ratecard.tables.card import AnyModel
 from ratecard.tables.version import Version
@@ -35,6 +36,7 @@ class Rules(NamedTuple):
 def refusals(old: RateCard, new: RateCard, rules: Rules) -> list[Fault]:
     """Everything that the new card may not do to the old one, each at its line, in the order of the files."""
     found = [fault for model in old.tables.models.values() for fault in _of_model(model, old, new, rules)]
+    found += limit_refusals(old.tables.limits, new.tables.limits, rules.revision, rules.begun, rules.past)
     found += steep_steps(Side(rules.revision, old), Side("", new), rules.most)
     return sorted(found, key=lambda fault: (fault.file, fault.line, fault.message))
 

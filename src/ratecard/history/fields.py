@@ -6,7 +6,9 @@ from decimal import Decimal
 from typing import Any
 
 from ratecard.requests.fields import WholeNumber
+from ratecard.words.currency import CURRENCIES, unknown_currency
 from ratecard.words.money import READING
+from ratecard.words.wording import allowed_values, echo
 
 _NUMBER = re.compile(r"-?[0-9]{1,100}(\.[0-9]{1,100})?")
 # No more digits than a timestamp of ours has: a finer one would be cut, and select other rows.
@@ -28,6 +30,19 @@ class Timestamp:
     def messages(self, given: Any) -> list[str]:
         """Why it is refused."""
         return ["Invalid datetime. Expected ISO 8601 with at most 6 decimal places, like 2026-10-01T00:00:00Z"]
+
+
+class Currency:
+    """A currency that rows of a ledger have, written as they write it."""
+
+    def accept(self, given: Any) -> str | None:
+        """The currency; None for one that no row has."""
+        return None if unknown_currency(given) else str(given)
+
+    def messages(self, given: Any) -> list[str]:
+        """Why it is refused."""
+        expected = f"{allowed_values(CURRENCIES)} | another ISO 4217 code"
+        return [f"Invalid enum value. Expected {expected}, received '{echo(given)}'"]
 
 
 class WholeNumberText:

@@ -3,22 +3,41 @@
 from typing import Any
 
 from ratecard.history.parameters import LARGEST_PAGE
-from ratecard.rating.ledger_entry import CURRENCIES
+from ratecard.words.currency import CURRENCIES
 
 _NUMBER, _TEXT = {"type": "number"}, {"type": "string"}
 _COUNT = {"type": "integer", "minimum": 0}
+_CURRENCY = {
+    "type": "string",
+    "anyOf": [{"enum": list(CURRENCIES)}, {"pattern": "^[A-Z]{3}$", "title": "another ISO 4217 code"}],
+}
 _TIME = {"type": "string", "format": "date-time"}
 
 _ENTRY = {
     "type": "object",
-    "required": ["timestamp", "sku", "pricePerUnitUsd", "unit", "amount", "currency", "notes", "inferenceDetails"],
+    "required": ["timestamp", "sku", "unit", "amount", "currency", "notes", "inferenceDetails"],
+    "oneOf": [
+        {"title": "in US dollars", "required": ["pricePerUnitUsd"]},
+        {"title": "in another currency", "required": ["pricePerUnit"]},
+    ],
     "properties": {
         "timestamp": {**_TIME, "description": "When the entry was created, in UTC"},
         "sku": {**_TEXT, "description": "The product that the entry relates to"},
-        "pricePerUnitUsd": {**_NUMBER, "description": "Price per unit in USD"},
-        "unit": {**_NUMBER, "description": "Number of units consumed"},
-        "amount": {**_NUMBER, "description": "What was charged, with all its digits; a charge is negative"},
-        "currency": {**_TEXT, "enum": list(CURRENCIES)},
+        "pricePerUnitUsd": {
+            **_NUMBER,
+            "description": "Price per unit in USD; of rows in USD, and of those that a balance in units of USD paid",
+        },
+        "pricePerUnit": {**_NUMBER, "description": "Price per unit in `currency`; of rows that are not priced in USD"},
+        "unit": {
+            **_NUMBER,
+            "description": "Number of units consumed. Where several balances paid, each has a row with the same "
+            "request and SKU: all units are in the first, and 0 in the others",
+        },
+        "amount": {
+            **_NUMBER,
+            "description": "What was charged, in units of `currency`, with all its digits; a charge is negative",
+        },
+        "currency": {**_CURRENCY, "description": "Currency or balance charged"},
         "notes": _TEXT,
         "inferenceDetails": {
             "type": ["object", "null"],
@@ -63,7 +82,7 @@ def _parameter(name: str, schema: dict[str, Any], description: str) -> dict[str,
 PARAMETERS = [
     _parameter("startTimestamp", _TIME, "The first instant of the rows, ISO 8601 with a time zone. First page only"),
     _parameter("endTimestamp", _TIME, "The instant before which the rows end; after startTimestamp. First page only"),
-    _parameter("currency", {"type": "string", "enum": list(CURRENCIES)}, "Only rows of this currency. First page only"),
+    _parameter("currency", _CURRENCY, "Only rows of this currency. First page only"),
     _parameter(
         "pageSize",
         {"type": "integer", "minimum": 1, "maximum": LARGEST_PAGE, "default": LARGEST_PAGE},

@@ -4,10 +4,9 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from ratecard.history.fields import Timestamp, WholeNumberText
+from ratecard.history.fields import Currency, Timestamp, WholeNumberText
 from ratecard.history.refusal import RefusedError
-from ratecard.rating.ledger_entry import CURRENCIES
-from ratecard.requests.fields import Choice, Field
+from ratecard.requests.fields import Field
 from ratecard.words.tree import Path
 from ratecard.words.wording import allowed_values, echo, wrong_type
 
@@ -15,7 +14,7 @@ LARGEST_PAGE = 1000
 FILTERS: dict[str, Field] = {
     "startTimestamp": Timestamp(),
     "endTimestamp": Timestamp(),
-    "currency": Choice(CURRENCIES),
+    "currency": Currency(),
     "pageSize": WholeNumberText(1, LARGEST_PAGE),
 }
 _NAMED_MOST = 10

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ratecard.ledger.errors import LedgerConflictError, LedgerError, LedgerUnavailableError
+from ratecard.ledger.joining import join_parts
 from ratecard.ledger.reading import iter_ledger, read_ledger
 from ratecard.ledger.writing import COLUMNS, ledger_csv, ledger_json
 
@@ -15,6 +16,7 @@ __all__ = [
     "LedgerError",
     "LedgerUnavailableError",
     "iter_ledger",
+    "join_parts",
     "ledger_csv",
     "ledger_json",
     "open_ledger",
@@ -25,8 +27,9 @@ __all__ = [
 def open_ledger(url: str) -> "Ledger":
     """The ledger in a database, made where there is none: `sqlite:///ledger.db` or `postgresql://host/name`.
 
-    Needs `ratecard[server]`. Raises `LedgerError` for another kind of database or a missing package, and
-    `LedgerUnavailableError` where the database does not answer.
+    A ledger of an earlier release is migrated when it is opened, once, whoever opens it at the same time. Needs
+    `ratecard[server]`. Raises `LedgerError` for another kind of database, a schema of a newer release, or a missing
+    package, and `LedgerUnavailableError` where the database does not answer.
 
     >>> from datetime import UTC, datetime
     >>> from tempfile import TemporaryDirectory

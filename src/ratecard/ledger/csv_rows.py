@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
 
 from ratecard.ledger.errors import LedgerError
-from ratecard.ledger.writing import COLUMNS, DETAILS
+from ratecard.ledger.writing import COLUMNS, DETAILS, PRICES
 
 REQUIRED = COLUMNS[:6]
 
@@ -14,7 +14,12 @@ def csv_rows(file: TextIO) -> Iterator[Mapping[str, Any]]:
     """Each line by its heading, in the shape of a JSON row; the count may be called `unit` or `units`."""
     reader = csv.DictReader(file)
     try:
-        named = {"unit" if name == "units" else name for name in reader.fieldnames or ()}
+        heading = reader.fieldnames or ()
+        if twice := [name for name in dict.fromkeys(heading) if heading.count(name) > 1]:
+            raise LedgerError(f"the heading has {', '.join(twice)} twice")
+        # Either price will do: each row says in its currency which one it must have.
+        names = {"units": "unit", PRICES[1]: PRICES[0]}
+        named = {names.get(name, name) for name in heading}
         missing = [name for name in REQUIRED if name not in named]
         if missing:
             raise LedgerError(f"the heading has no {', '.join(missing)}")

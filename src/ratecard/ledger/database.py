@@ -8,7 +8,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, NoSuchModu
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 
 from ratecard.ledger.errors import LedgerError, LedgerUnavailableError
-from ratecard.ledger.sql_tables import METADATA
+from ratecard.ledger.migration import prepare
 
 _EXAMPLES = "Write sqlite:///ledger.db, or postgresql://user@host/name"
 # Seconds that a writer waits for another one of the same SQLite file.
@@ -18,33 +18,30 @@ _ATTEMPTS = 10
 
 
 def connect(url: str) -> Engine:
-    """An engine for this URL, its tables made where they are missing."""
+    """An engine for this URL, its tables made where they are missing, and migrated where they are older."""
     try:
         given = make_url(url)
     except ArgumentError:  # without the URL: it may hold a password
         raise LedgerError(f"the URL of the database cannot be read. {_EXAMPLES}") from None
     engine = _sqlite(given) if given.get_backend_name() == "sqlite" else _postgresql(given)
-    with connected(engine):  # whether there is a database at all is known at once
-        pass
-    for attempt in range(1, _ATTEMPTS + 1):
-        try:
-            _make_tables(engine)
-            break
-        except DBAPIError as error:
-            if attempt == _ATTEMPTS:
-                raise LedgerUnavailableError(f"the ledger's tables cannot be made: {error.orig}") from error
+    try:
+        with connected(engine):  # whether there is a database at all is known at once
+            pass
+        _prepare(engine)
+    except BaseException:
+        engine.dispose()
+        raise
     return engine
 
 
-def _make_tables(engine: Engine) -> None:
-    """All of them or none."""
-    with engine.connect() as connection:
-        if engine.dialect.name == "sqlite":
-            # Kept in the file: readers then never wait for a writer.
-            connection.exec_driver_sql("PRAGMA journal_mode=WAL")
-            connection.exec_driver_sql("BEGIN IMMEDIATE")  # Python's own begin is too late for a table
-        METADATA.create_all(connection)
-        connection.commit()
+def _prepare(engine: Engine) -> None:
+    for attempt in range(1, _ATTEMPTS + 1):
+        try:
+            prepare(engine)
+            return
+        except DBAPIError as error:
+            if attempt == _ATTEMPTS:
+                raise LedgerUnavailableError(f"the ledger's tables cannot be made: {error.orig}") from error
 
 
 @contextmanager

@@ -9,28 +9,32 @@ from typing import Any, BinaryIO, TextIO
 from ratecard.ledger.csv_rows import REQUIRED, csv_rows
 from ratecard.ledger.errors import LedgerError
 from ratecard.ledger.json_rows import json_rows
-from ratecard.ledger.writing import DETAILS
-from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry
+from ratecard.ledger.writing import DETAILS, PRICES
+from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry, price_field
+from ratecard.tables.limits import Rates
+from ratecard.words.currency import unknown_currency
 from ratecard.words.money import READING
+from ratecard.words.wording import echo
 
-_NUMBERS = ("pricePerUnitUsd", "unit", "amount")
 _TEXTS = ("timestamp", "sku", "currency", "notes")
 # A number with an exponent beyond this is none, but a way to fill the memory when it is written out.
 _DIGITS = 400
 _ECHO = 80
 
 
-def read_ledger(content: str | bytes) -> tuple[LedgerEntry, ...]:
+def read_ledger(content: str | bytes, *, rates: Rates | None = None) -> tuple[LedgerEntry, ...]:
     """The rows of JSON pages, a JSON list, or a CSV; the count may be called `unit` or `units`.
 
-    Raises `LedgerError` with the row and the field.
+    The price of a row in USD or paid from a balance is `pricePerUnitUsd`; of any other currency (ISO 4217) it is
+    `pricePerUnit`. Rows in VCU are read where `rates`, those of a price book's limits, say what one is worth. Raises
+    `LedgerError` with the row and the field, for a row with the price of another currency too.
     """
     if isinstance(content, bytes):
-        return tuple(_decoded(io.BytesIO(content)))
-    return tuple(_entries(io.StringIO(content.removeprefix("\ufeff"), newline="")))
+        return tuple(_decoded(io.BytesIO(content), rates))
+    return tuple(_entries(io.StringIO(content.removeprefix("\ufeff"), newline=""), rates))
 
 
-def iter_ledger(path: str | Path) -> Iterator[LedgerEntry]:
+def iter_ledger(path: str | Path, *, rates: Rates | None = None) -> Iterator[LedgerEntry]:
     """The rows of a file as `read_ledger` takes it, one at a time: a file of any size.
 
     Raises `LedgerError` with the file, the row and the field; the rows before it were sound.
@@ -45,40 +49,48 @@ def iter_ledger(path: str | Path) -> Iterator[LedgerEntry]:
     """
     try:
         with Path(path).open("rb") as file:
-            yield from _decoded(file)
+            yield from _decoded(file, rates)
     except LedgerError as error:
         raise LedgerError(f"{path}: {error}") from None
     except OSError as error:
         raise LedgerError(f"{path}: {error.strerror or error}") from None
 
 
-def _decoded(file: BinaryIO) -> Iterator[LedgerEntry]:
+def _decoded(file: BinaryIO, rates: Rates | None) -> Iterator[LedgerEntry]:
     with io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
         try:
-            yield from _entries(text)
+            yield from _entries(text, rates)
         except UnicodeDecodeError as error:
             raise LedgerError(f"byte {file.tell() - len(error.object) + error.start} is not UTF-8") from None
 
 
-def _entries(file: TextIO) -> Iterator[LedgerEntry]:
+def _entries(file: TextIO, rates: Rates | None) -> Iterator[LedgerEntry]:
     first = file.read(1)
     while first.isspace():
         first = file.read(1)
     file.seek(0)
     rows = json_rows(file) if first in ("{", "[") else csv_rows(file)
+    vcu = rates is not None and rates.VCU is not None
     for number, row in enumerate(rows, 1):
-        yield _entry(number, row)
+        yield _entry(number, row, vcu)
 
 
-def _entry(number: int, row: Mapping[str, Any]) -> LedgerEntry:
+def _entry(number: int, row: Mapping[str, Any], vcu: bool) -> LedgerEntry:
     given = dict(row)
     if given.get("unit") in (None, ""):
         given["unit"] = given.get("units")
-    missing = [name for name in REQUIRED if given.get(name) in (None, "")]
+    currency = _text(number, "currency", given.get("currency"))
+    own = price_field(currency) if currency else PRICES[0]
+    missing = [name for name in (*REQUIRED[:2], own, *REQUIRED[3:]) if given.get(name) in (None, "")]
+    other = next((name for name in PRICES if name != own and given.get(name) not in (None, "")), None)
+    if currency and (reason := unknown_currency(currency, vcu=vcu)):
+        raise LedgerError(f"row {number}: currency '{echo(currency[:_ECHO])}' {reason}")
+    if other and currency:
+        raise LedgerError(f"row {number}: {other} of a row in {currency}. Its price is {own}, and no other")
     if missing:
         raise LedgerError(f"row {number}: {missing[0]} is missing")
-    price, unit, amount = (_decimal(number, name, given[name]) for name in _NUMBERS)
-    timestamp, sku, currency, notes = (_text(number, name, given.get(name)) for name in _TEXTS)
+    price, unit, amount = (_decimal(number, name, given[name]) for name in (own, "unit", "amount"))
+    timestamp, sku, _, notes = (_text(number, name, given.get(name)) for name in _TEXTS)
     details = given.get("inferenceDetails")
     return LedgerEntry(
         timestamp, sku, price, unit, amount, currency, notes, _details(number, details) if details else None

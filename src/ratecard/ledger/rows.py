@@ -6,11 +6,11 @@ from typing import Any
 from sqlalchemy import Row
 
 from ratecard.ledger.walk import timestamp_of
-from ratecard.ledger.writing import COLUMNS
+from ratecard.ledger.writing import PRICES
 from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry
 
 # When it was and how long it took belong to the attempt, not to the charge: a retry may say otherwise.
-_CHARGED = [name for name in COLUMNS if name not in ("timestamp", "inferenceExecutionTime")]
+_CHARGED = ("sku", "currency", *PRICES, "unit", "amount", "notes", "requestId", "promptTokens", "completionTokens")
 
 
 def row_of(account: str, number: int, instant: int, entry: LedgerEntry) -> dict[str, Any]:
@@ -21,7 +21,7 @@ def row_of(account: str, number: int, instant: int, entry: LedgerEntry) -> dict[
         "account": account,
         "number": number,
         "instant": instant,
-        **{name: charge[name] for name in ("sku", "price_per_unit_usd", "unit", "amount", "currency", "notes")},
+        **{name: charge[name] for name in ("sku", "price_per_unit", "unit", "amount", "currency", "notes")},
         **details._asdict(),
     }
 
@@ -32,7 +32,7 @@ def entry_of(row: Row[Any]) -> LedgerEntry:
     return LedgerEntry(
         timestamp_of(row.instant),
         row.sku,
-        row.price_per_unit_usd,
+        row.price_per_unit,
         row.unit,
         row.amount,
         row.currency,

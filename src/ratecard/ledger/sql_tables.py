@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from sqlalchemy import BigInteger, Column, Dialect, Index, MetaData, Numeric, Table, Text, TypeDecorator
+from sqlalchemy import BigInteger, Column, Dialect, Index, Integer, MetaData, Numeric, Table, Text, TypeDecorator
 from sqlalchemy.types import TypeEngine
 
 from ratecard.words.money import text
@@ -28,6 +28,9 @@ class Exact(TypeDecorator[Decimal]):
         """The same digits again."""
         return None if value is None else Decimal(value)
 
+
+# One row: which of the forms of these tables a database has.
+SCHEMA = Table("ledger_schema", METADATA, Column("version", Integer, primary_key=True, autoincrement=False))
 
 # `rows` counts an account's rows. An append adds to it first and so holds this line until it commits: the rows of an
 # account are numbered 1, 2, 3 ... in the order of the commits, and "the rows up to N" never gains a row later.
@@ -55,7 +58,7 @@ ENTRIES = Table(
     Column("number", BigInteger, primary_key=True, autoincrement=False),
     Column("instant", BigInteger, nullable=False, comment="microseconds since 1970-01-01T00:00:00Z"),
     Column("sku", Text, nullable=False),
-    Column("price_per_unit_usd", Exact, nullable=False),
+    Column("price_per_unit", Exact, nullable=False),  # in US dollars, or in the currency of a row that has another
     Column("unit", Exact, nullable=False),
     Column("amount", Exact, nullable=False),
     Column("currency", Text, nullable=False),

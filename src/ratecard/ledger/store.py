@@ -1,7 +1,8 @@
 """The ledger in a database: quotes are appended once, and read in the order of time."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal
 from types import TracebackType
 from typing import Self
 
@@ -34,13 +35,16 @@ class Ledger:
         request_id: str,
         timestamp: datetime,
         execution_ms: int | None = None,
-        currency: str = "USD",
+        currency: str | None = None,
+        paid: Mapping[str, Decimal] | None = None,
     ) -> bool:
         """Charge an account for a request: all rows of the quote or none, and once, however often it is tried.
 
-        True where it was new; False where the request was charged already, and then the first timestamp and execution
-        time stay. Raises `LedgerConflictError` where it was charged for something else, `InstantError` for a naive
-        timestamp, `LedgerError` for a name that cannot be kept, and `LedgerUnavailableError` without a database.
+        The rows are in the currency of the quote; `currency` is a balance that pays all of it, and `paid` what each of
+        several balances pays, as `settle` splits it. True where the request was new; False where it was charged
+        already, and then the first timestamp and execution time stay. Raises `LedgerConflictError` where it was charged
+        for something else or paid otherwise, `CurrencyError` for a currency that cannot pay it, `InstantError` for a
+        naive timestamp, `LedgerError` for a name that cannot be kept, and `LedgerUnavailableError` without a database.
         """
         check_name("account", account)
         check_name("request_id", request_id)
@@ -48,7 +52,7 @@ class Ledger:
         for count in quote.tokens or ():
             check_count("tokens", count)
         entries = quote.ledger_entries(
-            timestamp=timestamp, request_id=request_id, execution_ms=execution_ms, currency=currency
+            timestamp=timestamp, request_id=request_id, execution_ms=execution_ms, currency=currency, paid=paid
         )
         check_moment(timestamp)
         with connected(self._engine) as connection:

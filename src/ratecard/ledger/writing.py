@@ -7,6 +7,8 @@ from decimal import Decimal
 from ratecard.rating.ledger_entry import LedgerEntry
 from ratecard.words.money import text
 
+# The price of a row in US dollars or a balance, and that of a row in another currency: a row has one of them.
+PRICES = ("pricePerUnitUsd", "pricePerUnit")
 DETAILS = ("requestId", "inferenceExecutionTime", "promptTokens", "completionTokens")
 COLUMNS = ("timestamp", "sku", "pricePerUnitUsd", "unit", "amount", "currency", "notes", *DETAILS)
 
@@ -18,12 +20,17 @@ def ledger_json(entries: Iterable[LedgerEntry], next_cursor: str | None = None) 
 
 
 def ledger_csv(entries: Iterable[LedgerEntry]) -> str:
-    """A heading and one line a row; what a row does not have is empty."""
-    lines = [",".join(COLUMNS)]
+    """A heading and one line a row; what a row does not have is empty.
+
+    The price is in the column `pricePerUnitUsd`; rows that are not in US dollars have theirs in `pricePerUnit`.
+    """
+    rows = []
     for entry in entries:
         row = entry.to_dict()
-        flat = row | (row.pop("inferenceDetails") or {})
-        lines.append(",".join(_cell(flat.get(name, "")) for name in COLUMNS))
+        rows.append(row | (row.pop("inferenceDetails") or {}))
+    prices = [name for name in PRICES if any(name in row for row in rows)] or PRICES[:1]
+    columns = [each for name in COLUMNS for each in (prices if name in PRICES else (name,))]
+    lines = [",".join(columns), *(",".join(_cell(row.get(name, "")) for name in columns) for row in rows)]
     return "".join(f"{line}\n" for line in lines)
 
 

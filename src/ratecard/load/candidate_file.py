@@ -40,6 +40,10 @@ class CandidateFile(NamedTuple):
         """`file:line` of a change."""
         return f"{self.text.name}:{self.text.line(('changes', index))}"
 
+    def place_of(self, key: str) -> str:
+        """`file:line` of a key of the head."""
+        return f"{self.text.name}:{self.text.line((key,))}"
+
     def fault(self, index: int, path: Place, message: str) -> Fault:
         """A mistake at a part of a change."""
         full = ("changes", index, *path)
@@ -102,7 +106,7 @@ def _changes(text: TextFile, listed: list[Any]) -> Iterator[tuple[int, Change]]:
         try:
             yield index, kind.model_validate(given)
         except ValidationError as error:
-            for at, message in complaints(error, given, kind):
+            for at, message in complaints(error, given, kind, "the change"):
                 text.fault((*path, *at), message)
 
 

@@ -9,6 +9,7 @@ from ratecard.tables.rate import ANY
 from ratecard.tables.selection import Accepting, domains_of, missing, overlaps, tiers
 from ratecard.tables.version import Model, Version
 from ratecard.tables.vocabulary import Unit
+from ratecard.words.currency import ISO_4217
 from ratecard.words.suggest import did_you_mean
 from ratecard.words.tree import Path
 
@@ -17,8 +18,7 @@ Finding = tuple[Path, str]
 
 def check_model(model: Model[Any], units: Mapping[str, Unit] | None) -> Iterator[Finding]:
     """Every rule that a model of any type obeys. `units` is None where units.yaml itself is at fault."""
-    if not (len(model.currency) == 3 and model.currency.isalpha() and model.currency.isupper()):
-        yield ("currency",), f"currency '{model.currency}' is not an ISO 4217 code. Write three capitals, like USD"
+    yield from check_currency(("currency",), model.currency)
     if not model.versions:
         yield ("versions",), "versions is empty. A model without a known price does not belong in the tables"
         return
@@ -31,6 +31,12 @@ def check_model(model: Model[Any], units: Mapping[str, Unit] | None) -> Iterator
         yield ("retired", "on"), f"retired on {model.retired.on}, but the first version takes effect on {first}"
     for index, version in enumerate(model.versions):
         yield from ((("versions", index, *path), words) for path, words in _check_version(version, units))
+
+
+def check_currency(path: Path, currency: str) -> Iterator[Finding]:
+    """A currency is named by its code."""
+    if currency not in ISO_4217:
+        yield path, f"currency '{currency}' is not an ISO 4217 code. Write three capitals, like USD"
 
 
 def _check_version(version: Version, units: Mapping[str, Unit] | None) -> Iterator[Finding]:

@@ -20,16 +20,18 @@ _SHAPES = {
 }
 
 
-def complaints(error: ValidationError, data: Any, root: type[BaseModel]) -> Iterator[tuple[Path, str]]:
-    """(path into `data`, message) for every problem that pydantic found while it made a `root`."""
+def complaints(
+    error: ValidationError, data: Any, root: type[BaseModel], whole: str = "the file"
+) -> Iterator[tuple[Path, str]]:
+    """(path into `data`, message) for every problem that pydantic found while it made a `root`; `whole` is its name."""
     for problem in error.errors(include_url=False):
-        yield from _complaint(problem, data, root)
+        yield from _complaint(problem, data, root, whole)
 
 
-def _complaint(problem: Mapping[str, Any], data: Any, root: type[BaseModel]) -> Iterator[tuple[Path, str]]:
+def _complaint(problem: Mapping[str, Any], data: Any, root: type[BaseModel], whole: str) -> Iterator[tuple[Path, str]]:
     path = _path_in(problem["loc"], data)
     kind, context = problem["type"], problem.get("ctx") or {}
-    key = next((str(part) for part in reversed(path) if isinstance(part, str)), "the file")
+    key = next((str(part) for part in reversed(path) if isinstance(part, str)), whole)
     given = problem["input"]
     shown = f" '{echo(given)}'" if isinstance(given, str) else ""
     if kind == "missing":

@@ -1,5 +1,6 @@
 """A folder of YAML files -> checked tables, or every fault of the folder at once."""
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from importlib.resources import files
@@ -12,6 +13,7 @@ from ratecard.load.checks import Finding, check_model, check_references
 from ratecard.load.complaints import complaints
 from ratecard.load.metered_checks import check_metered
 from ratecard.load.shared_checks import check_limits, check_units, check_vocabulary
+from ratecard.load.table_files import Disk, TableFiles
 from ratecard.load.video_checks import check_video
 from ratecard.load.yaml_text import TextFile, read_yaml_text
 from ratecard.tables.card import AnyModel, Family, Tables
@@ -44,23 +46,28 @@ def load_tables(folder: str | Path | None = None) -> Tables:
 
 
 def read_folder(folder: str | Path | None = None) -> dict[str, bytes]:
-    """The files of `load_tables` with their bytes, by their names below the folder. Raises `TableError`."""
+    """The files of `load_tables` with their bytes, by their names below the folder. Raises `TableError`.
+
+    Links are followed, and a file that is reached twice counts once; names that begin with a dot are not read.
+    """
     shipped = shipped_folder()
     root = Path(folder) if folder is not None else shipped
     if not root.is_dir():
         raise TableError([Fault(str(root), 1, (), "is not a folder. Name the folder that holds the rate tables")])
-    contents = {path.relative_to(root).as_posix(): path.read_bytes() for path in _yaml_files(root)}
+    files = TableFiles(Disk(), os.path.realpath(root))
+    contents, faults = {}, list(files.faults)
+    for name, path in files.found.items():
+        try:
+            contents[name] = Path(path).read_bytes()
+        except OSError as error:
+            faults.append(Fault(name, 1, (), f"cannot be read: {error.strerror}"))
+    if faults:
+        raise TableError(sorted(faults, key=lambda fault: fault.file))
     if not contents.keys() - set(_SHARED):
         raise TableError([Fault(str(root), 1, (), "holds no rate table. A table is a file that ends in .yaml")])
     for name in _SHARED:
         contents.setdefault(name, (shipped / name).read_bytes())
     return contents
-
-
-def _yaml_files(root: Path) -> list[Path]:
-    """Every table below a folder. What is hidden is none: an editor's copy, or the second name of a mounted file."""
-    found = (path for path in root.rglob("*.y*ml") if path.suffix in (".yaml", ".yml") and path.is_file())
-    return sorted(path for path in found if not any(part[0] == "." for part in path.relative_to(root).parts))
 
 
 def tables_from(contents: Mapping[str, bytes]) -> Tables:

@@ -7,6 +7,7 @@ from ratecard.load.checks import Finding, check_rates
 from ratecard.tables.charge import Charge
 from ratecard.tables.metered import METHODS_OF_TYPE, MeteredModel, MeteredVersion, TextModel
 from ratecard.tables.metered_charges import DurationBand, PerUpscale, RpcCredits, Tokens, band
+from ratecard.words.money import text
 from ratecard.words.suggest import did_you_mean
 
 _TOKENS = ("input", "output", "cache_input", "cache_write")
@@ -108,6 +109,22 @@ def _check_rpc(charge: RpcCredits) -> Iterator[Finding]:
         if chain.chain in seen:
             yield ("chains", index, "chain"), f"chain '{chain.chain}' stands twice; keep one"
         seen.add(chain.chain)
+    known = dict.fromkeys([*seen, *(chain.kind for chain in charge.chains if chain.kind)])
+    factors = {tier.tier: tier.factor for tier in reversed(charge.tiers)}
+    for index, tier in enumerate(charge.tiers):
+        if tier.factor != factors[tier.tier]:
+            words = f"tier '{tier.tier}' has factor {text(factors[tier.tier])} above. Name this one otherwise"
+            yield ("tiers", index, "factor"), words
+        for word in tier.chains or ():
+            if word not in known:
+                words = f"'{word}' is not a chain or a kind of chains.{did_you_mean(word, known)}"
+                yield ("tiers", index, "chains"), f"{words} Known: {', '.join(known)}"
+    for index, chain in enumerate(charge.chains):
+        if chain.kind in seen:
+            words = f"kind '{chain.kind}' is the name of a chain. Name the kind otherwise, or leave it out"
+            yield ("chains", index, "kind"), words
+        if charge.tiers and not any(tier.on(chain) for tier in charge.tiers):
+            yield ("chains", index), f"no tier has methods of chain '{chain.chain}'. Add one, or leave the chain out"
     for name in ("chains", "tiers"):
         if not getattr(charge, name):
             yield (name,), f"{name} is empty. Write at least one"

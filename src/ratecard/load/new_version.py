@@ -10,7 +10,7 @@ from ratecard.words.money import plain, text
 from ratecard.words.tree import Path
 
 # What a version says of itself; of a new one, what is not known is left out.
-_HEAD = ("effective", "announced", "checked", "source", "correction", "expected_change")
+_HEAD = ("effective", "announced", "checked", "source", "reference", "correction", "expected_change")
 
 
 def new_version(

@@ -1,18 +1,24 @@
 """A folder of tables as it was at a git revision, read through the command `git`; nothing is checked out."""
 
 import os
+import posixpath
 import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from ratecard.load.folder import LIMITS, UNITS, VOCABULARY, shipped_folder, tables_from
+from ratecard.load.table_files import Entry, Kind, LinkError, TableFiles
 from ratecard.tables.card import Tables
 from ratecard.words.errors import Fault, RateCardError, TableError
 from ratecard.words.wording import echo
 
 _SHARED = (UNITS, VOCABULARY, LIMITS)
-# How the mode of a file begins; those of a symbolic link and of another repository do not.
-_FILE = b"100"
+# How the mode of a file begins, and that of a link; another repository within has neither.
+_FILE, _LINK = b"100", b"120000"
+# As many links one after the other as a kernel follows.
+_MOST_LINKS = 40
 # A hook of git sets these for its own repository; here the folder decides which one is read.
 _OF_HOOKS = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"}
 
@@ -73,25 +79,86 @@ def load_revision(revision: Revision) -> Tables:
         raise TableError(faults) from None
 
 
+class _Commit:
+    """The files of a commit, as a `Tree`: paths are those from the top of its repository."""
+
+    def __init__(self, revision: Revision) -> None:
+        listed = _git(revision.folder, "ls-tree", "--full-tree", "-r", "-z", revision.commit)
+        self.blobs: dict[str, bytes] = {}
+        self._links: dict[str, str] = {}
+        self._folders: dict[str, dict[str, Kind]] = {"": {}}
+        for line in listed.split(b"\0")[:-1]:
+            head, _, name = line.partition(b"\t")
+            mode, _, blob = head.split()
+            path = os.fsdecode(name)
+            if mode.startswith(_FILE):
+                self._add(path, "file")
+            elif mode == _LINK:
+                self._add(path, "link")
+                self._links[path] = ""
+            self.blobs[path] = blob
+        targets = _contents(revision.folder, [self.blobs[path] for path in self._links])
+        self._links = {path: os.fsdecode(target) for path, target in zip(self._links, targets, strict=True)}
+
+    def _add(self, path: str, kind: Kind) -> None:
+        folder, _, name = path.rpartition("/")
+        if folder not in self._folders:
+            self._folders[folder] = {}
+            self._add(folder, "folder")
+        self._folders[folder][name] = kind
+
+    def entries(self, folder: str) -> Iterator[Entry]:
+        """What is in a folder; nothing, where the commit has no such folder."""
+        return (Entry(name, kind) for name, kind in self._folders.get(folder, {}).items())
+
+    def target(self, path: str) -> Entry:
+        """The path that a link leads to, and what is there."""
+        for _ in range(_MOST_LINKS):
+            real = self._one_link_less(path)
+            if real is None:
+                break
+            path = real
+        else:
+            raise LinkError("that leads back to itself")
+        if path in self._folders:
+            return Entry(path, "folder")
+        if path not in self.blobs:
+            raise LinkError(f"to nothing: {path} is not in the repository at that revision")
+        return Entry(path, "file")
+
+    def _one_link_less(self, path: str) -> str | None:
+        """The path with its first link replaced by what it leads to; None where there is none in it."""
+        parts = path.split("/")
+        for number in range(1, len(parts) + 1):
+            head = "/".join(parts[:number])
+            if head in self._links:
+                to = posixpath.normpath(posixpath.join(posixpath.dirname(head), self._links[head]))
+                if to.startswith(("/", "../")) or to == "..":
+                    raise LinkError(f"out of the repository, to {self._links[head]}, which has no revisions")
+                rest = posixpath.normpath(posixpath.join(to, *parts[number:]))
+                return "" if rest == "." else rest
+        return None
+
+
 def _files(revision: Revision, prefix: bytes) -> dict[str, bytes]:
-    """Every YAML file below the prefix, by its name there: one call for the names, one for all contents."""
-    tree = f"{revision.commit}:".encode() + prefix
-    listed = _run(revision.folder, "ls-tree", "--full-tree", "-r", "-z", os.fsdecode(tree))
-    entries = (line.partition(b"\t") for line in listed.stdout.split(b"\0") if line)
-    blobs = {}
-    for head, _, path in entries:
-        mode, _, blob = head.split()
-        if mode.startswith(_FILE) and path.endswith((b".yaml", b".yml")):
-            blobs[path.decode(errors="surrogateescape")] = blob
-    wanted = b"".join(blob + b"\n" for blob in blobs.values())
-    out = _git(revision.folder, "cat-file", "--batch", given=wanted)
-    contents, at = {}, 0
-    for name in blobs:
+    """Every table below the prefix, by its name there: one call for the names, two for all contents."""
+    commit = _Commit(revision)
+    files = TableFiles(commit, os.fsdecode(prefix).rstrip("/"))
+    if files.faults:
+        raise TableError([replace(fault, file=f"{revision.name}:{fault.file}") for fault in files.faults])
+    found = _contents(revision.folder, [commit.blobs[path] for path in files.found.values()])
+    return dict(zip(files.found, found, strict=True))
+
+
+def _contents(folder: Path, blobs: Sequence[bytes]) -> Iterator[bytes]:
+    """The contents of these blobs, in one call."""
+    out = _git(folder, "cat-file", "--batch", given=b"".join(blob + b"\n" for blob in blobs)) if blobs else b""
+    at = 0
+    for _ in blobs:
         head_end = out.index(b"\n", at)
         size = int(out[at:head_end].split()[2])
-        contents[name] = out[head_end + 1 : head_end + 1 + size]
+        yield out[head_end + 1 : head_end + 1 + size]
         at = head_end + 1 + size + 1
-    return contents
 
 
 def _git(folder: Path, *words: str, given: bytes = b"") -> bytes:

@@ -1,11 +1,11 @@
-"""Rules of the two files that all tables share: units.yaml and vocabulary.yaml."""
+"""Rules of the files that all tables share: units.yaml, vocabulary.yaml and limits.yaml."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from ratecard.load.checks import Finding
-from ratecard.tables.limits import LimitsFile
+from ratecard.load.checks import Finding, check_currency
+from ratecard.tables.limits import LIMIT_TYPES, TIERS, Limits, LimitsFile
 from ratecard.tables.video import SOURCE_MATCHED_RATIOS
 from ratecard.tables.vocabulary import Units, VideoFields
 
@@ -42,10 +42,44 @@ def check_vocabulary(fields: VideoFields) -> Iterator[Finding]:
 
 
 def check_limits(part: LimitsFile) -> Iterator[Finding]:
-    """There are limits, and they stand newest first."""
+    """There are limits, newest first, and each says everything once."""
     if not part.limits:
         yield ("limits",), "limits is empty. Write at least one, with the day from which it holds"
     for index, (newer, older) in enumerate(pairwise(part.limits)):
         if newer.effective <= older.effective:
-            words = f"effective {older.effective} must be before {newer.effective}: limits stand newest first"
+            words = f"effective {older.effective} must be before {newer.effective}: newest first"
             yield ("limits", index + 1, "effective"), words
+    for index, limits in enumerate(part.limits):
+        yield from ((("limits", index, *path), words) for path, words in _check_dated(limits))
+
+
+def _check_dated(limits: Limits) -> Iterator[Finding]:
+    text = [(each.tier, each.partner) for each in limits.text]
+    types = [(each.type, each.partner) for each in limits.types]
+    # A type without a limit for partners has that of everybody; the tiers of partners are a table of their own.
+    needed = [(tier, partner) for partner in (False, True) for tier in TIERS]
+    yield from _each_once("text", "tier", text, needed)
+    yield from _each_once("types", "type", types, [(type_, False) for type_ in LIMIT_TYPES])
+    yield from check_currency(("top_up", "currency"), limits.top_up.currency)
+    seen: set[str] = set()
+    for index, each in enumerate(limits.sunsets):
+        path = ("sunsets", index)
+        if each.endpoint in seen:
+            yield (*path, "endpoint"), f"endpoint '{each.endpoint}' is listed twice; keep one"
+        seen.add(each.endpoint)
+        if each.sunset < each.deprecated:
+            words = f"sunset {each.sunset} is before {each.deprecated}, from which it is deprecated. Write a later day"
+            yield (*path, "sunset"), words
+        if each.successor in (other.endpoint.partition(" ")[2] for other in limits.sunsets):
+            yield (*path, "successor"), f"successor '{each.successor}' ends itself. Name the path of one that stays"
+
+
+def _each_once(
+    rows: str, name: str, given: Sequence[tuple[str, bool]], needed: Sequence[tuple[str, bool]]
+) -> Iterator[Finding]:
+    for index, (word, partner) in enumerate(given):
+        if (word, partner) in given[:index]:
+            yield (rows, index), f"{name} {word}, partner {str(partner).lower()} is listed twice; keep one"
+    for word, partner in needed:
+        if (word, partner) not in given:
+            yield (rows,), f"no limit for {name} {word}, partner {str(partner).lower()}. Add a line for it"

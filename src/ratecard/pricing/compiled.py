@@ -6,6 +6,7 @@ from typing import Any
 
 from ratecard.rating.line_item import LineItem
 from ratecard.rating.quote import Quote
+from ratecard.tables.limits import Rates
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.version import Model
 from ratecard.tables.vocabulary import Unit
@@ -17,12 +18,13 @@ Rater = Callable[[Mapping[str, Any], Mapping[str, Any]], Quote]
 
 @dataclass(frozen=True, slots=True)
 class Metered:
-    """One version of one model, the units of the card, and its digest."""
+    """One version of one model, the units of the card, its digest, and what balances are worth."""
 
     model: Model[Any]
     version: MeteredVersion
     units: Mapping[str, Unit]
     digest: str
+    rates: Rates
 
     def per(self, unit: str) -> int:
         """How many of what it counts one unit holds."""
@@ -39,6 +41,7 @@ class Metered:
         exact = total([line.amount for line in lines])
         model, effective = self.model, self.version.effective
         kind = type_ or model.type
+        digest, rates = self.digest, self.rates
         return Quote(
-            model.model, exact, exact, model.currency, tuple(lines), effective, self.digest, ignored, kind, tokens
+            model.model, exact, exact, model.currency, tuple(lines), effective, digest, ignored, kind, tokens, rates
         )

@@ -61,16 +61,16 @@ def price_audio(metered: Metered) -> Rater | None:
         made = _counted(metered, seconds, "duration_seconds", _WHOLE_SECONDS, also={"character_count": _CHARACTERS})
     else:
         made = _music(metered) if metered.model.type == "music" else None
-    return _rater(metered, metered.model.type, made)
+    return _rater(metered, metered.model.type, made, body=True)
 
 
-def _rater(metered: Metered, type_: str, made: "Made") -> Rater | None:
+def _rater(metered: Metered, type_: str, made: "Made", *, body: bool = False) -> Rater | None:
     if made is None:
         return None
     asked, lines_of = made
 
     def rate(usage: Mapping[str, Any], suffix: Mapping[str, Any]) -> Quote:
-        shape, ignored = asked.read(usage)
+        shape, ignored = asked.read(usage, body=body)
         return metered.quote(lines_of(shape), ignored, type_=type_)
 
     return rate

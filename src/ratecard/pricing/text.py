@@ -9,41 +9,32 @@ from ratecard.rating.compiling import new
 from ratecard.rating.line_item import LineItem
 from ratecard.rating.per_unit import per_unit
 from ratecard.rating.quote import Quote
-from ratecard.rating.tokens import BUCKETS, token_lines, token_rates
+from ratecard.rating.tokens import BUCKETS, TokenRates, token_lines, token_rates
+from ratecard.requests.asked import usage_keys, usage_problems
 from ratecard.requests.body import INVALID
 from ratecard.requests.service_parameters import SEARCHES, billed_searches, read_parameters
-from ratecard.requests.text_usage import MOST_TOKENS, Problems, TokenCounts, count_messages, read_tokens
+from ratecard.requests.text_usage import MOST_TOKENS, Problems, count_messages, selector_problems
+from ratecard.requests.token_counts import NO_PRICE, NO_TOKENS, TokenCounts, path_of, read_tokens
+from ratecard.requests.token_fields import SELECTORS
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.metered_charges import Surcharge, Tokens
 from ratecard.words.errors import QuoteError
-from ratecard.words.money import EXACT, add, multiply
+from ratecard.words.money import EXACT
 from ratecard.words.tree import Path
 from ratecard.words.wording import REQUIRED, NotOffered
 
-# The keys of a text usage that has nothing but tokens.
-_PLAIN = 3
 _ZERO = Decimal(0)
-# The buckets in the order of `TokenCounts`, and the field to which a bucket without a price is reported.
-_FIELDS: dict[str, Path] = {
-    "input": ("usage", "prompt_tokens"),
-    "cache_input": ("usage", "prompt_tokens_details", "cached_tokens"),
-    "cache_write": ("usage", "prompt_tokens_details", "cache_creation_input_tokens"),
-    "output": ("usage", "completion_tokens"),
-}
-_NO_DETAILS: dict[str, Any] = {}
-
-
-class Estimate(NamedTuple):
-    """The least and the most that a text request can cost before it runs, exact, in `currency`."""
-
-    lowest: Decimal
-    highest: Decimal
-    currency: str
+_TOKENS_ALONE = frozenset(("type", "model", "usage"))
+_KEYS = usage_keys(("usage", *SELECTORS))
+_TEXT_KEYS = usage_keys(("usage", *(field for field, _ in SEARCHES.values()), "service_parameters", *SELECTORS))
+_WEB_SEARCHES = SEARCHES["web_search"][0]
+# What a usage calls the tokens of each bucket.
+_COUNT_OF = {"input": "prompt", "cache_input": "read", "cache_write": "written", "output": "completion"}
 
 
 def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most: int) -> Rater:
     """The function that rates text usages at one version; `surcharges` are those that the model supports."""
-    charge = _tokens_of(metered.version)
+    charge = tokens_of(metered.version)
     rates = token_rates(metered.model.model, charge, metered.per(charge.unit))
     lines_of = token_lines(charge, rates, metered.per(charge.unit))
     model, currency, effective, digest = (
@@ -52,62 +43,54 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
         metered.version.effective,
         metered.digest,
     )
-    kind, is_text = metered.model.type, metered.model.type == "text"
+    kind, is_text, worth = metered.model.type, metered.model.type == "text", metered.rates
     complete = len(rates.base) == len(rates.extended) == len(BUCKETS)
     search_lines = {name: surcharge_line(each) for name, each in surcharges.items()}
-    sum_of = EXACT.add
+    known, supported, sum_of = _TEXT_KEYS if is_text else _KEYS, frozenset(search_lines), EXACT.add
 
     def rate(usage: Mapping[str, Any], suffix: Mapping[str, Any]) -> Quote:
-        """Tokens first, as they come from a client that made them right; anything else is read with care below."""
-        try:
-            tokens = usage["usage"]
-            prompt, completion = tokens["prompt_tokens"], tokens["completion_tokens"]
-            details = tokens.get("prompt_tokens_details", _NO_DETAILS)
-            cached, written = details.get("cached_tokens", 0), details.get("cache_creation_input_tokens", 0)
-            other_names = "cache_write_tokens" in details
-        except (KeyError, TypeError, AttributeError):
-            return careful(usage, suffix)
-        if not (
-            prompt.__class__ is completion.__class__ is cached.__class__ is written.__class__ is int
-            and cached >= 0
-            and written >= 0
-            and cached + written <= prompt < MOST_TOKENS
-            and 0 <= completion < MOST_TOKENS
-            and complete
-            and is_text
-            and len(usage) == _PLAIN
-            and not (suffix or other_names)
-        ):
-            return careful(usage, suffix)
-        lines = lines_of(prompt - cached - written, cached, written, completion)
-        exact = _ZERO
-        for line in lines:
-            exact = sum_of(exact, line[4])
-        parts = (model, exact, exact, currency, tuple(lines), effective, digest, (), kind, (prompt, completion))
-        return new(Quote, parts)
-
-    def careful(usage: Mapping[str, Any], suffix: Mapping[str, Any]) -> Quote:
         problems: Problems = []
+        further = not usage.keys() <= _TOKENS_ALONE
+        if further:
+            problems += usage_problems(usage, known) + selector_problems(usage)
         if "usage" in usage:
             counts = read_tokens(usage["usage"], problems, completion_required=is_text)
         else:
-            counts = TokenCounts(0, 0, 0, 0)
+            counts = NO_TOKENS
             problems.append((("usage",), REQUIRED))
-        prompt = counts.uncached + counts.cached + counts.written
-        tier = rates.tier(prompt)
-        for bucket, count in zip(BUCKETS, counts, strict=True):
-            if count and bucket not in tier and not problems:
-                problems.append((_FIELDS[bucket], NotOffered(f"No price is known for {bucket} tokens of this model")))
-        searches = _Searches({}, ())
-        if is_text:
-            searches = _read_searches(usage, suffix, frozenset(search_lines), scraped_most, problems)
+        uncached, cached, written, completion, searched, ignored = counts
+        if not complete and not problems:
+            problems += _unpriced(counts, rates, usage["usage"])
+        searches = _NO_SEARCHES
+        if is_text and (further or suffix or searched is not None):
+            searches = _read_searches(usage, suffix, searched, supported, scraped_most, problems)
+        elif searched:
+            problems.append((path_of("searches", usage["usage"]), NO_PRICE))
         if problems:
             raise QuoteError(INVALID, problems)
-        lines = lines_of(*counts)
-        lines += [search_lines[name](count) for name, count in searches.billed.items()]
-        return metered.quote(lines, searches.ignored, (prompt, counts.completion))
+        lines = lines_of(uncached, cached, written, completion)
+        if searches is not _NO_SEARCHES:
+            lines += [search_lines[name](count) for name, count in searches.billed.items()]
+            ignored += searches.ignored
+        exact = _ZERO
+        for line in lines:
+            exact = sum_of(exact, line[4])
+        prompt = uncached + cached + written
+        tokens = (prompt, completion)
+        parts = (model, exact, exact, currency, tuple(lines), effective, digest, ignored, kind, tokens, worth)
+        return new(Quote, parts)
 
     return rate
+
+
+def _unpriced(counts: TokenCounts, rates: TokenRates, usage: object) -> Problems:
+    """The buckets that have tokens and no price."""
+    tier = rates.tier(counts.uncached + counts.cached + counts.written)
+    return [
+        (path_of(_COUNT_OF[bucket], usage), NotOffered(f"No price is known for {bucket} tokens of this model"))
+        for bucket, count in zip(BUCKETS, counts, strict=False)
+        if count and bucket not in tier
+    ]
 
 
 class _Searches(NamedTuple):
@@ -115,30 +98,53 @@ class _Searches(NamedTuple):
     ignored: tuple[str, ...]
 
 
+_NO_SEARCHES = _Searches({}, ())
+
+
 def _read_searches(
     usage: Mapping[str, Any],
     suffix: Mapping[str, Any],
+    searched: int | None,
     supported: frozenset[str],
     scraped_most: int,
     problems: Problems,
 ) -> _Searches:
+    """The searches to bill: those that are counted, beside the tokens or among them (`searched`), or switched on.
+
+    A count that the model does not support has no price. A parameter that it does not support has no effect.
+    """
     counts: dict[str, int] = {}
+    paths: dict[str, Path] = {}
     for kind, (field, _) in SEARCHES.items():
         if field in usage:
-            most = scraped_most if kind == "web_scraping" else MOST_TOKENS
-            messages = count_messages(usage[field], most)
+            given, most = usage[field], scraped_most if kind == "web_scraping" else MOST_TOKENS
+            messages = () if given.__class__ is int and 0 <= given <= most else count_messages(given, most)
             problems += [((field,), message) for message in messages]
-            counts[field] = 0 if messages else int(usage[field])
-    parameters = read_parameters(usage.get("service_parameters", {}), suffix, problems)
-    billed = billed_searches(counts, parameters)
-    for kind, (field, parameter) in SEARCHES.items():
-        if kind not in supported and (kind in billed or parameters.get(parameter) in ("on", "true")):
-            path = (field,) if kind in billed and counts.get(field) else ("service_parameters", parameter)
-            problems.append((path, NotOffered(f"This model does not support {kind.replace('_', ' ')}")))
-    switches = {parameter for _, parameter in SEARCHES.values()}
-    without_effect = [field for kind, (field, _) in SEARCHES.items() if counts.get(field) and kind not in billed]
-    without_effect += [f"service_parameters.{name}" for name in parameters if name not in switches]
-    return _Searches(billed, tuple(without_effect))
+            counts[field], paths[field] = 0 if messages else int(given), (field,)
+    if searched is not None:
+        if counts.get(_WEB_SEARCHES, searched) != searched:
+            words = f"Expected {counts[_WEB_SEARCHES]}, as {_WEB_SEARCHES} beside the usage says"
+            problems.append((path_of("searches", usage["usage"]), words))
+        if _WEB_SEARCHES not in counts:
+            counts[_WEB_SEARCHES], paths[_WEB_SEARCHES] = searched, path_of("searches", usage["usage"])
+    parameters: Mapping[str, Any] = {}
+    if suffix or "service_parameters" in usage:
+        parameters = read_parameters(usage.get("service_parameters", {}), suffix, problems)
+    if not parameters and not any(counts.values()):
+        return _NO_SEARCHES
+    unsupported = [switch for kind, (_, switch) in SEARCHES.items() if kind not in supported]
+    idle = [name for name in unsupported if parameters.get(name) not in (None, "off", "false")]
+    billed = billed_searches(counts, {name: value for name, value in parameters.items() if name not in idle})
+    problems += [
+        (paths[SEARCHES[kind][0]], NotOffered(f"This model does not support {kind.replace('_', ' ')}"))
+        for kind in billed
+        if kind not in supported
+    ]
+    switches = {switch for _, switch in SEARCHES.values()}
+    uncharged = [field for kind, (field, _) in SEARCHES.items() if counts.get(field) and kind not in billed]
+    ignored = [".".join(map(str, paths[field])) for field in uncharged]
+    ignored += [f"service_parameters.{name}" for name in parameters if name not in switches or name in idle]
+    return _Searches(billed, tuple(ignored))
 
 
 def surcharge_line(surcharge: Metered) -> Callable[[int], LineItem]:
@@ -149,18 +155,6 @@ def surcharge_line(surcharge: Metered) -> Callable[[int], LineItem]:
     return lambda count: counter(1 if once else count, charge.rates[0], sku)
 
 
-def estimate(metered: Metered, prompt: int, most_completion: int) -> Estimate:
-    """The least (cheapest bucket for the prompt, no completion) and the most (dearest, all of it) that it can cost."""
-    charge = _tokens_of(metered.version)
-    tier = token_rates(metered.model.model, charge, metered.per(charge.unit)).tier(prompt)
-    prompt_rates = [tier[bucket].token_rate for bucket in ("input", "cache_input", "cache_write") if bucket in tier]
-    completion = multiply(most_completion, tier["output"].token_rate)
-    return Estimate(
-        multiply(prompt, min(prompt_rates)),
-        add(multiply(prompt, max(prompt_rates)), completion),
-        metered.model.currency,
-    )
-
-
-def _tokens_of(version: MeteredVersion) -> Tokens:
+def tokens_of(version: MeteredVersion) -> Tokens:
+    """The charge for tokens of a version."""
     return next(charge for charge in version.charges if isinstance(charge, Tokens))

@@ -10,15 +10,19 @@ from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.fields import Field
 from ratecard.requests.video import VideoRequests, in_order
 from ratecard.tables.card import Tables
+from ratecard.tables.limits import Rates
 from ratecard.tables.video import VideoModel, VideoVersion
 from ratecard.words.money import ROUNDING, step, total
+from ratecard.words.wording import MOST_NAMES, field_names
 
 Pricer = Callable[[dict[str, Any], SourceVideo | None], Quote]
 
 _NONE: tuple[str, ...] = ()
 
 
-def price_video(model: VideoModel, version: VideoVersion, tables: Tables, api_wide: Mapping[str, Field]) -> Pricer:
+def price_video(
+    model: VideoModel, version: VideoVersion, tables: Tables, api_wide: Mapping[str, Field], rates: Rates
+) -> Pricer:
     """The function that quotes bodies at one version. It raises `QuoteError`.
 
     All that does not depend on the body is worked out here, once; a quote then costs look-ups, one multiplication a
@@ -36,7 +40,7 @@ def price_video(model: VideoModel, version: VideoVersion, tables: Tables, api_wi
     finest, quantize = step(version.rounding.places), ROUNDING.quantize
 
     def quote(body: dict[str, Any], source: SourceVideo | None) -> Quote:
-        shape, ignored = defaults.copy(), _NONE
+        shape, ignored, further = defaults.copy(), _NONE, _NONE
         try:
             for field, given in body.items():
                 accept = active(field)
@@ -50,6 +54,8 @@ def price_video(model: VideoModel, version: VideoVersion, tables: Tables, api_wi
                         if accept(given) is None:
                             refuse(body, source)
                         ignored += (field,)
+                    elif field != "model":
+                        further += (field,)
         except TypeError:  # a list or an object is no key of a look-up
             refuse(body, source)
         if len(shape) < complete:
@@ -62,6 +68,10 @@ def price_video(model: VideoModel, version: VideoVersion, tables: Tables, api_wi
         else:
             line = first(shape)
             lines, exact = (line,), line.amount
+        if len(ignored) > 1:
+            ignored = in_order(ignored)
+        if further:
+            ignored += field_names(further, MOST_NAMES - len(ignored))
         return new(
             Quote,
             (
@@ -72,9 +82,10 @@ def price_video(model: VideoModel, version: VideoVersion, tables: Tables, api_wi
                 lines,
                 effective,
                 digest,
-                in_order(ignored) if len(ignored) > 1 else ignored,
+                ignored,
                 "video",
                 None,
+                rates,
             ),
         )
 

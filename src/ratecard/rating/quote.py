@@ -1,13 +1,17 @@
 """A quote: what the rates say about one request."""
 
 import json
+from collections.abc import Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from ratecard.rating.ledger_entry import CURRENCIES, InferenceDetails, LedgerEntry
+from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry
 from ratecard.rating.line_item import LineItem
-from ratecard.words.errors import InstantError
+from ratecard.rating.payment import check_paid, pay_lines, worth_of
+from ratecard.tables.limits import Rates
+from ratecard.words.currency import USD
+from ratecard.words.errors import CurrencyError, InstantError
 from ratecard.words.money import minus, plain, text
 
 
@@ -16,7 +20,8 @@ class Quote(NamedTuple):
 
     `exact` is the exact sum of the lines' amounts; `total` is `exact` rounded once, as the table says. `effective` is
     the date of the version that priced it, `digest` names the tables, `ignored` the valid fields without effect;
-    `tokens` are those of prompt and completion, for language models only.
+    `tokens` are those of prompt and completion, for language models only; `rates` is what balances are worth in the
+    price book that it is of.
     """
 
     model: str
@@ -29,12 +34,15 @@ class Quote(NamedTuple):
     ignored: tuple[str, ...] = ()
     type: str = "video"
     tokens: tuple[int, int] | None = None
+    rates: Rates | None = None
 
     def to_json(self) -> bytes:
-        """What HTTP answers: `{"quote":0.95}`, exact digits, never through a float."""
-        if self.type == "video":  # rounded: its digits are those of the table's precision
-            return f'{{"quote":{self.total!s}}}'.encode()
-        return f'{{"quote":{text(plain(self.total))}}}'.encode()
+        """What HTTP answers: `{"quote":0.95}`, exact digits, never through a float; the currency if it is not USD."""
+        # A video is rounded: its digits are those of the table's precision.
+        amount = str(self.total) if self.type == "video" else text(plain(self.total))
+        if self.currency == USD:
+            return f'{{"quote":{amount}}}'.encode()
+        return f'{{"quote":{amount},"currency":"{self.currency}"}}'.encode()
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, amounts as text: for records and explanations."""
@@ -51,25 +59,50 @@ class Quote(NamedTuple):
         }
 
     def ledger_entries(
-        self, *, timestamp: datetime, request_id: str, execution_ms: int | None = None, currency: str = "USD"
+        self,
+        *,
+        timestamp: datetime,
+        request_id: str,
+        execution_ms: int | None = None,
+        currency: str | None = None,
+        paid: Mapping[str, Decimal] | None = None,
     ) -> tuple[LedgerEntry, ...]:
         """The ledger rows of this charge: a video clip is one row at its rounded total, anything else a row a line.
 
-        Amounts are negative and sum exactly to minus `total`. Raises `InstantError` for a naive timestamp.
+        Rows are in the currency of the quote, or in `currency`, a balance that pays it whole, at the rate of the price
+        book. `paid` is what each of several balances pays, as `settle` splits it: the row at which a balance ends is
+        written once for each that pays it, all units on the first. Amounts are negative, exact, and come to minus
+        `total`. Raises `InstantError` for a naive timestamp, `CurrencyError` for a currency that cannot pay it, and
+        for a `paid` that does not come to the total.
+
+        >>> from datetime import UTC
+        >>> from ratecard import load_rate_card, settle
+        >>> when = datetime(2026, 10, 1, tzinfo=UTC)
+        >>> quote = load_rate_card().at(when).quote_video({"model": "ovi-image-to-video"})
+        >>> paid = settle(quote, {"DIEM": Decimal("0.20"), "USD": Decimal(5)})
+        >>> rows = quote.ledger_entries(timestamp=when, request_id="r-1", paid=paid)
+        >>> [(str(row.price_per_unit), str(row.unit), str(row.amount), row.currency) for row in rows]
+        [('0.22', '1', '-0.2', 'DIEM'), ('0.22', '0', '-0.02', 'USD')]
         """
         if timestamp.utcoffset() is None:
             raise InstantError(f"{timestamp!r} has no time zone. Write an aware one, like datetime(..., tzinfo=UTC)")
-        if currency not in CURRENCIES:
-            raise ValueError(f"currency={currency!r}. Allowed: {', '.join(CURRENCIES)}")
-        details = InferenceDetails(request_id, execution_ms, *(self.tokens or (None, None)))
         rows = [(line.sku, line.unit_rate, line.quantity, line.amount) for line in self.lines]
         if self.type == "video":
             rows = [(self.lines[0].sku, self.total, Decimal(1), self.total)]
-        when = timestamp.isoformat()
-        return tuple(
-            LedgerEntry(when, sku, plain(rate), plain(unit), plain(minus(amount)), currency, self.model, details)
-            for sku, rate, unit, amount in rows
-        )
+        if paid is None:
+            payer = self.currency if currency is None else currency
+            paid = {payer: worth_of(payer, self.currency, self.rates)}  # one that pays alone pays everything
+        elif currency is not None:
+            raise CurrencyError("currency and paid are both given. Leave out currency")
+        else:
+            check_paid(self.total, self.currency, self.rates, paid)
+        details = InferenceDetails(request_id, execution_ms, *(self.tokens or (None, None)))
+        when, entries = timestamp.isoformat(), []
+        for part in pay_lines([amount for *_, amount in rows], self.currency, self.rates, paid):
+            sku, rate, unit, _ = rows[part.line]
+            units, amount = plain(unit) if part.first else Decimal(0), plain(minus(part.amount))
+            entries.append(LedgerEntry(when, sku, plain(rate), units, amount, part.currency, self.model, details))
+        return tuple(entries)
 
     def explain(self) -> str:
         """Everything as JSON text, for a log or a terminal."""

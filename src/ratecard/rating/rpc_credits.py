@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ratecard.rating.line_item import LineItem
 from ratecard.rating.per_unit import per_unit
-from ratecard.tables.metered_charges import RpcCredits
+from ratecard.tables.metered_charges import Chain, RpcCredits
 from ratecard.words.money import add, multiply
 
 
@@ -18,34 +18,33 @@ class Tier(NamedTuple):
     factor: Decimal
 
 
-def networks_of(charge: RpcCredits) -> dict[str, tuple[str, int]]:
-    """Every public network, `<chain>-<network>`, with its chain and the credits of a standard call."""
-    return {
-        f"{chain.chain}-{network}": (chain.chain, chain.credits)
-        for chain in charge.chains
-        for network in chain.networks
-    }
+def networks_of(charge: RpcCredits) -> dict[str, Chain]:
+    """Every public network, `<chain>-<network>`, with its chain."""
+    return {f"{chain.chain}-{network}": chain for chain in charge.chains for network in chain.networks}
 
 
-def tier_of_method(charge: RpcCredits, method: str) -> Tier | None:
-    """The first tier that names a method; None for one that the API rejects or does not know."""
+def tier_of_method(charge: RpcCredits, method: str, chain: Chain | None = None) -> Tier | None:
+    """The first tier that names a method of a chain (of any, where none is named); None where there is none.
+
+    The API rejects such a method, does not know it, or the chain does not have it.
+    """
     if any(fnmatchcase(method, pattern) for pattern in charge.refused):
         return None
     for tier in charge.tiers:
-        if any(fnmatchcase(method, pattern) for pattern in tier.methods):
+        if (chain is None or tier.on(chain)) and any(fnmatchcase(method, pattern) for pattern in tier.methods):
             return Tier(tier.tier, tier.factor)
     return None
 
 
 def rpc_lines(charge: RpcCredits, per: int, model: str, network: str, calls: Iterable[Tier | None]) -> list[LineItem]:
     """One line for each tier of the batch, and one for its failed calls (None); exact."""
-    chain, credits_of_call = networks_of(charge)[network]
+    chain = networks_of(charge)[network]
     credits_by: dict[str, Decimal] = {}
     for call in calls:
         if call is None:
             name, amount = "failed", Decimal(charge.failed_credits)
         else:
-            name, amount = f"{chain}-{call.name}", multiply(call.factor, credits_of_call)
+            name, amount = f"{chain.chain}-{call.name}", multiply(call.factor, chain.credits)
         credits_by[name] = add(credits_by.get(name, Decimal(0)), amount)
     count = per_unit(charge, per)
     return [count(amount, charge.rates[0], f"{model}-{name}-{charge.unit}") for name, amount in credits_by.items()]

@@ -72,7 +72,7 @@ def token_lines(charge: Tokens, rates: TokenRates, per: int) -> Rated:
     """The function (uncached, cached, written, completion) -> lines; every bucket with tokens has one, and is exact."""
     unit, of_unit = charge.unit, EXACT.divide(Decimal(1), Decimal(per))
     base, extended = ([tier.get(bucket) for bucket in BUCKETS] for tier in (rates.base, rates.extended))
-    threshold = rates.threshold
+    threshold, times = rates.threshold, EXACT.multiply
 
     def lines(uncached: int, cached: int, written: int, completion: int) -> list[LineItem]:
         tier = extended if threshold is not None and uncached + cached + written > threshold else base
@@ -81,9 +81,10 @@ def token_lines(charge: Tokens, rates: TokenRates, per: int) -> Rated:
         found = []
         for count, bucket in counted:
             if count and bucket:
-                sku, unit_rate, token_rate, source, note = bucket
-                parts = (sku, multiply(count, of_unit), unit, unit_rate, multiply(count, token_rate), source, note)
-                found.append(new(LineItem, parts))
+                sku, unit_rate, rate, source, note = bucket
+                found.append(
+                    new(LineItem, (sku, times(count, of_unit), unit, unit_rate, times(count, rate), source, note))
+                )
         return found
 
     return lines

@@ -1,17 +1,57 @@
 """What one version asks of a request that is not a video: fields, requirements, defaults."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, KeysView, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ratecard.requests.body import INVALID
 from ratecard.requests.fields import Field
+from ratecard.requests.text_usage import mapping_of
 from ratecard.words.errors import QuoteError
+from ratecard.words.suggest import suggestions
 from ratecard.words.tree import Path
-from ratecard.words.wording import REQUIRED
+from ratecard.words.wording import MOST_NAMES, REQUIRED, field_names, wrong_type
 
 Shape = dict[str, Any]
 Problems = list[tuple[Path, str]]
+# Keys of every usage besides the fields of its type; `metadata` is the caller's own.
+COMMON = ("type", "model", "metadata")
+
+
+def usage_keys(fields: Iterable[str]) -> KeysView[str]:
+    """The keys of a usage that has these fields."""
+    return dict.fromkeys((*fields, *COMMON)).keys()
+
+
+def unrecognized(given: Mapping[Any, Any], known: KeysView[str], at: Path = ()) -> Problems:
+    """The problem of an object that has keys beyond the known ones, with what may have been meant."""
+    if given.keys() <= known:
+        return []
+    names = field_names(name for name in given if name not in known)
+    near = dict.fromkeys(word for name in names for word in suggestions(name, known, most=1))
+    meant = _quoted(near) if near else f"one of {_quoted([name for name in known if name not in COMMON[:2]])}"
+    return [(at, f"Unrecognized key(s) in object: {_quoted(names)}. Did you mean {meant}?")]
+
+
+def usage_problems(usage: Mapping[Any, Any], known: KeysView[str]) -> Problems:
+    """What is wrong with the keys of a usage.
+
+    >>> usage_problems({"type": "speech", "model": "m", "character": 5, "metadata": {}}, usage_keys(["characters"]))
+    [((), "Unrecognized key(s) in object: 'character'. Did you mean 'characters'?")]
+    """
+    problems = unrecognized(usage, known)
+    if "metadata" in usage and mapping_of(usage["metadata"]) is None:
+        problems.append((("metadata",), wrong_type("object", usage["metadata"])))
+    return problems
+
+
+def further_fields(body: Mapping[Any, Any], known: Collection[str], ignored: Collection[str]) -> tuple[str, ...]:
+    """Fields of a quote body that are not known, as far as there is room beside what is `ignored` already."""
+    return field_names((name for name in body if name not in known), MOST_NAMES - len(ignored))
+
+
+def _quoted(names: Collection[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +63,18 @@ class Asked:
     required: Collection[str] = ()
     inert: Collection[str] = ()
 
-    def read(self, given: Mapping[str, Any]) -> tuple[Shape, tuple[str, ...]]:
-        """The shape of a request and its fields without effect. Raises `QuoteError` with every problem."""
+    def read(self, given: Mapping[str, Any], *, body: bool = False) -> tuple[Shape, tuple[str, ...]]:
+        """The shape of a request and its fields without effect. Raises `QuoteError` with every problem.
+
+        Keys that are not known are refused in a usage, and listed where it is the `body` of a quote.
+        """
         shape, problems = self.checked(given)
+        if not body:
+            problems = usage_problems(given, usage_keys(self.fields)) + problems
         if problems:
             raise QuoteError(INVALID, problems)
-        return shape, tuple(name for name in self.fields if name in given and name in self.inert)
+        ignored = tuple(name for name in self.fields if name in given and name in self.inert)
+        return shape, ignored + (further_fields(given, (*self.fields, "model"), ignored) if body else ())
 
     def checked(self, given: Mapping[str, Any]) -> tuple[Shape, Problems]:
         """The sound fields with every default filled in, and what is wrong with the others, in order."""

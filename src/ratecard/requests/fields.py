@@ -22,6 +22,8 @@ from ratecard.words.wording import (
 )
 
 Accept = Callable[[Any], Any]
+# A whole number as large as this is beyond every bound.
+_BEYOND = 10**400
 _URL = re.compile(r"\s*(?:data:[^,]{0,200},|[a-z][a-z0-9+.-]*://[^\s/?#]+)", re.IGNORECASE)
 
 
@@ -157,7 +159,7 @@ def decimal(given: object) -> Decimal | None:
     if isinstance(given, bool) or not isinstance(given, (int, float, Decimal)):
         return None
     if isinstance(given, int):
-        return Decimal(given) if abs(given) < 10**400 else Decimal("Infinity" if given > 0 else "-Infinity")
+        return Decimal(given) if -_BEYOND < given < _BEYOND else Decimal("Infinity" if given > 0 else "-Infinity")
     number = READING.create_decimal(float.__repr__(given) if isinstance(given, float) else given)
     return None if number.is_nan() else number
 

@@ -1,9 +1,10 @@
 """`service_parameters` of a text request, from its body and from its model's name, and which searches they bill."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
-from ratecard.requests.asked import accepted
+from ratecard.requests.asked import accepted, unrecognized
 from ratecard.requests.fields import Boolean, Choice, Field, Text
 from ratecard.requests.text_usage import Problems, mapping_of
 from ratecard.words.suggest import did_you_mean
@@ -28,17 +29,26 @@ SEARCHES = {
     "x_search": ("x_search_results", "enable_x_search"),
 }
 _BOOLEANS = {"true": True, "false": False}
+# The `:` before a parameter with its value.
+_PARAMETER = re.compile(":(?=[^:&=]*=)")
 
 
 def split_model(name: str) -> tuple[str, dict[str, Any]]:
-    """A model's name without its suffix, and the parameters of the suffix `:<parameter>=<value>&...`.
+    """A model's name without its suffix, and the parameters of the suffix `:<parameter>=<value>`, joined by `&` or `:`.
+
+    A `:` begins a parameter where `=` follows; else it is part of the name or value before it.
 
     >>> split_model("zai-org-glm-5-2:enable_web_search=on&disable_thinking=true")
     ('zai-org-glm-5-2', {'enable_web_search': 'on', 'disable_thinking': True})
+    >>> split_model("zai-org-glm-5-2:enable_web_search=on:character_slug=alan:turing")
+    ('zai-org-glm-5-2', {'enable_web_search': 'on', 'character_slug': 'alan:turing'})
     """
-    model, _, suffix = name.partition(":")
+    model, *parts = _PARAMETER.split(name)
+    if not parts:  # whatever follows the first `:` is none, and is refused as one
+        model, _, suffix = name.partition(":")
+        parts = [suffix]
     parameters: dict[str, Any] = {}
-    for part in filter(None, suffix.split("&")):
+    for part in filter(None, "&".join(parts).split("&")):
         parameter, _, value = part.partition("=")
         expected = PARAMETERS.get(parameter)
         parameters[parameter] = _BOOLEANS.get(value, value) if isinstance(expected, Boolean) else value
@@ -51,14 +61,14 @@ def read_parameters(given: object, suffix: Mapping[str, Any], problems: Problems
     if own is None:
         problems.append((("service_parameters",), wrong_type("object", given)))
         own = {}
+    problems += unrecognized(own, PARAMETERS.keys(), ("service_parameters",))
     for name in suffix:
         if name not in PARAMETERS:
             near = did_you_mean(name, PARAMETERS)
             problems.append((("model",), f"Unrecognized parameter in the model name: '{echo(name)}'.{near}"))
     parameters: dict[str, Any] = {}
-    for name, expected in PARAMETERS.items():
-        if name not in own and name not in suffix:
-            continue
+    for name in [name for name in PARAMETERS if name in own or name in suffix]:
+        expected = PARAMETERS[name]
         value = own[name] if name in own else suffix[name]
         parameters[name] = accepted(expected, value)
         if parameters[name] is None:

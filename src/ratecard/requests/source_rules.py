@@ -59,7 +59,10 @@ def _reference_rule(limits: ReferenceVideo) -> Rule:
 
 
 def _source_rule(version: VideoVersion) -> Rule:
-    """Seconds, size and frame rate are those of the source video, else the stated seconds at the dearest tier."""
+    """Seconds, size and frame rate are those of the source video, else the stated seconds at the dearest tier.
+
+    What has no dearest is an error: the size and the frame rate of megapixels, and the frame rate of an interpolation.
+    """
     longest = version.accepts.video_url.max_seconds if version.accepts.video_url else None
     needs_size = any(isinstance(charge, MegapixelRate) for charge in version.charges)
     needs_rate = any(isinstance(charge, InterpolationRate) for charge in version.charges)
@@ -70,15 +73,17 @@ def _source_rule(version: VideoVersion) -> Rule:
         sent = shape.pop("video_url", None)
         stated = SECONDS.get(shape.pop("duration", ""))
         seconds = source.seconds if source and source.seconds else stated
+        there = sent or source
+        no_rate = not (source and source.fps) and (needs_size or (needs_rate and not shape.get("target_fps")))
         if seconds is None:
             problems.append((url, NO_DURATION if sent else REQUIRED))
         elif longest is not None and seconds > longest:
             problems.append((url, NotOffered(f"The video may have at most {longest} seconds")))
         elif needs_size and not (source and source.width and source.height):
-            problems.append((url, NO_SIZE if sent else REQUIRED))
-        elif needs_size and not (source and source.fps):
+            problems.append((url, NO_SIZE if there else REQUIRED))
+        elif no_rate and there:
             problems.append((url, NO_FRAME_RATE))
-        if needs_rate and not (shape.get("target_fps") or (source and source.fps)):
+        if no_rate and needs_rate and not there:
             problems.append((("target_fps",), REQUIRED))
         shape["seconds"], shape["source"] = seconds, source
         return problems

@@ -21,21 +21,26 @@ def body_of_text(fields: Mapping[str, str]) -> dict[str, Any]:
     return {name: _value(name, text) for name, text in fields.items() if text != ""}
 
 
+def flag_of_text(text: str) -> bool | str:
+    """`true` or `false`; anything else stays text."""
+    return _BOOLEANS.get(text.lower(), text)
+
+
 def _value(name: str, text: str) -> Any:
     if name == "audio":
-        return _BOOLEANS.get(text.lower(), text)
+        return flag_of_text(text)
     if name in _NUMBER_FIELDS and _NUMBER.fullmatch(text):
         return READING.create_decimal(text)
     return text
 
 
-def usage_of_text(type_: str, model: str, fields: Mapping[str, str]) -> dict[str, Any]:
+def usage_of_text(type_: str, model: str, fields: Mapping[str, Any]) -> dict[str, Any]:
     """A usage from a table's example; the cache buckets and a single RPC call are written flat there.
 
     >>> usage_of_text("text", "m", {"prompt_tokens": "10", "cached_tokens": "4"})["usage"]
     {'prompt_tokens': 10, 'completion_tokens': 0, 'prompt_tokens_details': {'cached_tokens': 4}}
     """
-    values = {name: _number(text) for name, text in fields.items()}
+    values = {name: number_of_text(text) for name, text in fields.items()}
     if type_ in ("text", "embedding"):
         details = {name: values.pop(name) for name in _CACHE_FIELDS if name in values}
         tokens = {name: values.pop(name, 0) for name in ("prompt_tokens", "completion_tokens")}
@@ -43,12 +48,18 @@ def usage_of_text(type_: str, model: str, fields: Mapping[str, str]) -> dict[str
     if "factor" in values:
         type_ = "upscale"
     if type_ == "rpc":
-        return {"type": type_, "network": values["network"], "calls": [{"method": values["method"]}]}
+        call = {name: values.pop(name) for name in ("method",) if name in values}
+        return {"type": type_, **values, "calls": [call]}
     return {"type": type_, "model": model, **values}
 
 
-def _number(text: str) -> Any:
-    if not _NUMBER.fullmatch(text):
+def number_of_text(text: Any) -> Any:
+    """The number that a text is, whole ones as int; anything else as it is, for the API to refuse.
+
+    >>> number_of_text("2"), number_of_text("2.5"), number_of_text("two")
+    (2, Decimal('2.5'), 'two')
+    """
+    if not isinstance(text, str) or not _NUMBER.fullmatch(text):
         return text
     number = READING.create_decimal(text)
     return int(number) if number == int(number) else number

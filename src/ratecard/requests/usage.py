@@ -8,55 +8,82 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ratecard.requests.body import Body, read_body
 from ratecard.requests.fields import Choice
+from ratecard.requests.text_usage import mapping_of
 
 
-class _Usage(BaseModel):
+class _Own(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class _Usage(_Own):
+    """`metadata` is the caller's own: it rides along, and nothing reads it."""
+
+    metadata: dict[str, Any] | None = None
 
 
 Count = Annotated[int, Field(ge=0, strict=True)]
 AtLeastOne = Annotated[int, Field(ge=1, strict=True)]
 
 
-class _ClientUsage(_Usage):
-    """What a client library hands out: as an object or a mapping, with further fields that price nothing."""
+class _ClientUsage(BaseModel):
+    """What a client library hands out, an object or a mapping: kept whole, under the names that it has there.
 
-    model_config = ConfigDict(extra="ignore", from_attributes=True)
+    `prices.rate` reads the fields that are not declared here too, the same as those of a mapping.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_mapping(cls, given: Any) -> Any:
+        found = mapping_of(given)
+        return given if found is None else dict(found)
 
 
 class PromptTokensDetails(_ClientUsage):
-    """Parts of the prompt: read from the cache, and written to it."""
+    """Parts of the prompt: read from the cache, and written to it, which has two names."""
 
-    cached_tokens: Count | None = 0
-    cache_creation_input_tokens: Annotated[
-        Count | None, Field(validation_alias=AliasChoices("cache_creation_input_tokens", "cache_write_tokens"))
-    ] = 0
+    cached_tokens: Count | None = None
+    cache_creation_input_tokens: Count | None = None
+    cache_write_tokens: Count | None = None
 
 
 class TokenUsage(_ClientUsage):
-    """The OpenAI-compatible usage object: `prompt_tokens` is all input, cached tokens included.
+    """The usage object of a provider, in the dialect that it is written in.
 
-    `completion_tokens` may be left out for an embedding only.
+    With `prompt_tokens`, cached tokens are part of it. With `input_tokens`, those in the details are part of it, and
+    those that lie beside it (`cache_read_input_tokens`, `cache_creation_input_tokens`) are not, as Anthropic counts.
+    The completion may be left out for an embedding only.
 
-    >>> TokenUsage.model_validate({"input_tokens": 10, "output_tokens": 2, "total_tokens": 12}).prompt_tokens
+    >>> TokenUsage.model_validate({"input_tokens": 10, "output_tokens": 2, "total_tokens": 12}).input_tokens
     10
     """
 
-    prompt_tokens: Annotated[Count, Field(validation_alias=AliasChoices("prompt_tokens", "input_tokens"))]
-    completion_tokens: Annotated[
-        Count | None, Field(validation_alias=AliasChoices("completion_tokens", "output_tokens"))
-    ] = None
-    prompt_tokens_details: Annotated[
-        PromptTokensDetails | None,
-        Field(validation_alias=AliasChoices("prompt_tokens_details", "input_tokens_details")),
-    ] = None
+    prompt_tokens: Count | None = None
+    completion_tokens: Count | None = None
+    prompt_tokens_details: PromptTokensDetails | None = None
+    input_tokens: Count | None = None
+    output_tokens: Count | None = None
+    input_tokens_details: PromptTokensDetails | None = None
+    cache_read_input_tokens: Count | None = None
+    cache_creation_input_tokens: Count | None = None
+    total_tokens: Count | None = None
 
 
-class ServiceParameters(_Usage):
+class _OfTokens(_Usage):
+    """Keys that may lie beside the tokens, where a provider says at which of its prices they were; the listed one."""
+
+    service_tier: str | None = None
+    speed: str | None = None
+    processing: str | None = None
+    inference_geo: str | None = None
+
+
+class ServiceParameters(_Own):
     """The parameters of a text request; three of them decide what is searched. None: as the API's default."""
 
     character_slug: str | None = None
@@ -71,7 +98,7 @@ class ServiceParameters(_Usage):
     include_venice_system_prompt: bool | None = None
 
 
-class TextUsage(_Usage):
+class TextUsage(_OfTokens):
     """Tokens of a language model, and what it searched."""
 
     type: Literal["text"] = "text"
@@ -83,7 +110,7 @@ class TextUsage(_Usage):
     service_parameters: ServiceParameters | None = None
 
 
-class EmbeddingUsage(_Usage):
+class EmbeddingUsage(_OfTokens):
     """Tokens of an embedding model."""
 
     type: Literal["embedding"] = "embedding"
@@ -113,11 +140,11 @@ class EditUsage(_Usage):
 
 
 class UpscaleUsage(_Usage):
-    """One image enlarged."""
+    """One image enlarged; without a factor, by an upscaler that has a price for an image as large as it was."""
 
     type: Literal["upscale"] = "upscale"
     model: str
-    factor: Literal["2x", "4x"]
+    factor: Literal["2x", "4x"] | None = None
 
 
 class SpeechUsage(_Usage):
@@ -145,7 +172,7 @@ class MusicUsage(_Usage):
     character_count: Count | None = None
 
 
-class RpcCall(_Usage):
+class RpcCall(_Own):
     """One call of a batch."""
 
     method: str
@@ -195,5 +222,6 @@ TYPES = Choice(("text", "embedding", "image", "edit", "upscale", "speech", "tran
 def read_usage(usage: AnyUsage | Body) -> Mapping[str, Any]:
     """A usage as a mapping; raises `QuoteError` for what is not an object."""
     if isinstance(usage, _Usage):
-        return usage.model_dump(exclude_none=True)
+        given = usage.model_fields_set | {"type"}
+        return {name: value for name, value in usage.__dict__.items() if name in given and value is not None}
     return read_body(usage)

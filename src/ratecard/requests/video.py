@@ -14,6 +14,8 @@ from ratecard.words.wording import REQUIRED, wrong_type
 
 # Fields that must be given where the price depends on them and the version offers more than one value.
 _CHOICES = ("duration", "aspect_ratio", "resolution", "enhancement_model", "upscale_factor", "slowdown_factor")
+# A value of each field that a rule across fields asks for.
+_SOME = {"duration": "1s", "target_fps": 1, "video_url": "https://example.com"}
 
 
 class VideoRequests:
@@ -65,8 +67,8 @@ class VideoRequests:
         problems += [((name,), REQUIRED) for name in self.required if name not in body]
         if self.settle is not None:
             refused = {path[0] for path, _ in problems}
-            if "duration" in refused:  # it stands for some seconds, so that nothing else is missed because of it
-                shape["duration"] = "1s"
+            # What is refused stands for some value, so that nothing else is missed because of it.
+            shape |= {name: value for name, value in _SOME.items() if name in refused}
             problems += [problem for problem in self.settle(shape, source) if problem[0][0] not in refused]
         refuse(problems)
 

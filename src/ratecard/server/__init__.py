@@ -13,10 +13,11 @@ try:
 except ImportError as missing:
     raise ImportError(f"The server needs {missing.name}: pip install 'ratecard[server]'", name=missing.name) from None
 
+from ratecard.account.limits import BASE_PATH
 from ratecard.server.application import application
 from ratecard.server.bearer import Bearer, Check
 from ratecard.server.live import LiveRateCard
-from ratecard.server.router import BASE_PATH, PARTS, router
+from ratecard.server.router import PARTS, router
 from ratecard.server.source import Probe
 
 __all__ = ["BASE_PATH", "PARTS", "Bearer", "Check", "LiveRateCard", "Probe", "application", "router"]

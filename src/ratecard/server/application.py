@@ -7,13 +7,14 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from ratecard.account.limits import BASE_PATH
 from ratecard.server.exposition import metrics_routes
 from ratecard.server.health import health_routes
 from ratecard.server.live import LiveRateCard, Tables
 from ratecard.server.refusal import error_object
 from ratecard.server.revision import SERVICE_VERSION
 from ratecard.server.route import Route
-from ratecard.server.router import BASE_PATH, router
+from ratecard.server.router import router
 from ratecard.server.service import Service
 from ratecard.words.wording import echo
 

@@ -30,6 +30,7 @@ def models_json(prices: PriceBook) -> bytes:
 
 def _listed(prices: PriceBook, model: AnyModel, version: Version) -> dict[str, Any]:
     """One model. `created` is when its first prices took effect; clients of the OpenAI API read that and `owned_by`."""
+    prices.card.prove(model, version)
     first = model.versions[-1].effective
     listed: dict[str, Any] = {
         "id": model.model,

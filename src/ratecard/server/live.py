@@ -32,6 +32,9 @@ class TableRefusal(NamedTuple):
 class LiveRateCard:
     """The rate card of a folder, followed while people edit it; or a card that stays until `take` gives another.
 
+    Every version is proved by its examples before it is served: `TableError` otherwise. Changed tables that edit what
+    was in effect are refused, unless they say why or `allow_edits` is set.
+
     `now()` is what answers are made from: one card on one day, switched at 00:00 UTC by `clock` (nanoseconds since
     1970), the only clock of the server. The folder is watched from the first answer on, in a thread of its own.
 
@@ -41,13 +44,18 @@ class LiveRateCard:
     b'{"quote":0.22}'
     """
 
-    def __init__(self, tables: Tables = None, *, clock: Callable[[], int] = time.time_ns) -> None:
+    def __init__(
+        self, tables: Tables = None, *, allow_edits: bool = False, clock: Callable[[], int] = time.time_ns
+    ) -> None:
         self._clock, self._lock = clock, Lock()
         self._watch: TableWatch | None = None
         if isinstance(tables, RateCard):
             card = tables
+            card.prove_all()
+        elif isinstance(tables, TableFolder):
+            self._watch, card = TableWatch(tables, self.take, self.refuse), tables.card
         else:
-            folder = tables if isinstance(tables, TableFolder) else TableFolder(tables)
+            folder = TableFolder(tables, allow_edits=allow_edits, clock=clock)
             self._watch, card = TableWatch(folder, self.take, self.refuse), folder.card
         self.served = Served(card, clock())
         self._started = False
@@ -67,7 +75,8 @@ class LiveRateCard:
         return served
 
     def take(self, card: RateCard) -> None:
-        """Serve another card, from the next answer on."""
+        """Serve another card, from the next answer on. Raises `TableError` where its examples contradict its rates."""
+        card.prove_all()
         with self._lock:
             before, self.served, self.standing = self.served, Served(card, self._clock()), False
         TABLES_TAKEN.inc()
@@ -75,11 +84,12 @@ class LiveRateCard:
 
     def refuse(self, error: TableError) -> None:
         """Keep the card that is served, and say why."""
-        self.refusal, self.standing = TableRefusal(datetime.fromtimestamp(self._clock() // 10**9, UTC), error), True
         TABLES_REFUSED.inc()
         for fault in error.faults:
             logger.error("%s", fault)
         logger.error("%s; tables %s stay", error.body()["error"], self.served.digest)
+        # Last, so that a refusal that is seen is in the log too.
+        self.refusal, self.standing = TableRefusal(datetime.fromtimestamp(self._clock() // 10**9, UTC), error), True
 
     def start(self) -> None:
         """Follow the folder."""

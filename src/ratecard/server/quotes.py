@@ -72,4 +72,5 @@ async def _read(body: bytes) -> dict[str, Any]:
 def explained(quote: Quote) -> bytes:
     """`{"quote": 0.82, ...}` with everything that the quote is made of, amounts as text."""
     everything = json.dumps(quote.to_dict(), ensure_ascii=False, separators=(",", ":")).encode()
-    return quote.to_json()[:-1] + b"," + everything[1:]
+    # The currency, which is in both of a quote that is not in USD, is said once.
+    return quote.to_json().partition(b",")[0].removesuffix(b"}") + b"," + everything[1:]

@@ -8,6 +8,7 @@ from fastapi import APIRouter
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
+from ratecard.account.limits import BASE_PATH
 from ratecard.server.bearer import Check
 from ratecard.server.billing import billing_routes
 from ratecard.server.exposition import metrics_routes
@@ -22,7 +23,6 @@ from ratecard.server.source import Probe
 from ratecard.words.suggest import did_you_mean
 from ratecard.words.wording import echo
 
-BASE_PATH = "/api/v1"
 _PARTS: dict[str, Callable[[APIRouter, Service], None]] = {
     "quotes": quote_routes,
     "models": model_routes,

@@ -7,16 +7,16 @@ from pathlib import Path
 
 from fastapi import FastAPI
 
+from ratecard.account.limits import BASE_PATH
 from ratecard.server.application import application
 from ratecard.server.bearer import Bearer
 from ratecard.server.keys import DEFAULT_ACCOUNT, KEYS, ApiKeys
 from ratecard.server.last_sound import LastSound
 from ratecard.server.live import LiveRateCard
-from ratecard.server.router import BASE_PATH
 from ratecard.server.source import Probe
 from ratecard.server.table_folder import TableFolder
 
-TABLES, TABLES_KEPT = "RATECARD_TABLES", "RATECARD_TABLES_KEPT"
+TABLES, TABLES_KEPT, ALLOW_EDITS = "RATECARD_TABLES", "RATECARD_TABLES_KEPT", "RATECARD_ALLOW_EDITS"
 BASE, DATABASE, SECRET = "RATECARD_BASE_PATH", "RATECARD_DATABASE", "RATECARD_CURSOR_SECRET"
 
 
@@ -28,7 +28,8 @@ def worker() -> FastAPI:
 def configured(environment: Mapping[str, str]) -> FastAPI:
     """The application of these settings; with a database, the usage history too."""
     kept = environment.get(TABLES_KEPT)
-    folder = TableFolder(environment.get(TABLES), LastSound(Path(kept)) if kept else None)
+    last_sound = LastSound(Path(kept)) if kept else None
+    folder = TableFolder(environment.get(TABLES), last_sound, allow_edits=bool(environment.get(ALLOW_EDITS)))
     keys = environment.get(KEYS)
     check = ApiKeys(keys).account if keys is not None else None
     base_path = environment.get(BASE, BASE_PATH)

@@ -4,9 +4,15 @@ A row is one metered request; of RPC, one call. A row has a value in the columns
 """
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+from ratecard.requests.body import INVALID
+from ratecard.requests.text_body import flag_of_text, number_of_text
+from ratecard.words.errors import QuoteError
 
 Kind = Literal["text", "number", "flag", "url"]
+# The key that is made of the timestamp.
+DAY = "day"
 
 
 class Column(NamedTuple):
@@ -101,4 +107,41 @@ LEDGER_LAYOUTS: dict[str, Layout] = {
 # Every column that has a meaning of its own; any other can be grouped by.
 COLUMNS: Mapping[str, Column] = {
     column.name: column for layout in LAYOUTS.values() for column in (*layout.attributes, *layout.quantities)
+}
+
+
+def usage_of_row(fields: Mapping[str, str]) -> dict[str, Any]:
+    """A usage from a row whose cells are text; an empty one says nothing.
+
+    What does not fit its column stays text, and what has no column stays as it is, for `prices.rate` to refuse. Raises
+    `QuoteError` for a source video, of which a usage knows nothing.
+
+    >>> usage_of_row({"model": "m", "prompt_tokens": "10", "completion_tokens": "2", "cached_tokens": "4"})["usage"]
+    {'prompt_tokens': 10, 'completion_tokens': 2, 'prompt_tokens_details': {'cached_tokens': 4}}
+    """
+    usage: dict[str, Any] = {}
+    for name, text in fields.items():
+        if text == "":
+            continue
+        column = COLUMNS.get(name) or Column.of(name, "number" if name == "count" else "text")
+        if column.path[0] == "source":
+            raise QuoteError(INVALID, [((name,), "A source video is no part of a usage. Price it by `ratecard quote`")])
+        within = usage
+        for part in column.path[:-1]:
+            within = within.setdefault(part, {})
+        reader = {"number": number_of_text, "flag": flag_of_text}.get(column.kind, str)
+        within[column.path[-1]] = reader(text)
+    if "call" in usage:
+        usage["calls"] = [usage.pop("call")]
+    return usage
+
+
+# What providers and logs call some of these.
+OTHER_NAMES: Mapping[str, str] = {
+    **dict.fromkeys(("input_tokens", "tokens_in", "prompt"), "prompt_tokens"),
+    **dict.fromkeys(("output_tokens", "tokens_out", "completion"), "completion_tokens"),
+    **dict.fromkeys(
+        ("cache_read_tokens", "cache_read_input_tokens", "cached_input_tokens", "cached_prompt_tokens"), "cached_tokens"
+    ),
+    **dict.fromkeys(("cache_write_tokens", "cache_creation_tokens"), "cache_creation_input_tokens"),
 }

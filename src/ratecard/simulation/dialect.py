@@ -18,6 +18,8 @@ INSTANT = (
 URL = r"^[ \t\n\f\r]*(data:[^,]{0,200},|[a-zA-Z][a-zA-Z0-9+.-]*://[^ \t\n\f\r/?#]+)"
 # A count as text; `5500.0` is one too.
 COUNT = "[0-9]{1,18}([.]0*)?"
+# A number as text, to be compared with another.
+NUMBER = "-?[0-9]{1,20}([.][0-9]{1,18})?"
 # What stands for every URL: a price depends on no more.
 ANY_URL = "https://video.invalid/"
 
@@ -35,7 +37,13 @@ class Dialect(Protocol):
         """A quantity as a decimal; null for what no decimal of the layout's places holds."""
 
     def digits(self, column: str) -> str:
-        """A decimal as text with all of its digits."""
+        """A value as text; of a decimal all of its digits."""
+
+    def number(self, column: str, type_: ColumnType) -> str:
+        """A number as what it is compared as: a double, else a decimal of 18 places; null for what is not one."""
+
+    def literal(self, text: str) -> str:
+        """A text as SQL writes it."""
 
     def total(self, number: str, condition: str, places: int) -> str:
         """The exact sum, 0 of nothing, where a condition holds. It raises where it is too large, and never wraps."""

@@ -4,9 +4,14 @@ import json
 from decimal import Decimal
 from typing import NamedTuple
 
-from ratecard.rating.ledger_entry import CURRENCIES
+from ratecard.ledger.writing import PRICES
+from ratecard.rating.ledger_entry import price_field
+from ratecard.rating.payment import worths
 from ratecard.simulation.ledger_usage import entry_of
+from ratecard.simulation.pricer import NO_INSTANT
 from ratecard.simulation.shape import Shape
+from ratecard.tables.limits import Rates
+from ratecard.words.currency import BALANCES, CURRENCIES, USD, unknown_currency
 from ratecard.words.money import READING, places_of, plain
 from ratecard.words.wording import echo
 
@@ -22,28 +27,53 @@ class Odd(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """SKU, model, price of a unit, and whether the amounts are `charge`, `disputed` (not units x price) or `credit`."""
+    """SKU, model, price of a unit, and whether the amounts are `charge`, `disputed` (not units x price) or `credit`.
+
+    `worth` is what one of the currency of the amounts is worth in that of the price.
+    """
 
     sku: str
     model: str
     price: Decimal
     kind: str
     odd: Odd | None
+    worth: Decimal
 
 
-def read_entry(shape: Shape) -> Entry:
-    """The entry of a shape. Raises `ValueError`: what is wrong with these rows, by the name of the field."""
+def read_entry(shape: Shape, currency: str, rates: Rates | None) -> Entry:
+    """The entry of a shape, priced in a currency; `rates` were in effect then, and are not known without an instant.
+
+    Raises `ValueError`: what is wrong with these rows, by the name of the field.
+    """
     values = shape.values()
-    sku, currency = values.get("ledger_sku"), values.get("ledger_currency")
+    sku, charged = values.get("ledger_sku"), values.get("ledger_currency") or ""
     if not sku:
         raise ValueError("sku: missing")
-    if currency not in CURRENCIES:
-        words = f"{echo(currency)} has no worth in USD that is known" if currency else "missing"
-        raise ValueError(f"currency: {words}. Allowed: {', '.join(CURRENCIES)}")
+    worth = _worth(charged, currency, rates)
     if "ledger_odd" not in values:
-        return Entry(sku, shape.model or "", Decimal(values["ledger_price"]), values["ledger_entry"], None)
-    units, price, amount = (_number(name, given) for name, given in json.loads(values["ledger_odd"]).items())
-    return Entry(sku, shape.model or "", price, entry_of(units, price, amount), Odd(units, amount))
+        return Entry(sku, shape.model or "", Decimal(values["ledger_price"]), values["ledger_entry"], None, worth)
+    given = json.loads(values["ledger_odd"])
+    own = price_field(charged)
+    other = next(name for name in PRICES if name != own)
+    if given.pop(other):
+        raise ValueError(f"{other}: of a row in {charged}, whose price is {own}")
+    units, price, amount = (_number(name, given[name]) for name in ("unit", own, "amount"))
+    return Entry(sku, shape.model or "", price, entry_of(units, price, amount, worth), Odd(units, amount), worth)
+
+
+def _worth(charged: str, currency: str, rates: Rates | None) -> Decimal:
+    """What one of the currency of a row is worth in the one that amounts are added in."""
+    if not charged:
+        raise ValueError(f"currency: missing. Allowed: {', '.join(CURRENCIES)}")
+    payers = worths(currency, rates)
+    if charged in payers:
+        return payers[charged]
+    if rates is None and charged in BALANCES and currency == USD:
+        raise ValueError(NO_INSTANT)
+    if not unknown_currency(charged):
+        raise ValueError(f"currency: charged in {charged}, and amounts are added in {currency}")
+    allowed = ", ".join(sorted(payers, key=currency.__ne__))
+    raise ValueError(f"currency: {echo(charged)} has no worth in {currency} that is known. Allowed: {allowed}")
 
 
 def _number(name: str, given: str | None) -> Decimal:

@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 from ratecard.ledger.errors import LedgerError
 from ratecard.ledger.json_rows import json_rows
-from ratecard.ledger.writing import COLUMNS
+from ratecard.ledger.writing import COLUMNS, PRICES
 from ratecard.simulation.failure import SimulationError
 from ratecard.words.money import text
 
@@ -27,7 +27,7 @@ def are_pages(file: str) -> bool:
     try:
         with _opened(file) as opened:
             first = next(json_rows(opened), None)
-            return opened.tell() > 0 if first is None else {"sku", "pricePerUnitUsd"} <= first.keys()
+            return opened.tell() > 0 if first is None else "sku" in first and any(name in first for name in PRICES)
     except (LedgerError, UnicodeDecodeError, OSError):
         return False  # whatever it is, the reader of usage says what is wrong with it
 
@@ -72,7 +72,7 @@ def _text(value: Any) -> str | None:
 
 
 def _table(rows: list[dict[str, str | None]]) -> pyarrow.Table:
-    names = dict.fromkeys((*COLUMNS, *(name for row in rows for name in row)))
+    names = dict.fromkeys((*COLUMNS, *PRICES, *(name for row in rows for name in row)))
     return pyarrow.table({name: pyarrow.array([row.get(name) for row in rows], pyarrow.string()) for name in names})
 
 

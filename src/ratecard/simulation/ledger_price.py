@@ -11,31 +11,31 @@ from ratecard.words.money import minus, multiply
 
 # Where the amount of a row, of a unit and of a billed amount stand among the amounts of a shape.
 _ROW, _UNIT, _AMOUNT = 0, 1, 2
-_USD = "USD"
 # What a video is charged by.
 CLIP = "clip"
 
 
-def as_billed(entry: Entry) -> PricedShape:
-    """The ledger's own amounts, which are negative where something was charged."""
+def as_billed(entry: Entry, currency: str) -> PricedShape:
+    """The ledger's own amounts, which are negative where something was charged, at what their currency is worth."""
     place, amount = (_ROW, minus(entry.odd.amount)) if entry.odd else (_AMOUNT, Decimal(-1))
-    line = PricedLine(entry.sku, "", "", entry.price, place, amount, *_of_units(entry, Decimal(1))[::-1])
+    charged = multiply(amount, entry.worth)
+    line = PricedLine(entry.sku, "", "", entry.price, place, charged, *_of_units(entry, Decimal(1))[::-1])
     # A price per unit is known only where it makes the amount.
-    return _one(line, entry.price if entry.kind == CHARGE else None)
+    return _one(line, entry.price if entry.kind == CHARGE else None, currency)
 
 
-def at_rate(entry: Entry, line: LineItem) -> PricedShape:
+def at_rate(entry: Entry, line: LineItem, currency: str) -> PricedShape:
     """Units times the unit rate of a line."""
     number, quantity = _of_units(entry, Decimal(1))
-    amount = multiply(quantity, line.unit_rate)
-    return _one(PricedLine(entry.sku, line.source, line.unit, line.unit_rate, number, amount, quantity), line.unit_rate)
+    amount, rate = multiply(quantity, line.unit_rate), line.unit_rate
+    return _one(PricedLine(entry.sku, line.source, line.unit, rate, number, amount, quantity), rate, currency)
 
 
-def at_price(entry: Entry, source: str) -> PricedShape:
+def at_price(entry: Entry, source: str, currency: str) -> PricedShape:
     """Units times the price that they were billed at."""
     number, quantity = _of_units(entry, Decimal(1))
-    amount = multiply(quantity, entry.price)
-    return _one(PricedLine(entry.sku, source, CLIP, entry.price, number, amount, quantity), entry.price)
+    amount, price = multiply(quantity, entry.price), entry.price
+    return _one(PricedLine(entry.sku, source, CLIP, price, number, amount, quantity), price, currency)
 
 
 def at_total(entry: Entry, quote: Quote) -> PricedShape:
@@ -53,5 +53,5 @@ def _of_units(entry: Entry, amount: Decimal) -> tuple[int, Decimal]:
     return (_ROW, multiply(entry.odd.units, amount)) if entry.odd else (_UNIT, amount)
 
 
-def _one(line: PricedLine, price: Decimal | None) -> PricedShape:
-    return PricedShape(line.amounts, (line,), _USD, unit_price=price, unit=line.unit)
+def _one(line: PricedLine, price: Decimal | None, currency: str) -> PricedShape:
+    return PricedShape(line.amounts, (line,), currency, unit_price=price, unit=line.unit)

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from ratecard.card import RateCard
 from ratecard.diff.side import Side
 from ratecard.price_book import PriceBook
+from ratecard.rating.ledger_entry import price_field
 from ratecard.rating.line_item import LineItem
 from ratecard.simulation.as_billed import AsBilled
 from ratecard.simulation.ledger_clips import Clips
@@ -32,8 +33,8 @@ Known = TypeVar("Known")
 class LedgerPricer(Pricer):
     """Prices shapes of ledger rows; `billed` is the card under which they were billed, each at its own time."""
 
-    def __init__(self, predicates: Predicates, billed: RateCard) -> None:
-        super().__init__(predicates)
+    def __init__(self, predicates: Predicates, billed: RateCard, currency: str = "USD") -> None:
+        super().__init__(predicates, currency)
         self.billed = Side("billed", billed)
         self._known: dict[Hashable, Any] = {}
 
@@ -41,9 +42,9 @@ class LedgerPricer(Pricer):
         """What a side charges for the rows of a shape, or why that cannot be said."""
         self._sides[id(side.card)] = side
         try:
-            entry = read_entry(shape)
+            entry = self._entry(shape)
             if isinstance(side, AsBilled):
-                return as_billed(entry)
+                return as_billed(entry, self.currency)
             if entry.kind == CREDIT:
                 raise ValueError("amount: above zero, or units or price below: a refund or a credit, which has no rate")
             if shape.moment is None:
@@ -63,9 +64,9 @@ class LedgerPricer(Pricer):
     def dispute(self, shape: Shape) -> str:
         """What of these rows does not agree with the prices under which they were billed; empty where all does."""
         try:
-            entry = read_entry(shape)
+            entry = self._entry(shape)
             if entry.kind == DISPUTED:
-                return "amount: is not unit x pricePerUnitUsd"
+                return f"amount: is not unit x {price_field(self.currency)}"
             if entry.kind == CREDIT or shape.moment is None:
                 return ""
             was, _ = self._standings(self.billed, shape.moment, entry)
@@ -76,7 +77,12 @@ class LedgerPricer(Pricer):
         else:
             sold = self._sold(was).get(entry.sku)
             wrong = sold is not None and sold[0].line.unit_rate != entry.price
-        return "pricePerUnitUsd: is not the price that was in effect" if wrong else ""
+        return f"{price_field(self.currency)}: is not the price that was in effect" if wrong else ""
+
+    def _entry(self, shape: Shape) -> Entry:
+        """The entry of a shape, at what balances were worth when it was billed."""
+        rates = self.billed.card.at(shape.moment).limits.rates if shape.moment else None
+        return read_entry(shape, self.currency, rates)
 
     def _priced(self, was: Standing, now: Standing, entry: Entry) -> Outcome:
         try:
@@ -84,7 +90,7 @@ class LedgerPricer(Pricer):
                 raise ValueError(f"charged in {now.model.currency}, and the ledger is in {self.currency}")
             if was.model.type == "video":
                 return self._clip(was, now, entry)
-            return at_rate(entry, self._line(was, now, entry.sku))
+            return at_rate(entry, self._line(was, now, entry.sku), self.currency)
         except QuoteError as error:
             return Refused.of(error)
         except ValueError as error:
@@ -103,17 +109,21 @@ class LedgerPricer(Pricer):
     def _clip(self, was: Standing, now: Standing, entry: Entry) -> PricedShape:
         """A clip is charged its total: known as long as nothing changes, then found by the requests that have it."""
         if entry.kind == DISPUTED:
-            raise ValueError("amount: is not unit x pricePerUnitUsd, and a clip has no other price")
+            raise ValueError(f"amount: is not unit x {price_field(self.currency)}, and a clip has no other price")
         if not entry.sku.startswith(f"{was.model.model}-"):
             raise ValueError(f"SKU {entry.sku} is none of {was.model.model}")
         clips = self._clips(was)
         same = self._once(("same", id(was.version), id(now.version)), lambda: unchanged(was, now))
         if same:
             cell = next(iter(clips.cells(entry.sku, entry.price)), None)
-            return at_total(entry, now.book.quote_video(cell.body)) if cell else at_price(entry, now.version.place)
+            return (
+                at_total(entry, now.book.quote_video(cell.body))
+                if cell
+                else at_price(entry, now.version.place, self.currency)
+            )
         self._same_structure(was, now)
         quote = clips.repriced(entry.sku, entry.price, now.book)
-        return at_total(entry, quote) if quote else at_price(entry, now.version.place)
+        return at_total(entry, quote) if quote else at_price(entry, now.version.place, self.currency)
 
     def _same_structure(self, was: Standing, now: Standing) -> None:
         changed = self._once(("structure", id(was.version), id(now.version)), lambda: structural(was, now))

@@ -104,7 +104,7 @@ def _tokens(charge: Tokens) -> Iterator[dict[str, Any]]:
 
 
 def _calls(charge: RpcCredits) -> Iterator[dict[str, Any]]:
-    for chain, tier in product(charge.chains, charge.tiers):
+    for chain, tier in ((chain, tier) for chain, tier in product(charge.chains, charge.tiers) if tier.on(chain)):
         network = f"{chain.chain}-{chain.networks[0]}"
         for method, failed in product(tier.methods, (False, True)):
             call = {"method": method.replace("*", "x"), "failed": failed}

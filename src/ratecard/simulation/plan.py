@@ -5,6 +5,7 @@ from datetime import date
 from typing import NamedTuple
 
 from ratecard.rating.tokens import BUCKETS
+from ratecard.simulation.chosen import Chosen
 from ratecard.simulation.columns import LAYOUTS, LEDGER, LEDGER_LAYOUTS, Layout
 from ratecard.simulation.dialect import ColumnType
 from ratecard.simulation.predicates import Predicates
@@ -14,8 +15,6 @@ QUANTITIES = 4
 # What a shape of quantities has beside the attributes of its type: its quantities as they are, where they cannot be
 # added; else what the tables ask of them, as one number (`Predicates.split`).
 GIVEN, ASKED = "given", "asked"
-# The key that is made of the timestamp.
-DAY = "day"
 # Before every boundary.
 EARLIEST = date.min
 # What is read together, in this order: what has most shapes comes first, and they are priced while an engine reads on.
@@ -35,6 +34,9 @@ class Plan(NamedTuple):
     dated: bool
     # What a row of RPC calls, which names no model, is counted under.
     rpc_model: str = "rpc"
+    # The type of each model, which a row without a type has.
+    types: Mapping[str, str] = {}
+    chosen: Chosen = Chosen()
 
 
 class Usage(NamedTuple):
@@ -45,10 +47,16 @@ class Usage(NamedTuple):
     # How many decimals each decimal column has.
     scales: Mapping[str, int] = {}
     table: str = "usage"
+    # Whether rows may lack a type, so that their models' are needed.
+    untyped: bool = False
 
     def has(self, name: str) -> bool:
         """Whether the table has one of our columns, under whatever name."""
         return name in self.columns
+
+    def gives(self, name: str) -> bool:
+        """Whether each row has a column, or, of a type, can have that of its model."""
+        return self.has(name) or (name == "type" and self.untyped)
 
     @property
     def is_ledger(self) -> bool:

@@ -2,8 +2,9 @@
 
 from bisect import bisect_right
 from collections.abc import Hashable, Sequence
+from copy import copy
 from datetime import UTC, date
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from ratecard.diff.side import Side
 from ratecard.simulation.allocation import uncollected
@@ -18,6 +19,7 @@ from ratecard.words.money import places_of
 
 # Finer amounts leave no digits for their sum.
 _MOST_PLACES = 24
+NO_TYPE = "type: missing, and no model of this name that would say it"
 NO_INSTANT = "timestamp: missing, or not an instant"
 
 
@@ -52,6 +54,12 @@ class Pricer:
         self._deciding: dict[tuple[int, str | None], Deciding] = {}
         # Identities stand for models below, so that what they belong to must stay.
         self._sides: dict[int, Side] = {}
+
+    def apart(self) -> Self:
+        """A pricer that knows the same, and learns for itself."""
+        other = copy(self)
+        vars(other).update({name: dict(known) for name, known in vars(self).items() if isinstance(known, dict)})
+        return other
 
     def outcomes(self, sides: Sequence[Side], shapes: Sequence[Counted]) -> list[list[Outcome]]:
         """What each side charges for each of these shapes."""
@@ -97,6 +105,8 @@ class Pricer:
 
     def price(self, side: Side, shape: Shape) -> Outcome:
         """What a side charges for each row of a shape, or why it has no price there."""
+        if shape.type is None:
+            return Refused(NO_TYPE)
         if (moment := _moment(side, shape)) is None:
             return Refused(NO_INSTANT)
         identity, steps = self._decides(side, shape)

@@ -1,4 +1,4 @@
-"""How a long simulation says what it is doing."""
+"""How a long simulation says what it is doing, and how far it is."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +7,42 @@ from typing import Any
 Percent = Callable[[], Any]
 # Called with what begins, and how to ask how far it is, if that can be known.
 Progress = Callable[[str, Percent | None], None]
+# What of a simulation, in percent, is over once the usage is opened, once it is read, and once it is priced.
+OPENED, READ, PRICED = 5, 90, 95
 
 
 def silent(words: str, percent: Percent | None = None) -> None:
     """Says nothing."""
+
+
+class HowFar:
+    """How far a simulation is, in percent of the whole; it never goes back.
+
+    `rows` is how many rows have been read, as far as that can be known.
+    """
+
+    def __init__(self, first: float, last: float, percent: Percent | None, rows: int | None = None) -> None:
+        self._first, self._last, self._percent, self._rows = first, last, percent, rows
+        self._most = first
+
+    def __call__(self) -> float:
+        """The percent of the whole."""
+        part = min(max(0.0, float(self._percent())), 100.0) / 100 if self._percent else 0.0
+        self._most = max(self._most, self._first + (self._last - self._first) * part)
+        return self._most
+
+    @property
+    def rows(self) -> int | None:
+        """The rows that have been read; None where it is not known how many there are."""
+        if self._rows is None:
+            return None
+        return int(self._rows * min(max(0.0, (self() - OPENED) / (READ - OPENED)), 1.0))
+
+
+def within(progress: Progress, first: float, last: float, rows: int | None = None) -> Progress:
+    """A function that tells of one part of a simulation: from its first to its last percent of the whole."""
+
+    def tell(words: str, percent: Percent | None) -> None:
+        progress(words, HowFar(first, last, percent, rows))
+
+    return tell

@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 import duckdb
 
 from ratecard.simulation.allocation import uncollected
+from ratecard.simulation.columns import DAY
 from ratecard.simulation.engines.duckdb_engine import Workspace, read_integers
 from ratecard.simulation.failure import SimulationError
-from ratecard.simulation.plan import ASKED, DAY, EARLIEST, QUANTITIES, Plan
+from ratecard.simulation.plan import ASKED, EARLIEST, QUANTITIES, Plan
 from ratecard.simulation.predicates import Predicates
+from ratecard.simulation.reading import Reading
 from ratecard.simulation.roll_up_sql import Grouping, period
 from ratecard.simulation.shape import Shape
 
@@ -38,6 +40,8 @@ class RollUp:
         self.workspace, self.plan, self.places = workspace, plan, places
         # Every shape, in the order of its number.
         self.shapes: list[Counted] = []
+        # What was read, once all of it is.
+        self.reading = Reading()
         self.facts = workspace.new_table("facts")
         keys = "".join(f", {key} VARCHAR" for key in self._keys)
         sums = "".join(f", {name} HUGEINT" for name in _SUMS)
@@ -153,6 +157,7 @@ class RollUp:
             raise SimulationError(f"the candidate {words}")
         plan = self.plan._replace(predicates=own.joined(predicates), dated=dated or self.plan.dated)
         found = RollUp(self.workspace, plan, self.places)
+        found.reading = self.reading
         for grouping, groups in self._taken:
             found.take(grouping, groups)
         return found

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from ratecard.pricing.media import MOST_COUNTED
 from ratecard.rating.tokens import BUCKETS
-from ratecard.simulation.columns import Column, Layout
-from ratecard.simulation.dialect import Dialect, Writer
+from ratecard.simulation.chosen import Columns
+from ratecard.simulation.columns import DAY, Column, Layout
+from ratecard.simulation.dialect import ColumnType, Dialect, Writer
 from ratecard.simulation.plan import (
     ASKED,
-    DAY,
     EARLIEST,
     GIVEN,
     OTHERS,
@@ -29,6 +29,8 @@ from ratecard.simulation.plan import (
 _TOO_MANY_SECONDS = 10**9
 # Tokens are added up to the greatest power of two below what a request can have; more are priced by themselves.
 _MOST_TOKENS = 2**59 - 1
+# The type of a row, or that of its model.
+_TYPE = "ratecard_type"
 # Keys that a group has anyway.
 _OWN = ("type", "model", DAY)
 
@@ -53,6 +55,9 @@ class RollUpSql:
 
     def __init__(self, usage: Usage, plan: Plan, dialect: Dialect, writer: Writer) -> None:
         self.usage, self.plan, self.dialect, self.writer = usage, plan, dialect, writer
+        self._from = usage.table
+        self._give_types()
+        self._choose()
 
     def groupings(self) -> Iterator[Grouping]:
         """One for each of `parts_of` the usage's types; rows of no known type are among the others."""
@@ -64,6 +69,54 @@ class RollUpSql:
                 apart = [repr(type_) for part, listed in parts.items() if part != OTHERS for type_ in listed]
                 where = f"{type_} IS NULL OR {type_} NOT IN ({', '.join(apart)})" if apart else "TRUE"
             yield self._grouping(name, {each: self.usage.layouts[each] for each in types}, where)
+
+    def counting(self) -> str:
+        """A query of all rows, those that are chosen, and those that have no instant but need one for it."""
+        chosen = f"CASE WHEN {self._chosen} THEN 1 ELSE 0 END"
+        undated = f"CASE WHEN {self._day()} IS NULL THEN 1 ELSE 0 END" if self.plan.chosen.by_day else "0"
+        return f"SELECT count(*) AS found, sum({chosen}) AS chosen, sum({undated}) AS undated FROM {self._every}"
+
+    def parts(self) -> str:
+        """A query of the names of `groupings` for which there are rows, and whether some of these have no type."""
+        listed = {name: types for name, types in parts_of(self.usage.layouts).items() if name != OTHERS}
+        type_ = self._column("type")
+        joined = {name: ", ".join(map(repr, types)) for name, types in listed.items()}
+        whens = "".join(f" WHEN {type_} IN ({types}) THEN '{name}'" for name, types in joined.items())
+        untyped = f"{self.dialect.quoted(self._given_type)} IS NULL" if self._given_type else "TRUE"
+        named = f"CASE{whens} ELSE '{OTHERS}' END AS name, {untyped} AS untyped"
+        return f"SELECT DISTINCT {named} FROM {self._from}"
+
+    def _give_types(self) -> None:
+        """Where rows may have no type, read a table in which they have that of their model."""
+        usage, quoted = self.usage, self.dialect.quoted
+        self._given_type = usage.columns.get("type")
+        if not usage.untyped:
+            return
+        given = self.dialect.digits(quoted(self._given_type)) if self._given_type else None
+        models: dict[str, list[str]] = {}
+        for model, type_ in self.plan.types.items():
+            models.setdefault(type_, []).append(self.dialect.literal(model))
+        # The name of a text model may have parameters behind it.
+        name = f"split_part({self.dialect.digits(self._column('model'))}, ':', 1)" if usage.has("model") else "NULL"
+        whens = "".join(f" WHEN {name} IN ({', '.join(names)}) THEN '{type_}'" for type_, names in models.items())
+        found = f"CASE{whens} END" if whens and usage.has("model") else self.dialect.digits("NULL")
+        typed = f"CASE WHEN {given} IS NOT NULL THEN {given} ELSE {found} END" if given else found
+        self.usage = usage._replace(
+            columns={**usage.columns, "type": _TYPE},
+            types={**usage.types, _TYPE: "text"},
+        )
+        self._from = f"(SELECT *, {typed} AS {quoted(_TYPE)} FROM {usage.table}) AS typed"
+
+    def _choose(self) -> None:
+        """Where only some rows are asked for, read no others."""
+        self._every, self._chosen = self._from, "TRUE"
+        if not (chosen := self.plan.chosen):
+            return
+        self._chosen = chosen.sql(Columns(self.dialect, self._named, self._day() if chosen.by_day else "NULL"))
+        self._from = f"(SELECT * FROM {self._every} WHERE {self._chosen}) AS chosen"
+
+    def _named(self, name: str) -> tuple[str, ColumnType]:
+        return self._column(name), self.usage.types[self.usage.columns[name]]
 
     def _grouping(self, name: str, layouts: Mapping[str, Layout], where: str) -> Grouping:
         named = {"type": self._column("type")}
@@ -95,7 +148,7 @@ class RollUpSql:
         shape = {_alias(number, each): expression for number, (each, expression) in enumerate(attributes.items())}
         inner = ", ".join(f"{expression} AS {alias}" for alias, expression in (named | shape | sums).items())
         groups = ", ".join(str(number + 1) for number in range(len(named) + len(shape)))
-        query = f"SELECT {inner}, count(*) AS requests FROM {self.usage.table} WHERE {where} GROUP BY {groups}"
+        query = f"SELECT {inner}, count(*) AS requests FROM {self._from} WHERE {where} GROUP BY {groups}"
         return self._written(name, query, layouts, tuple(attributes))
 
     def _of_type(self, layouts: Mapping[str, Layout], found: Mapping[str, str], otherwise: str, name: str = "") -> str:

@@ -1,31 +1,58 @@
 """`simulate`: recorded usage under the current prices and under candidates."""
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from functools import partial
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing
+from datetime import date
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from ratecard.diff.side import Side
 from ratecard.simulation.as_billed import AS_BILLED, AsBilled
+from ratecard.simulation.chosen import Chosen
+from ratecard.simulation.columns import COLUMNS, DAY, LAYOUTS
 from ratecard.simulation.costs import Costs
 from ratecard.simulation.effect import check_effect
 from ratecard.simulation.elsewhere import NOWHERE, Elsewhere
-from ratecard.simulation.engines.duckdb_engine import DEFAULT_MEMORY, Workspace, groups, open_usage
+from ratecard.simulation.engines.duckdb_engine import DEFAULT_MEMORY, Workspace, open_usage
 from ratecard.simulation.engines.spark_session import is_spark_frame
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.ledger_pricer import LedgerPricer
-from ratecard.simulation.plan import DAY, Plan, Usage, places_of_type
+from ratecard.simulation.ledger_usage import EXPORT_NAMES
+from ratecard.simulation.plan import Plan, Usage, places_of_type
 from ratecard.simulation.predicates import Predicates
 from ratecard.simulation.pricer import Outcome, Pricer
-from ratecard.simulation.progress import Progress, silent
+from ratecard.simulation.progress import OPENED, PRICED, READ, Progress, silent, within
+from ratecard.simulation.reading import Reading
 from ratecard.simulation.result import Simulation
 from ratecard.simulation.roll_up import RollUp
 from ratecard.simulation.roll_up_sql import Grouping
 from ratecard.simulation.specification import Specification, costs_of, sides
+from ratecard.simulation.usage_files import Source
+from ratecard.tables.limits import Limits
 from ratecard.words.suggest import did_you_mean
 
 Engine = Literal["duckdb", "spark"]
+_ALL = Chosen()
+# What has a meaning of its own.
+_NAMES = ("type", "model", "timestamp", "customer", *COLUMNS)
+
+
+class OpenUsage(Protocol):
+    """A usage that an engine has opened: what it has, what it was read from, and how its rows are grouped."""
+
+    @property
+    def known(self) -> Usage:
+        """Its columns."""
+
+    @property
+    def source(self) -> Source:
+        """What it is read from."""
+
+    def groups(self, workspace: Workspace, plan: Plan, progress: Progress) -> Generator[tuple[Grouping, str]]:
+        """Each grouping with the table of its groups."""
+
+    def counted(self, plan: Plan) -> tuple[int, int, int]:
+        """How many rows there are, how many are chosen, and how many have no instant to be chosen by."""
 
 
 def simulate(
@@ -35,6 +62,9 @@ def simulate(
     *,
     by: Sequence[str] | None = None,
     columns: Mapping[str, str] | None = None,
+    where: str | None = None,
+    since: date | str | None = None,
+    until: date | str | None = None,
     tables: str | Path | None = None,
     strict: bool = False,
     currency: str = "USD",
@@ -52,6 +82,10 @@ def simulate(
     PyArrow or Spark frame. `current` and `candidates` are folders, git revisions, dates ("as of"), candidate overlays
     or cards; without `current`, each row is priced at its own timestamp by `tables`, the shipped ones by default. `by`
     names columns to group by, and `day`; `columns` maps names of ours to those of the usage.
+
+    `where` chooses rows by a condition on columns, such as `region = 'eu' and not model in ('a', 'b')`; `since` and
+    `until` by their UTC day: from the first on, before the second. A row without a type has the type of its model.
+    `progress` is called with what begins, and a function that says how far the whole is, from 0 to 100.
 
     `engine` is "duckdb", or "spark" for what outgrows a machine; a Spark frame chooses Spark by itself. `master` is
     where Spark runs, by default on this machine.
@@ -71,24 +105,36 @@ def simulate(
     compared = sides(current, listed, folder)
     paid, elsewhere = costs_of(costs, compared, folder), Elsewhere(dict(remap or {}), successors)
     elsewhere.check(side.card for side in compared)
+    chosen, names = Chosen.of(where, since, until), columns or {}
     workspace = Workspace(memory)
     try:
-        with _opened(workspace, usage, columns or {}, engine, master) as (known, read):
-            plan = plan_of(compared, keys_of(known) if by is None else by, known, paid, elsewhere)
+        limits, begun = compared[0].card.tables.limits, within(progress, 0, OPENED)
+        with _opened(workspace, usage, names, engine, master, limits, begun) as opened:
+            known = opened.known
+            keys = keys_of(known) if by is None else by
+            _check_names(known, names, (*keys, *chosen.columns))
+            plan = plan_of(compared, keys, known, chosen, paid, elsewhere)
+            reading = Reading(opened.source)
+            if chosen:
+                found_rows, _, undated = opened.counted(plan)
+                reading = reading._replace(chosen=chosen.words(), found=found_rows, undated=undated)
             usual = Pricer(plan.predicates, currency, elsewhere)
-            pricer = LedgerPricer(plan.predicates, compared[0].card) if known.is_ledger else usual
+            pricer = LedgerPricer(plan.predicates, compared[0].card, currency) if known.is_ledger else usual
             places = {type_: places_of_type(known, layout) for type_, layout in known.layouts.items()}
             rolled = RollUp(workspace, plan, places)
             outcomes: list[list[Outcome]] = [[] for _ in compared]
-            with closing(read(plan, progress)) as tables_of_groups:
+            with closing(opened.groups(workspace, plan, progress)) as tables_of_groups:
                 # What has been read is priced while the engine reads on.
                 for grouping, groups_of in tables_of_groups:
                     shapes = rolled.take(grouping, groups_of)
                     for found_of, more in zip(outcomes, pricer.outcomes(compared, shapes), strict=True):
                         found_of += more
-        progress("Pricing", None)
+        rolled.reading = reading.with_columns(known, plan, {each.shape.type or "" for each in rolled.shapes})
+        within(progress, READ, PRICED)("Pricing", None)
         elsewhere.check_used({counted.shape.model for counted in rolled.shapes})
         found = Simulation(rolled, compared, pricer, outcomes, paid)
+        if found.rows and not found.priced and len(compared) > 1:
+            raise SimulationError(found.unpriced_text())
         check_effect(found)
     except BaseException:
         workspace.close()
@@ -99,11 +145,16 @@ def simulate(
     return found
 
 
-@contextmanager
 def _opened(
-    workspace: Workspace, usage: Any, names: Mapping[str, str], engine: Engine | None, master: str | None
-) -> Iterator[tuple[Usage, Callable[[Plan, Progress], Generator[tuple[Grouping, str]]]]]:
-    """What the usage has, and the function that makes its groups, table by table, by an engine."""
+    workspace: Workspace,
+    usage: Any,
+    names: Mapping[str, str],
+    engine: Engine | None,
+    master: str | None,
+    limits: Sequence[Limits],
+    progress: Progress,
+) -> AbstractContextManager[OpenUsage]:
+    """The usage, opened by an engine."""
     if engine not in (None, "duckdb", "spark"):
         raise SimulationError(f"engine is '{engine}'. Allowed: duckdb, spark")
     if engine == "spark" or is_spark_frame(usage):
@@ -111,13 +162,20 @@ def _opened(
             raise SimulationError("engine is duckdb, and a Spark frame is read by Spark; leave out engine")
         from ratecard.simulation.engines import spark_engine
 
-        with spark_engine.open_usage(usage, names, master) as opened:
-            yield opened.known, partial(opened.groups, workspace)
-    elif master:
+        return spark_engine.open_usage(usage, names, master, progress)
+    if master:
         raise SimulationError(f"the master {master} is of Spark; add engine spark")
-    else:
-        known = open_usage(workspace, usage, names)
-        yield known, partial(groups, workspace, known)
+    return open_usage(workspace, usage, names, limits, progress)
+
+
+def _check_names(known: Usage, names: Mapping[str, str], asked: Sequence[str]) -> None:
+    """Raise `SimulationError` where a column is given a name that means nothing."""
+    meant = (*(EXPORT_NAMES if known.is_ledger else ()), *_NAMES, *asked)
+    for name, theirs in names.items():
+        if name not in meant:
+            near = did_you_mean(name, meant)
+            words = "is not a column that a simulation reads, and nothing is grouped or chosen by it"
+            raise SimulationError(f"--map {name}={theirs}: '{name}' {words}.{near}")
 
 
 def keys_of(usage: Usage) -> tuple[str, ...]:
@@ -130,19 +188,27 @@ def plan_of(
     compared: Sequence[Side],
     by: Sequence[str],
     usage: Usage,
+    chosen: Chosen = _ALL,
     costs: Costs | None = None,
     elsewhere: Elsewhere = NOWHERE,
 ) -> Plan:
-    """What has to be rolled up for these sides and keys. Raises `SimulationError` for a key that there is not."""
+    """What has to be rolled up for these sides and keys. Raises `SimulationError` for a column that there is not."""
     for key in by:
-        if key != DAY and not usage.has(key):
+        if key != DAY and not usage.gives(key):
             near = did_you_mean(key, (DAY, *usage.columns))
             raise SimulationError(
                 f"the usage has no column '{key}' to group by.{near} It has: {', '.join(usage.columns)}"
             )
+    for name in chosen.columns:
+        if name != DAY and not usage.gives(name):
+            near = did_you_mean(name, (DAY, *usage.columns))
+            raise SimulationError(f"where: the usage has no column '{name}'.{near} It has: {', '.join(usage.columns)}")
     if not usage.is_ledger and any(isinstance(side, AsBilled) for side in compared):
         raise SimulationError(f"{AS_BILLED}: the usage is no billing export, and does not say what was charged")
     dated = usage.is_ledger or any(side.at is None for side in compared)
+    if chosen.by_day and not usage.has("timestamp"):
+        words = "the usage has no column 'timestamp' to choose days by. Name it: --map timestamp=COLUMN"
+        raise SimulationError(words)
     if (dated or DAY in by) and not usage.has("timestamp"):
         words = "Name it: --map timestamp=COLUMN, or compare dates and leave out day"
         raise SimulationError(f"the usage has no column 'timestamp', and rows are priced at their own. {words}")
@@ -155,4 +221,10 @@ def plan_of(
     rpc = next(
         (model.model for side in compared for model in side.card.tables.models.values() if model.type == "rpc"), "rpc"
     )
-    return Plan(tuple(dict.fromkeys(by)), predicates, dated, rpc)
+    types = {
+        name: model.type
+        for side in reversed(compared)
+        for name, model in side.card.tables.models.items()
+        if model.type in LAYOUTS
+    }
+    return Plan(tuple(dict.fromkeys(by)), predicates, dated, rpc, types, chosen)

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from ratecard.card import RateCard, load_rate_card
-from ratecard.diff.naming import SideError, named, side_of
+from ratecard.diff.naming import SideError, Stack, named, side_of
 from ratecard.diff.side import Side
 from ratecard.load.candidate_file import read_candidate
 from ratecard.load.revision import RevisionError
@@ -84,13 +84,16 @@ def _side(given: Specification, tables: Path | None, base: Side | None) -> Side:
         return AsBilled(AS_BILLED, base.card if base else load_rate_card(tables))
     try:
         found = named(str(given), tables)
-        if not isinstance(found, Path):
+        if not isinstance(found, Stack):
             return side_of(str(given), found, tables)
     except (SideError, RevisionError) as error:
         raise SimulationError(str(error)) from None
     if base is None:
         raise SimulationError(f"{given} is a candidate, and the current prices are a folder, a revision or a date")
-    effective = read_candidate(found).candidate.effective
-    first = datetime(effective.year, effective.month, effective.day, tzinfo=UTC)
-    standing = max(base.at, first) if base.at else None
-    return Side(str(given), base.card.with_candidate(found), standing)
+    if base.at is None:
+        return Side(str(given), found.over(base.card))
+    try:
+        day = found.holds(base.at.astimezone(UTC).date())
+    except SideError as error:
+        raise SimulationError(str(error)) from None
+    return Side(str(given), found.over(base.card), max(base.at, datetime(day.year, day.month, day.day, tzinfo=UTC)))

@@ -7,8 +7,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
-from ratecard.candidate import with_candidate
-from ratecard.card import RateCard
 from ratecard.diff.side import Side
 from ratecard.load.candidate_file import CandidateFile, read_candidate
 from ratecard.simulation.costs import Costs, ShareCosts, cost_of
@@ -142,13 +140,12 @@ def scaled(file: CandidateFile, current: Side, steps: int) -> Side:
     """
     factor = Decimal(steps) / _STEPS
     changes = tuple(
-        (index, change.model_copy(update={"factor": factor}) if isinstance(change, Scale) else change)
+        (index, change.model_copy(update={"factor": factor, "percent": None}) if isinstance(change, Scale) else change)
         for index, change in file.changes
-        if factor != 1 or not isinstance(change, Scale)
+        if factor != 1 or not isinstance(change, Scale) or change.round is not None
     )
     try:
-        tables = with_candidate(current.card.tables, file._replace(changes=changes), idle=True) if changes else None
-        card = RateCard(tables) if tables else current.card
+        card = current.card.overlaid(file._replace(changes=changes), idle=True) if changes else current.card
     except TableError as error:
         raise SimulationError(f"factor {factor}: {error}") from None
     effective = file.candidate.effective

@@ -1,9 +1,14 @@
 """A candidate: a small overlay that proposes other rates from a date on."""
 
-from pydantic import Field
+from datetime import date
+from decimal import Decimal
+from typing import Literal
+
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from ratecard.tables.card import AnyModel
-from ratecard.tables.scalars import Day, Frozen, Number, Positive, Text, Words
+from ratecard.tables.scalars import Day, Frozen, Number, Percent, Positive, Text, Words
+from ratecard.words.money import add
 
 
 class SetRate(Frozen):
@@ -23,11 +28,43 @@ class Selection(Frozen):
     type: Text | None = None
 
 
+class RoundRate(Frozen):
+    """`round: {to: 0.001, mode: up}`: a rate becomes a multiple of `to`: the next one above, below, or the nearest."""
+
+    to: Positive
+    mode: Literal["up", "down", "half-up"]
+
+
 class Scale(Frozen):
-    """`scale: {family: F}`: every rate of these models is multiplied."""
+    """`scale: {family: F}`: the rates of these models that hold under `where` are multiplied; without it, all of them.
+
+    `percent` is another way to write the factor: `-15%` is a factor of 0.85.
+    """
 
     scale: Selection
-    factor: Positive
+    charge: Text | None = None
+    where: dict[str, Words] = Field(default_factory=dict)
+    factor: Positive | None = None
+    percent: Percent | None = None
+    round: RoundRate | None = None
+
+    @model_validator(mode="after")
+    def _one_factor(self) -> "Scale":
+        if self.factor is not None and self.percent is not None:
+            raise ValueError("has both factor and percent; keep one")
+        if self.factor is None and self.percent is None:
+            raise ValueError("has no factor. Write one of: factor (like 0.85), percent (like -15%)")
+        return self
+
+    @property
+    def times(self) -> Decimal:
+        """The factor, however it is written."""
+        return add(Decimal(1), self.percent or Decimal(0)) if self.factor is None else self.factor
+
+    @property
+    def word(self) -> str:
+        """The key that says the factor."""
+        return "percent" if self.factor is None else "factor"
 
 
 class Retire(Frozen):
@@ -50,14 +87,26 @@ KINDS: dict[str, type[Change]] = {"set": SetRate, "scale": Scale, "retire": Reti
 
 
 class Candidate(Frozen):
-    """From which date, by whom, why, and what: each change stands on its own line."""
+    """From which date, by whom, why, and what: each change is on its own line.
+
+    `until` is the first day that is not the candidate's any more: the list prices of that day hold again.
+    """
 
     candidate: Text
     effective: Day
+    until: Day | None = None
     announced: Day | None = None
     proposed_by: Text
     why: Text
     changes: tuple[Change, ...]
+
+    @field_validator("until")
+    @classmethod
+    def _after_effective(cls, until: date | None, info: ValidationInfo) -> date | None:
+        first = info.data.get("effective")
+        if until is not None and first is not None and until <= first:
+            raise ValueError(f"must be after effective {first}: it is the first day without these prices")
+        return until
 
     @property
     def source(self) -> str:

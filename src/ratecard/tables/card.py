@@ -37,3 +37,5 @@ class Tables:
     files: Mapping[str, str] = field(default_factory=dict)
     # Versions that a candidate proposes: (model, effective date).
     proposed: frozenset[tuple[str, date]] = frozenset()
+    # Those of them with which the prices before a candidate hold again.
+    restored: frozenset[tuple[str, date]] = frozenset()

@@ -14,7 +14,8 @@ from ratecard.tables.scalars import Size
 from ratecard.words.money import plain, text
 
 # Evidence and hand-made examples say why a rate is right; they decide no answer. Nor does the place of a version.
-_NO_MEANING = {"checked", "examples", "evidence", "announced", "name", "correction", "expected_change", "place"}
+_NO_MEANING = {"checked", "examples", "evidence", "reference", "announced", "name"}
+_NO_MEANING |= {"correction", "expected_change", "place"}
 # The first charge of a version has the shortest SKU: here, and only here, the order has a meaning.
 _ORDERED = ("charges", "tiers")
 _LENGTH = 16

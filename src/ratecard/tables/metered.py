@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from ratecard.tables.limits import TierName
 from ratecard.tables.metered_charges import MeteredCharge
 from ratecard.tables.scalars import Integer, Text
 from ratecard.tables.version import Example, Model, Version
@@ -50,9 +51,10 @@ class TextVersion(MeteredVersion):
 
 
 class TextModel(Model[TextVersion]):
-    """A language model."""
+    """A language model; `tier` is that of its request limits, where it is published."""
 
     type: Literal["text"]
+    tier: TierName | None = None
 
 
 class MeteredModel(Model[MeteredVersion]):

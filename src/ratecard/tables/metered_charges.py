@@ -87,19 +87,28 @@ class Surcharge(Charge):
 
 
 class Chain(Frozen):
-    """A blockchain, its public networks, and the credits of a standard call."""
+    """A blockchain, its public networks, and the credits of a standard call; `kind` is what it shares methods with."""
 
     chain: Text
+    kind: Text | None = None
     networks: Words
     credits: Integer
 
 
 class MethodTier(Frozen):
-    """RPC methods (`*` stands for any ending) and the factor on a chain's credits."""
+    """RPC methods (`*` stands for any ending) and the factor on a chain's credits.
+
+    `chains` names the chains, or kinds of chains, that have these methods; where it is left out, all have.
+    """
 
     tier: Text
     factor: Positive
+    chains: Words | None = None
     methods: Words
+
+    def on(self, chain: Chain) -> bool:
+        """Whether a chain has these methods."""
+        return self.chains is None or chain.chain in self.chains or chain.kind in self.chains
 
 
 class RpcCredits(Charge):

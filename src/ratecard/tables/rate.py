@@ -10,6 +10,8 @@ from ratecard.tables.scalars import Frozen, Number, Words
 SOURCE_KEY = "@source"
 # The lines of these lists know their place: that of the key named here.
 PLACED_BY = {"rates": "rate", "examples": "total", "versions": "effective"}
+# The same in the file of limits.
+PLACED_BY |= {"limits": "effective", "text": "tier", "types": "type", "sunsets": "endpoint"}
 # The last tier of a rate that rises with a quantity: whatever is above the tier before it.
 ANY = "any"
 

@@ -16,7 +16,9 @@ _NUMBER = re.compile(r"\d{1,15}(\.\d{1,12})?", re.ASCII)
 _AMOUNT = re.compile(r"\d{1,15}(\.\d{1,40})?", re.ASCII)
 _INTEGER = re.compile(r"\d{1,9}", re.ASCII)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_PERCENT = re.compile(r"[+-]?\d{1,13}(\.\d{1,10})? ?%", re.ASCII)
 _SIZE = re.compile(r"([1-9]\d{0,4})x([1-9]\d{0,4})", re.ASCII)
+_ADDRESS = re.compile(r"https?://[^\s/?#:@]+(:\d{1,5})?([/?#]\S*)?", re.ASCII)
 _FRACTION = re.compile(r"(\d{1,4})(?:/([1-9]\d{0,3}))?", re.ASCII)
 _SECONDS_RANGE = re.compile(r"(\d{1,4})s\.\.(\d{1,4})s", re.ASCII)
 
@@ -69,6 +71,20 @@ def read_positive(given: object) -> Decimal:
     return number
 
 
+def read_percent(given: object) -> Decimal:
+    """A change in percent of what is there, as a share: `-15%` is -0.15. It leaves more than nothing.
+
+    >>> read_percent("-15%"), read_percent("7.25 %")
+    (Decimal('-0.15'), Decimal('0.0725'))
+    """
+    if not _PERCENT.fullmatch(_one(given)):
+        raise ValueError("is not a percentage. Write digits with at most 10 decimal places and %, like -15% or 2.5%")
+    share = plain(READING.scaleb(READING.create_decimal(_one(given).rstrip("% ")), -2))
+    if share <= -1:
+        raise ValueError("leaves nothing of a rate. Write more than -100%")
+    return share
+
+
 def read_integer(given: object) -> int:
     """A whole number, zero or more."""
     if not _INTEGER.fullmatch(_one(given)):
@@ -92,6 +108,13 @@ def read_day(given: object) -> date:
         return date.fromisoformat(text)
     except ValueError:
         raise ValueError("is not a date. Write YYYY-MM-DD, like 2026-09-28") from None
+
+
+def read_address(given: object) -> str:
+    """The address of a page, as a browser opens it: http or https, a host, and no space; no name or password in it."""
+    if not _ADDRESS.fullmatch(_one(given)):
+        raise ValueError("is not the address of a page. Write it whole, like https://example.com/pricing")
+    return _one(given)
 
 
 def read_size(given: object) -> Size:
@@ -159,9 +182,11 @@ Number = Annotated[Decimal, _already(read_number, Decimal), _number(_NUMBER, "nu
 # A number to an editor: only one in quotes could be too long for it.
 Amount = Annotated[Decimal, _already(read_amount, Decimal), _number(_NUMBER, "number", minimum=0)]
 Positive = Annotated[Decimal, _already(read_positive, Decimal), _number(_NUMBER, "number", exclusiveMinimum=0)]
+Percent = Annotated[Decimal, _already(read_percent, Decimal), WithJsonSchema(_text(_PERCENT))]
 Integer = Annotated[int, _already(read_integer, int), _number(_INTEGER, "integer", minimum=0)]
 Count = Annotated[int, _already(read_count, int), _number(_INTEGER, "integer", minimum=1)]
 Day = Annotated[date, _already(read_day, date), WithJsonSchema(_text(_DAY))]
+Address = Annotated[str, BeforeValidator(read_address), WithJsonSchema(_text(_ADDRESS))]
 Pixels = Annotated[Size, _already(read_size, Size), WithJsonSchema(_text(_SIZE))]
 Ratio = Annotated[Fraction, _already(read_fraction, Fraction), _number(_FRACTION, "integer", minimum=0)]
 Words = Annotated[tuple[str, ...], BeforeValidator(read_words), WithJsonSchema(_ONE_OR_MORE)]

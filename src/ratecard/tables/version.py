@@ -7,7 +7,7 @@ from pydantic import Field
 
 from ratecard.tables.charge import Charge
 from ratecard.tables.rate import SOURCE_KEY
-from ratecard.tables.scalars import Amount, Day, Frozen, Integer, Positive, Text
+from ratecard.tables.scalars import Address, Amount, Day, Frozen, Integer, Positive, Text
 
 
 class Rounding(Frozen):
@@ -29,7 +29,7 @@ class Version(Frozen):
     """What every type of model records about its prices.
 
     `effective` is the first day of these rates, from 00:00 UTC; `announced` the day on which they were made known;
-    `checked` the last day on which a person compared them with `source`.
+    `checked` the last day on which a person compared them with `source`, for which `reference` is a page to open.
     `correction` says why a version that was in effect already reads differently now, `expected_change` by what factor
     its rates are meant to differ from the ones before: `ratecard check --against` asks for them.
     """
@@ -38,6 +38,7 @@ class Version(Frozen):
     announced: Day | None = None
     checked: Day
     source: Text
+    reference: Address | None = None
     evidence: Text | None = None
     correction: Text | None = None
     expected_change: Positive | None = None

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.metered_charges import (
     UNSTATED,
+    Chain,
     DurationBand,
     PerAudioSecond,
     PerCharacter,
@@ -49,7 +50,7 @@ def _usages_of(charge: Any, name: dict[str, Any], version: MeteredVersion) -> Us
             bands = [band(value) or (1, 1) for rate in charge.rates for value in rate.attributes["seconds"]]
             return _fixed(name, duration_seconds=st.sampled_from(bands).flatmap(lambda edges: st.integers(*edges)))
         case RpcCredits():
-            return _fixed({"type": "rpc"}, network=_networks(charge), calls=_calls(charge))
+            return st.sampled_from(charge.chains).flatmap(lambda chain: _batches(charge, chain))
         case Surcharge():
             return _fixed(name, count=st.integers(0, _MANY))
         case _:  # a song
@@ -79,13 +80,12 @@ def _images(name: dict[str, Any], version: MeteredVersion) -> Usages:
     return st.fixed_dictionaries({}, optional=further).map(lambda drawn: name | drawn)
 
 
-def _networks(charge: RpcCredits) -> st.SearchStrategy[str]:
-    return st.sampled_from([f"{chain.chain}-{network}" for chain in charge.chains for network in chain.networks])
-
-
-def _calls(charge: RpcCredits) -> st.SearchStrategy[list[dict[str, Any]]]:
-    """Batches of methods that the API takes, some of them failed."""
-    named = [method.replace("*", "x") for tier in charge.tiers for method in tier.methods]
+def _batches(charge: RpcCredits, chain: Chain) -> Usages:
+    """Batches of methods that a chain has and the API takes, some of them failed."""
+    networks = st.sampled_from([f"{chain.chain}-{network}" for network in chain.networks])
+    named = [method.replace("*", "x") for tier in charge.tiers if tier.on(chain) for method in tier.methods]
     methods = [method for method in named if not any(fnmatchcase(method, refused) for refused in charge.refused)]
     call = st.fixed_dictionaries({"method": st.sampled_from(methods)}, optional={"failed": st.booleans()})
-    return st.lists(call, min_size=1, max_size=min(5, charge.max_calls))
+    return _fixed(
+        {"type": "rpc"}, network=networks, calls=st.lists(call, min_size=1, max_size=min(5, charge.max_calls))
+    )

@@ -1,5 +1,6 @@
 """Strategies: bodies of video quotes that must be refused, with the fields that the refusal must name."""
 
+from collections.abc import Collection
 from decimal import Decimal
 from typing import Any
 
@@ -61,7 +62,7 @@ def _invalid(draw: st.DrawFn, offer: Offer, least: int, most: int) -> tuple[dict
     broken = draw(st.lists(st.sampled_from(with_model), min_size=least, max_size=most, unique=True))
     if "model" in broken:
         broken = ["model"]
-    changes = {name: draw(_wrong_values(offer, body, name)) for name in broken}
+    changes = {name: draw(_wrong_values(offer, body, name, {*body, *broken})) for name in broken}
     return _changed(body, changes), tuple(name for name in FIELD_ORDER if name in broken)
 
 
@@ -76,9 +77,12 @@ def _kept(offer: Offer, body: dict[str, Any]) -> set[str]:
     return {"aspect_ratio"} if falls_back else set()
 
 
-def _wrong_values(offer: Offer, body: dict[str, Any], name: str) -> st.SearchStrategy[Any]:
+def _wrong_values(offer: Offer, body: dict[str, Any], name: str, given: Collection[str]) -> st.SearchStrategy[Any]:
+    """Wrong values of a field; a required one of the body may be missing, and so may a frame rate without a video."""
     values = (*BROKEN[name], *_of_others(offer, name))
-    needed = name in ("model", *offer.required) or (name == "target_fps" and bool(offer.charges(InterpolationRate)))
+    needed = name in ("model", *offer.required)
+    if name == "target_fps" and offer.charges(InterpolationRate):
+        needed = "video_url" not in given
     return st.sampled_from((_MISSING, *values) if needed and name in body else values)
 
 

@@ -1,5 +1,6 @@
 """Usages of language and embedding models: tokens by bucket, and what was searched."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from hypothesis import strategies as st
@@ -12,6 +13,10 @@ from ratecard.tables.version import Model
 
 DETAILS = {"cache_input": "cached_tokens", "cache_write": "cache_creation_input_tokens"}
 _MANY = 1_000_000
+# How the clients of providers call what was read from the cache and written to it, and parts of the completion.
+_READ, _WRITTEN = ("cached_tokens",), ("cache_creation_input_tokens", "cache_write_tokens")
+_COMPLETION = ("completion_tokens", "output_tokens")
+_PARTS = ("reasoning_tokens", "thinking_tokens", "text_tokens", "rejected_prediction_tokens")
 
 
 def tokens_of(version: MeteredVersion) -> Tokens:
@@ -61,3 +66,44 @@ def text_usages(draw: st.DrawFn, prices: PriceBook, model: Model[Any], version: 
             switches = st.sampled_from(("off", "on", "auto")) if kind == "web_search" else st.booleans()
             words[switch] = draw(switches)
     return usage | ({"service_parameters": words} if words else {})
+
+
+@st.composite
+def in_any_dialect(draw: st.DrawFn, usage: Mapping[str, Any], *, embedding: bool = False) -> dict[str, Any]:
+    """The same tokens (`prompt_tokens` and the rest), as one of the providers writes them: names, totals and parts.
+
+    Whatever it adds has no effect on the price, and is not listed.
+    """
+    prompt, completion = usage["prompt_tokens"], usage.get("completion_tokens")
+    cached, written = (usage.get("prompt_tokens_details", {}).get(name, 0) for name in DETAILS.values())
+    details = {draw(st.sampled_from(_READ)): cached, draw(st.sampled_from(_WRITTEN)): written}
+    details = {name: count for name, count in details.items() if count or draw(st.booleans())}
+    inside, outside = draw(st.permutations(("prompt_tokens_details", "input_tokens_details")))
+    dialect = draw(st.sampled_from(("prompt_tokens", "input_tokens", "both", "anthropic")))
+    said: dict[str, Any] = {}
+    if dialect == "anthropic":
+        said |= {"input_tokens": prompt - cached - written}
+        said |= {"cache_read_input_tokens": cached, "cache_creation_input_tokens": written}
+        said["cache_creation"] = {"ephemeral_5m_input_tokens": draw(st.integers(0, written)),
+                                  "ephemeral_1h_input_tokens": 0}  # fmt: skip
+        said["iterations"] = draw(st.sampled_from(([], [{"input_tokens": prompt - cached - written}])))
+    else:
+        names = ("prompt_tokens", "input_tokens") if dialect == "both" else (dialect,)
+        said |= dict.fromkeys(names, prompt) | {inside: details}
+        if dialect == "prompt_tokens" and draw(st.booleans()):  # the same counts once more, beside the details
+            said |= {"cache_read_input_tokens": cached, "cache_creation_input_tokens": written}
+        if draw(st.booleans()):
+            said[outside] = draw(st.sampled_from((None, {}, details)))
+    parts = {name: draw(st.integers(0, completion or 0)) for name in draw(st.sets(st.sampled_from(_PARTS)))}
+    if completion is not None:
+        said |= dict.fromkeys(draw(st.sampled_from((_COMPLETION[:1], _COMPLETION[1:], _COMPLETION))), completion)
+    more = {
+        "total_tokens": prompt if embedding else prompt + (completion or 0),
+        draw(st.sampled_from(("completion_tokens_details", "output_tokens_details"))): parts,
+        "server_tool_use": draw(st.sampled_from((None, {"web_fetch_requests": 0}))),
+        "prompt_cache_hit_tokens": draw(st.sampled_from((None, 0))),
+        "service_tier": draw(st.sampled_from((None, "standard", "default", "auto"))),
+        "inference_geo": draw(st.sampled_from((None, "", "not_available", "global"))),
+    }
+    said |= {name: more[name] for name in draw(st.sets(st.sampled_from(sorted(more))))}
+    return dict(draw(st.permutations(list(said.items()))))

@@ -16,12 +16,18 @@ class Answers:
 
     def __init__(self) -> None:
         with ui.element("section").classes("answers") as self.place:
+            with ui.element("div").classes("busy").props('role="status"') as self.busy:
+                ui.linear_progress(show_value=False).props("indeterminate size=3px")
+                self.doing = ui.label().classes("quiet")
+            self.busy.set_visibility(False)
             self.sentence = ui.html(sanitize=False, tag="h1").props('aria-live="polite"')
             self.scope = ui.label().classes("quiet scope")
             self.hint = ui.label().classes("warning")
             self.tiles = ui.html(sanitize=False, tag="ul").classes("tiles")
             self.notes = ui.html(sanitize=False).classes("notes")
             self.by_model, self.by_day = _Figure("by-model"), _Figure("by-day")
+            self.largest = _Part("largest", "Models that bring most")
+            self.payers = _Part("payers", "Customers who pay most")
             self.losers = _Part("losers", "They pay more")
             self.winners = _Part("winners", "They pay less")
             self.models = _Part("models", "Models that change most")
@@ -40,12 +46,19 @@ class Answers:
         self.notes.set_content("".join(f"<p>{escape(note)}</p>" for note in panel.notes))
         self.by_model.show(panel.by_model)
         self.by_day.show(panel.by_day)
+        self.largest.show(panel.largest)
+        self.payers.show(panel.payers)
         self.losers.show(panel.losers)
         self.winners.show(panel.winners)
         self.models.show(panel.models)
         self.refused.set_visibility(bool(panel.unpriced))
         self.unpriced.set_content(panel.unpriced)
         self.time.set_text(f"Priced again in {answer.milliseconds} ms")
+
+    def work(self, words: str) -> None:
+        """Say what is being done; nothing once it is done."""
+        self.doing.set_text(words)
+        self.busy.set_visibility(bool(words))
 
     def keep(self, why: str) -> None:
         """Leave the figures as they were, and say why they are not of what the controls say."""

@@ -2,31 +2,98 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import NamedTuple
+
+from ratecard.tables.scalars import read_percent, read_positive
+from ratecard.words.money import add, multiply, plain
+from ratecard.words.money import text as digits
 
 # What YAML reads as the same text; anything else is written in double quotes.
 _PLAIN = re.compile(r"[A-Za-z0-9][\w./-]*( [\w./-]+)*", re.ASCII)
 
-# The words of a change of a candidate file, with their values, in the order in which they are written.
-Entry = tuple[tuple[str, str], ...]
+_NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{1,12})?", re.ASCII)
+# What programs put in the place of a hyphen and of a blank.
+_SIGNS = str.maketrans({"\N{MINUS SIGN}": "-", "\N{EN DASH}": "-", "\N{NARROW NO-BREAK SPACE}": " "})
+
+# Attributes of rates, each with the values that are meant.
+Where = tuple[tuple[str, tuple[str, ...]], ...]
+
+
+class Times(NamedTuple):
+    """A factor as it was understood: the key and the value by which a candidate says it, and the same in words."""
+
+    key: str
+    value: str
+    factor: Decimal
+    words: str
+
+
+def read_times(typed: str) -> Times:
+    """A factor (`1.10`, `1,10`) or a change in percent (`10%`, `-2,5 %`) as a person types it.
+
+    Raises `ValueError`, which says what can be typed.
+
+    >>> read_times("1,10").words, read_times("-15%").words
+    ('Read as times 1.1, which is +10 %', 'Read as -15 %, which is times 0.85')
+    """
+    text = " ".join(typed.translate(_SIGNS).split())
+    percent = text.endswith("%")
+    number = text.removesuffix("%").rstrip()
+    if "," in number and "." not in number:
+        number = number.replace(",", ".", 1)
+    if not _NUMBER.fullmatch(number) or (not percent and not number[0].isdigit()):
+        how = "Write a factor like 1.10, or a change like 10% or -15%"
+        raise ValueError(f"'{typed}' is neither a factor nor a percentage. {how}")
+    if percent:
+        share = read_percent(f"{number}%")
+        factor = add(Decimal(1), share)
+        words = f"Read as {_percent(share)}, which is times {digits(plain(factor))}"
+        return Times("percent", f"{number.removeprefix('+')}%", factor, words)
+    factor = read_positive(number)
+    return Times(
+        "factor",
+        number,
+        factor,
+        f"Read as times {digits(plain(factor))}, which is {_percent(add(factor, Decimal(-1)))}",
+    )
+
+
+def _percent(share: Decimal) -> str:
+    hundred = multiply(share, Decimal(100))
+    return f"{'+' if hundred >= 0 else ''}{digits(plain(hundred))} %"
 
 
 class Factor(NamedTuple):
-    """Every rate of some models, or of each family or type that is named, times a factor."""
+    """The rates of some models, or of each family or type that is named, times a factor; `where` limits which.
+
+    `factor` is what a person typed: `1.10`, `1,10` or `10%`.
+    """
 
     part: str = "family"
     names: tuple[str, ...] = ()
     factor: str = ""
+    where: Where = ()
 
     @property
     def finished(self) -> bool:
         """Whether a person has said all that it takes."""
         return bool(self.names and self.factor)
 
-    def entries(self) -> Iterator[Entry]:
+    @property
+    def wrong(self) -> str:
+        """Why the factor cannot be read, or nothing."""
+        try:
+            read_times(self.factor)
+        except ValueError as error:
+            return str(error)
+        return ""
+
+    def entries(self) -> Iterator[str]:
         """One change of a candidate for each name."""
+        times = ("factor", scalar(self.factor)) if self.wrong else read_times(self.factor)[:2]
         for name in self.names:
-            yield ("scale", flow({self.part: (name,)})), ("factor", scalar(self.factor))
+            yield _lines(("scale", flow({self.part: (name,)})), *_where(self.where), times)
 
 
 class NewRate(NamedTuple):
@@ -34,7 +101,7 @@ class NewRate(NamedTuple):
 
     model: str = ""
     charge: str = ""
-    where: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    where: Where = ()
     rate: str = ""
 
     @property
@@ -42,13 +109,39 @@ class NewRate(NamedTuple):
         """Whether a person has said all that it takes."""
         return bool(self.model and self.charge and self.rate)
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[str]:
         """The change of a candidate."""
-        where = (("where", flow(dict(self.where))),) if self.where else ()
-        yield ("set", scalar(self.model)), ("charge", scalar(self.charge)), *where, ("rate", scalar(self.rate))
+        head = ("set", scalar(self.model)), ("charge", scalar(self.charge))
+        yield _lines(*head, *_where(self.where), ("rate", scalar(self.rate)))
 
 
-Change = Factor | NewRate
+class Kept(NamedTuple):
+    """A change of a file that was opened, for which there are no controls: its lines as they are written there."""
+
+    lines: str
+
+    @property
+    def finished(self) -> bool:
+        """A person said it in the file."""
+        return True
+
+    def entries(self) -> Iterator[str]:
+        """The change as it is."""
+        yield self.lines
+
+
+Change = Factor | NewRate | Kept
+
+
+def _where(where: Where) -> Iterator[tuple[str, str]]:
+    if where:
+        yield "where", flow(dict(where))
+
+
+def _lines(first: tuple[str, str], *more: tuple[str, str]) -> str:
+    """A change of a candidate file, key by key."""
+    words = [f"  - {first[0]}: {first[1]}", *(f"    {key}: {value}" for key, value in more)]
+    return "".join(f"{line}\n" for line in words)
 
 
 def flow(values: Mapping[str, tuple[str, ...]]) -> str:

@@ -1,21 +1,25 @@
 """The controls of one change: of a factor on many rates, and of a single rate."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
+from html import escape
 from typing import Any
 
 from nicegui import events, ui
 
-from ratecard.whatif.change import Change, Factor, NewRate
+from ratecard.whatif.change import Change, Factor, Kept, NewRate, Where, read_times
 from ratecard.whatif.choices import RateChoice
 from ratecard.words.money import text
 
 # The slider counts hundredths, so that no float is ever a factor; the field beside it takes any exact number.
 _LEAST, _MOST = 50, 200
 _PARTS = {"family": "Families", "model": "Models", "type": "Types"}
-_START = "1.05"
+START = Factor(factor="1.05")
 
 Names = Callable[[], Mapping[str, Sequence[str]]]
+# The conditions of rates that models, families or types (by which of these words) have.
+Conditions = Callable[[str, Sequence[str]], Sequence[tuple[str, tuple[str, ...]]]]
 
 
 class Control:
@@ -46,67 +50,115 @@ class Control:
 
 
 class FactorControl(Control):
-    """Choose models, families or types, and move a factor."""
+    """Choose models, families or types, perhaps which of their rates, and move a factor."""
 
-    def __init__(self, names: Names, *actions: Callable[..., Any]) -> None:
+    def __init__(self, names: Names, conditions: Conditions, change: Factor, *actions: Callable[..., Any]) -> None:
         super().__init__("Times a factor", *actions)
-        self.names = names
+        self.names, self.conditions = names, conditions
         with self.body:
-            self.part = ui.toggle(_PARTS, value="family", on_change=self._other_part).props("dense no-caps spread")
+            self.part = ui.toggle(_PARTS, value=change.part, on_change=self._other_part).props("dense no-caps spread")
             self.chosen = ui.select(
-                self._offered, multiple=True, with_input=True, label="Which", on_change=lambda: self.tried()
+                _with(self.names()[change.part], change.names),
+                value=list(change.names),
+                multiple=True,
+                with_input=True,
+                label="Which",
+                on_change=self._other_names,
             )
-            self.chosen.props("use-chips dense outlined")
+            self.where = ui.select({}, multiple=True, label="Only rates for", on_change=lambda: self.tried())
+            for select in (self.chosen, self.where):
+                select.props("use-chips dense outlined")
             with ui.element("div").classes("factor"):
-                self.slider = ui.slider(min=_LEAST, max=_MOST, value=_hundredths(_START))
+                self.slider = ui.slider(min=_LEAST, max=_MOST, value=_hundredths(change.factor))
                 self.slider.props('aria-label="Factor"').on("update:model-value", self._slid)
-                self.factor = ui.input("Factor", value=_START, on_change=self._typed)
-                self.factor.props("dense outlined debounce=200 inputmode=decimal")
+                self.factor = ui.input("Factor or %", value=change.factor, on_change=self._typed)
+                self.factor.props("dense outlined debounce=200")
+            self.read = ui.label().classes("quiet read").props('role="status"')
+        self._offer_conditions([_key(each) for each in change.where])
+        self._say()
 
     @property
-    def change(self) -> Change:
+    def change(self) -> Factor:
         """The factor, and what it is for."""
-        return Factor(str(self.part.value), tuple(self.chosen.value or ()), (self.factor.value or "").strip())
-
-    @property
-    def _offered(self) -> list[str]:
-        return list(self.names()[str(self.part.value)])
+        where: dict[str, list[str]] = {}
+        for key in self.where.value or ():
+            name, values = json.loads(key)
+            where.setdefault(name, []).extend(value for value in values if value not in where.get(name, ()))
+        limits: Where = tuple((name, tuple(values)) for name, values in where.items())
+        return Factor(str(self.part.value), tuple(self.chosen.value or ()), (self.factor.value or "").strip(), limits)
 
     def renew(self) -> None:
-        """Offer what has a price on another day; what has none any more is not chosen any more."""
-        offered = self._offered
-        self.chosen.set_options(offered, value=[name for name in self.chosen.value or () if name in offered])
+        """Offer what has a price on another day; what is chosen stays chosen, and is refused where it has none."""
+        chosen = list(self.chosen.value or ())
+        self.chosen.set_options(_with(self.names()[str(self.part.value)], chosen), value=chosen)
+        self._offer_conditions(list(self.where.value or ()))
+
+    def _offer_conditions(self, chosen: Sequence[str]) -> None:
+        """What limits the rates; what is chosen stays."""
+        found = [_key(each) for each in self.conditions(str(self.part.value), list(self.chosen.value or ()))]
+        keys = _with(found, chosen)
+        self.where.set_options({key: _called(key) for key in keys}, value=list(chosen))
+        self.where.set_visibility(bool(keys))
 
     def _other_part(self) -> None:
-        self.chosen.set_options(self._offered, value=[])
+        self.chosen.set_options(list(self.names()[str(self.part.value)]), value=[])
+
+    def _other_names(self) -> None:
+        self._offer_conditions(list(self.where.value or ()))
+        self.tried()
 
     def _slid(self, moved: events.GenericEventArguments) -> None:
         self.factor.set_value(str(Decimal(int(moved.args)).scaleb(-2)))
 
     def _typed(self) -> None:
         self.slider.set_value(_hundredths(self.factor.value or ""))
+        self._say()
         self.tried()
+
+    def _say(self) -> None:
+        """How what is typed was understood."""
+        try:
+            self.read.set_text(read_times(self.factor.value or "").words)
+        except ValueError:
+            self.read.set_text("")
 
 
 class RateControl(Control):
     """Choose a model and one of its rates, and type another."""
 
     def __init__(
-        self, names: Names, rates_of: Callable[[str], Sequence[RateChoice]], *actions: Callable[..., Any]
+        self,
+        names: Names,
+        rates_of: Callable[[str], Sequence[RateChoice]],
+        change: NewRate,
+        *actions: Callable[..., Any],
     ) -> None:
         super().__init__("Another rate", *actions)
         self.names, self.rates_of = names, rates_of
-        self.choices: Sequence[RateChoice] = ()
+        self.choices: dict[str, RateChoice] = {}
         with self.body:
-            self.model = ui.select(list(names()["model"]), with_input=True, label="Model", on_change=self._other_model)
+            self.model = ui.select(
+                _with(names()["model"], [change.model] if change.model else []),
+                value=change.model or None,
+                with_input=True,
+                label="Model",
+                on_change=self._other_model,
+            )
             self.rate = ui.select({}, label="Rate", on_change=self._other_rate)
-            self.amount = ui.input("New rate", on_change=lambda: self.tried())
+            self.amount = ui.input("New rate", value=change.rate, on_change=lambda: self.tried())
             self.amount.props("dense outlined debounce=200 inputmode=decimal")
             for select in (self.model, self.rate):
                 select.props("dense outlined")
+        if change.charge:
+            # A rate that there is not on this day is said to be missing, and stays chosen.
+            gone = RateChoice(change.charge, change.where, None, "")
+            self._offer(_key((gone.charge, gone.where)), gone)
+            self.amount.set_value(change.rate)
+        elif change.model:
+            self._offer(None)
 
     @property
-    def change(self) -> Change:
+    def change(self) -> NewRate:
         """The rate, and what it becomes."""
         choice = self._choice
         if choice is None:
@@ -115,24 +167,27 @@ class RateControl(Control):
 
     @property
     def _choice(self) -> RateChoice | None:
-        return None if self.rate.value is None else self.choices[self.rate.value]
+        return self.choices.get(self.rate.value) if self.rate.value is not None else None
 
     def renew(self) -> None:
-        """Offer the rates of another day; the one for the same stays chosen."""
-        was, models = self._choice, list(self.names()["model"])
-        self.model.set_options(models, value=self.model.value if self.model.value in models else None)
-        if was is not None:
-            self._offer(next((n for n, each in enumerate(self._found()) if each[:2] == was[:2]), None))
+        """Offer the rates of another day; the model and the rate that are chosen stay."""
+        was, key, model = self._choice, self.rate.value, self.model.value
+        self.model.set_options(_with(self.names()["model"], [model] if model else []), value=model)
+        self._offer(key, was and was._replace(rate=None))
 
     def _other_model(self) -> None:
-        self._offer(0 if len(self._found()) == 1 else None)
+        found = self._found()
+        self._offer(next(iter(found)) if len(found) == 1 else None)
 
-    def _found(self) -> Sequence[RateChoice]:
-        return self.rates_of(str(self.model.value or ""))
+    def _found(self) -> dict[str, RateChoice]:
+        return {_key((each.charge, each.where)): each for each in self.rates_of(str(self.model.value or ""))}
 
-    def _offer(self, chosen: int | None) -> None:
+    def _offer(self, chosen: str | None, gone: RateChoice | None = None) -> None:
+        """The rates of the model; with the chosen one, though it may be gone on this day."""
         self.choices = self._found()
-        self.rate.set_options({number: choice.label for number, choice in enumerate(self.choices)}, value=chosen)
+        if chosen is not None and gone is not None:
+            self.choices.setdefault(chosen, gone)
+        self.rate.set_options({key: choice.label for key, choice in self.choices.items()}, value=chosen)
         self._name()
 
     def _other_rate(self) -> None:
@@ -142,12 +197,46 @@ class RateControl(Control):
 
     def _name(self) -> None:
         choice = self._choice
-        self.amount.set_label("New rate" if choice is None else f"New rate, now {text(choice.rate)}")
+        now = f", now {text(choice.rate)}" if choice and choice.rate is not None else ""
+        self.amount.set_label(f"New rate{now}")
+
+
+class KeptControl(Control):
+    """A change of a file for which there are no controls: shown as it is written, and kept or removed."""
+
+    def __init__(self, change: Kept, *actions: Callable[..., Any]) -> None:
+        super().__init__("As it is written in the file", *actions)
+        self.kept = change
+        with self.body:
+            ui.html(escape(change.lines), sanitize=False, tag="pre").classes("kept")
+
+    @property
+    def change(self) -> Kept:
+        """The change of the file."""
+        return self.kept
+
+    def renew(self) -> None:
+        """It is the same on every day."""
+
+
+def _with(offered: Sequence[str], chosen: Sequence[str]) -> list[str]:
+    """What is offered, and what is chosen though it is not offered."""
+    return [*offered, *(each for each in chosen if each not in offered)]
+
+
+def _key(choice: tuple[Any, ...]) -> str:
+    """A choice as one word of a list of options."""
+    return json.dumps(choice)
+
+
+def _called(key: str) -> str:
+    name, values = json.loads(key)
+    return f"{name} {' or '.join(values)}"
 
 
 def _hundredths(factor: str) -> int:
-    """Where the slider stands for a factor: as near as it can."""
+    """Where the slider is for a factor: as near as it can."""
     try:
-        return min(max(int(Decimal(factor) * 100), _LEAST), _MOST)
-    except (InvalidOperation, ValueError, OverflowError):
+        return min(max(int(read_times(factor).factor * 100), _LEAST), _MOST)
+    except ValueError:
         return 100

@@ -1,8 +1,12 @@
 """The desk: usage that was rolled up once, and what it comes to under every draft that is tried on it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import copy
 from datetime import UTC, date, datetime
 from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Lock
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,8 +16,8 @@ from ratecard.diff.side import Side
 from ratecard.simulation.costs import CardCosts
 from ratecard.simulation.effect import check_effect
 from ratecard.simulation.failure import SimulationError
-from ratecard.simulation.pricer import Pricer
 from ratecard.simulation.report.figures import ENGLISH
+from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.result import Simulation
 from ratecard.tables.scalars import read_day
@@ -58,21 +62,38 @@ class Desk:
             panel, idle = self._tried(draft)
         return Answer(panel, (perf_counter_ns() - start) // 1_000_000, idle)
 
+    def report(self, draft: Draft, ending: str) -> bytes:
+        """The report of a draft as a file of `ratecard simulate --out`, like `.html`.
+
+        Raises `DraftError`, and `SimulationError` where it cannot be written.
+        """
+        with self._busy, self._simulated(draft) as simulation, TemporaryDirectory(prefix="ratecard-") as folder:
+            path = Path(folder) / f"report{ending}"
+            write(self._report(simulation), [path])
+            return path.read_bytes()
+
     def _tried(self, draft: Draft) -> tuple[Panel, str]:
-        day = _day(draft.effective)
-        changed = self.card if draft.empty else draft.card(self.card)
-        current = self._standing_at(day)
+        current = self._standing_at(_day(draft.effective))
         now = self._now = self._now or panel_now(self._report(current))
         if draft.empty:
             return now, ""
+        with self._simulated(draft) as simulation:
+            return panel_of(self._report(simulation), now), _idle(simulation)
+
+    @contextmanager
+    def _simulated(self, draft: Draft) -> Iterator[Simulation]:
+        """The current prices and those of a draft. Raises `DraftError`."""
+        day = _day(draft.effective)
+        changed = draft.card(self.card)
+        current = self._standing_at(day)
         # What is priced for this draft alone is forgotten with it.
         simulation = copy(current)
-        simulation.pricer = _apart(current.pricer)
+        simulation.pricer = current.pricer.apart()
         simulation = simulation.against(Side(YOURS, changed, current.sides[0].at))
         # Charts and tables ask for the same breakdowns: the engine adds each up once.
         simulation.table = cache(simulation.table)  # type: ignore[method-assign]
         try:
-            return panel_of(self._report(simulation), now), _idle(simulation)
+            yield simulation
         finally:
             simulation.forget()
 
@@ -93,13 +114,6 @@ class Desk:
 
     def _report(self, simulation: Simulation) -> Report:
         return Report(simulation, locale=self._locale)
-
-
-def _apart(pricer: Pricer) -> Pricer:
-    """A pricer that knows the same, and learns for itself."""
-    other = copy(pricer)
-    vars(other).update({name: dict(known) for name, known in vars(pricer).items() if isinstance(known, dict)})
-    return other
 
 
 def _idle(simulation: Simulation) -> str:

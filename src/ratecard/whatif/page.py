@@ -1,18 +1,24 @@
 """The page: changes on one side, and on the other what they come to."""
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from datetime import date
+from pathlib import Path
 
-from nicegui import background_tasks, context, run, ui
+from nicegui import app, background_tasks, context, run, ui
 
 from ratecard.tables.scalars import read_day
 from ratecard.whatif.answers import Answers
-from ratecard.whatif.choices import RateChoice, names_of, rates_on
-from ratecard.whatif.controls import Control, FactorControl, RateControl
+from ratecard.whatif.change import Change, Factor, Kept, NewRate
+from ratecard.whatif.choices import RateChoice, conditions_on, names_of, rates_on
+from ratecard.whatif.controls import START, Control, FactorControl, KeptControl, RateControl
 from ratecard.whatif.desk import Desk
-from ratecard.whatif.draft import Draft, DraftError
+from ratecard.whatif.draft import Draft, DraftError, from_json, to_json
+from ratecard.whatif.opener import Opener
 from ratecard.whatif.saving import Saving
 from ratecard.whatif.style import STYLE
+from ratecard.words.errors import RateCardError
 
 _ABOUT = (
     "All usage is priced twice: at the prices of this day, and at those with your changes. So the figures say what such"
@@ -20,14 +26,18 @@ _ABOUT = (
     " day."
 )
 _FAILED = "These figures are older: the last change could not be answered. The terminal says why."
+# What takes longer, in milliseconds, says so.
+_PATIENCE = 300
+_KEY = "draft"
+_REPORTS = {"Report": "report.html", "Workbook": "report.xlsx"}
 _WRONG = "These figures are older: correct what is marked first."
 
 
 class Page:
     """One visit. What is tried on it belongs to it alone; the desk is that of every visit."""
 
-    def __init__(self, desk: Desk, usage: str, command: str, day: date) -> None:
-        self.desk, self.first = desk, day
+    def __init__(self, desk: Desk, usage: str, command: str, day: date, tables: Path | None) -> None:
+        self.desk, self.day_shown = desk, day
         self.controls: list[Control] = []
         self.task = f"answer {context.client.id}"
         ui.add_css(STYLE)
@@ -41,15 +51,30 @@ class Page:
                 self._day()
                 self.list = ui.element("div").classes("changes")
                 with ui.element("div").classes("add"):
-                    ui.button("Add a factor", icon="add", on_click=self.add_factor).props("flat no-caps dense")
-                    ui.button("Add a rate", icon="add", on_click=self.add_rate).props("flat no-caps dense")
-                self.saving = Saving(desk, self.draft, command)
+                    ui.button("Add a factor", icon="add", on_click=lambda: self.add(START)).props("flat no-caps dense")
+                    ui.button("Add a rate", icon="add", on_click=lambda: self.add(NewRate())).props(
+                        "flat no-caps dense"
+                    )
+                self.saving = Saving(desk, self.draft, self.keep, command, tables)
+                with ui.element("div").classes("files"):
+                    Opener(desk, self.open)
+                    self.files = [
+                        ui.button(label, icon="download", on_click=lambda name=name: self.download(name)).props(
+                            "flat no-caps dense"
+                        )
+                        for label, name in _REPORTS.items()
+                    ]
+                self.failed = ui.label().classes("wrong").props('role="alert"')
             self.answers = Answers()
-        self.add_factor()
+
+    def start(self) -> None:
+        """Show what this tab of the browser had before it was loaded again; first of all one empty change."""
+        known = app.storage.tab.get(_KEY)
+        self.open(from_json(known) if known else Draft(self.day_shown.isoformat(), (START,)))
 
     def _day(self) -> None:
         with ui.element("section").classes("day"):
-            self.day = ui.input("Prices of, changes from", value=self.first.isoformat(), on_change=self._other_day)
+            self.day = ui.input("Prices of, changes from", value=self.day_shown.isoformat(), on_change=self._other_day)
             self.day.props("dense outlined debounce=300")
             with self.day.add_slot("append"), ui.icon("event").classes("cursor-pointer"), ui.menu() as menu:
                 ui.date(on_change=menu.close).bind_value(self.day).props("minimal")
@@ -59,33 +84,57 @@ class Page:
         """What all controls say."""
         return Draft((self.day.value or "").strip(), tuple(control.change for control in self.controls))
 
-    def add_factor(self) -> None:
-        """One more change, of a factor."""
-        with self.list:
-            self.controls.append(FactorControl(self._names, self.tried, self.remove))
+    def open(self, draft: Draft) -> None:
+        """Show a draft in the place of the one that is there."""
+        for control in self.controls:
+            control.box.delete()
+        self.controls.clear()
+        self.saving.fill(draft)
+        self.day.set_value(draft.effective)
+        for change in draft.changes:
+            self._control(change)
         self.tried()
 
-    def add_rate(self) -> None:
-        """One more change, of a single rate."""
-        with self.list:
-            self.controls.append(RateControl(self._names, self._rates, self.tried, self.remove))
+    def keep(self) -> None:
+        """Remember everything that is said, as long as the tab is open."""
+        app.storage.tab[_KEY] = to_json(self.saving.named(self.draft()))
+
+    def add(self, change: Change) -> None:
+        """One more change."""
+        self._control(change)
         self.tried()
+
+    def _control(self, change: Change) -> None:
+        actions = (self.tried, self.remove)
+        with self.list:
+            match change:
+                case Factor():
+                    self.controls.append(FactorControl(self._names, self._conditions, change, *actions))
+                case NewRate():
+                    self.controls.append(RateControl(self._names, self._rates, change, *actions))
+                case Kept():
+                    self.controls.append(KeptControl(change, *actions))
 
     def remove(self, control: Control) -> None:
         """One change less."""
         self.controls.remove(control)
-        control.box.delete()
         self.tried()
+        # At last: the button that was pressed is part of it.
+        control.box.delete()
 
     def tried(self) -> None:
         """Answer what the controls say now; of many moves in a row, the last one."""
+        self.keep()
         background_tasks.create_lazy(self._answer(), name=self.task)
 
     async def _answer(self) -> None:
         try:
             draft = self.draft()
             self.saving.allow(draft)
-            answer = await run.io_bound(self.desk.answer, draft)
+            for button in self.files:
+                button.set_enabled(not draft.empty)
+            async with self._busy("Pricing all usage again ..."):
+                answer = await run.io_bound(self.desk.answer, draft)
         except DraftError as error:
             self._show_wrong(error)
             self.answers.keep(_WRONG)
@@ -97,7 +146,37 @@ class Page:
             self._show_wrong(DraftError({}, {}))
             self.answers.show(answer)
 
+    async def download(self, name: str) -> None:
+        """Make the report of what is on the page, and give it to the browser."""
+        self.failed.set_text("")
+        try:
+            async with self._busy(f"Writing {name} ..."):
+                content = await run.io_bound(self.desk.report, self.draft(), Path(name).suffix)
+        except RateCardError as error:
+            self.failed.set_text(f"{name}: {error}")
+        else:
+            if content is not None:
+                ui.download.content(content, name)
+
+    @asynccontextmanager
+    async def _busy(self, words: str) -> AsyncIterator[None]:
+        """Say what is being done, where it takes a while."""
+
+        async def say() -> None:
+            await asyncio.sleep(_PATIENCE / 1_000)
+            self.answers.work(words)
+
+        saying = background_tasks.create(say(), name=f"busy {self.task}")
+        try:
+            yield
+        finally:
+            saying.cancel()
+            self.answers.work("")
+
     def _other_day(self) -> None:
+        # While what is typed is not a day, the last one that was decides about what is offered.
+        with suppress(ValueError):
+            self.day_shown = read_day(self.draft().effective)
         for control in self.controls:
             control.renew()
         self.tried()
@@ -108,15 +187,10 @@ class Page:
         self.day.error = error.head.get("effective")
 
     def _names(self) -> Mapping[str, Sequence[str]]:
-        return names_of(self.desk.card, self._on)
+        return names_of(self.desk.card, self.day_shown)
 
     def _rates(self, model: str) -> Sequence[RateChoice]:
-        return rates_on(self.desk.card, self._on, model)
+        return rates_on(self.desk.card, self.day_shown, model)
 
-    @property
-    def _on(self) -> date:
-        """The day of the page; while that is none, the one on which it was opened."""
-        try:
-            return read_day(self.draft().effective)
-        except ValueError:
-            return self.first
+    def _conditions(self, part: str, names: Sequence[str]) -> Sequence[tuple[str, tuple[str, ...]]]:
+        return conditions_on(self.desk.card, self.day_shown, part, names)

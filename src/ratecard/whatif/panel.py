@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ratecard.simulation.plan import DAY
+from ratecard.simulation.columns import DAY
 from ratecard.simulation.report.breakdown import changing_most
 from ratecard.simulation.report.charts import change_by_model, revenue_by_day
 from ratecard.simulation.report.costs import share_left
@@ -12,6 +12,7 @@ from ratecard.simulation.report.report import CUSTOMER, Report, share_of_change
 from ratecard.simulation.report.sentences import answer, further, scope
 from ratecard.simulation.report.table import Kind, Table
 from ratecard.whatif.figure import Plot, plot
+from ratecard.whatif.money import largest, revenue_by_family
 from ratecard.whatif.table import table_html
 from ratecard.words.money import EXACT, round_half_up
 
@@ -41,13 +42,26 @@ class Panel(NamedTuple):
     winners: str = ""
     losers: str = ""
     unpriced: str = ""
+    # Where the money is, while nothing is changed.
+    largest: str = ""
+    payers: str = ""
 
 
 def panel_now(report: Report) -> Panel:
     """The panel of the current prices alone."""
     day = report.simulation.sides[0].label
     words = f"This usage brings {report.figures.money(report.rounded(0))} at the prices of {day}."
-    return Panel(words, scope(report), (), tuple(_tiles(report)), None, _by_day(report), unpriced=_unpriced(report))
+    return Panel(
+        words,
+        scope(report),
+        (),
+        tuple(_tiles(report)),
+        plot(revenue_by_family(report), report.figures),
+        _by_day(report),
+        unpriced=_unpriced(report),
+        largest=table_html(largest(report, "model", _MODELS), report.figures),
+        payers=table_html(largest(report, CUSTOMER, _CUSTOMERS), report.figures) if report.has(CUSTOMER) else "",
+    )
 
 
 def panel_of(report: Report, now: Panel) -> Panel:

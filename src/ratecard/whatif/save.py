@@ -7,6 +7,8 @@ from ratecard.load.replace_files import replace_files
 from ratecard.whatif.draft import Draft
 from ratecard.words.errors import RateCardError, TableError
 
+# Where the page saves candidates unless it is told otherwise.
+FOLDER = "candidates"
 _ENDINGS = (".yaml", ".yml")
 # What only a folder of tables has at its top.
 _OF_TABLES = "units.yaml"

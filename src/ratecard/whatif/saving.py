@@ -3,39 +3,64 @@
 import re
 import shlex
 from collections.abc import Callable
+from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
 
-from nicegui import ui
+from nicegui import run, ui
 
+from ratecard.promote import Promotion, promotion
 from ratecard.whatif.desk import Desk
 from ratecard.whatif.draft import Draft, DraftError, Head
-from ratecard.whatif.save import FileThereError, SaveError, save
+from ratecard.whatif.save import FOLDER, FileThereError, SaveError, save
+from ratecard.words.errors import TableError
 
-_FOLDER = "candidates"
 _HEAD = {"candidate": "Name", "proposed_by": "Proposed by", "why": "Why"}
+_DATES = {"until": "Until (first day without it)", "announced": "Announced on"}
 
 
 class Saving:
-    """A button, and the dialog behind it. `command` simulates the same usage, but for its prices."""
+    """A button, and the dialog behind it. `command` simulates the same usage, but for its prices.
 
-    def __init__(self, desk: Desk, draft: Callable[[], Draft], command: str) -> None:
-        self.desk, self.draft, self.command = desk, draft, command
+    `tables` is the folder to which a saved candidate can be promoted, if there is one.
+    """
+
+    def __init__(
+        self, desk: Desk, draft: Callable[[], Draft], keep: Callable[[], None], command: str, tables: Path | None
+    ) -> None:
+        self.desk, self.draft, self.keep, self.command, self.tables = desk, draft, keep, command, tables
+        self.saved: Path | None = None
+        self.made: Promotion | None = None
         self.button = ui.button("Save as a candidate", on_click=self.open).props("no-caps unelevated").classes("save")
         with ui.dialog() as self.dialog, ui.element("div").classes("dialog"):
             ui.html("Save as a candidate", sanitize=False, tag="h2")
-            self.head = {key: ui.input(label, on_change=self.preview) for key, label in _HEAD.items()}
+            self.head = {key: ui.input(label, on_change=self.preview) for key, label in (_HEAD | _DATES).items()}
             self.file = ui.input("File")
             for field in (*self.head.values(), self.file):
                 field.props("dense outlined")
             self.yaml = ui.html(sanitize=False, tag="pre")
             self.wrong = ui.label().classes("wrong").props('role="alert"')
             self.done = ui.html(sanitize=False).classes("done").props('role="status"')
+            self.lines = ui.html(sanitize=False, tag="pre").classes("lines")
             with ui.element("footer"):
                 ui.button("Close", on_click=self.dialog.close).props("flat no-caps")
+                self.promote = ui.button("Promote it ...", on_click=self.look).props("flat no-caps")
+                self.write = ui.button("Write these lines", on_click=self.promoted).props("flat no-caps")
                 self.replace = ui.button("Replace it", on_click=lambda: self.save(replace=True)).props("flat no-caps")
                 ui.button("Save", on_click=lambda: self.save()).props("no-caps unelevated")
-        self.allow(self.draft())
+
+    def fill(self, draft: Draft) -> None:
+        """Take over what a draft says of itself."""
+        known = draft.head != Head()
+        values = dict(zip(_HEAD, draft.head if known else ("", "", ""), strict=True))
+        for key, value in (values | {"until": draft.until, "announced": draft.announced}).items():
+            self.head[key].set_value(value)
+
+    def named(self, draft: Draft) -> Draft:
+        """A draft with what is said of it here; as long as nothing is, with nothing."""
+        words = tuple(map(self._word, _HEAD))
+        head = Head(*words) if any(words) else Head()
+        return draft._replace(head=head, until=self._word("until"), announced=self._word("announced"))
 
     def allow(self, draft: Draft) -> None:
         """Only a draft that holds a change can be saved."""
@@ -49,10 +74,11 @@ class Saving:
     def preview(self) -> None:
         """The file as it is now; its name follows the candidate's until another one is typed."""
         name = re.sub(r"[^a-z0-9]+", "-", self._word("candidate").lower()).strip("-")
-        offered = f"{_FOLDER}/{name or 'candidate'}.yaml"
-        if not self.file.value or str(self.file.value).startswith(f"{_FOLDER}/"):
+        offered = f"{FOLDER}/{name or 'candidate'}.yaml"
+        if not self.file.value or str(self.file.value).startswith(f"{FOLDER}/"):
             self.file.set_value(offered)
         self.yaml.set_content(escape(self._draft().text()))
+        self.keep()
         self._say()
 
     def save(self, *, replace: bool = False) -> None:
@@ -68,21 +94,66 @@ class Saving:
             save(draft, self.desk.card, path, replace=replace)
         except FileThereError as error:
             self._say(wrong=f"{error}. Give another name, or replace it", replace=True)
-        except (DraftError, SaveError) as error:
+        except DraftError as error:
+            self._say(wrong="; ".join([*error.changes.values(), *error.head.values()]))
+            for key in error.head.keys() & self.head.keys():
+                self.head[key].error = error.head[key]
+        except SaveError as error:
             self._say(wrong=str(error))
         else:
+            self.saved = path
             again = f"{self.command} --current {draft.effective} --candidate {shlex.quote(str(path))}"
             self._say(done=f"Saved {escape(str(path))}. The same figures, as a report:<code>{escape(again)}</code>")
+
+    async def look(self) -> None:
+        """Show the lines that promoting what is saved would add to the tables, once they are proved."""
+        if self.saved is None or self.tables is None:
+            return
+        self.promote.props(add="loading")
+        try:
+            self.made = await run.io_bound(promotion, self.tables, self.saved, datetime.now(UTC).date())
+        except TableError as error:
+            self._say(wrong=f"It cannot be promoted: {error}")
+            return
+        finally:
+            self.promote.props(remove="loading")
+        if self.made is None:  # the server stops
+            return
+        self._say(done=f"Promoting {escape(str(self.saved))} adds {self.made.summary} of {escape(str(self.tables))}:")
+        self.lines.set_content(escape("\n".join(f"{added}\n{added.text}" for added in self.made.added)))
+        self._actions(write=True)
+
+    def promoted(self) -> None:
+        """Write those lines."""
+        if self.made is None:
+            return
+        try:
+            self.made.write()
+        except TableError as error:
+            self._say(wrong=str(error))
+            return
+        words = f"Promoted: added {self.made.summary} of {escape(str(self.tables))}. Digest {self.made.digest}"
+        self._say(
+            done=f"{words}<p>This page still shows the prices before. Start it again to go on from the new ones.</p>"
+        )
+        self._actions()
 
     def _say(self, *, wrong: str = "", done: str = "", replace: bool = False) -> None:
         self.wrong.set_text(wrong)
         self.done.set_content(done)
-        self.replace.set_visibility(replace)
+        self.lines.set_content("")
+        self._actions(replace=replace, promote=bool(done) and self.tables is not None)
         for field in self.head.values():
             field.error = None
 
+    def _actions(self, *, replace: bool = False, promote: bool = False, write: bool = False) -> None:
+        self.replace.set_visibility(replace)
+        self.promote.set_visibility(promote)
+        self.write.set_visibility(write)
+        self.lines.set_visibility(write)
+
     def _draft(self) -> Draft:
-        return self.draft()._replace(head=Head(*map(self._word, _HEAD)))
+        return self.named(self.draft())._replace(head=Head(*map(self._word, _HEAD)))
 
     def _word(self, key: str) -> str:
         return str(self.head[key].value or "").strip()

@@ -5,6 +5,7 @@ import socket
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import date
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ratecard.whatif.desk import Desk
@@ -28,9 +29,17 @@ def free_port(port: int) -> int:
 
 
 def serve(
-    desk: Desk, *, usage: str, command: str, day: date, port: int, show: bool, ready: Callable[[], object]
+    desk: Desk,
+    *,
+    usage: str,
+    command: str,
+    day: date,
+    tables: Path | None,
+    port: int,
+    show: bool,
+    ready: Callable[[], object],
 ) -> None:
-    """Serve the page until it is interrupted; `ready` is called once.
+    """Serve the page until it is interrupted; `ready` is called once. What is saved can be promoted to `tables`.
 
     Requests that were not sent to this machine by a name of its own are refused.
     """
@@ -46,8 +55,11 @@ def serve(
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])
         app.on_startup(ready)
 
-        def page() -> None:
-            Page(desk, usage, command, day)
+        async def page() -> None:
+            made = Page(desk, usage, command, day, tables)
+            # What a tab had before is known once it is connected.
+            await ui.context.client.connected()
+            made.start()
 
         with suppress(KeyboardInterrupt):
             ui.run(

@@ -25,7 +25,11 @@ aside { position: sticky; top: 0; max-height: 100vh; overflow-y: auto; padding: 
 .wrong { color: var(--wrong); font-size: .85rem; line-height: 1.4; overflow-wrap: anywhere; }
 .wrong:not(:empty) { margin-top: .5rem; } .wrong::first-letter { text-transform: uppercase; }
 .q-select .q-field__native > span { white-space: normal; }
-.add { display: flex; gap: .5rem; }
+.add, .files { display: flex; flex-wrap: wrap; gap: .25rem .5rem; }
+.found { display: grid; grid-template-columns: minmax(0, 1fr); max-height: 14rem; overflow: auto; }
+.read { margin-top: -.35rem; } .read:empty { display: none; }
+pre.kept { margin: 0; overflow-x: auto; font-size: .75rem; line-height: 1.45; max-height: 12rem; }
+.busy { position: sticky; top: 0; z-index: 2; background: var(--paper); margin: 0 0 .6rem; }
 .save { width: 100%; }
 .answers { padding: 1.5rem 2rem 3rem; min-width: 0; transition: opacity .15s; }
 .answers.old > :not(.warning) { opacity: .45; }
@@ -47,7 +51,7 @@ h2 { font-size: 1.05rem; line-height: 1.4; font-weight: 600; letter-spacing: 0; 
 .q-expansion-item__content { padding: 0; }
 .table { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: .88rem; }
-.losers table, .winners table, .models table { table-layout: fixed; }
+.losers table, .winners table, .models table, .largest table, .payers table { table-layout: fixed; }
 th:first-child { width: 34%; } .unpriced th:first-child { width: 4rem; } .unpriced td:first-child { text-align: right; }
 th, td { text-align: left; padding: .35rem .75rem .35rem 0; border-bottom: 1px solid var(--edge);
   vertical-align: top; }

@@ -29,7 +29,7 @@ def _row(row: tuple[Value, ...], columns: tuple[Column, ...], figures: Figures) 
 
 
 def _class(kind: Kind, value: Value = None) -> str:
-    if isinstance(value, str) or kind is Kind.TEXT:
+    if kind is Kind.TEXT:
         return ""
     direction = ""
     if kind in _SIGNED and isinstance(value, (Decimal, Fraction)) and value:

@@ -63,6 +63,10 @@ class InstantError(RateCardError, ValueError):
     """An instant that cannot name a moment: without a time zone, or not a date at all."""
 
 
+class CurrencyError(RateCardError, ValueError):
+    """An amount in one currency where another one is due, or in one whose worth is not stated."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """One mistake in a table: the file, the line, the way to the field, and what is wrong with it."""

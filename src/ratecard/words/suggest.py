@@ -4,14 +4,16 @@ from collections.abc import Iterable
 from difflib import SequenceMatcher
 from heapq import nlargest
 
-# A word this unlike is no suggestion.
-_LIKENESS = 0.55
+# Minimum similarity for a suggestion, and for one that is a mere slip of the pen.
+_LIKENESS, _SLIP = 0.55, 0.95
 # Longer words are cut, and only this many candidates are compared closely: a refusal must stay cheap.
 _LENGTH, _CANDIDATES = 80, 30
 
 
-def suggestions(given: str, known: Iterable[str], most: int = 3) -> list[str]:
+def suggestions(given: str, known: Iterable[str], most: int = 3, *, slip: bool = False) -> list[str]:
     """At most `most` known words, nearest first: those as a whole alike, or that hold the most of what was given.
+
+    With `slip`, those that differ by a letter only.
 
     >>> suggestions("kling-3-pro", ["veo3", "kling-v3-pro", "kling-o3-pro"])
     ['kling-v3-pro', 'kling-o3-pro']
@@ -27,12 +29,20 @@ def suggestions(given: str, known: Iterable[str], most: int = 3) -> list[str]:
         whole = matcher.ratio()
         held = len(pieces & _pairs(word.lower())) / max(len(pieces), 1)
         scored.append((max(whole, (whole + held) / 2), word))
-    return [word for likeness, word in sorted(scored, key=lambda pair: -pair[0])[:most] if likeness >= _LIKENESS]
+    return [
+        word
+        for likeness, word in sorted(scored, key=lambda pair: -pair[0])[:most]
+        if likeness >= (_SLIP if slip else _LIKENESS)
+    ]
 
 
-def did_you_mean(given: str, known: Iterable[str]) -> str:
-    """` Did you mean 'x'?`, or nothing where no known word is near."""
-    near = suggestions(given, known, most=1)
+def did_you_mean(given: str, known: Iterable[str], *, slip: bool = False) -> str:
+    """` Did you mean 'x'?`, or nothing where no known word is near.
+
+    >>> [did_you_mean(given, ["cached_tokens"], slip=True) for given in ("cached_token", "audio_tokens")]
+    [" Did you mean 'cached_tokens'?", '']
+    """
+    near = suggestions(given, known, most=1, slip=slip)
     return f" Did you mean '{near[0]}'?" if near else ""
 
 

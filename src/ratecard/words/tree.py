@@ -23,5 +23,5 @@ def error_tree(problems: Iterable[tuple[Path, str]]) -> ErrorTree:
             if part == "_errors":
                 break
             node = node.setdefault(str(part), {"_errors": []})
-        node["_errors"].append(str(message))
+        node["_errors"].append(str(message))  # plain text, whatever is known of the message inside
     return root

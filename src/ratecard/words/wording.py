@@ -3,9 +3,13 @@
 import math
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from itertools import islice
 
 # Long enough for any real value, short enough that an error stays an error and not an echo of the request.
 ECHO_LENGTH = 100
+
+# Names of a caller's fields: how long one may be where it is echoed, and how many are.
+NAME_LENGTH, MOST_NAMES = 64, 20
 
 
 class NotOffered(str):
@@ -53,6 +57,30 @@ def echo(given: str) -> str:
     """
     short = given if len(given) <= ECHO_LENGTH else given[:ECHO_LENGTH] + "…"
     return short.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def field_name(given: object) -> str:
+    """The name of a caller's field as text: cut to 64 characters, nothing in it that a terminal would obey.
+
+    >>> field_name("image_url"), field_name("a" * 100) == "a" * 64, field_name("\x1b[2J"), field_name(7)
+    ('image_url', True, '\\\\x1b[2J', '7')
+    """
+    if not isinstance(given, str):
+        given = str(given) if isinstance(given, int) and abs(given) < 2**63 else f"<{type(given).__name__}>"
+    short = given[:NAME_LENGTH]
+    if short.isprintable():
+        return short
+    escaped = (letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in short)
+    return "".join(escaped)[:NAME_LENGTH]
+
+
+def field_names(given: Iterable[object], most: int = MOST_NAMES) -> tuple[str, ...]:
+    """At most so many names of a caller's fields, as text.
+
+    >>> field_names(["prompt", "image_url"], 1)
+    ('prompt',)
+    """
+    return tuple(map(field_name, islice(given, max(most, 0))))
 
 
 def allowed_values(values: Iterable[str]) -> str:

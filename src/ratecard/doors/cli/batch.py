@@ -1,43 +1,48 @@
-"""Many bodies: JSON lines or CSV in, one JSON answer a line out, in the same order."""
+"""Many bodies or usages: JSON lines or CSV in, one JSON answer a line out, in the same order."""
 
 import csv
 import io
 import sys
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from ratecard.price_book import PriceBook
-from ratecard.requests.body import INVALID, Body
-from ratecard.requests.text_body import body_of_text
+from ratecard.rating.quote import Quote
+from ratecard.requests.body import INVALID, read_body
 from ratecard.words.errors import QuoteError
 
-Row = Body | QuoteError
+# As it is in a file of JSON lines; of a CSV its fields, or what is wrong with it.
+Row = bytes | Mapping[str, Any] | QuoteError
+Price = Callable[[Mapping[str, Any]], Quote]
+OfText = Callable[[Mapping[str, str]], Mapping[str, Any]]
 
 _SAMPLE = 4096
 # A cell may hold a data URI of a whole video.
 _LONGEST_CELL = 2**31 - 1
 
 
-def answer_batch(prices: PriceBook, path: Path) -> int:
-    """Answer every body of a file on standard output; how many were refused, which is said on standard error."""
+def answer_batch(price: Price, of_text: OfText, done: str, path: Path) -> int:
+    """Answer every row of a file on standard output; how many were refused, which is said on standard error.
+
+    `done` is the word for a row that has a price.
+    """
     content = _read(path)
-    rows = list(_csv_rows(content) if _is_csv(path, content) else _json_lines(content))
+    rows = list(_csv_rows(content, of_text) if _is_csv(path, content) else _json_lines(content))
     # On a terminal the answers wait until the progress bar is gone.
     later = io.BytesIO() if sys.stdout.isatty() else None
     out: BinaryIO = later or sys.stdout.buffer
     bad = 0
     for row in _watched(rows):
-        bad += _answer(prices, row, out)
+        bad += _answer(price, row, out)
     if later:
         sys.stdout.buffer.write(later.getvalue())
     sys.stdout.buffer.flush()
-    words = f"{len(rows):,} row{'' if len(rows) == 1 else 's'}: {len(rows) - bad:,} quoted, {bad:,} refused"
+    words = f"{len(rows):,} row{'' if len(rows) == 1 else 's'}: {len(rows) - bad:,} {done}, {bad:,} refused"
     click.echo(words, err=True)
     return bad
 
@@ -50,11 +55,11 @@ def _read(path: Path) -> bytes:
     return content.removeprefix(BOM_UTF8)
 
 
-def _answer(prices: PriceBook, row: Row, out: BinaryIO) -> bool:
+def _answer(price: Price, row: Row, out: BinaryIO) -> bool:
     try:
         if isinstance(row, QuoteError):
             raise row
-        answer = prices.quote_video(row).to_json()
+        answer = price(read_body(row)).to_json()
     except QuoteError as error:
         out.write(error.to_json() + b"\n")
         return True
@@ -69,11 +74,11 @@ def _is_csv(path: Path, content: bytes) -> bool:
     return not content[:_SAMPLE].lstrip().startswith((b"{", b"["))
 
 
-def _json_lines(content: bytes) -> Iterator[Body]:
+def _json_lines(content: bytes) -> Iterator[bytes]:
     yield from (line for line in content.split(b"\n") if line.strip())
 
 
-def _csv_rows(content: bytes) -> Iterator[Row]:
+def _csv_rows(content: bytes, of_text: OfText) -> Iterator[Row]:
     csv.field_size_limit(_LONGEST_CELL)
     reader = csv.DictReader(io.StringIO(content.decode("utf-8", "replace"), newline=""))
     names = list(reader.fieldnames or ())
@@ -84,7 +89,10 @@ def _csv_rows(content: bytes) -> Iterator[Row]:
         if None in row:
             yield QuoteError(INVALID, [((), f"Row {reader.line_num} has more cells than the heading")])
         else:
-            yield body_of_text({name.strip(): (text or "").strip() for name, text in row.items()})
+            try:
+                yield of_text({name.strip(): (text or "").strip() for name, text in row.items()})
+            except QuoteError as error:
+                yield error
 
 
 def _watched(rows: Sequence[Row]) -> Iterator[Row]:

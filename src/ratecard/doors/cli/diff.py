@@ -12,7 +12,7 @@ from ratecard.diff.markdown import diff_markdown
 from ratecard.diff.page import diff_page
 from ratecard.doors.cli.diff_sides import sides
 from ratecard.doors.cli.diff_text import diff_text
-from ratecard.doors.cli.options import instant
+from ratecard.doors.cli.options import FOLDER, checkout_tables, instant
 
 
 def diff_json(diff: Diff) -> str:
@@ -35,7 +35,9 @@ FORMATS: dict[str, Callable[[Diff], str]] = {
 @click.option("--format", "kind", type=click.Choice(list(FORMATS)), default="text", show_default=True)
 @click.option(
     "--tables",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=FOLDER,
+    default=checkout_tables,
+    show_default="of the checkout that you are in",
     help="Folder of rate tables of which OLD and NEW are revisions or dates.",
 )
 @click.option("--out", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write to this file.")
@@ -48,7 +50,8 @@ def diff(old: str, new: str, at: datetime | None, kind: str, tables: Path | None
       a git revision         HEAD~1, origin/main (of --tables, or of the
                              folder pricing_tables of the repository)
       a date                 2026-10-01 (of --tables, or of the shipped tables)
-      a candidate file       proposal.yaml (laid over the other side)
+      a candidate file       proposal.yaml (laid over the other side), or
+                             several: spring.yaml+promotion.yaml
 
     Every day on which either side changes is compared, so that prices of the future show; a date stands still. The exit
     status is 0 whether something differs or not.

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from ratecard.card import RateCard, load_rate_card
-from ratecard.diff.naming import SideError, named, side_of
+from ratecard.diff.naming import SideError, Stack, named, side_of
 from ratecard.diff.side import Side
 from ratecard.load.revision import RevisionError
 
@@ -17,17 +17,17 @@ def sides(old: str, new: str, tables: Path | None) -> tuple[Side, Side]:
     """
     try:
         one, other = named(old, tables), named(new, tables)
-        if isinstance(one, Path) and isinstance(other, Path):
+        if isinstance(one, Stack) and isinstance(other, Stack):
             base = load_rate_card(tables)
-            return _laid(one, base), _laid(other, base)
-        if isinstance(one, Path):
+            return _laid(old, one, base), _laid(new, other, base)
+        if isinstance(one, Stack):
             standing = side_of(new, other, tables)  # type: ignore[arg-type]
-            return _laid(one, standing.card), standing
+            return _laid(old, one, standing.card), standing
         standing = side_of(old, one, tables)
-        return standing, _laid(other, standing.card) if isinstance(other, Path) else side_of(new, other, tables)
+        return standing, _laid(new, other, standing.card) if isinstance(other, Stack) else side_of(new, other, tables)
     except (SideError, RevisionError) as error:
         raise click.UsageError(str(error)) from None
 
 
-def _laid(candidate: Path, base: RateCard) -> Side:
-    return Side(str(candidate), base.with_candidate(candidate))
+def _laid(given: str, candidate: Stack, base: RateCard) -> Side:
+    return Side(given, candidate.over(base))

@@ -39,11 +39,14 @@ def show(found: Explanation, locale: Locale) -> None:
     click.echo(f"{found.name} ({found.model}), {found.currency}")
     for name, value in found.facts.items():
         click.echo(paragraph(f"{name}: {value}", indent="  "))
-    click.echo("\nA request may say")
+    if found.accepts:
+        click.echo("\nA request may say")
     for name, value in found.accepts.items():
         click.echo(paragraph(f"  {name}: {value}", indent="    "))
     for charge in found.charges:
         click.echo(f"\n{charge.charge}: {charge.method}, a rate per {charge.unit}")
+        if charge.method == "token-formula":
+            click.echo("  tokens: seconds x width x height x frames_per_second / pixels_per_token")
         for name, value in charge.options.items():
             click.echo(paragraph(f"  {name}: {value}", indent="    "))
         show_table(

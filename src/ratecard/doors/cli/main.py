@@ -1,32 +1,48 @@
 """The group of commands: what a refusal and a wrong use answer."""
 
+from importlib import import_module
 from typing import Any
 
 import click
 
-from ratecard.doors.cli.check import check
-from ratecard.doors.cli.demo_usage import demo_usage
-from ratecard.doors.cli.diff import diff
-from ratecard.doors.cli.explain import explain
-from ratecard.doors.cli.models import models
-from ratecard.doors.cli.promote import promote
-from ratecard.doors.cli.quote import quote
-from ratecard.doors.cli.schema import schema
-from ratecard.doors.cli.serve import serve
-from ratecard.doors.cli.sheet import sheet
-from ratecard.doors.cli.simulate import simulate
-from ratecard.doors.cli.whatif import whatif
 from ratecard.words.errors import RateCardError
 from ratecard.words.suggest import did_you_mean
+
+# Each command and its module, which is loaded when the command is called, so that a quote starts quickly.
+_MODULES = {
+    "check": "check",
+    "demo-usage": "demo_usage",
+    "diff": "diff",
+    "explain": "explain",
+    "models": "models",
+    "promote": "promote",
+    "quote": "quote",
+    "rate": "quote",
+    "schema": "schema",
+    "serve": "serve",
+    "sheet": "sheet",
+    "simulate": "simulate",
+    "whatif": "whatif",
+}
 
 
 class _Commands(click.Group):
     """Answers a refusal with its message and exit status 1, a wrong use with status 2 and the nearest command."""
 
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_MODULES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _MODULES:
+            return None
+        module = import_module(f"ratecard.doors.cli.{_MODULES[cmd_name]}")
+        found: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        return found
+
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        if args and self.get_command(ctx, args[0]) is None:
-            near = did_you_mean(args[0], self.commands)
-            raise click.UsageError(f"No command '{args[0]}'.{near} Commands: {', '.join(sorted(self.commands))}")
+        if args and args[0] not in _MODULES:
+            near = did_you_mean(args[0], _MODULES)
+            raise click.UsageError(f"No command '{args[0]}'.{near} Commands: {', '.join(_MODULES)}")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -45,6 +61,7 @@ def main() -> None:
     \b
     ratecard quote --model kling-o3-pro-text-to-video --duration 5s
     ratecard quote '{"model": "ovi-image-to-video"}' --json
+    ratecard rate --model grok-4-3 --prompt-tokens 5500 --completion-tokens 300
     ratecard explain kling-o3-pro-text-to-video      where its prices come from
     ratecard sheet kling-o3-pro-text-to-video        every price of a model
     ratecard check pricing_tables                    every fault of a folder
@@ -55,7 +72,3 @@ def main() -> None:
 
     Exit status: 0 done, 1 the answer is an error body or a failed check, 2 wrong use.
     """
-
-
-for command in (check, demo_usage, diff, explain, models, promote, quote, schema, serve, sheet, simulate, whatif):
-    main.add_command(command)

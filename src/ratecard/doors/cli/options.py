@@ -7,6 +7,7 @@ import click
 from babel import Locale, UnknownLocaleError
 
 from ratecard.card import load_rate_card
+from ratecard.load.folder import UNITS, shipped_folder
 from ratecard.price_book import PriceBook
 from ratecard.words.errors import InstantError
 from ratecard.words.instant import read_instant
@@ -35,10 +36,36 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
+_TABLES = "pricing_tables"
+_OUR_NAME = 'name = "ratecard"'
+FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+
+
+def checkout_tables() -> Path | None:
+    """The tables of the source checkout that the command runs in; None outside of one.
+
+    They are the ones that its user edits, whether or not the package that runs is a copy.
+    """
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        project = folder / "pyproject.toml"
+        if project.is_file() and (folder / _TABLES / UNITS).is_file():
+            named = _OUR_NAME in project.read_text(encoding="utf-8", errors="replace").splitlines()
+            return folder / _TABLES if named else None
+    return None
+
+
+def tell_tables(folder: Path | None, *, err: bool = True) -> None:
+    """Say which folder is read, on standard error or in a summary for people; None: the shipped tables."""
+    click.echo(f"Tables: {(folder or shipped_folder()).resolve()}", err=err)
+
+
 tables_option = click.option(
     "--tables",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of rate tables; the shipped tables where none is named.",
+    type=FOLDER,
+    default=checkout_tables,
+    show_default="of the checkout that you are in, else the shipped ones",
+    help="Folder of rate tables.",
 )
 at_option = click.option(
     "--at", type=instant, default=now, show_default="now", help="Prices in effect at this instant, like 2026-10-01."

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import click
 
-from ratecard.doors.cli.options import now
-from ratecard.load.folder import shipped_folder
-from ratecard.promote import promotion
+from ratecard.doors.cli.options import now, tables_option, tell_tables
+from ratecard.promote import folder_of, promotion
 
 
 def day(given: str | date) -> date:
@@ -24,11 +23,7 @@ def _today() -> date:
 
 @click.command(short_help="Write an accepted candidate into the tables.")
 @click.argument("candidate", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option(
-    "--tables",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of rate tables; the pricing_tables of a source checkout where none is named.",
-)
+@tables_option
 @click.option("--checked", type=day, default=_today, show_default="today", help="The day that its versions say.")
 @click.option("--dry-run", is_flag=True, help="Show the new lines, and write nothing.")
 def promote(candidate: Path, tables: Path | None, checked: date, dry_run: bool) -> None:
@@ -38,9 +33,10 @@ def promote(candidate: Path, tables: Path | None, checked: date, dry_run: bool) 
     that retires a model; new models below those of their family. The result must load, and mean what the candidate
     means; else nothing is written, and the exit status is 1.
     """
-    folder = tables or shipped_folder()
-    if tables is None and (folder.parent / "__init__.py").exists():
+    folder = folder_of(tables)
+    if folder is None:
         raise click.UsageError("These tables belong to an installed package. Name yours: --tables FOLDER")
+    tell_tables(folder)
     made = promotion(folder, candidate, checked)
     for added in made.added:
         click.echo(str(added))
@@ -48,10 +44,5 @@ def promote(candidate: Path, tables: Path | None, checked: date, dry_run: bool) 
             click.echo("".join(f"+{line}\n" for line in added.text.splitlines()))
     if not dry_run:
         made.write()
-    lines = sum(added.last - added.first + 1 for added in made.added)
-    words = f"{_count(lines, 'line')} {'would be ' if dry_run else ''}added to {_count(len(made.after), 'file')}"
-    click.echo(f"{words}. Digest {made.digest}.")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    number, _, files = made.summary.partition(" to ")
+    click.echo(f"{number} {'would be ' if dry_run else ''}added to {files}. Digest {made.digest}.")

@@ -1,23 +1,25 @@
-"""`ratecard quote`: the price of one request, or of a file of them."""
+"""`ratecard quote` and `ratecard rate`: the price of one request, or of a file of them."""
 
+import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 from babel import Locale
 
-from ratecard.doors.cli.batch import answer_batch
-from ratecard.doors.cli.money_text import money, number
+from ratecard.doors.cli.bill import refusal_text, show
 from ratecard.doors.cli.options import at_option, book, json_option, locale_option, tables_option
-from ratecard.doors.cli.screen import align, heading_style, width
+from ratecard.price_book import PriceBook
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.body import Body, read_body
 from ratecard.requests.text_body import body_of_text
 from ratecard.requests.video_fields import FIELD_ORDER
+from ratecard.simulation.columns import usage_of_row
+from ratecard.tables.metered import UsageExample
 from ratecard.words.errors import QuoteError
 
 # What a value of each field looks like, for people who see the command for the first time.
@@ -34,6 +36,51 @@ _LIKE = {
     "video_url": "address of the video to process",
     "reference_video_total_duration": "seconds of reference video, like 7.5",
 }
+# The same of the fields of every other usage; those of a video follow.
+_LIKE_USAGE = {
+    "type": "type of the usage; that of its model where left out",
+    "model": "id of the model, see `ratecard models`",
+    "prompt_tokens": "tokens of the prompt, cached ones included",
+    "completion_tokens": "tokens of the answer",
+    "cached_tokens": "tokens of the prompt that were read from the cache",
+    "cache_creation_input_tokens": "tokens of the prompt that were written to it",
+    "web_search_requests": "how many searches of the web were made",
+    "scraped_urls": "how many URLs were scraped",
+    "x_search_results": "how many results of X were used",
+    "enable_web_search": "off, on or auto",
+    "enable_web_scraping": "true or false",
+    "enable_x_search": "true or false",
+    "n": "how many images; 1 where left out",
+    "quality": "quality of the images, like high",
+    "input_images": "how many images an edit begins with",
+    "factor": "2x or 4x, of an image that is enlarged",
+    "characters": "how many characters are spoken",
+    "seconds": "seconds that are transcribed, like 1.5",
+    "duration_seconds": "seconds of music or sound",
+    "character_count": "characters of music or sound",
+    "network": "network of an RPC call, like ethereum-mainnet",
+    "method": "method of an RPC call, like eth_call",
+    "failed": "true where the RPC call failed",
+    "count": "how many searches, of a surcharge by itself",
+} | {name: like for name, like in _LIKE.items() if name != "model"}
+
+
+class _Command(NamedTuple):
+    """What distinguishes the two commands: how a body is priced, and how its fields are read from text."""
+
+    price: Callable[[PriceBook, Mapping[str, Any], SourceVideo | None], Quote]
+    of_text: Callable[[Mapping[str, str]], Mapping[str, Any]]
+    likes: Mapping[str, str]
+    done: str
+
+
+_QUOTE = _Command(lambda prices, body, source: prices.quote_video(body, source=source), body_of_text, _LIKE, "quoted")
+# What JSON has in place of the counts of tokens and of a call.
+_LIKE_JSON = {
+    "usage": 'the counts of tokens, like {"prompt_tokens": 1000, "completion_tokens": 200}; or --prompt-tokens ...',
+    "calls": 'a list, like [{"method": "eth_call"}]; or --method eth_call',
+}
+_RATE = _Command(lambda prices, usage, _: prices.rate(usage), usage_of_row, _LIKE_USAGE | _LIKE_JSON, "rated")
 
 
 def source_video(given: str | SourceVideo) -> SourceVideo:
@@ -50,21 +97,28 @@ def source_video(given: str | SourceVideo) -> SourceVideo:
         raise click.BadParameter(f"'{given}' ({error}). Write seconds=10,width=854,height=480,fps=30") from None
 
 
-def _field_options(command: Any) -> Any:
-    for name in reversed(FIELD_ORDER):
-        option = click.option(f"--{name.replace('_', '-')}", name, metavar="VALUE", help=f"{_LIKE[name]}.")
-        command = option(command)
-    return command
+def _field_options(likes: Mapping[str, str]) -> Callable[[Any], Any]:
+    def add(command: Any) -> Any:
+        for name, like in reversed(list(likes.items())):
+            command = click.option(f"--{name.replace('_', '-')}", name, metavar="VALUE", help=f"{like}.")(command)
+        return command
+
+    return add
 
 
-@click.command(short_help="Quote one request, or a file of them.")
+_batch_option = click.option(
+    "--batch", type=click.Path(path_type=Path, allow_dash=True), help="A file of many: JSON lines or CSV."
+)
+
+
+@click.command(short_help="Quote one video request, or a file of them.")
 @click.argument("body", required=False)
-@_field_options
+@_field_options({name: _LIKE[name] for name in FIELD_ORDER})
 @click.option(
     "--source", type=source_video, metavar="VIDEO", help="Video to process: seconds=10,width=854,height=480,fps=30."
 )
 @click.option("--probe", "probing", is_flag=True, help="Fetch video_url, and read what --source would say.")
-@click.option("--batch", type=click.Path(path_type=Path, allow_dash=True), help="A file of bodies: JSON lines or CSV.")
+@_batch_option
 @tables_option
 @at_option
 @locale_option
@@ -80,7 +134,7 @@ def quote(
     as_json: bool,
     **fields: str | None,
 ) -> None:
-    """Quote a request: BODY is JSON, @FILE, or - for standard input; or name its fields as options.
+    """Quote a video: BODY is JSON, @FILE, or - for standard input; or name its fields as options.
 
     \b
     ratecard quote --model kling-o3-pro-text-to-video --duration 5s
@@ -89,31 +143,105 @@ def quote(
     ratecard quote --batch bodies.jsonl > answers.jsonl
 
     --json prints what the API answers. --batch answers every row with one line of JSON, bad rows in their place, and
-    exits with 1 if there were any. The first line of a CSV names the fields.
+    exits with 1 if there were any. The first line of a CSV names the fields. Models of other types: ratecard rate.
     """
-    given = {name: value for name, value in fields.items() if value is not None}
+    if batch is not None and (source is not None or probing):
+        raise click.UsageError("--source and --probe are for the video of one request; a batch has many")
+    if probing and source is not None:
+        raise click.UsageError("Give one of --source and --probe")
+    find = _probed if probing else lambda _: source
+    _answer(_QUOTE, body, fields, batch, book(tables, at), locale, as_json, find)
+
+
+@click.command(short_help="Price any usage, or a file of them.")
+@click.argument("usage", required=False)
+@_field_options(_LIKE_USAGE)
+@_batch_option
+@tables_option
+@at_option
+@locale_option
+@json_option
+def rate(
+    usage: str | None,
+    batch: Path | None,
+    tables: Path | None,
+    at: datetime,
+    locale: Locale,
+    as_json: bool,
+    **fields: str | None,
+) -> None:
+    """Price a usage of any type: USAGE is JSON, @FILE, or - for standard input; or name its fields as options.
+
+    \b
+    ratecard rate --model grok-4-3 --prompt-tokens 5500 --completion-tokens 300
+    ratecard rate --model qwen-image-2 --factor 4x
+    ratecard rate --network base-mainnet --method eth_call
+    ratecard rate '{"model": "tts-kokoro", "characters": 900}' --json
+    ratecard rate --batch usage.csv > answers.jsonl
+
+    The type is that of the model, and may be left out. In JSON the counts of tokens are the object `usage` of a
+    response; in options and in a CSV, whose first line names its fields, each has a name of its own. --json and
+    --batch answer as they do for `ratecard quote`, which prices a video by its source too.
+    """
+    _answer(_RATE, usage, fields, batch, book(tables, at), locale, as_json, lambda _: None)
+
+
+def _answer(
+    command: _Command,
+    body: str | None,
+    options: Mapping[str, str | None],
+    batch: Path | None,
+    prices: PriceBook,
+    locale: Locale,
+    as_json: bool,
+    source_of: Callable[[Mapping[str, Any]], SourceVideo | None],
+) -> None:
+    """Print the price of one body, or of each of a batch."""
+    given = {name: value for name, value in options.items() if value is not None}
     if sum((body is not None, bool(given), batch is not None)) != 1:
         raise click.UsageError("Give one of: a JSON body, fields such as --model, or --batch FILE")
     if batch is not None:
-        if source is not None or probing:
-            raise click.UsageError("--source and --probe are for the video of one request; a batch has many")
-        bad = answer_batch(book(tables, at), batch)
+        # With its progress bar it takes longer to load than a quote takes.
+        from ratecard.doors.cli.batch import answer_batch
+
+        bad = answer_batch(lambda row: command.price(prices, row, None), command.of_text, command.done, batch)
         raise SystemExit(1 if bad else 0)
-    if probing and source is not None:
-        raise click.UsageError("Give one of --source and --probe")
-    sent = body_of_text(given) if body is None else _read(body)
+    sent = None if body is None else _read(body)
+    fields: Mapping[str, Any] = {}
     try:
-        if probing:
-            sent = read_body(sent)
-            source = _probed(sent)
-        quoted = book(tables, at).quote_video(sent, source=source)
+        fields = command.of_text(given) if sent is None else read_body(sent)
+        source = source_of(fields)
+        quoted = command.price(prices, fields, source)
     except QuoteError as error:
-        click.echo(error.to_json() if as_json else str(error), err=not as_json)
+        if as_json:
+            click.echo(error.to_json())
+        else:
+            click.echo(refusal_text(error, prices, fields, command.likes), err=True)
+        if not error.problems and (hint := _other_command(prices, fields, command is _QUOTE)):
+            click.echo(hint, err=True)
         raise SystemExit(1) from None
     if as_json:
         click.echo(quoted.to_json())
     else:
-        show(quoted, locale)
+        show(prices, quoted, fields, source, locale)
+
+
+def _other_command(prices: PriceBook, fields: Mapping[str, Any], quoting: bool) -> str:
+    """How a model is priced that was asked for as one of another type; nothing of any other refusal."""
+    name = fields.get("model")
+    try:
+        model, version = prices.in_effect(name if isinstance(name, str) else "")
+    except QuoteError:
+        return ""
+    if model.type == ("video" if quoting else fields.get("type", model.type)):
+        return ""
+    example = version.examples[0] if version.examples else None
+    words = ["--model", model.model] if model.type != "rpc" else []
+    if isinstance(example, UsageExample):
+        words += [word for field, value in example.usage.items() for word in (f"--{field.replace('_', '-')}", value)]
+    elif model.type == "video":
+        return f"It is priced so: ratecard quote --model {shlex.quote(model.model)}"
+    return f"It is priced so: {shlex.join(['ratecard', 'rate', *words])}"
 
 
 def _probed(body: Mapping[str, Any]) -> SourceVideo | None:
@@ -137,39 +265,3 @@ def _read(body: str) -> Body:
         return Path(body[1:]).read_bytes()
     except (OSError, ValueError) as error:
         raise click.UsageError(f"Cannot read {body[1:]}: {getattr(error, 'strerror', error)}") from None
-
-
-def show(quoted: Quote, locale: Locale) -> None:
-    """A quote as a bill: each SKU on a line of its own, below it where its rate stands and what it comes to."""
-
-    def amount(value: Any) -> str:
-        return money(value, quoted.currency, locale)
-
-    rows = [
-        (
-            f"  {line.source}",
-            f"{number(line.quantity, locale)} {line.unit}",
-            amount(line.unit_rate),
-            amount(line.amount),
-        )
-        for line in quoted.lines
-    ]
-    sums = [("Total", "", "", amount(quoted.total))]
-    if quoted.exact != quoted.total:
-        sums.insert(0, ("Exact", "", "", amount(quoted.exact)))
-    widest = min(max(len(line.sku) for line in quoted.lines), width() or sys.maxsize)
-    head, *body = align([("Line item", "Quantity", "Unit rate", "Amount"), *rows, *sums], {1, 2, 3}, least=widest)
-    rule = "-" * max(len(head), widest)
-    click.echo(heading_style(head))
-    click.echo(rule)
-    for line, row in zip(quoted.lines, body, strict=False):
-        click.echo(line.sku)
-        click.echo(row)
-        if line.note:
-            click.echo(f"  ({line.note})")
-    click.echo(rule)
-    for row in body[len(rows) :]:
-        click.echo(row)
-    if quoted.ignored:
-        click.echo(f"Without effect on this price: {', '.join(quoted.ignored)}")
-    click.echo(f"Prices of {quoted.effective}, tables {quoted.digest}")

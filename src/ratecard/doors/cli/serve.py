@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-from ratecard.card import load_rate_card
+from ratecard.doors.cli.options import FOLDER, checkout_tables, tell_tables
 from ratecard.ledger import LedgerError
 
 _KEYS = "RATECARD_API_KEYS"
@@ -24,17 +24,27 @@ _GRACE = 10
 
 
 @click.command(short_help="Answer quotes over HTTP.")
-@click.argument("folder", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("folder", required=False, type=FOLDER, default=checkout_tables)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Port; 0: any free one.")
 @click.option("--workers", type=click.IntRange(1), default=1, show_default=True, help="Processes that answer.")
 @click.option("--base-path", default="/api/v1", show_default=True, help="What every path begins with.")
 @click.option("--database", metavar="URL", help="Ledger for the usage history, like sqlite:///ledger.db.")
+@click.option("--allow-edits", is_flag=True, help="Take changed tables that edit what was in effect, without a word.")
 @click.option("--no-auth", is_flag=True, help="Answer everybody, on a public address too.")
 def serve(
-    folder: Path | None, host: str, port: int, workers: int, base_path: str, database: str | None, no_auth: bool
+    folder: Path | None,
+    host: str,
+    port: int,
+    workers: int,
+    base_path: str,
+    database: str | None,
+    allow_edits: bool,
+    no_auth: bool,
 ) -> None:
-    """Answer quotes over HTTP from the tables of FOLDER (the shipped ones where none is named).
+    """Answer quotes over HTTP from the tables of FOLDER.
+
+    Where none is named, they are those of the checkout that you are in, else the shipped ones; which, is said.
 
     \b
     RATECARD_API_KEYS=acme:SECRET ratecard serve pricing_tables --workers 2
@@ -43,7 +53,8 @@ def serve(
 
     Keys are read from RATECARD_API_KEYS: KEY or ACCOUNT:KEY, separated by commas. Without keys everybody on this
     machine is answered; a public address then needs --no-auth. The folder is followed: sound changes are served at
-    once, others are refused with file:line while the tables before them stay.
+    once, others are refused with file:line while the tables before them stay. A price that was in effect may not be
+    edited, as `ratecard check --against` has it: write a new version, say `correction: reason`, or give --allow-edits.
     """
     for name in ("uvicorn", "fastapi", "brotli", "prometheus_client", "watchfiles"):
         if find_spec(name) is None:
@@ -51,9 +62,15 @@ def serve(
     _check_access(host, no_auth)
     _check_base_path(base_path)
     _check_database(database)
-    card = load_rate_card(folder)
+    tell_tables(folder)
+    from ratecard.server.last_sound import LastSound
+    from ratecard.server.table_folder import TableFolder
+
     with TemporaryDirectory(prefix="ratecard-") as shared:
-        os.environ.update(_settings(folder, base_path, database, Path(shared), workers))
+        kept = Path(shared) / "tables.json"
+        # Every worker, one that is started anew too, judges by these.
+        card = TableFolder(folder, LastSound(kept)).card
+        os.environ.update(_settings(folder, base_path, database, kept, workers, allow_edits))
         click.echo(f"{len(card.tables.models)} models of tables {card.digest}", err=True)
         _run(host, port, workers)
 
@@ -105,19 +122,20 @@ def _check_database(database: str | None) -> None:
 
 
 def _settings(
-    folder: Path | None, base_path: str, database: str | None, shared: Path, workers: int
+    folder: Path | None, base_path: str, database: str | None, kept: Path, workers: int, allow_edits: bool
 ) -> Mapping[str, str]:
     """What every process of the server is told, by the environment."""
     from ratecard.server import worker
 
-    found = {worker.BASE: base_path, worker.TABLES_KEPT: str(shared / "tables.json")}
+    found = {worker.BASE: base_path, worker.TABLES_KEPT: str(kept)}
+    found[worker.ALLOW_EDITS] = "yes" if allow_edits else ""
     if folder is not None:
         found[worker.TABLES] = str(folder.absolute())
     if database is not None:
         found[worker.DATABASE] = database
         found[worker.SECRET] = os.environ.get(worker.SECRET) or secrets.token_urlsafe()
     if workers > 1:  # where the processes count together
-        counts = shared / "metrics"
+        counts = kept.with_name("metrics")
         counts.mkdir()
         found["PROMETHEUS_MULTIPROC_DIR"] = str(counts)
     return found

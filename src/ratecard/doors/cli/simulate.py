@@ -9,13 +9,23 @@ from typing import Any
 import click
 
 from ratecard.doors.cli.options import locale_option, tables_option
-from ratecard.doors.cli.simulate_options import SPARK, check_usage, columns, keys, models, outputs, share
+from ratecard.doors.cli.simulate_options import (
+    SPARK,
+    check_tornado,
+    check_usage,
+    columns,
+    keys,
+    models,
+    optional_share,
+    outputs,
+    share,
+)
 
 _ARGUMENTS = "ratecard.arguments"
 _INTERRUPTED = 130
 # What DuckDB raises of an interrupted query.
 _INTERRUPTION = "Query interrupted"
-_SETTINGS = ("strict", "currency", "memory", "engine", "master")
+_SETTINGS = ("strict", "currency", "memory", "engine", "master", "where", "since", "until")
 
 
 class _Recorded(click.Command):
@@ -30,10 +40,17 @@ class _Recorded(click.Command):
 @click.argument("usage", nargs=-1, required=True)
 @click.option("--current", metavar="SPEC", help="Today's prices. Default: those of each row's own timestamp.")
 @click.option(
-    "--candidate", "candidates", metavar="SPEC", multiple=True, required=True, help="Other prices; repeatable."
+    "--candidate",
+    "candidates",
+    metavar="SPEC",
+    multiple=True,
+    help="Other prices; repeatable. Needed but for --tornado.",
 )
 @click.option("--by", metavar="KEYS", help="Columns to group by. Default: model,day and customer, as far as there are.")
 @click.option("--map", "columns", metavar="NAME=COLUMN", multiple=True, help="A column of another name; repeatable.")
+@click.option("--where", metavar="CONDITION", help="Only the rows for which it holds: \"region = 'eu' and not n > 4\".")
+@click.option("--since", metavar="DAY", help="Only the rows from this day (UTC) on.")
+@click.option("--until", metavar="DAY", help="Only the rows before this day (UTC).")
 @click.option("--out", metavar="FILE", multiple=True, help="Write .html, .xlsx, .csv, .parquet or .json; repeatable.")
 @click.option("--strict", is_flag=True, help="Fail where rows have no price on either side.")
 @click.option("--cost", metavar="COST", help="What we pay: tables, a candidate, a CSV file, or 60%. Shows the margin.")
@@ -44,6 +61,9 @@ class _Recorded(click.Command):
 @click.option("--elasticity", "elasticities", metavar="NAME=E", multiple=True, help="How volume answers; repeatable.")
 @click.option("--until-target", metavar="TARGET", help="Seek the smallest factor that reaches 5%, or margin=40%.")
 @click.option("--rise", type=share, default="10%", show_default=True, help="Count the customers who rise above it.")
+@click.option("--max-change", type=optional_share, help="Exit with 1 if revenue rises or falls by more, like 5%.")
+@click.option("--max-rise", type=optional_share, help="Exit with 1 if a customer's payments rise by more; says whose.")
+@click.option("--tornado", type=optional_share, help="Instead: revenue if each family were 5% dearer or cheaper.")
 @click.option("--currency", default="USD", show_default=True, help="What amounts are added in.")
 @click.option("--memory", default="1GB", show_default=True, help="Most memory of the engine; it spills what is more.")
 @click.option("--engine", type=click.Choice(["duckdb", SPARK]), help="Default: duckdb.")
@@ -59,6 +79,8 @@ def simulate(context: click.Context, /, **given: Any) -> None:
     ratecard simulate 'usage/*.csv' --candidate kling.yaml --map customer=account
     ratecard simulate usage.parquet --current 2026-08-03 --candidate 2026-08-21
     ratecard simulate usage.parquet --candidate kling.yaml --until-target 5%
+    ratecard simulate usage.parquet --candidate kling.yaml --max-change 5% --max-rise 10%
+    ratecard simulate usage.parquet --tornado 5%
 
     USAGE is Parquet, CSV or JSON lines, or a billing export: files, folders or patterns. SPEC is one of
 
@@ -66,15 +88,21 @@ def simulate(context: click.Context, /, **given: Any) -> None:
       a folder of tables     pricing_tables
       a git revision         HEAD~1, origin/main
       a date                 2026-10-01: every row at the prices of that day
-      a candidate file       proposal.yaml (laid over the current prices)
+      a candidate file       proposal.yaml (laid over the current prices),
+                             or several: spring.yaml+promotion.yaml
       as-billed              the amounts that a billing export has itself
+
+    A condition compares columns with numbers, 'text', true or false by = != < <= > >=, by in ('a', 'b') or is missing.
+    And, or, not and brackets join comparisons; day is the day of a row.
 
     Without --out a summary is printed. An elasticity is MODEL=-0.8, FAMILY=-0.8 or all=-0.8, with a range
     all=-0.8:-1.2..-0.4. Rows without a price are counted by reason and are in no figure. The exit status is 0 if it is
-    done, 1 for usage that cannot be read or priced and for a candidate that changes nothing, 2 for wrong use.
+    done, 1 for usage that cannot be read or priced, for a candidate that changes nothing and for one beyond a limit
+    (--max-change, --max-rise), 2 for wrong use.
     """
     settings = {name: given.pop(name) for name in _SETTINGS}
     check_usage(given["usage"], settings["engine"])
+    check_tornado(given)
     given["out"], places = outputs(given["out"], given["usage"], settings["engine"])
     given |= {"by": keys(given["by"]), "columns": columns(given["columns"]), "places": places}
     given["remap"] = models(given["remap"])

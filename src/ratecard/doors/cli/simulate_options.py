@@ -4,10 +4,14 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import click
 
+from ratecard.simulation.report.place import beside
+
 ENDINGS = (".html", ".xlsx", ".csv", ".parquet", ".json")
+TORNADO_ENDINGS = (".html", ".csv", ".json")
 # An address of a storage, not a file.
 _REMOTE = "://"
 SPARK = "spark"
@@ -55,6 +59,32 @@ def share(given: str | Fraction) -> Fraction:
     return found
 
 
+def optional_share(given: str | Fraction | None) -> Fraction | None:
+    """The same, or nothing."""
+    return None if given is None else share(given)
+
+
+def check_tornado(given: Mapping[str, Any]) -> None:
+    """Refuse what a tornado has no use for; without one, ask for a candidate."""
+    if given["tornado"] is None:
+        if not given["candidates"]:
+            raise click.UsageError("Missing option '--candidate'.")
+        return
+    others = {
+        "--candidate": given["candidates"],
+        "--until-target": given["until_target"],
+        "--elasticity": given["elasticities"],
+        "--max-change": given["max_change"] is not None,
+        "--max-rise": given["max_rise"] is not None,
+        "--cost": given["cost"],
+    }
+    if named := [name for name, used in others.items() if used]:
+        raise click.UsageError(f"--tornado moves the current prices, family by family; leave out {', '.join(named)}")
+    for out in given["out"]:
+        if Path(out).suffix.lower() not in TORNADO_ENDINGS:
+            raise click.UsageError(f"{out}: a tornado is written as {', '.join(TORNADO_ENDINGS)}")
+
+
 def check_usage(usage: Sequence[str], engine: str | None) -> None:
     """Refuse files that are not there; patterns, addresses, and tables of Spark are looked for later."""
     for each in usage:
@@ -78,7 +108,17 @@ def outputs(given: Sequence[str], usage: Sequence[str], engine: str | None) -> t
             )
         if any(_is_of(path.resolve(), each) for each in usage):
             raise click.UsageError(f"{path} is among the usage, which stays as it is")
+        _try(path)
     return paths, places
+
+
+def _try(path: Path) -> None:
+    """Write a file where the report will be written, and remove it: what would fail, fails before the usage is read."""
+    try:
+        beside(path).touch()
+        beside(path).unlink()
+    except OSError as error:
+        raise click.UsageError(f"{path} cannot be written: {error.strerror}") from None
 
 
 def _is_of(path: Path, usage: str) -> bool:

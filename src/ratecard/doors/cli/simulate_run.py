@@ -10,19 +10,26 @@ import click
 from babel import Locale
 
 from ratecard.diff.side import Side
+from ratecard.doors.cli.options import tell_tables
 from ratecard.doors.cli.simulate_progress import progress
-from ratecard.doors.cli.simulate_text import show, tell
+from ratecard.doors.cli.simulate_text import show, show_tornado, tell, tell_beyond
+from ratecard.simulation.as_billed import AS_BILLED
 from ratecard.simulation.costs import Costs
 from ratecard.simulation.elsewhere import Elsewhere
 from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.limits import Limits, beyond, check_limits
 from ratecard.simulation.report.groups_storage import write_groups
 from ratecard.simulation.report.output import write
-from ratecard.simulation.report.report import Question, Report
+from ratecard.simulation.report.report import CUSTOMER, Question, Report
+from ratecard.simulation.report.tornado_page import write_tornado
 from ratecard.simulation.result import Simulation
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.specification import costs_of, sides
 from ratecard.simulation.target import read_target, smallest_factor
+from ratecard.simulation.tornado import tornado
 from ratecard.simulation.volume import read_elasticity
+from ratecard.words.errors import InstantError
+from ratecard.words.instant import read_instant
 
 
 class Asked(NamedTuple):
@@ -44,6 +51,9 @@ class Asked(NamedTuple):
     remap: Mapping[str, str]
     until_target: str | None
     rise: Fraction
+    max_change: Fraction | None
+    max_rise: Fraction | None
+    tornado: Fraction | None
     locale: Locale
     command: str
     # Of `simulate` itself.
@@ -63,12 +73,17 @@ def run(asked: Asked) -> None:
         raise click.UsageError(str(error)) from None
     if target and (len(asked.candidates) != 1 or not Path(asked.candidates[0]).is_file()):
         raise click.UsageError("--until-target needs one --candidate, a file that scales rates by a factor")
+    limits = Limits(asked.max_change, asked.max_rise)
     question = Question(asked.command, elasticities, asked.rise, target)
     with ExitStack() as stack:
         with progress() as begin:
             simulation = stack.enter_context(_simulated(asked, compared, costs, begin))
             if not simulation.priced:
                 raise SimulationError(simulation.unpriced_text() if simulation.rows else "the usage has no rows")
+            if asked.tornado is not None:
+                _tornado(asked, simulation, begin)
+                return
+            check_limits(simulation, limits, CUSTOMER)
             if target:
                 begin("Seeking the factor", None)
                 found = smallest_factor(simulation, Path(asked.candidates[0]), target)
@@ -83,6 +98,32 @@ def run(asked: Asked) -> None:
             tell(report, written)
         else:
             show(report)
+    if asked.current in (None, AS_BILLED) or any(map(_is_date, (asked.current, *asked.candidates, asked.cost))):
+        tell_tables(asked.tables, err=bool(written))
+        if found_beyond := list(beyond(simulation, limits, CUSTOMER)):
+            tell_beyond(report, limits, found_beyond)
+            raise SystemExit(1)
+
+
+def _tornado(asked: Asked, simulation: Simulation, begin: Any) -> None:
+    """Show or write what each family moves."""
+    share = asked.tornado or Fraction(0)
+    begin("Moving each family", None)
+    swings = tornado(simulation, share)
+    report = Report(simulation, Question(asked.command), asked.locale)
+    if not asked.out:
+        show_tornado(report, share, swings)
+    for path in asked.out:
+        write_tornado(report, share, swings, path)
+        click.echo(f"Wrote {path}", err=True)
+
+
+def _is_date(given: str | None) -> bool:
+    """Whether a specification is a date, which is one of the tables; a folder or a revision says what is read."""
+    try:
+        return given is not None and bool(read_instant(given))
+    except InstantError:
+        return False
 
 
 def _simulated(asked: Asked, compared: Sequence[Side], costs: Costs | None, begin: Any) -> Simulation:

@@ -1,13 +1,16 @@
 """A simulation on a terminal: what is missing first, then the answer, then the reasons."""
 
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 
 import click
 
-from ratecard.doors.cli.screen import heading_style, paragraph, show_table
+from ratecard.doors.cli.screen import align, heading_style, paragraph, show_table
+from ratecard.simulation.limits import Beyond, Limits
 from ratecard.simulation.report.breakdown import changing_most, sides_table
 from ratecard.simulation.report.costs import below_cost_table
 from ratecard.simulation.report.people import (
+    beyond_table,
     disputed_table,
     losers_table,
     lost_customers_table,
@@ -16,11 +19,13 @@ from ratecard.simulation.report.people import (
     winners_table,
 )
 from ratecard.simulation.report.reasons import attribution_table, untouched_table
-from ratecard.simulation.report.report import Report
+from ratecard.simulation.report.report import Report, share_of_change
 from ratecard.simulation.report.sentences import answer, further, reached, scope
 from ratecard.simulation.report.table import Kind, Table, written
+from ratecard.simulation.report.tornado_page import headline, tornado_table
+from ratecard.simulation.tornado import Swing
 
-_REASONS, _MODELS, _PARTS, _CUSTOMERS, _CELLS = 10, 10, 10, 5, 5
+_REASONS, _MODELS, _PARTS, _CUSTOMERS, _CELLS, _BEYOND = 10, 10, 10, 5, 5, 20
 _NUMBERS = {Kind.COUNT, Kind.MONEY, Kind.CHANGE, Kind.PERCENT, Kind.RATE}
 
 
@@ -55,6 +60,49 @@ def tell(report: Report, written_to: Sequence[str]) -> None:
         click.echo(answer(report, candidate), err=True)
     for path in written_to:
         click.echo(f"Wrote {path}", err=True)
+
+
+def tell_beyond(report: Report, limits: Limits, found: Sequence[Beyond]) -> None:
+    """Say on standard error which limits are crossed, by how much, and by whose payments."""
+    for each in found:
+        name = report.names[each.candidate]
+        if each.change is not None and limits.change is not None:
+            share = report.figures.percent(share_of_change(each.change, each.candidate)) or "from nothing"
+            most = report.figures.percent(limits.change, signed=False)
+            click.echo(
+                f"Beyond the limit: revenue changes by {share} under {name}, and --max-change is {most}", err=True
+            )
+        if each.customers and limits.rise is not None:
+            count, of = report.figures.count(len(each.customers)), report.figures.count(each.of)
+            most = report.figures.percent(limits.rise, signed=False)
+            verb = "pays" if len(each.customers) == 1 else "pay"
+            words = f"{count} of {of} customers {verb} more than {most} more under {name}"
+            click.echo(f"Beyond the limit: {words}, and --max-rise is {most}", err=True)
+            table = beyond_table(report, each.candidate, each.customers[:_BEYOND])
+            for line in table_lines(report, table):
+                click.echo(f"  {line}", err=True)
+            if len(each.customers) > _BEYOND:
+                more = report.figures.count(len(each.customers) - _BEYOND)
+                click.echo(f"  and {more} more; --out FILE.csv --by customer has all", err=True)
+
+
+def show_tornado(report: Report, share: Fraction, swings: Sequence[Swing]) -> None:
+    """Print the families as a table, with bars to the left and to the right."""
+    if report.unpriced:
+        click.echo(click.style(_unpriced(report), fg="yellow"))
+    click.echo(click.style(paragraph(headline(report, share, swings)), bold=True))
+    click.echo(paragraph(scope(report)))
+    _show(report, tornado_table(report, share, swings, bars=True))
+
+
+def table_lines(report: Report, table: Table) -> list[str]:
+    """A table as lines of aligned text."""
+    kinds = [column.kind for column in table.columns]
+    cells = [
+        [written(value, kind, report.figures) for value, kind in zip(row, kinds, strict=True)] for row in table.rows
+    ]
+    right = {index for index, kind in enumerate(kinds) if kind in _NUMBERS}
+    return align([[column.name for column in table.columns], *cells], right)
 
 
 def _candidate(report: Report, candidate: int) -> None:

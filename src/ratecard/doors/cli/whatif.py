@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import click
 from babel import Locale
+from click.core import ParameterSource
 
-from ratecard.doors.cli.options import instant, locale_option, now, tables_option
+from ratecard.doors.cli.options import instant, locale_option, now, tables_option, tell_tables
 from ratecard.doors.cli.simulate_options import check_usage, columns
 
 _INTERRUPTED = 130
@@ -29,12 +30,14 @@ class _Asked(NamedTuple):
     locale: Locale
     port: int
     no_open: bool
+    # Whether the tables were named, or found.
+    named: bool = True
 
     def command(self) -> str:
         """What simulates the same usage, but for its prices."""
         words = ["ratecard", "simulate", *self.usage]
         words += [word for name, column in self.columns.items() for word in ("--map", f"{name}={column}")]
-        words += ["--tables", str(self.tables)] if self.tables else []
+        words += ["--tables", str(self.tables)] if self.tables and self.named else []
         return shlex.join(words + (["--cost", self.cost] if self.cost else []))
 
 
@@ -77,7 +80,8 @@ def whatif(context: click.Context, /, customer: str | None, mapped: Sequence[str
     # A polite kill ends it as Ctrl-C does: nothing stays behind.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        _run(_Asked(columns=names, **given))
+        named = context.get_parameter_source("tables") is ParameterSource.COMMANDLINE
+        _run(_Asked(columns=names, named=named, **given))
     except (KeyboardInterrupt, RuntimeError) as error:
         if not isinstance(error, KeyboardInterrupt) and str(error) != _INTERRUPTION:
             raise
@@ -92,6 +96,7 @@ def _run(asked: _Asked) -> None:
     from ratecard.card import load_rate_card
     from ratecard.diff.side import Side
     from ratecard.doors.cli.simulate_progress import progress
+    from ratecard.promote import folder_of
     from ratecard.simulation.failure import SimulationError
     from ratecard.simulation.simulate import simulate
     from ratecard.simulation.specification import costs_of
@@ -106,6 +111,7 @@ def _run(asked: _Asked) -> None:
         costs = costs_of(asked.cost, [current], asked.tables)
     except (PortError, SimulationError) as error:
         raise click.UsageError(str(error)) from None
+    tell_tables(asked.tables)
     with progress() as begin:
         simulation = simulate(
             list(asked.usage), current, columns=asked.columns, costs=costs, memory=asked.memory, progress=begin
@@ -118,6 +124,7 @@ def _run(asked: _Asked) -> None:
             usage=", ".join(asked.usage),
             command=asked.command(),
             day=day,
+            tables=folder_of(asked.tables),
             port=port,
             show=not asked.no_open,
             ready=lambda: click.echo(f"http://{HOST}:{port}  {simulation.rows:,} rows. Ctrl-C ends it."),

@@ -19,8 +19,13 @@ QUOTE = {
     "title": "Quote",
     "required": ["quote"],
     "properties": {
-        "quote": {"type": "number", "minimum": 0, "description": "The price in USD, with its exact digits"},
-        **dict.fromkeys(("type", "model", "total", "exact", "currency", "digest"), _TEXT),
+        "quote": {
+            "type": "number",
+            "minimum": 0,
+            "description": "The price with its exact digits: in USD, or in `currency` where the answer has one",
+        },
+        **dict.fromkeys(("type", "model", "total", "exact", "digest"), _TEXT),
+        "currency": {**_TEXT, "description": "ISO 4217; always there with `explain`, else where it is not USD"},
         "lines": {"type": "array", "items": _LINE},
         "effective": {"type": "string", "format": "date"},
         "ignored": {"type": "array", "items": _TEXT, "description": "Fields without effect on the price"},
@@ -40,7 +45,7 @@ _MODEL = {
             "type": "object",
             "required": ["currency", "effective", "charges"],
             "properties": {
-                "currency": _TEXT,
+                "currency": {**_TEXT, "description": "Of every rate and quote of this model, by its ISO 4217 code"},
                 "effective": {"type": "string", "format": "date"},
                 "charges": {
                     "type": "array",

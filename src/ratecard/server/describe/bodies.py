@@ -47,7 +47,7 @@ def video_body(card: RateCard) -> Schema:
             "type": "integer",
             "minimum": int(fields.target_fps.min),
             "maximum": int(fields.target_fps.max),
-            "description": "Enhancement models only; left out, the frame rate of the source",
+            "description": "Enhancement models only; left out, the frame rate of the source, or the dearest if unknown",
         },
         "slowdown_factor": {"type": "integer", "enum": list(fields.slowdown_factor)},
         "audio": {"type": "boolean", "default": True},

@@ -58,12 +58,16 @@ def models_description(guarded: bool) -> Options:
 def usage_description() -> Options:
     """`GET /billing/usage`."""
     names = ("Deprecation", "Link", "Sunset")
-    gone = {
-        "model": ErrorObject,
-        "description": "The endpoint that replaces this one, and the parameters to rename",
-        "headers": {name: {"schema": _TEXT} for name in names} | _headers({"x-service-version": _VERSION}),
+    headers = {name: {"schema": _TEXT} for name in names} | _headers({"x-service-version": _VERSION})
+    words = {404: "Before its last day", 410: "From its last day on"}
+    answers: Answers = {
+        status: {
+            "model": ErrorObject,
+            "description": f"{when}: the endpoint that replaces this one, and the parameters to rename",
+            "headers": headers,
+        }
+        for status, when in words.items()
     }
-    answers: Answers = {410: gone, **errors(404)}
     return {**_operation("usage", "Gone: use /billing/usage-history", answers), "status_code": 410}
 
 

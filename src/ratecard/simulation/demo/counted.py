@@ -27,6 +27,17 @@ _METHODS = (
     "trace_block",
     "txpool_status",
     "trace_replayTransaction",
+    "starknet_call",
+    "starknet_getStorageAt",
+    "starknet_blockNumber",
+    "starknet_getEvents",
+    "starknet_getTransactionReceipt",
+    "starknet_addInvokeTransaction",
+    "starknet_chainId",
+    "starknet_estimateFee",
+    "starknet_getNonce",
+    "starknet_getClassAt",
+    "starknet_getBlockWithTxs",
     "getBalance",
     "getSlot",
     "getAccountInfo",
@@ -57,11 +68,11 @@ def counted_samples(model: Model[Any], version: MeteredVersion, chance: Random) 
 
 
 def _calls(charge: RpcCredits, chance: Random) -> Iterator[dict[str, Any]]:
-    """Calls of every network. Only Solana's methods have no prefix; a table without any of these shows its own."""
+    """Calls of every network, by methods of its chain; a table without any of these shows its own."""
     named = tuple(method.replace("*", "x") for tier in charge.tiers for method in tier.methods)
-    known, own = ([each for each in methods if tier_of_method(charge, each)] for methods in (_METHODS, named))
     for chain in charge.chains:
-        methods = [method for method in known if ("_" in method) == (chain.chain != "solana")] or own
+        known, own = ([each for each in some if tier_of_method(charge, each, chain)] for some in (_METHODS, named))
+        methods = known or own
         for network in chain.networks:
             for method in methods:
                 failed = {"failed": True} if not chance.randrange(20) else {}

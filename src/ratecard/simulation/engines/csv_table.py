@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import duckdb
 
 from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.usage_files import literal
 
 _DELIMITERS = (",", ";", "\t", "|")
 # A file's first line as it is: with a delimiter and without a quote that any text has. One thread reads it: where order
@@ -27,7 +28,7 @@ def csv_query(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> st
         alike.setdefault(_heading(connection, file), []).append(file)
     return " UNION ALL BY NAME ".join(
         _READ.format(
-            files=", ".join(map(quoted, same)),
+            files=", ".join(quoted(literal(file)) for file in same),
             columns=", ".join(f"{quoted(name)}: 'VARCHAR'" for name in names),
             delimiter=quoted(delimiter),
         )
@@ -42,7 +43,7 @@ def quoted(text: str) -> str:
 
 def _heading(connection: duckdb.DuckDBPyConnection, file: str) -> tuple[str, tuple[str, ...]]:
     """What separates the columns of a file, and their names."""
-    line = connection.execute(_FIRST_LINE.format(file=quoted(file))).fetchone()
+    line = connection.execute(_FIRST_LINE.format(file=quoted(literal(file)))).fetchone()
     if line is None or not line[0]:
         raise SimulationError(f"{file} is empty, without a heading")
     words = str(line[0]).removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")

@@ -1,33 +1,42 @@
 """DuckDB, embedded: reads usage from files and frames, bound in memory, and spills to a folder of its own."""
 
-import tempfile
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 
 from ratecard.simulation.columns import COLUMNS, LEDGER
 from ratecard.simulation.engines.csv_table import csv_query, quoted
 from ratecard.simulation.engines.duckdb_sql import DuckDbSql, column_type
+from ratecard.simulation.engines.spill import SpillFolder
 from ratecard.simulation.engines.unreadable import readable
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.ledger_pages import are_pages, pages_to_parquet
 from ratecard.simulation.ledger_usage import Export, ledger_view
 from ratecard.simulation.plan import Plan, Usage
-from ratecard.simulation.progress import Progress, silent
+from ratecard.simulation.progress import OPENED, READ, Progress, silent, within
 from ratecard.simulation.roll_up_sql import Grouping, RollUpSql
+from ratecard.simulation.usage_files import (
+    Source,
+    Stamp,
+    Stamps,
+    files_of,
+    is_pattern,
+    is_remote,
+    literal,
+    local_stamps,
+    one_kind,
+    unchanged,
+)
+from ratecard.tables.limits import Limits
+from ratecard.words.suggest import did_you_mean
 
 DEFAULT_MEMORY = "1GB"
-_READERS = {
-    ".parquet": "read_parquet({files}, union_by_name = true)",
-    ".jsonl": "read_json({files}, union_by_name = true, format = 'newline_delimited'{columns})",
-}
-_ENDINGS = {".parquet": ".parquet", ".pq": ".parquet", ".csv": ".csv", ".tsv": ".csv"}
-_ENDINGS |= dict.fromkeys((".jsonl", ".ndjson", ".json"), ".jsonl")
-ALLOWED = "Allowed: .parquet, .csv, .jsonl, each also as .gz, a folder or a pattern of them"
 # What the columns of our own may be.
 _FITTING = {
     "number": ("integer", "decimal", "double", "text"),
@@ -35,6 +44,10 @@ _FITTING = {
     "text": ("text",),
     "url": ("text",),
 }
+# So much of a file shows how long its lines are.
+_BEGINNING = 2**18
+_NANOSECONDS = ("TIMESTAMP_NS", "TIMESTAMPTZ_NS")
+_CONVERTED = "docs/simulation.md says how to convert it"
 
 
 class Workspace:
@@ -42,12 +55,12 @@ class Workspace:
 
     def __init__(self, memory: str = DEFAULT_MEMORY) -> None:
         self._tables = 0
-        self._folder = tempfile.TemporaryDirectory(prefix="ratecard-")
+        self._folder = SpillFolder()
         self.connection = duckdb.connect()
         settings: dict[str, object] = {
             "TimeZone": "UTC",
             "memory_limit": memory,
-            "temp_directory": self._folder.name,
+            "temp_directory": str(self._folder.path),
             "preserve_insertion_order": False,
             # Nothing is kept: the work of a checkpoint would be for nobody.
             "checkpoint_threshold": "1TB",
@@ -76,12 +89,12 @@ class Workspace:
     @property
     def folder(self) -> Path:
         """Where this workspace may keep files, until it is closed."""
-        return Path(self._folder.name)
+        return self._folder.path
 
     def close(self) -> None:
         """Free the memory and remove what was spilled."""
         self.connection.close()
-        self._folder.cleanup()
+        self._folder.remove()
 
 
 def read_integers(
@@ -95,72 +108,140 @@ def read_integers(
         return connection.execute(f"SELECT {', '.join((*names, *integers))} {source}").fetchall()
 
 
-def open_usage(workspace: Workspace, usage: Any, names: Mapping[str, str]) -> Usage:
+class DuckDbUsage(NamedTuple):
+    """A usage as a view of a workspace; `source` is what it was read from, `rows` about how many it has."""
+
+    known: Usage
+    source: Source
+    workspace: Workspace
+    rows: int | None = None
+
+    def groups(self, workspace: Workspace, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
+        """Each grouping with the table of its groups, in the order of the plan; the next is read while one is used."""
+        connection = workspace.connection
+        groupings = tuple(RollUpSql(self.known, plan, DuckDbSql(), DuckDbSql()).groupings())
+        share = (READ - OPENED) / len(groupings)
+
+        def group(number: int, grouping: Grouping) -> str:
+            tell = within(progress, OPENED + share * number, OPENED + share * (number + 1), self.rows)
+            tell(f"Reading usage: {grouping.name}", connection.query_progress)
+            table = workspace.new_table("groups")
+            with readable():
+                connection.execute(f"CREATE TABLE {table} AS {grouping.query}")
+            return table
+
+        with ThreadPoolExecutor(1) as pool:
+            running = pool.submit(group, 0, groupings[0])
+            try:
+                for number, (grouping, following) in enumerate(zip_longest(groupings, groupings[1:]), 1):
+                    table = running.result()
+                    if following:
+                        running = pool.submit(group, number, following)
+                    yield grouping, table
+            except BaseException:
+                connection.interrupt()
+                raise
+
+    def counted(self, plan: Plan) -> tuple[int, int, int]:
+        """How many rows there are, how many are chosen, and how many have no instant to be chosen by."""
+        with readable():
+            query = RollUpSql(self.known, plan, DuckDbSql(), DuckDbSql()).counting()
+            found: Any = self.workspace.connection.execute(query).fetchone()
+        return tuple(int(each or 0) for each in found)  # type: ignore[return-value]
+
+
+@contextmanager
+def open_usage(
+    workspace: Workspace,
+    usage: Any,
+    names: Mapping[str, str],
+    limits: Sequence[Limits] = (),
+    progress: Progress = silent,
+) -> Iterator[DuckDbUsage]:
     """Make the view `usage` of files or a frame; `names` says where a column of ours has another name.
 
-    Raises `SimulationError` with the file or the column, and what is allowed.
+    `limits` are those of the tables under which a billing export was billed. Raises `SimulationError` with the file or
+    the column, and what is allowed; at the end also where a file is not the one any more that it was in the beginning.
     """
-    connection = workspace.connection
-    if isinstance(usage, (str, Path)) or (isinstance(usage, (list, tuple)) and usage):
-        given = [usage] if isinstance(usage, (str, Path)) else list(usage)
+    if not isinstance(usage, (str, Path)) and not (isinstance(usage, (list, tuple)) and usage):
+        _register(workspace.connection, usage)
+        yield _opened(workspace, names, Source(), limits, written=False)
+        return
+    given = [str(each) for each in ([usage] if isinstance(usage, (str, Path)) else usage)]
+    files = [file for each in given for file in _files(workspace, each)]
+    look = partial(_stamps, workspace, files)
+    before = look()
+    with unchanged(before, look):
+        kind = one_kind(files)
+        progress("Reading usage: columns", workspace.connection.query_progress)
         with readable():
-            connection.execute(f"CREATE OR REPLACE VIEW usage AS {_reading(workspace, [str(each) for each in given])}")
-    else:
-        _register(connection, usage)
+            query, rows = _reading(workspace, kind, files)
+            workspace.connection.execute(f"CREATE OR REPLACE VIEW usage AS {query}")
+        yield _opened(workspace, names, Source.of(before), limits, written=kind != ".parquet")._replace(rows=rows)
+
+
+def _opened(
+    workspace: Workspace, names: Mapping[str, str], source: Source, limits: Sequence[Limits], *, written: bool
+) -> DuckDbUsage:
+    """The view `usage` as a usage; `written`: every reading of it reads text."""
+    connection = workspace.connection
     declared, table = _described(connection, "usage"), "usage"
     if export := Export.of(tuple(declared), names):
-        table = LEDGER
-        connection.execute(f"CREATE OR REPLACE VIEW {table} AS {ledger_view(connection, export, 'usage')}")
-        declared = _described(connection, table)
+        when, table, dialect = export.named["timestamp"], LEDGER, DuckDbSql()
+        day = dialect.day(dialect.quoted(when), column_type(declared[when])[0])
+        view = ledger_view(connection, export, "usage", day, limits)
+        connection.execute(f"CREATE OR REPLACE VIEW {table} AS {view}")
+    elif (instant := names.get("timestamp", "timestamp")) in declared and declared[instant] in _NANOSECONDS:
+        table, name = "instants", DuckDbSql().quoted(instant)
+        micros = f"make_timestamp(epoch_ns({name}) // 1000)"  # casts round up, which may be the next day
+        connection.execute(f"CREATE OR REPLACE VIEW {table} AS SELECT * REPLACE ({micros} AS {name}) FROM usage")
+    declared = _described(connection, table)
     found = {name: column_type(type_) for name, type_ in declared.items()}
-    return checked_usage(found, declared, names)._replace(table=table)
+    known = checked_usage(found, declared, names)._replace(table=table)
+    if table != LEDGER:
+        known = known._replace(untyped=written or _lacks_type(connection, known))
+    rows = None if written else _count(connection, "usage")
+    return DuckDbUsage(known, source, workspace, rows)
+
+
+def _lacks_type(connection: duckdb.DuckDBPyConnection, known: Usage) -> bool:
+    """Whether some row has no type: Parquet says it without being read."""
+    if not known.has("type"):
+        return True
+    with readable():
+        type_ = DuckDbSql().quoted(known.columns["type"])
+        return bool(connection.execute(f"SELECT 1 FROM {known.table} WHERE {type_} IS NULL LIMIT 1").fetchone())
+
+
+def _count(connection: duckdb.DuckDBPyConnection, table: str) -> int:
+    with readable():
+        found: Any = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
+        return int(found[0])
 
 
 def checked_usage(found: Mapping[str, tuple[Any, int]], declared: Mapping[str, str], names: Mapping[str, str]) -> Usage:
     """Which column of a table is which of ours, each of a type that it can have. Raises `SimulationError`."""
     for name, theirs in names.items():
         if theirs not in found:
-            raise SimulationError(f"the usage has no column '{theirs}' (for {name}). It has: {', '.join(found)}")
+            near = did_you_mean(theirs, found)
+            raise SimulationError(f"the usage has no column '{theirs}' (for {name}).{near} It has: {', '.join(found)}")
     columns = {name: name for name in found} | dict(names)
-    if "type" not in columns:
-        raise SimulationError(f"the usage has no column 'type'. It has: {', '.join(found)}. Name it: --map type=COLUMN")
+    if "type" not in columns and "model" not in columns:
+        words = "and none 'model', whose type a row without one has"
+        raise SimulationError(
+            f"the usage has no column 'type', {words}. It has: {', '.join(found)}. Name it: --map type=COLUMN"
+        )
     for name, theirs in columns.items():
         expected = _FITTING[COLUMNS[name].kind] if name in COLUMNS else ()
         expected = ("timestamp", "date", "text") if name == "timestamp" else expected
         expected = ("text",) if name in ("type", "model") else expected
         if expected and found[theirs][0] not in expected:
             words = f"column '{theirs}' is {declared[theirs]}, and {name} can be {' or '.join(expected)}"
+            words += f". Seconds since 1970 are not read: {_CONVERTED}" if name == "timestamp" else ""
             raise SimulationError(words)
     return Usage(
         columns, {name: type_ for name, (type_, _) in found.items()}, {name: s for name, (_, s) in found.items()}
     )
-
-
-def groups(
-    workspace: Workspace, usage: Usage, plan: Plan, progress: Progress = silent
-) -> Generator[tuple[Grouping, str]]:
-    """Each grouping with the table of its groups, in the order of the plan; the next is read while one is worked on."""
-    connection = workspace.connection
-
-    def group(grouping: Grouping) -> str:
-        progress(f"Reading usage: {grouping.name}", connection.query_progress)
-        table = workspace.new_table("groups")
-        with readable():
-            connection.execute(f"CREATE TABLE {table} AS {grouping.query}")
-        return table
-
-    groupings = tuple(RollUpSql(usage, plan, DuckDbSql(), DuckDbSql()).groupings())
-    with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(group, groupings[0])
-        try:
-            for grouping, following in zip_longest(groupings, groupings[1:]):
-                table = running.result()
-                if following:
-                    running = pool.submit(group, following)
-                yield grouping, table
-        except BaseException:
-            connection.interrupt()
-            raise
 
 
 def _described(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
@@ -169,53 +250,73 @@ def _described(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, s
         return {name: type_ for name, type_, *_ in connection.execute(f"DESCRIBE {table}").fetchall()}
 
 
-def _reading(workspace: Workspace, given: Sequence[str]) -> str:
-    connection, files = workspace.connection, [file for each in given for file in files_of(each)]
-    kinds = {kind_of(file) for file in files}
-    if len(kinds) > 1:
-        raise SimulationError(f"the usage has files of {len(kinds)} kinds: {', '.join(sorted(kinds))}. Give one kind")
-    kind = kinds.pop()
-    if kind == ".jsonl" and are_pages(files[0]):
-        kind, files = ".parquet", pages_to_parquet(files, workspace.folder)
-    if kind == ".csv":
-        return csv_query(connection, files)
-    listed = "[" + ", ".join(map(quoted, files)) + "]"
-    columns = ""
-    if kind == ".jsonl":  # numbers keep their digits: every value is read as the text that it is written as
-        query = f"DESCRIBE SELECT * FROM {_READERS[kind].format(files=listed, columns='')}"
-        words = (f"{quoted(name)}: 'VARCHAR'" for name, *_ in connection.execute(query).fetchall())
-        columns = f", columns = {{{', '.join(words)}}}"
-    return f"SELECT * FROM {_READERS[kind].format(files=listed, columns=columns)}"
-
-
-def files_of(given: str) -> Iterator[str]:
-    """The files that a file, a folder or a pattern means; an address of a remote storage as it is."""
-    path = Path(given)
-    if "://" in given:
-        yield given
-    elif path.is_dir():
-        found = sorted(str(each) for each in path.rglob("*") if each.is_file() and not each.name.startswith((".", "_")))
-        if not found:
-            raise SimulationError(f"the folder {given} holds no files. {ALLOWED}")
-        yield from found
-    elif path.is_file():
+def _files(workspace: Workspace, given: str) -> Iterator[str]:
+    """The files that a place means; a pattern of a storage is looked up there, any other address is one file."""
+    if not is_remote(given):
+        yield from files_of(given)
+    elif not is_pattern(given):
         yield given
     else:
-        anchor = Path(path.anchor)
-        pattern = str(path.relative_to(anchor)) if path.anchor else given
-        found = sorted(str(each) for each in anchor.glob(pattern)) if any(mark in given for mark in "*?[") else []
+        with readable():
+            found = workspace.connection.execute("SELECT file FROM glob(?) ORDER BY file", [given]).fetchall()
         if not found:
             raise SimulationError(f"there is no file {given}")
-        yield from found
+        yield from (file for (file,) in found)
 
 
-def kind_of(file: str) -> str:
-    """What a file is by its ending. Raises `SimulationError` for an ending that no usage has."""
-    suffixes = [suffix for suffix in Path(file.partition("?")[0]).suffixes if suffix not in (".gz", ".zst")]
-    kind = _ENDINGS.get(suffixes[-1].lower() if suffixes else "")
-    if kind is None:
-        raise SimulationError(f"{file} is not a usage table. {ALLOWED}")
-    return kind
+def _stamps(workspace: Workspace, files: Sequence[str]) -> Stamps:
+    """What files are known by; of a storage only size and time of the last change, which is all that DuckDB tells."""
+    found = local_stamps(file for file in files if not is_remote(file))
+    if remote := sorted({file for file in files if is_remote(file)}):
+        query = f"SELECT filename, size, last_modified::VARCHAR FROM read_blob({_listed(remote)})"
+        with readable():
+            for file, size, changed in workspace.connection.execute(query).fetchall():
+                found[file] = Stamp(size, changed or "", "")
+    return found
+
+
+def _listed(files: Sequence[str]) -> str:
+    return "[" + ", ".join(quoted(literal(file)) for file in files) + "]"
+
+
+def _reading(workspace: Workspace, kind: str, files: Sequence[str]) -> tuple[str, int | None]:
+    """The query that reads files of a kind, and about how many rows it gives, where that can be known."""
+    connection = workspace.connection
+    if kind == ".jsonl" and not is_remote(files[0]) and are_pages(files[0]):
+        kind, files = ".parquet", pages_to_parquet(files, workspace.folder)
+    if kind == ".csv":
+        return csv_query(connection, files), _lines(files)
+    if kind == ".parquet":
+        return f"SELECT * FROM read_parquet({_listed(files)}, union_by_name = true)", None
+    counts = _names_in_json(connection, files)
+    # Numbers keep their digits: every value is read as the text that it is written as.
+    columns = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in counts)
+    how = f"format = 'newline_delimited', records = true, columns = {{{columns}}}"
+    return f"SELECT * FROM read_json({_listed(files)}, {how})", max(counts.values())
+
+
+def _names_in_json(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> dict[str, int]:
+    """Every name in JSON lines, in whichever row it begins, and how many rows have it. Raises `SimulationError`."""
+    query = f"SELECT unnest(json_keys(json)) AS name, count(*) FROM read_ndjson_objects({_listed(files)}) GROUP BY 1"
+    found = dict(sorted(connection.execute(query).fetchall()))
+    if not found:
+        raise SimulationError(f"{files[0]}: no line holds an object")
+    alike: dict[str, str] = {}
+    for name in found:
+        if (other := alike.setdefault(name.casefold(), name)) != name:
+            raise SimulationError(f"the columns '{other}' and '{name}' differ in capitals alone: give them two names")
+    return found
+
+
+def _lines(files: Sequence[str]) -> int | None:
+    """About how many lines files have: as many as their bytes hold lines like the first ones."""
+    first = Path(files[0])
+    if is_remote(files[0]) or first.suffix in (".gz", ".zst"):
+        return None
+    with first.open("rb") as opened:
+        beginning = opened.read(_BEGINNING)
+    total = sum(stamp.bytes for stamp in local_stamps(files).values())
+    return total * beginning.count(b"\n") // max(len(beginning), 1)
 
 
 def _register(connection: duckdb.DuckDBPyConnection, frame: Any) -> None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from ratecard.simulation.dialect import ANY_URL, COUNT, INSTANT, URL, ColumnType
+from ratecard.simulation.dialect import ANY_URL, COUNT, INSTANT, NUMBER, URL, ColumnType
 
 # Up to here every whole number has a double of its own.
 _EXACT_DOUBLE = 2**53
@@ -59,6 +59,15 @@ class DuckDbSql:
 
     def digits(self, column: str) -> str:
         return self.text(column)
+
+    def number(self, column: str, type_: ColumnType) -> str:
+        if type_ == "double":
+            return f"CAST({column} AS DOUBLE)"
+        number = f"TRY_CAST({column} AS DECIMAL(38, 18))"
+        return f"CASE WHEN regexp_full_match({column}, '{NUMBER}') THEN {number} END" if type_ == "text" else number
+
+    def literal(self, text: str) -> str:
+        return "'{}'".format(text.replace("'", "''"))
 
     def total(self, number: str, condition: str, places: int) -> str:
         if (

@@ -2,6 +2,7 @@
 
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
@@ -10,14 +11,15 @@ import pyarrow
 from ratecard.simulation.columns import LAYOUTS
 from ratecard.simulation.engines.duckdb_engine import Workspace, checked_usage
 from ratecard.simulation.engines.duckdb_sql import DuckDbSql
-from ratecard.simulation.engines.spark_files import UNREADABLE, read
+from ratecard.simulation.engines.spark_files import UNREADABLE, named_stamps, read, stamps
 from ratecard.simulation.engines.spark_session import failures, is_spark_frame, proven, spark_session
 from ratecard.simulation.engines.spark_sql import SparkSql, column_type
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.ledger_usage import Export
-from ratecard.simulation.plan import GIVEN, OTHERS, Plan, Usage, parts_of
-from ratecard.simulation.progress import Progress, silent
+from ratecard.simulation.plan import GIVEN, Plan, Usage
+from ratecard.simulation.progress import OPENED, READ, Progress, silent, within
 from ratecard.simulation.roll_up_sql import Grouping, RollUpSql, sum_of
+from ratecard.simulation.usage_files import Source, Stamps, unchanged
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -27,31 +29,36 @@ _TIMED, _SECONDS = next((name, layout.quantities[0]) for name, layout in LAYOUTS
 
 
 class SparkUsage(NamedTuple):
-    """A usage as a view of a session."""
+    """A usage as a view of a session; `source` is what it is read from."""
 
     known: Usage
+    source: Source
     session: "SparkSession"
 
     def groups(self, workspace: Workspace, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
         """Each grouping that has rows, with the table of its groups."""
-        connection, present = workspace.connection, self._types()
-        for grouping in RollUpSql(self.known, plan, SparkSql(), DuckDbSql()).groupings():
-            if grouping.name not in present:
-                continue
-            progress(f"Reading usage: {grouping.name}", None)
+        connection, jobs = workspace.connection, Jobs(self.session)
+        within(progress, OPENED, OPENED + 1)("Reading usage: types", jobs)
+        # That some row has no type is known only now; of all others the types are read as they are.
+        typed = RollUpSql(self.known._replace(untyped=self.known.has("model")), plan, SparkSql(), DuckDbSql())
+        present = self._asked(typed.parts()).to_pylist()
+        names, untyped = {each["name"] for each in present}, any(each["untyped"] for each in present)
+        known = self.known._replace(untyped=untyped)
+        groupings = [each for each in RollUpSql(known, plan, SparkSql(), DuckDbSql()).groupings() if each.name in names]
+        first, share = OPENED + 1, (READ - OPENED - 1) / max(len(groupings), 1)
+        for number, grouping in enumerate(groupings):
+            tell = within(progress, first + share * number, first + share * (number + 1))
+            tell(f"Reading usage: {grouping.name}", jobs)
             groups, table = self._asked(grouping.query), workspace.new_table("groups")
             connection.register("groups", groups)
             connection.execute(f"CREATE TABLE {table} AS {_with_texts(groups.schema)}")
             connection.unregister("groups")
             yield grouping, table
 
-    def _types(self) -> set[str]:
-        """The names of the queries for which there are rows: no job is made for another."""
-        parts, type_ = parts_of(self.known.layouts), SparkSql().quoted(self.known.columns["type"])
-        listed = {name: ", ".join(map(repr, types)) for name, types in parts.items() if name != OTHERS}
-        whens = "".join(f" WHEN {type_} IN ({types}) THEN '{name}'" for name, types in listed.items())
-        query = f"SELECT DISTINCT CASE{whens} ELSE '{OTHERS}' END AS name FROM {self.known.table}"
-        return set(self._asked(query)["name"].to_pylist())
+    def counted(self, plan: Plan) -> tuple[int, int, int]:
+        """How many rows there are, how many are chosen, and how many have no instant to be chosen by."""
+        (found,) = self._asked(RollUpSql(self.known, plan, SparkSql(), DuckDbSql()).counting()).to_pylist()
+        return int(found["found"] or 0), int(found["chosen"] or 0), int(found["undated"] or 0)
 
     def _asked(self, query: str) -> pyarrow.Table:
         with failures(UNREADABLE):
@@ -59,19 +66,34 @@ class SparkUsage(NamedTuple):
 
 
 @contextmanager
-def open_usage(usage: Any, names: Mapping[str, str], master: str | None = None) -> Iterator[SparkUsage]:
+def open_usage(
+    usage: Any, names: Mapping[str, str], master: str | None = None, progress: Progress = silent
+) -> Iterator[SparkUsage]:
     """The usage of a Spark frame, in its own session, or of paths and tables that a session of ours reads.
 
-    `names` says where a column of ours has another name. Raises `SimulationError` with the column, and what is allowed.
+    `names` says where a column of ours has another name. Raises `SimulationError` with the column, and what is allowed;
+    at the end also where a file is not the one any more that it was in the beginning.
     """
     with ExitStack() as stack:
+        progress("Reading usage: columns", None)
+        named: Stamps = {}
         if is_spark_frame(usage):
             if master:
                 raise SimulationError(f"a Spark frame has a session of its own; leave out the master {master}")
             frame, session = usage, proven(usage.sparkSession)
         else:
             session = stack.enter_context(spark_session(master))
+            named = named_stamps(usage)
             frame = read(session, usage)
+        with failures(UNREADABLE):
+            files = sorted(set(frame.inputFiles()))
+        look = partial(stamps, session, files)
+        seen = look()
+        if not is_spark_frame(usage) and seen.keys() - named.keys():
+            # The columns are those of files that may have been others before they were looked at.
+            frame = read(session, usage)
+        before = {**seen, **{file: stamp for file, stamp in named.items() if file in seen}}
+        stack.enter_context(unchanged(before, look))
         view = f"ratecard_{uuid4().hex}"
         with failures(UNREADABLE):
             declared = {field.name: field.dataType.simpleString() for field in frame.schema}
@@ -81,7 +103,25 @@ def open_usage(usage: Any, names: Mapping[str, str], master: str | None = None) 
             raise SimulationError("a billing export is rated by DuckDB; leave out engine spark, and give its files")
         found = {name: column_type(type_) for name, type_ in declared.items()}
         known = checked_usage(found, {name: type_.upper() for name, type_ in declared.items()}, names)
-        yield SparkUsage(known._replace(table=view), session)
+        known = known._replace(table=view, untyped=known.has("model"))
+        yield SparkUsage(known, Source.of(before), session)
+
+
+class Jobs:
+    """How far the stages of a session are that run now, in percent of their tasks."""
+
+    def __init__(self, session: "SparkSession") -> None:
+        # A session of Spark Connect does not know its jobs.
+        context = getattr(session, "_sc", None)
+        self._tracker = context.statusTracker() if context is not None else None
+
+    def __call__(self) -> float:
+        """The percent, negative where it is not known."""
+        if self._tracker is None:
+            return -1.0
+        stages = [self._tracker.getStageInfo(each) for each in self._tracker.getActiveStageIds()]
+        tasks = sum(each.numTasks for each in stages if each)
+        return 100.0 * sum(each.numCompletedTasks for each in stages if each) / tasks if tasks else -1.0
 
 
 def _with_texts(schema: pyarrow.Schema) -> str:

@@ -1,18 +1,33 @@
 """What Spark reads and writes by itself: paths of any storage that it knows, and tables by their names."""
 
+import os
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+from urllib.request import url2pathname
 
 import pyarrow
 
-from ratecard.simulation.engines.duckdb_engine import files_of, kind_of
 from ratecard.simulation.engines.spark_session import failures, spark_session
 from ratecard.simulation.engines.spark_sql import SparkSql
 from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.usage_files import (
+    Stamp,
+    Stamps,
+    files_of,
+    is_workbook,
+    kind_of,
+    local_stamps,
+    one_kind,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+# What Spark says of such a column of Parquet.
+_NANOSECONDS = "TIMESTAMP(NANOS"
 UNREADABLE = "the usage cannot be read"
 
 
@@ -21,35 +36,98 @@ def read(session: "SparkSession", usage: Any) -> "DataFrame":
     given = usage if isinstance(usage, (list, tuple)) else [usage]
     if not given or not all(isinstance(each, (str, Path)) for each in given):
         raise SimulationError(f"usage is {type(usage).__name__}, and Spark reads paths, tables, or a frame of its own")
+    try:
+        with failures(UNREADABLE):
+            frame, *others = (_one(session, str(each)) for each in given)
+            for other in others:
+                frame = frame.unionByName(other, allowMissingColumns=True)
+            return frame
+    except SimulationError as error:
+        if _NANOSECONDS not in str(error):
+            raise
+        words = "a column has nanoseconds, which Spark does not read. Write it in microseconds, or read it with DuckDB"
+        raise SimulationError(f"{UNREADABLE}: {words}") from error
+
+
+def named_stamps(usage: Any) -> Stamps:
+    """What the files of this machine are known by that a usage names, before anything of them is read."""
+    given = [str(each) for each in (usage if isinstance(usage, (list, tuple)) else [usage])]
+    places = (each.removeprefix("file://") for each in given if isinstance(usage, (str, Path, list, tuple)))
+    files = (file for place in places if os.path.lexists(place) for file in files_of(place))
+    return local_stamps(os.path.abspath(file) for file in files)  # noqa: PTH100 (links stay as they are)
+
+
+def stamps(session: "SparkSession", files: Sequence[str]) -> Stamps:
+    """What files that Spark has listed are known by: this machine's own as everywhere, others by their storage."""
+    places = {file: url2pathname(urlsplit(file).path) for file in files if urlsplit(file).scheme == "file"}
+    local = local_stamps(places.values())
+    found = {place: local[place] for place in places.values() if place in local}
+    others = [file for file, place in places.items() if place not in local]
+    others += [file for file in files if file not in places]
+    return {**found, **(_stored(session, others) if others else {})}
+
+
+def _stored(session: "SparkSession", files: Sequence[str]) -> Mapping[str, Stamp]:
+    """The same of files of a storage: by one list a folder, with the ETag where the storage has one."""
+    jvm, wanted, found = getattr(session, "_jvm", None), set(files), dict[str, Stamp]()
+    if jvm is None:  # Spark Connect: what its own source of files says, without their contents
+        frame = session.read.format("binaryFile").load([_escaped(unquote(file)) for file in files])
+        with failures(UNREADABLE):
+            rows = frame.select("path", "length", "modificationTime").collect()
+        return {row["path"]: Stamp(row["length"], str(row["modificationTime"]), "") for row in rows}
+    configuration = session.sparkContext._jsc.hadoopConfiguration()
     with failures(UNREADABLE):
-        frame, *others = (_one(session, str(each)) for each in given)
-        for other in others:
-            frame = frame.unionByName(other, allowMissingColumns=True)
-        return frame
+        for folder in sorted({file.rpartition("/")[0] for file in files}):
+            path = jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(f"{folder}/"))
+            if not path.getFileSystem(configuration).exists(path):
+                continue
+            for status in path.getFileSystem(configuration).listStatus(path):
+                if (place := status.getPath().toUri().toString()) in wanted:
+                    found[place] = Stamp(status.getLen(), str(status.getModificationTime()), _etag(status))
+    return found
+
+
+def _etag(status: Any) -> str:
+    from py4j.protocol import Py4JError
+
+    try:
+        return str(status.getEtag() or "")
+    except Py4JError:  # not every storage has one
+        return ""
 
 
 def _one(session: "SparkSession", given: str) -> "DataFrame":
     """A path by its ending; without one, a folder in Spark's default format, or a table by its name."""
-    path = Path(given)
-    kinds = sorted({kind_of(file) for file in files_of(given)}) if path.is_dir() else [_kind(path)]
-    if len(kinds) > 1:
-        raise SimulationError(f"the usage has files of {len(kinds)} kinds: {', '.join(map(str, kinds))}. Give one kind")
-    reader = session.read.option("mode", "FAILFAST")
-    match kinds[0]:
+    path = Path(given.removeprefix("file://"))
+    kind = one_kind(list(files_of(given))) if path.is_dir() else _kind(given)
+    reader, place = session.read.option("mode", "FAILFAST"), _named(given)
+    match kind:
         case ".parquet":
-            return reader.option("mergeSchema", True).parquet(given)
+            return reader.option("mergeSchema", True).parquet(place)
         case ".csv":
             separator = "\t" if ".tsv" in path.suffixes else ","
-            return reader.csv(given, sep=separator, header=True, enforceSchema=False, escape='"', multiLine=True)
+            return reader.csv(place, sep=separator, header=True, enforceSchema=False, escape='"', multiLine=True)
         case ".jsonl":  # numbers keep their digits: every value is read as the text that it is written as
-            return reader.json(given, primitivesAsString=True)
-    return reader.load(given) if "/" in given else session.table(given)
+            return reader.json(place, primitivesAsString=True)
+    return reader.load(place) if "/" in given else session.table(given)
 
 
-def _kind(path: Path) -> str | None:
+def _named(given: str) -> str:
+    """A path, written so that Spark does not take the name of a file for a pattern."""
+    return _escaped(given) if os.path.lexists(given.removeprefix("file://")) else given
+
+
+def _escaped(name: str) -> str:
+    return re.sub(r"[*?\[\]{}\\]", r"\\\g<0>", name)
+
+
+def _kind(given: str) -> str | None:
+    """What a path is by its ending; None for one that has none, and for a table."""
     try:
-        return kind_of(path.name.replace("?", "_"))
+        return kind_of(given.replace("?", "_"))
     except SimulationError:
+        if is_workbook(given):
+            raise
         return None
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from ratecard.simulation.dialect import ANY_URL, COUNT, INSTANT, URL, ColumnType
+from ratecard.simulation.dialect import ANY_URL, COUNT, INSTANT, NUMBER, URL, ColumnType
 
 # A decimal of at most 15 digits is the shortest text of the double nearest to it, and no other such decimal is near.
 _SHORT = "DECIMAL(15, 6)"
@@ -65,6 +65,15 @@ class SparkSql:
 
     def digits(self, column: str) -> str:
         return f"CAST({column} AS STRING)"
+
+    def number(self, column: str, type_: ColumnType) -> str:
+        if type_ == "double":
+            return f"CAST({column} AS DOUBLE)"
+        number = f"try_cast({column} AS {_WIDE})"
+        return f"CASE WHEN {_matches(column, NUMBER)} THEN {number} END" if type_ == "text" else number
+
+    def literal(self, text: str) -> str:
+        return "'{}'".format(text.replace("\\", "\\\\").replace("'", "\\'"))
 
     def total(self, number: str, condition: str, places: int) -> str:
         type_ = f"DECIMAL(38, {places})"

@@ -56,17 +56,19 @@ def revenue_by_day(report: Report) -> Chart:
 def change_by_model(report: Report, candidate: int) -> Chart:
     """A bar for each model that changes most."""
     table = changing_most(report, "model", _MODELS, candidate)
-    changes = changes_of(table)
-    names = [str(row[0]) for row in table.rows]
-    bars = {"type": "bar", "orientation": "h", "y": _labels(names), "marker": {"color": _colours(changes)}}
+    bars = list(zip([str(row[0]) for row in table.rows], changes_of(table), strict=True))
+    return bar_chart(report, "Change by model", "The models that change most.", bars, _colours(changes_of(table)))
+
+
+def bar_chart(
+    report: Report, title: str, note: str, bars: Sequence[tuple[str, Decimal]], colours: Sequence[str] | str = _QUIET
+) -> Chart:
+    """A bar for each name, the first one at the top."""
+    names = [name for name, _ in bars]
+    drawn = {"type": "bar", "orientation": "h", "y": _labels(names), "marker": {"color": colours}}
     layout = {"xaxis": _money_axis(report.figures), "yaxis": _label_axis()}
-    return Chart(
-        "Change by model",
-        "The models that change most.",
-        _height(names),
-        [bars | _points(report, "x", changes)],
-        layout,
-    )
+    points = _points(report, "x", [amount for _, amount in bars])
+    return Chart(title, note, _height(names), [drawn | points], layout)
 
 
 def customers_chart(report: Report, customers: Customers) -> Chart:

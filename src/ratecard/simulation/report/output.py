@@ -10,6 +10,7 @@ from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.report.document import write_json
 from ratecard.simulation.report.groups_file import write_csv, write_parquet
 from ratecard.simulation.report.page import write_page
+from ratecard.simulation.report.place import beside
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.spreadsheet import write_spreadsheet
 
@@ -35,17 +36,16 @@ def write(report: Report, paths: Sequence[Path]) -> None:
     path = Path()
     try:
         for path in paths:
-            target = path.resolve()
-            made[target] = beside = target.with_name(f".{target.name}.{os.getpid()}.new")
-            WRITERS[path.suffix.lower()](report, beside)
-            _keep(beside)
-        for target, beside in made.items():
-            beside.replace(target)
+            made[path.resolve()] = place = beside(path)
+            WRITERS[path.suffix.lower()](report, place)
+            _keep(place)
+        for target, place in made.items():
+            place.replace(target)
     except (OSError, duckdb.Error) as error:
         raise SimulationError(f"{path} cannot be written: {_reason(error)}. No report is written") from None
     finally:
-        for beside in made.values():
-            beside.unlink(missing_ok=True)
+        for place in made.values():
+            place.unlink(missing_ok=True)
 
 
 def _keep(path: Path) -> None:

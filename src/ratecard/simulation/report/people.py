@@ -1,6 +1,6 @@
 """Winners and losers, and the rows that have no price."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ratecard.simulation.customers import Customers
@@ -9,7 +9,7 @@ from ratecard.simulation.report.breakdown import NOTHING, columns_of, values_of
 from ratecard.simulation.report.report import Report, share_of_prices
 from ratecard.simulation.report.table import Column, Kind, Table, Value
 from ratecard.simulation.row import Row
-from ratecard.words.money import EXACT
+from ratecard.words.money import EXACT, round_half_up
 
 
 class Counts(NamedTuple):
@@ -35,6 +35,18 @@ def winners_table(report: Report, customers: Customers) -> Table:
 def losers_table(report: Report, customers: Customers) -> Table:
     """The customers who pay more, the greatest change first."""
     return _table(report, customers, "Losers: they pay more", customers.losers)
+
+
+def beyond_table(report: Report, candidate: int, rows: Sequence[Row]) -> Table:
+    """Customers whose payments rise by more than a limit, in the order given."""
+    places = report.figures.places
+
+    def values(row: Row) -> tuple[Value, ...]:
+        pair = [round_half_up(amount, places) for amount in row.both(candidate)]
+        name = NOTHING if row.key[0] is None else row.key[0]
+        return (*values_of(pair, [share_of_prices(row, candidate)]), name)
+
+    return Table("Beyond the limit", (*columns_of(report, [candidate]), Column("Customer")), tuple(map(values, rows)))
 
 
 def customers_table(report: Report, customers: Customers) -> Table:

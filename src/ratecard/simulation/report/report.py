@@ -69,7 +69,8 @@ class Report:
     def names(self) -> tuple[str, ...]:
         """What each side is called in headings: a file by its name alone, as long as no other has the same."""
         labels = [side.label for side in self.simulation.sides[1:]]
-        short = [Path(label).name if "/" in label else label for label in labels]
+        # Of a stack of candidates, each file.
+        short = ["+".join(Path(part).name for part in label.split("+")) if "/" in label else label for label in labels]
         return (CURRENT, *(one if short.count(one) == 1 else label for one, label in zip(short, labels, strict=True)))
 
     @property

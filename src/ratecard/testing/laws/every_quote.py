@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from ratecard.testing.case import Case, expect
 from ratecard.testing.laws.law import Law, any_case, of_type
 from ratecard.testing.request import json_text
+from ratecard.words.errors import QuoteError
 from ratecard.words.money import plain
 
 _METERED = ("text", "embedding", "image", "edit", "upscale", "speech", "transcription", "music", "rpc")
@@ -61,13 +62,31 @@ def the_total_is_rounded_once(case: Case, data: st.DataObject) -> None:
 
 
 def extra_keys_and_order_change_nothing(case: Case, data: st.DataObject) -> None:
-    """Keys that the API does not know, the order of keys, and JSON instead of a mapping change no quote."""
+    """Unknown keys of a body, `metadata` of a usage, the order of keys, and JSON for a mapping change no price."""
     asked = case.ask(data.draw(case.requests))
-    body: dict[str, Any] = {**asked.request.body, **data.draw(_FURTHER)}
-    turned = dict(data.draw(st.permutations(list(body.items()))))
+    further: dict[str, Any] = data.draw(_FURTHER)
+    ignored = (*asked.quote.ignored, *sorted(further))
+    if "type" in asked.request.body:  # a usage
+        further, ignored = {"metadata": further}, asked.quote.ignored
+    turned = dict(data.draw(st.permutations(list({**asked.request.body, **further}.items()))))
     for form in (turned, json_text(turned).encode()):
         again = case.ask(asked.request, form)
-        expect(again.quote == asked.quote, f"Asked as {json_text(turned)}, it is another quote", asked, again)
+        same = again.quote._replace(ignored=()) == asked.quote._replace(ignored=())
+        expect(same, f"Asked as {json_text(turned)}, it is another quote", asked, again)
+        known, listed = again.quote.ignored[: len(asked.quote.ignored)], again.quote.ignored
+        expect((*known, *sorted(listed[len(known) :])) == ignored, f"Named as ignored: {', '.join(listed)}", again)
+
+
+def an_unknown_key_of_a_usage_is_refused(case: Case, data: st.DataObject) -> None:
+    """A usage with a key that is not of its type is refused as a whole: what was meant by it is not assumed."""
+    asked = case.ask(data.draw(case.requests))
+    try:
+        case.prices.rate({**asked.request.body, "x-count": 10})
+    except QuoteError as refusal:
+        told = [message for path, message in refusal.problems if not path]
+        expect(any("'x-count'" in message for message in told), f"It is refused otherwise: {refusal}", asked)
+    else:
+        expect(False, "A usage with the key 'x-count' is charged", asked)
 
 
 def the_answer_has_the_digits_of_the_total(case: Case, data: st.DataObject) -> None:
@@ -86,5 +105,6 @@ LAWS = (
     Law(a_line_is_quantity_times_rate, any_case),
     Law(the_total_is_rounded_once, any_case),
     Law(extra_keys_and_order_change_nothing, of_type("video", *_METERED)),
+    Law(an_unknown_key_of_a_usage_is_refused, of_type(*_METERED)),
     Law(the_answer_has_the_digits_of_the_total, any_case),
 )

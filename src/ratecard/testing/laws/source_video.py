@@ -1,6 +1,7 @@
 """Laws of videos that are processed: upscaling by tier and frame rate, interpolation, slow motion."""
 
 from fractions import Fraction
+from itertools import product
 from math import ceil
 from typing import Any
 
@@ -59,12 +60,15 @@ def a_tier_holds_its_upper_edge(case: Case, data: st.DataObject) -> None:
     expect(_line(asked, charge).source in fitting, f"A height of {height} belongs to the tier up_to: {tier}", asked)
 
 
-def an_unknown_height_is_never_cheaper(case: Case, data: st.DataObject) -> None:
-    """A source video of unknown height costs at least as much as one that is known."""
+def an_unknown_source_is_never_cheaper(case: Case, data: st.DataObject) -> None:
+    """A source video of unknown height, frame rate or both costs at least as much as one that is known."""
     body, source = data.draw(case.requests).body, data.draw(sources_of(case.offer))
     known = case.ask(Request(body, source))
-    unknown = case.ask(Request(body, SourceVideo(source.seconds, None, None, source.fps)))
-    expect(known.exact <= unknown.exact, "Without its height it is cheaper", known, unknown)
+    # Without a frame rate an interpolation has no price, unless one is asked for.
+    rates = [source.fps, None] if "target_fps" in body or not case.charges(InterpolationRate) else [source.fps]
+    for height, fps in product((source.height, None), rates):
+        unknown = case.ask(Request(body, SourceVideo(source.seconds, None, height, fps)))
+        expect(known.exact <= unknown.exact, "What is unknown of its source makes it cheaper", known, unknown)
 
 
 def _in_proportion(case: Case, data: st.DataObject, name: str, values: st.SearchStrategy[int]) -> None:
@@ -103,5 +107,5 @@ LAWS = (
     Law(interpolation_is_linear_in_the_frame_rate, _INTERPOLATED),
     Law(slow_motion_multiplies, _INTERPOLATED),
     Law(a_tier_holds_its_upper_edge, _PROCESSED),
-    Law(an_unknown_height_is_never_cheaper, _PROCESSED),
+    Law(an_unknown_source_is_never_cheaper, _PROCESSED),
 )

@@ -10,7 +10,7 @@ from ratecard.tables.rate import Rate
 from ratecard.testing.case import Case, expect
 from ratecard.testing.laws.law import Law, charged_by
 from ratecard.testing.request import Request
-from ratecard.testing.token_usages import DETAILS, token_usages, tokens_of
+from ratecard.testing.token_usages import DETAILS, in_any_dialect, token_usages, tokens_of
 
 
 def every_token_is_charged_once(case: Case, data: st.DataObject) -> None:
@@ -31,6 +31,15 @@ def the_whole_prompt_chooses_one_tier(case: Case, data: st.DataObject) -> None:
     expect(sources == expected, f"The tier says {', '.join(expected) or 'nothing'}", asked)
 
 
+def every_dialect_costs_the_same(case: Case, data: st.DataObject) -> None:
+    """The same tokens cost the same in the words of every provider, whatever it says beside them that costs nothing."""
+    asked = case.ask(data.draw(_tokens(case)))
+    tokens = asked.request.body["usage"]
+    said = data.draw(in_any_dialect(tokens, embedding=case.found.type == "embedding"))
+    again = case.ask(asked.request.with_fields(usage=said))
+    expect(again.quote == asked.quote, "In another dialect it is another quote", asked, again)
+
+
 def a_search_adds_its_own_price(case: Case, data: st.DataObject) -> None:
     """Searches add the rate of their table for each, and nothing else: never a thousand times as much."""
     plain = case.ask(data.draw(_tokens(case)))
@@ -46,11 +55,20 @@ def a_search_adds_its_own_price(case: Case, data: st.DataObject) -> None:
 
 
 def an_estimate_holds_what_it_will_cost(case: Case, data: st.DataObject) -> None:
-    """Tokens cost no less than the least and no more than the most that was estimated for them."""
-    asked = case.ask(data.draw(_tokens(case)))
-    usage = asked.request.body["usage"]
-    prompt, completion = usage["prompt_tokens"], usage["completion_tokens"]
-    estimate = case.prices.estimate_text(case.model, prompt_tokens=prompt, max_completion_tokens=completion)
+    """A request costs no less than the least and no more than the most that was estimated, searches included."""
+    asked = case.ask(data.draw(case.requests))
+    body = asked.request.body
+    # Where nothing counts a search, at most one is billed; a result of X search is billed only if it is counted.
+    counts: dict[str, Any] = {"x_search_results": 0} | {
+        field: body[field] for field, _ in SEARCHES.values() if field in body
+    }
+    estimate = case.prices.estimate_text(
+        case.model,
+        prompt_tokens=body["usage"]["prompt_tokens"],
+        max_completion_tokens=body["usage"]["completion_tokens"],
+        service_parameters=body.get("service_parameters"),
+        **counts,
+    )
     within = estimate.lowest <= asked.quote.exact <= estimate.highest
     expect(within, f"Estimated: {estimate.lowest} to {estimate.highest}", asked)
 
@@ -85,6 +103,7 @@ _BY_TOKEN = charged_by("tokens")
 LAWS = (
     Law(every_token_is_charged_once, _BY_TOKEN),
     Law(the_whole_prompt_chooses_one_tier, _BY_TOKEN),
+    Law(every_dialect_costs_the_same, _BY_TOKEN),
     Law(a_search_adds_its_own_price, _searches),
     Law(an_estimate_holds_what_it_will_cost, lambda case: case.found.type == "text"),
 )

@@ -1,0 +1,73 @@
+"""The schema of a ledger's database: checked when it is opened, made where there is none, migrated where it is old."""
+
+from contextlib import suppress
+
+from sqlalchemy import Connection, Engine, insert, inspect, select, text
+
+from ratecard.ledger.errors import LedgerError
+from ratecard.ledger.sql_tables import ACCOUNTS, ENTRIES, METADATA, REQUESTS, SCHEMA
+
+# 1 was written by releases that did not note it: all rows were in US dollars, and the price had the column
+# `price_per_unit_usd`. Older code fails on the new column instead of writing dollars that are not.
+CURRENT, _UNNOTED = 2, 1
+_WITHOUT_NOTE = {table.name for table in (ACCOUNTS, REQUESTS, ENTRIES)}
+_BEFORE_2 = "price_per_unit_usd"
+# The one lock in a PostgreSQL database for whoever makes or migrates a ledger there.
+_LOCK = 0x7261_7465_6361_7264
+_FIX = "Open it with the release that wrote it, or restore a backup; a ledger of your own needs an empty database"
+
+
+def prepare(engine: Engine) -> None:
+    """Make or migrate the tables where they are not of this release: all or none, and by one process only.
+
+    Raises `LedgerError` for a schema of a newer release, and for one that is not a ledger's.
+    """
+    # Nothing is written or waited for where all is well. Anything else is judged under the lock: another process may be
+    # migrating between one look and the next.
+    with engine.connect() as connection, suppress(LedgerError):
+        if _version(connection) == CURRENT:
+            return
+    with engine.connect() as connection:
+        _take_lock(connection)
+        found = _version(connection)  # another process may have been quicker
+        if found == _UNNOTED:
+            connection.execute(text(f"ALTER TABLE {ENTRIES.name} RENAME COLUMN {_BEFORE_2} TO price_per_unit"))
+        if found != CURRENT:
+            METADATA.create_all(connection)
+            connection.execute(insert(SCHEMA).values(version=CURRENT))
+        connection.commit()
+
+
+def _take_lock(connection: Connection) -> None:
+    if connection.dialect.name == "sqlite":
+        # Kept in the file: readers then never wait for a writer.
+        connection.exec_driver_sql("PRAGMA journal_mode=WAL")
+        connection.exec_driver_sql("BEGIN IMMEDIATE")  # Python's own begin is too late for a table
+    else:
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+
+
+def _version(connection: Connection) -> int:
+    """The version of a database's schema; 0 where there is no ledger yet."""
+    inspector = inspect(connection)
+    tables = set(inspector.get_table_names())
+    if SCHEMA.name in tables:
+        named = [column["name"] for column in inspector.get_columns(SCHEMA.name)]
+        versions = list(connection.scalars(select(SCHEMA.c.version))) if named == ["version"] else []
+        if versions == [CURRENT]:
+            return CURRENT
+        if len(versions) == 1 and isinstance(versions[0], int) and versions[0] > CURRENT:
+            raise LedgerError(
+                f"the ledger's database has schema {versions[0]}, of a newer release; this one knows schema {CURRENT}. "
+                "Upgrade ratecard, or open another database. Nothing was changed"
+            )
+        words = f"{', '.join(map(str, versions)) or 'none'} in {SCHEMA.name}"
+        raise LedgerError(f"the schema of the ledger's database is not known: {words}. {_FIX}")
+    if not tables & _WITHOUT_NOTE:
+        return 0
+    if missing := sorted(_WITHOUT_NOTE - tables):
+        raise LedgerError(f"the schema of the ledger's database is not known: it has no {', '.join(missing)}. {_FIX}")
+    if _BEFORE_2 not in {column["name"] for column in inspector.get_columns(ENTRIES.name)}:
+        words = f"{ENTRIES.name} has no column {_BEFORE_2}"
+        raise LedgerError(f"the schema of the ledger's database is not known: {words}. {_FIX}")
+    return _UNNOTED

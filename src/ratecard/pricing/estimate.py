@@ -1,0 +1,104 @@
+"""What a text request can cost before it runs: its tokens by bucket, and the searches that it may lead to."""
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from itertools import product
+from typing import Any, NamedTuple
+
+from ratecard.pricing.compiled import Metered
+from ratecard.pricing.text import surcharge_line, tokens_of
+from ratecard.rating.tokens import token_rates
+from ratecard.requests.body import INVALID
+from ratecard.requests.service_parameters import SEARCHES, billed_searches, read_parameters
+from ratecard.requests.text_usage import MOST_TOKENS, Problems, count_messages
+from ratecard.tables.limits import Limits
+from ratecard.words.errors import QuoteError
+from ratecard.words.money import add, multiply
+
+_SWITCHED_ON = ("on", "auto", "true")
+
+
+class Estimate(NamedTuple):
+    """The least and the most that a text request can cost before it runs, exact, in `currency`."""
+
+    lowest: Decimal
+    highest: Decimal
+    currency: str
+
+
+class Asked(NamedTuple):
+    """A request that has not run: its tokens, its `service_parameters`, and the most of each search, where given.
+
+    `suffix` holds the parameters in the model's name; `most` is by the field that counts the search in a usage.
+    """
+
+    prompt_tokens: int
+    max_completion_tokens: int
+    suffix: Mapping[str, Any]
+    service_parameters: Mapping[str, Any]
+    most: Mapping[str, int | None]
+
+
+def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits, asked: Asked) -> Estimate:
+    """The least (cheapest bucket, no completion, no search) and the most (dearest, all of it, every search).
+
+    Raises `QuoteError` where the model does not support a search, or the most of it is neither given nor in `limits`.
+    """
+    problems: Problems = []
+    for name in ("prompt_tokens", "max_completion_tokens"):
+        problems += [((name,), words) for words in count_messages(getattr(asked, name))]
+    parameters = read_parameters(asked.service_parameters, asked.suffix, problems)
+    most = dict(_most_searches(asked.most, parameters, limits, surcharges.keys(), problems))
+    if problems:
+        raise QuoteError(INVALID, problems)
+    prompt, charge = int(asked.prompt_tokens), tokens_of(metered.version)
+    tier = token_rates(metered.model.model, charge, metered.per(charge.unit)).tier(prompt)
+    prompt_rates = [tier[bucket].token_rate for bucket in ("input", "cache_input", "cache_write") if bucket in tier]
+    completion = multiply(int(asked.max_completion_tokens), tier["output"].token_rate)
+    searches = list(_search_amounts(most, parameters, surcharges))
+    return Estimate(
+        add(multiply(prompt, min(prompt_rates)), min(searches)),
+        add(add(multiply(prompt, max(prompt_rates)), completion), max(searches)),
+        metered.model.currency,
+    )
+
+
+def _most_searches(
+    given: Mapping[str, int | None],
+    parameters: Mapping[str, Any],
+    limits: Limits,
+    supported: Any,
+    problems: Problems,
+) -> Iterator[tuple[str, int]]:
+    """The most of each search that the request may lead to, by its field."""
+    known = {**limits.estimates.model_dump(), "scraped_urls": limits.scraped_urls}
+    for kind, (field, parameter) in SEARCHES.items():
+        count, switch = given.get(field), parameters.get(parameter)
+        if count is not None:
+            messages = count_messages(count, limits.scraped_urls if kind == "web_scraping" else MOST_TOKENS)
+            problems += [((field,), message) for message in messages]
+            if messages:
+                continue
+        on = switch in _SWITCHED_ON
+        if kind not in supported and (on or (count and switch is None)):
+            path = ("service_parameters", parameter) if on else (field,)
+            problems.append((path, f"This model does not support {kind.replace('_', ' ')}"))
+        elif count is not None:
+            yield field, int(count)
+        elif on and known[field] is None:
+            problems.append(((field,), "Required: the limits do not say the most of one request"))
+        elif on:
+            yield field, known[field]
+
+
+def _search_amounts(
+    most: Mapping[str, int], parameters: Mapping[str, Any], surcharges: Mapping[str, Metered]
+) -> Iterator[Decimal]:
+    """What is charged where each search runs as often as it may, or not at all: one can stand in for another."""
+    lines = {kind: surcharge_line(surcharge) for kind, surcharge in surcharges.items()}
+    for counts in product(*((0, count) for count in most.values())):
+        billed = billed_searches(dict(zip(most, counts, strict=True)), parameters)
+        amount = Decimal(0)
+        for kind, count in billed.items():
+            amount = add(amount, lines[kind](count).amount)
+        yield amount

@@ -1,0 +1,293 @@
+"""The token usage of a text request, as its provider wrote it -> disjoint buckets of tokens.
+
+The buckets are made disjoint here, once: uncached = prompt - cached - written. Tokens read from the cache are part of
+the prompt, so a bill that adds both counts them twice. Whatever else the object counts is refused, because it could
+have a price; what counts nothing is listed.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from ratecard.rating.compiling import new
+from ratecard.requests.fields import whole
+from ratecard.requests.text_usage import MOST_TOKENS, Problems, count_messages, mapping_of, selector_messages
+from ratecard.requests.token_fields import (
+    COUNTERS,
+    FIELDS,
+    FIRST_PART,
+    ITERATIONS,
+    SELECTORS,
+    SLOTS,
+    Table,
+    is_counter,
+)
+from ratecard.words.suggest import did_you_mean
+from ratecard.words.tree import Path
+from ratecard.words.wording import REQUIRED, field_name, too_big, wrong_type
+
+Found = list[int | None]
+# Marks a count that has two names, which disagree.
+_CONFLICT = "conflict"
+NO_PRICE = "No price is known for this count"
+AMBIGUOUS = "In the prompt, or beside it? Give them with input_tokens alone, or with prompt_tokens alone"
+
+_AT: Path = ("usage",)
+_NOTHING: Found = [None] * len(COUNTERS)
+_NO_PARTS: Found = _NOTHING[FIRST_PART:]
+# Of what is not known: how deep it may be nested, how many values it may have, how many problems are told.
+_DEEPEST, _MOST_VALUES, _MOST_PROBLEMS = 20, 10_000, 50
+
+
+class TokenCounts(NamedTuple):
+    """Disjoint buckets, whose sum without `completion` is the whole prompt; then what else the usage says.
+
+    `searches` is None where it counts none; `ignored` are the dotted paths of what has no effect on the price.
+    """
+
+    uncached: int
+    cached: int
+    written: int
+    completion: int
+    searches: int | None = None
+    ignored: tuple[str, ...] = ()
+
+
+class _Other(NamedTuple):
+    """A value under a name that is not of the table, in the object at `path`, and the names `known` there."""
+
+    path: Path
+    name: Any
+    given: Any
+    known: Collection[str]
+
+
+NO_TOKENS = TokenCounts(0, 0, 0, 0)
+
+
+def read_tokens(given: object, problems: Problems, *, completion_required: bool) -> TokenCounts:
+    """The buckets of a usage object; what is wrong with it is added to `problems`, each at its exact field.
+
+    >>> read_tokens({"input_tokens": 5, "cache_read_input_tokens": 90}, [], completion_required=False)
+    TokenCounts(uncached=5, cached=90, written=0, completion=0, searches=None, ignored=())
+    """
+    fields: Any = given if given.__class__ is dict else mapping_of(given)
+    if fields is None:
+        problems.append((_AT, wrong_type("object", given)))
+        return NO_TOKENS
+    wrong: Problems = []
+    others: list[_Other] = []
+    found = _NOTHING.copy()
+    _gather(FIELDS, fields, _AT, found, wrong, others)
+    if wrong:
+        _conflicts(wrong, fields, _AT)
+    named, inputs, completion, total, cached, written, top_cached, top_written, searches = found[:FIRST_PART]
+    if named is None and inputs is None:
+        _require("prompt", "input", fields, wrong)
+    if completion is None and completion_required:
+        _require("completion", "completion", fields, wrong)
+    ignored = _Further(wrong).read(others, found) if others else ()
+    if not wrong and (inputs is not None or top_cached is not None or top_written is not None):
+        named, cached, written = _in_dialect(found, fields, wrong)
+    prompt, completion, cached, written = named or 0, completion or 0, cached or 0, written or 0
+    if not wrong:
+        if cached + written > prompt:
+            excess, most = ("read", prompt) if cached > prompt else ("written", prompt - cached)
+            wrong.append((path_of(excess, fields), too_big(most)))
+        if found[FIRST_PART:] != _NO_PARTS:
+            wrong += _parts_problems(found, completion, written, fields)
+        if total is not None:
+            wrong += _total_problems(total, prompt, completion if completion_required else None, fields)
+    if wrong:
+        problems += wrong
+        return NO_TOKENS
+    return new(TokenCounts, (prompt - cached - written, cached, written, completion, searches, ignored))
+
+
+def path_of(count: str, usage: object) -> Path:
+    """Where a usage says a count: its first name that is given."""
+    counters = [COUNTERS[SLOTS[name]] for name in (count, f"top {count}") if name in SLOTS]
+    paths = [path for counter in counters for path in counter.paths]
+    return (*_AT, *next((path for path in paths if _at(path, usage) is not None), paths[0]))
+
+
+def _gather(
+    table: Table, fields: Mapping[Any, Any], at: Path, found: Found, problems: Problems, others: list[_Other]
+) -> None:
+    """Put the counters of an object into `found`, and what the table does not know into `others`."""
+    for name, given in fields.items():
+        slot = table.get(name)
+        if isinstance(slot, int):
+            if given.__class__ is int and 0 <= given <= MOST_TOKENS and found[slot] is None:
+                found[slot] = given
+            elif given is not None:
+                problems += _count(slot, given, (*at, name), found)
+        elif slot is None:
+            others.append(_Other(at, name, given, table))
+        elif given is not None:
+            inside = given if given.__class__ is dict else mapping_of(given)
+            if inside is None:
+                problems.append(((*at, name), wrong_type("object", given)))
+            else:
+                _gather(slot, inside, (*at, name), found, problems, others)
+
+
+def _count(slot: int, given: object, path: Path, found: Found) -> Problems:
+    """A count that is not written as an int, is wrong, or has another name that was read before."""
+    if messages := count_messages(given):
+        return [(path, message) for message in messages]
+    count, known = whole(given), found[slot]
+    found[slot] = count if known is None else known
+    return [] if known in (None, count) else [(path, _CONFLICT)]
+
+
+def _conflicts(problems: Problems, fields: Mapping[Any, Any], at: Path) -> None:
+    """Say of each count whose names disagree which of them does: in the order of the table, however it was written."""
+    if all(message is not _CONFLICT for _, message in problems):
+        return
+    problems[:] = [problem for problem in problems if problem[1] is not _CONFLICT]
+    for counter in COUNTERS:
+        said = [(path, whole(_at(path, fields))) for path in counter.paths if not count_messages(_at(path, fields))]
+        problems += [((*at, *path), _disagrees(said[0][1])) for path, count in said if count != said[0][1]]
+
+
+def _at(path: Iterable[str], usage: object) -> Any:
+    """The value at a path of a usage; None where there is none."""
+    for name in path:
+        fields = mapping_of(usage)
+        usage = None if fields is None else fields.get(name)
+    return usage
+
+
+def _disagrees(known: int | None) -> str:
+    return f"Expected {known}, as another name of this count says"
+
+
+def _require(count: str, other: str, fields: Mapping[Any, Any], problems: Problems) -> None:
+    """A count that was not read: it is missing or null, unless what is wrong with it has been said."""
+    names = [str(path[0]) for name in dict.fromkeys((count, other)) for path in COUNTERS[SLOTS[name]].paths]
+    if all(fields.get(name) is None for name in names):
+        message = wrong_type("number", None) if names[0] in fields else REQUIRED
+        problems.append(((*_AT, names[0]), message))
+
+
+def _in_dialect(found: Found, fields: Mapping[Any, Any], problems: Problems) -> tuple[int, int | None, int | None]:
+    """The whole prompt, and what of it was read from the cache and written to it.
+
+    The cache counts of Anthropic's own object lie beside its `input_tokens`. With `prompt_tokens` they are part of it,
+    and so they are in the details, whatever the prompt is called.
+    """
+    named, inputs, _, _, cached, written, top_cached, top_written, _ = found[:FIRST_PART]
+    tops = [name for name, count in (("top read", top_cached), ("top written", top_written)) if count]
+    if inputs is not None and tops:
+        if named is None and not (cached or written):
+            return inputs + (top_cached or 0) + (top_written or 0), top_cached, top_written
+        problems += [(path_of(name, fields), AMBIGUOUS) for name in tops]
+        return inputs, None, None
+    if named is None:
+        return inputs or 0, cached, written
+    if inputs not in (None, named):
+        problems.append((path_of("input", fields), _disagrees(named)))
+    for name, inside, top in (("top read", cached, top_cached), ("top written", written, top_written)):
+        if inside is not None and top not in (None, inside):
+            problems.append((path_of(name, fields), _disagrees(inside)))
+    return named, top_cached if cached is None else cached, top_written if written is None else written
+
+
+def _parts_problems(found: Found, completion: int, written: int, fields: Mapping[Any, Any]) -> Problems:
+    """Parts that are more than their whole."""
+    wholes = {"prompt": found[0] or found[1] or 0, "completion": completion, "written": written}
+    return [
+        (path_of(counter.name, fields), too_big(wholes[counter.whole]))
+        for counter, count in zip(COUNTERS[FIRST_PART:], found[FIRST_PART:], strict=True)
+        if count is not None and count > wholes[counter.whole]
+    ]
+
+
+def _total_problems(total: int, prompt: int, completion: int | None, fields: Mapping[Any, Any]) -> Problems:
+    """A total that is another sum: what it counts besides is not known. That of an embedding is its prompt."""
+    expected, kinds = (prompt, "prompt") if completion is None else (prompt + completion, "prompt and completion")
+    words = f"Expected {expected}, the sum of all {kinds} tokens"
+    return [] if total == expected else [(path_of("total", fields), words)]
+
+
+class _Further:
+    """Reads what is not of the table: a counter above zero is refused, what counts nothing is listed."""
+
+    def __init__(self, problems: Problems) -> None:
+        self.problems, self.told, self.values = problems, 0, 0
+        self.ignored: list[str] = []
+
+    def read(self, others: Iterable[_Other], found: Found) -> tuple[str, ...]:
+        """The dotted paths of what has no effect."""
+        for other in others:
+            if other.name == ITERATIONS and other.path == _AT and isinstance(other.given, (list, tuple)):
+                self._iterations(other.given, found)
+            else:
+                self._other(other)
+        return tuple(sorted(self.ignored))
+
+    def _other(self, other: _Other) -> None:
+        counts = any(map(is_counter, (*other.path[1:], other.name)))
+        self._value((*other.path, field_name(other.name)), other.name, other.given, counts, other.known)
+
+    def _iterations(self, entries: Iterable[Any], found: Found) -> None:
+        """Anthropic's breakdown: no counter of its entries may be more, together, than that of the usage."""
+        sums, before = [0] * len(COUNTERS), len(self.problems)
+        for index, entry in enumerate(entries):
+            at, fields = (*_AT, ITERATIONS, index), mapping_of(entry)
+            if fields is None:
+                self._value(at, index, entry, False)
+                continue
+            inside, others = _NOTHING.copy(), list[_Other]()
+            _gather(FIELDS, fields, at, inside, self.problems, others)
+            _conflicts(self.problems, fields, at)
+            for other in others:
+                self._other(other)
+            sums = [known + (count or 0) for known, count in zip(sums, inside, strict=True)]
+            if not self._within_limits():
+                return
+        for counter, together, own in zip(COUNTERS, sums, found, strict=True):
+            if together > (own or 0) and len(self.problems) == before:
+                name = ".".join(map(str, counter.paths[0]))
+                words = f"The entries have {together} {name} together, and the usage has {own or 0}"
+                self._tell((*_AT, ITERATIONS), words)
+
+    def _value(self, path: Path, name: Any, given: Any, counts: bool, known: Collection[str] = ()) -> None:
+        """One value; `counts` where it, or what it is part of, is named like a counter."""
+        if given is None:
+            return
+        self.values += 1
+        if not self._within_limits():
+            return
+        if isinstance(name, str) and name in SELECTORS:
+            self._tell(path, *selector_messages(name, given))
+            return
+        listed = isinstance(given, (list, tuple))
+        inside = None if listed else mapping_of(given)
+        if inside or (listed and given):
+            if len(path) >= _DEEPEST:
+                self._tell(path, f"Object must be nested at most {_DEEPEST} levels deep")
+                return
+            for key, value in enumerate(given) if listed else (inside or {}).items():
+                self._value((*path, key if listed else field_name(key)), key, value, counts or is_counter(key))
+                if not self._within_limits():
+                    return
+        elif counts and inside is None and not listed:
+            messages = count_messages(given)
+            if whole(given) and not messages:
+                near = did_you_mean(field_name(name), known, slip=True)
+                messages = [f"{NO_PRICE}.{near}" if near else NO_PRICE]
+            self._tell(path, *messages)
+        else:
+            self.ignored.append(".".join(map(str, path)))
+
+    def _within_limits(self) -> bool:
+        if self.values == _MOST_VALUES + 1:
+            self.values += 1
+            self.problems.append((_AT, f"Object must have at most {_MOST_VALUES} values"))
+        return self.values <= _MOST_VALUES
+
+    def _tell(self, path: Path, *messages: str) -> None:
+        self.told += len(messages)
+        if self.told <= _MOST_PROBLEMS:
+            self.problems += [(path, message) for message in messages]

@@ -1,0 +1,66 @@
+"""Limits that a pipeline sets to a candidate: by how much revenue may change, and a customer's payments rise."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import NamedTuple
+
+from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.result import Simulation
+from ratecard.simulation.row import Row
+
+
+class Limits(NamedTuple):
+    """As shares of what is paid now: of all revenue, up or down; and of each customer's payments, up."""
+
+    change: Fraction | None = None
+    rise: Fraction | None = None
+
+
+class Beyond(NamedTuple):
+    """What a candidate does beyond the limits.
+
+    `change` is that of revenue, where it is beyond: None is within, and from nothing to something is beyond any share.
+    `customers` are those who pay more than the limit allows, the greatest rise first, of `of` customers.
+    """
+
+    candidate: int
+    change: Row | None
+    customers: tuple[Row, ...]
+    of: int
+
+
+def check_limits(simulation: Simulation, limits: Limits, key: str) -> None:
+    """Raise `SimulationError` where the usage does not name the customers for whom there is a limit."""
+    if limits.rise is not None and key not in simulation.by:
+        raise SimulationError(
+            f"--max-rise needs to know the customers, and the usage has no column '{key}', or --by leaves it out."
+            f" Name it: --map {key}=COLUMN"
+        )
+
+
+def beyond(simulation: Simulation, limits: Limits, key: str = "customer") -> Iterator[Beyond]:
+    """Each candidate that is beyond a limit, exactly: a rise of just the limit is within."""
+    for candidate in range(1, len(simulation.sides)):
+        whole, over, count = simulation.total, [], 0
+        moved = abs(Fraction(whole.difference(candidate)))
+        change = (
+            whole if limits.change is not None and moved > limits.change * abs(Fraction(whole.amounts[0])) else None
+        )
+        if limits.rise is not None:
+            rows = simulation.customers(key, candidate).rows
+            most, count = limits.rise, len(rows)
+            over = [row for row in rows if _rises_beyond(row, candidate, most)]
+            over.sort(key=lambda row: (*_order(row, candidate), row.key[0] or ""))
+        if change or over:
+            yield Beyond(candidate, change, tuple(over), count)
+
+
+def _rises_beyond(row: Row, candidate: int, most: Fraction) -> bool:
+    """Whether a customer pays more by such a share, for the requests that both sides price."""
+    return row.change(candidate) > 0 and Fraction(row.change(candidate)) > most * abs(Fraction(row.both(candidate)[0]))
+
+
+def _order(row: Row, candidate: int) -> tuple[bool, Fraction, Fraction]:
+    """The greatest rise first; before all, those who paid nothing."""
+    paid, more = Fraction(row.both(candidate)[0]), Fraction(row.change(candidate))
+    return paid != 0, -more / abs(paid) if paid else Fraction(0), -more

@@ -1,0 +1,70 @@
+"""What was read of a usage: its files, its columns, and its rows."""
+
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+from ratecard.simulation.columns import COLUMNS, DAY, OTHER_NAMES
+from ratecard.simulation.plan import Plan, Usage
+from ratecard.simulation.usage_files import Source
+from ratecard.words.suggest import suggestions
+
+# Names that are less alike are not taken for each other.
+_HEAD = ("type", "model", "timestamp")
+
+
+class Reading(NamedTuple):
+    """What was read of a usage.
+
+    `columns` are those that were read, as they are named here and in the usage. `missing`: by type, the known columns
+    that the usage does not have. `unused`: columns of the usage that nothing asked for; `meant`: for some of them the
+    missing one that they look like. `found`: all rows, where only some were `chosen`, and `undated` those that were
+    left out because they have no instant.
+    """
+
+    source: Source = Source()
+    columns: Mapping[str, str] = {}
+    missing: Mapping[str, tuple[str, ...]] = {}
+    unused: tuple[str, ...] = ()
+    meant: Mapping[str, str] = {}
+    chosen: str = ""
+    found: int = 0
+    undated: int = 0
+
+    def with_columns(self, usage: Usage, plan: Plan, types: Collection[str]) -> "Reading":
+        """The same with the columns that rows of these types have, or could have."""
+        layouts = {name: layout for name, layout in usage.layouts.items() if name in types}
+        known = {
+            name: tuple(column.name for column in (*layout.attributes, *layout.quantities))
+            for name, layout in layouts.items()
+        }
+        dated = plan.dated or plan.chosen.by_day or DAY in plan.keys
+        asked = [name for name in _HEAD if name != "timestamp" or dated]
+        asked += [*plan.keys, *plan.chosen.columns, *(name for names in known.values() for name in names)]
+        columns = {name: usage.columns[name] for name in dict.fromkeys(asked) if usage.has(name)}
+        if usage.is_ledger:  # every column of an export is part of the ledger that is made of it
+            return self._replace(columns={name: each for name, each in columns.items() if name not in ("type",)})
+        missing = {name: tuple(each for each in names if not usage.has(each)) for name, names in known.items()}
+        unused = tuple(name for name in usage.types if name not in columns.values())
+        lacking = dict.fromkeys(name for names in missing.values() for name in names)
+        meant = {name: near for name in unused if name not in COLUMNS and (near := _meant(name, lacking))}
+        return self._replace(
+            columns=columns,
+            missing={name: names for name, names in missing.items() if names},
+            unused=unused,
+            meant=meant,
+        )
+
+    def warnings(self) -> list[str]:
+        """`Column 'cache_read_tokens' is not read. Did you mean 'cached_tokens'? ...`, a sentence a column."""
+        return [
+            f"Column '{name}' is not read. Did you mean '{near}'? Then name it: --map {near}={name}"
+            for name, near in self.meant.items()
+        ]
+
+
+def _meant(name: str, missing: Collection[str]) -> str | None:
+    """The missing column that a column of the usage looks like."""
+    words = name.lower()
+    if (own := OTHER_NAMES.get(words)) in missing:
+        return own
+    return next(iter(suggestions(name, missing, most=1, slip=True)), None)

@@ -1,0 +1,228 @@
+"""Money that is in another currency than it seems, or in none that is known."""
+
+import json
+import sqlite3
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from click.testing import CliRunner
+from fastapi import FastAPI
+from input_case import InputCase
+from starlette.testclient import TestClient
+
+from currencies import FILM, PICTURE, SHIPPED, TABLES, card_in, limits_with
+from ratecard import RateCardError, read_ledger, settle, within_limits
+from ratecard.doors.cli import main
+from ratecard.history import usage_history_router
+from ratecard.ledger import open_ledger
+from ratecard.load.folder import LIMITS
+from ratecard.server import router
+from ratecard.simulation.as_billed import AsBilled
+from ratecard.simulation.simulate import simulate
+from ratecard.words.money import plain, text
+
+WHEN = datetime(2026, 10, 1, tzinfo=UTC)
+DAY, SKU = "2026-10-01T00:00:00Z", "picture-fixed-1K-1img"
+QUOTES = {name: card_in(name).at(WHEN).rate(PICTURE) for name in ("USD", "EUR")}
+ROW = {"timestamp": "t", "sku": "s", "pricePerUnitUsd": 2, "unit": 1, "amount": -2, "currency": "USD"}
+
+
+def answered(act: Callable[[], str]) -> Callable[[], str]:
+    """Its answer, or the refusal."""
+
+    def answer() -> str:
+        try:
+            return act()
+        except (RateCardError, ValueError) as error:
+            return f"refused: {error}"
+
+    return answer
+
+
+def booked(of: str, **paid: Any) -> Callable[[], str]:
+    """What is in the ledger after an append: price, amount, currency."""
+
+    def act() -> str:
+        with TemporaryDirectory() as folder, open_ledger(f"sqlite:///{folder}/ledger.db") as ledger:
+            ledger.append(QUOTES[of], account="a", request_id="r", timestamp=WHEN, **paid)
+            rows = [row.to_dict() for row in ledger.page("a", ledger.walk("a")).entries]
+        names = ("pricePerUnitUsd", "pricePerUnit", "unit", "amount", "currency")
+        return "priced: " + "; ".join(" ".join(f"{name} {row[name]}" for name in names if name in row) for row in rows)
+
+    return answered(act)
+
+
+def read(**changed: Any) -> Callable[[], str]:
+    def act() -> str:
+        [row] = read_ledger(json.dumps([{name: value for name, value in (ROW | changed).items() if value is not None}]))
+        return f"priced: {row.amount} {row.currency}"
+
+    return answered(act)
+
+
+def history(parameters: dict[str, str]) -> str:
+    """The amounts of the usage history of two charges, in EUR and in USD."""
+    with TemporaryDirectory() as folder, open_ledger(f"sqlite:///{folder}/ledger.db") as ledger:
+        for name, quote in QUOTES.items():
+            ledger.append(quote, account="a", request_id=name, timestamp=WHEN)
+        app = FastAPI()
+        app.include_router(usage_history_router(ledger, lambda: "a", secret="sixteen signs or more"))  # noqa: S106
+        answer = TestClient(app).get("/billing/usage-history", params=parameters)
+    if answer.status_code != 200:
+        return f"refused: {answer.json()['details']['currency']['_errors'][0]}"
+    return "priced: " + "; ".join(f"{row['amount']} {row['currency']}" for row in answer.json()["data"])
+
+
+def quoted_over_http(currency: str) -> Callable[[], str]:
+    def act() -> str:
+        app = FastAPI()
+        app.include_router(router(card_in(currency)))
+        body = {name: value for name, value in FILM.items() if name != "type"}
+        return "priced: " + TestClient(app).post("/api/v1/video/quote", json=body).text
+
+    return act
+
+
+def within(**more: Any) -> Callable[[], str]:
+    key = {"consumptionLimits": {"usd": "100", "diem": "0.5", "vcu": "2"}}
+    return answered(lambda: f"priced: {within_limits(QUOTES[more.pop('of', 'USD')], key, **more)}")
+
+
+def command(*arguments: str, files: Mapping[str, bytes]) -> Callable[[], str]:
+    """The first fault that a command says, or its last line, run in a folder with these files."""
+
+    def act() -> str:
+        with TemporaryDirectory() as folder:
+            for name, content in files.items():
+                Path(folder, name).write_bytes(content)
+            done = CliRunner().invoke(main, [each.replace("FOLDER", folder) for each in arguments])
+            lines = [line.strip() for line in done.output.replace(folder, "FOLDER").strip().splitlines()]
+            said = next((line for line in lines if ".yaml:" in line), lines[-1])
+        return f"{'refused' if done.exit_code else 'priced'}: {said}"
+
+    return act
+
+
+def database(change: str) -> bytes:
+    """A ledger whose schema was changed by another release."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "ledger.db")
+        open_ledger(f"sqlite:///{file}").close()
+        with closing(sqlite3.connect(file)) as connection:
+            connection.execute("PRAGMA journal_mode=DELETE")
+            connection.execute(change)
+            connection.commit()
+        return file.read_bytes()
+
+
+def tables(currency: str, rates: str = SHIPPED) -> dict[str, bytes]:
+    return {"tables.yaml": TABLES.format(currency=currency).encode(), LIMITS: limits_with(rates)}
+
+
+def export(*rows: str) -> dict[str, bytes]:
+    head = "timestamp,sku,pricePerUnitUsd,unit,amount,currency,notes,requestId"
+    return {"export.csv": "\n".join((head, *rows, "")).encode()}
+
+
+def simulated(*rows: str) -> Callable[[], str]:
+    """What an export comes to as it was billed, and what is unpriced or disputed of it."""
+
+    def act() -> str:
+        with TemporaryDirectory() as folder:
+            file = Path(folder, "export.csv")
+            file.write_bytes(export(*rows)["export.csv"])
+            card = card_in("USD", "{DIEM: 0.8, BUNDLED_CREDITS: 1}")
+            with simulate(str(file), AsBilled("as-billed", card), by=()) as found:
+                if found.unpriced:
+                    return f"refused: {found.unpriced[0].reason}"
+                listed = [f"listed: {each.rows} {each.reason}" for each in found.disputed]
+                return "; ".join([*listed, f"priced: {text(plain(found.total.amounts[0]))}"])
+
+    return act
+
+
+PAID = {"DIEM": Decimal("0.5"), "USD": Decimal("1.5")}
+NO_VCU = "currency='VCU' has no rate in limits.yaml. Allowed: USD, DIEM, BUNDLED_CREDITS"
+KNOWN = "Allowed: USD, DIEM, BUNDLED_CREDITS or another ISO 4217 code"
+NEWER = (
+    "the ledger's database has schema 9, of a newer release; this one knows schema 2. "
+    "Upgrade ratecard, or open another database. Nothing was changed"
+)
+FILTER = "Invalid enum value. Expected 'USD' | 'DIEM' | 'BUNDLED_CREDITS' | another ISO 4217 code, received"
+IN_USD = "pricePerUnitUsd 2 unit 1 amount -2 currency"
+EXACT = "divides no dollar into decimals: a charge could not be exact. Write one like 1, 0.5 or 0.8"
+
+RATES_LINE = limits_with().decode().partition("    rates: ")[0].count("\n") + 1
+
+LEDGER_INPUTS = [
+    InputCase("a quote in EUR is booked", "ledger", booked("EUR"),
+              "priced: pricePerUnit 2 unit 1 amount -2 currency EUR"),
+    InputCase("a quote in EUR, paid from DIEM", "ledger", booked("EUR", currency="DIEM"),
+              "refused: currency='DIEM' cannot pay what is priced in EUR. Allowed: EUR"),
+    InputCase("a quote in EUR, paid in USD", "ledger", booked("EUR", currency="USD"),
+              "refused: currency='USD' cannot pay what is priced in EUR. Allowed: EUR"),
+    InputCase("a quote in USD", "ledger", booked("USD"), f"priced: {IN_USD} USD", guard=True),
+    InputCase("a quote in USD, paid from DIEM", "ledger", booked("USD", currency="DIEM"), f"priced: {IN_USD} DIEM",
+              guard=True),
+    InputCase("a quote in USD, paid in VCU", "ledger", booked("USD", currency="VCU"), f"refused: {NO_VCU}"),
+    InputCase("a charge of two balances", "ledger", booked("USD", paid=PAID),
+              "priced: pricePerUnitUsd 2 unit 1 amount -0.5 currency DIEM; "
+              "pricePerUnitUsd 2 unit 0 amount -1.5 currency USD"),
+    InputCase("parts that are less than the charge", "ledger", booked("USD", paid={"DIEM": Decimal(1)}),
+              "refused: paid comes to 1 USD, and the charge to 2 USD"),
+    InputCase("a row in EUR with a price in USD", "ledger", read(currency="EUR"),
+              "refused: row 1: pricePerUnitUsd of a row in EUR. Its price is pricePerUnit, and no other"),
+    InputCase("a row with two prices", "ledger", read(pricePerUnit=2),
+              "refused: row 1: pricePerUnit of a row in USD. Its price is pricePerUnitUsd, and no other"),
+    InputCase("a row in EUR", "ledger", read(currency="EUR", pricePerUnitUsd=None, pricePerUnit=2), "priced: -2 EUR"),
+    InputCase("a row in usd", "ledger", read(currency="usd"),
+              f"refused: row 1: currency 'usd' is not known. Did you mean 'USD'? {KNOWN}"),
+    InputCase("a row in VCU", "ledger", read(currency="VCU"),
+              f"refused: row 1: currency 'VCU' has no stated rate. {KNOWN}"),
+    InputCase("a column that is there twice", "ledger",
+              answered(lambda: f"priced: {read_ledger('timestamp,sku,pricePerUnitUsd,unit,amount,amount,currency')}"),
+              "refused: the heading has amount twice"),
+    InputCase("VCU against a limit in VCU", "python", within(currency="vcu"), f"refused: {NO_VCU}"),
+    InputCase("a quote in EUR against a limit in USD", "python", within(of="EUR"),
+              "refused: currency='EUR' has no spending limit. Allowed: usd, diem, vcu"),
+    InputCase("what was spent in an unknown currency", "python", within(spent={"euro": Decimal(99)}),
+              "refused: spent has 'euro'. Allowed: usd, diem, vcu"),
+    InputCase("what was spent in USD, in capitals", "python", within(spent={"USD": Decimal(99)}), "priced: False"),
+    InputCase("each part against its own limit", "python", within(paid=PAID), "priced: True"),
+    InputCase("more DIEM than their limit", "python", within(paid={"DIEM": Decimal(2)}), "priced: False"),
+    InputCase("an amount in USD out of EUR", "python",
+              answered(lambda: f"priced: {settle(Decimal(2), {'EUR': Decimal(9)})}"),
+              "refused: balances has 'EUR'. Allowed: DIEM, BUNDLED_CREDITS, USD", guard=True),
+    InputCase("a quote in EUR out of EUR", "python",
+              answered(lambda: f"priced: {settle(QUOTES['EUR'], {'EUR': Decimal(9)})}"),
+              "priced: {'EUR': Decimal('2')}"),
+    InputCase("the quote of a model in EUR", "http", quoted_over_http("EUR"),
+              'priced: {"quote":0.51,"currency":"EUR"}'),
+    InputCase("the quote of a model in USD", "http", quoted_over_http("USD"), 'priced: {"quote":0.51}', guard=True),
+    InputCase("the history in EUR", "http", lambda: history({"currency": "EUR"}), "priced: -2 EUR"),
+    InputCase("the history in every currency", "http", lambda: history({}), "priced: -2 USD; -2 EUR"),
+    InputCase("the history in EUX", "http", lambda: history({"currency": "EUX"}), f"refused: {FILTER} 'EUX'"),
+    InputCase("a table in VCU", "tables", command("check", "FOLDER", files=tables("VCU")),
+              "refused: tables.yaml:6: currency 'VCU' is not an ISO 4217 code. Write three capitals, like USD"),
+    InputCase("a DIEM that divides no dollar", "tables", command("check", "FOLDER", files=tables("USD", "{DIEM: 3}")),
+              f"refused: limits.yaml:{RATES_LINE}: DIEM '3' {EXACT}"),
+    InputCase("a rate of an unknown balance", "tables", command("check", "FOLDER", files=tables("USD", "{DIME: 1}")),
+              f"refused: limits.yaml:{RATES_LINE}: unknown key 'DIME'. Did you mean 'DIEM'? "
+              "Allowed here: DIEM, BUNDLED_CREDITS, VCU"),
+    InputCase("a ledger of a newer release", "cli",
+              command("serve", "--no-auth", "--database", "sqlite:///FOLDER/ledger.db",
+                      files={"ledger.db": database("UPDATE ledger_schema SET version = 9")}),
+              f"refused: Error: Invalid value for --database: {NEWER}"),
+    InputCase("DIEM at their own rate", "simulation", simulated(f"{DAY},{SKU},2,1,-2.5,DIEM,picture,r"), "priced: 2"),
+    InputCase("DIEM billed as dollars", "simulation", simulated(f"{DAY},{SKU},2,1,-2,DIEM,picture,r"),
+              "listed: 1 amount: is not unit x pricePerUnitUsd; priced: 1.6"),
+    InputCase("the two rows of a split charge", "simulation",
+              simulated(f"{DAY},{SKU},2,1,-1,DIEM,picture,r", f"{DAY},{SKU},2,0,-1.2,USD,picture,r"), "priced: 2"),
+    InputCase("a row in EUR among dollars", "simulation", simulated(f"{DAY},{SKU},2,1,-2,EUR,picture,r"),
+              "refused: currency: charged in EUR, and amounts are added in USD"),
+]  # fmt: skip

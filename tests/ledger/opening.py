@@ -1,0 +1,12 @@
+"""What another process does: `python opening.py URL` waits for a line, opens the ledger, and says its rows."""
+
+import sys
+
+from ratecard.ledger import open_ledger
+
+if __name__ == "__main__":
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    sys.stdin.readline()
+    with open_ledger(sys.argv[1]) as ledger:
+        sys.stdout.write(f"{ledger.walk('a').rows}\n")

@@ -1,0 +1,188 @@
+"""The schema of a ledger's database: noted, checked when it is opened, and migrated once from the one before."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from kept import WHEN, quote_of, rows
+from sqlalchemy import Connection, create_engine, inspect
+
+from ratecard.ledger import LedgerConflictError, LedgerError, open_ledger
+from ratecard.ledger.database import connect
+
+# As the releases before the first note made it, statement by statement.
+SQLITE = """
+CREATE TABLE ledger_accounts (account TEXT NOT NULL, rows BIGINT NOT NULL, PRIMARY KEY (account));
+CREATE TABLE ledger_requests (account TEXT NOT NULL, request_id TEXT NOT NULL, last BIGINT NOT NULL,
+    rows BIGINT NOT NULL, PRIMARY KEY (account, request_id));
+CREATE TABLE ledger_entries (account TEXT NOT NULL, number BIGINT NOT NULL, instant BIGINT NOT NULL, sku TEXT NOT NULL,
+    price_per_unit_usd TEXT NOT NULL, unit TEXT NOT NULL, amount TEXT NOT NULL, currency TEXT NOT NULL,
+    notes TEXT NOT NULL, request_id TEXT NOT NULL, execution_ms BIGINT, prompt_tokens BIGINT, completion_tokens BIGINT,
+    PRIMARY KEY (account, number));
+CREATE INDEX ledger_entries_in_time ON ledger_entries (account, instant, number, currency);
+"""
+ROWS = """
+INSERT INTO ledger_accounts VALUES ('a', 2);
+INSERT INTO ledger_requests VALUES ('a', 'r-1', 2, 2);
+INSERT INTO ledger_entries VALUES ('a', 1, 1790857801250000, 'm-0', '0.1000000000000000055511151231257827', '1',
+    '-0.1000000000000000055511151231257827', 'USD', 'm', 'r-1', 5, NULL, NULL);
+INSERT INTO ledger_entries VALUES ('a', 2, 1790857801250000, 'm-1', '0.2', '1',
+    '-0.2', 'USD', 'm', 'r-1', 5, NULL, NULL);
+"""
+FIRST = "0.1000000000000000055511151231257827"
+FIX = "Open it with the release that wrote it, or restore a backup; a ledger of your own needs an empty database"
+
+
+@contextmanager
+def connected(url: str) -> Iterator[Connection]:
+    engine = create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
+    with engine.connect() as connection:
+        yield connection
+        connection.commit()
+    engine.dispose()
+
+
+def run(url: str, *scripts: str) -> None:
+    with connected(url) as connection:
+        for script in scripts:
+            if connection.dialect.name == "postgresql":
+                for name in ("price_per_unit_usd", "unit", "amount"):
+                    script = script.replace(f"{name} TEXT", f"{name} NUMERIC")
+            for statement in filter(str.strip, script.split(";")):
+                connection.exec_driver_sql(statement)
+
+
+def version(url: str) -> list[int]:
+    with connected(url) as connection:
+        return list(connection.exec_driver_sql("SELECT version FROM ledger_schema").scalars())
+
+
+def refusal(url: str) -> str:
+    with pytest.raises(LedgerError) as caught:
+        open_ledger(url)
+    return str(caught.value)
+
+
+def columns(url: str) -> dict[str, list[tuple[str, str, bool]]]:
+    """Every table with its columns, types and what may be null; and every index."""
+    with connected(url) as connection:
+        found = inspect(connection)
+        return {
+            table: [
+                *((each["name"], str(each["type"]), each["nullable"]) for each in found.get_columns(table)),
+                *((str(index["name"]), str(index["column_names"]), False) for index in found.get_indexes(table)),
+                ("key", str(found.get_pk_constraint(table)["constrained_columns"]), False),
+            ]
+            for table in sorted(found.get_table_names())
+        }
+
+
+def test_a_new_database_notes_its_schema(database: str) -> None:
+    for _ in range(2):
+        open_ledger(database).close()
+        assert version(database) == [2]
+
+
+def test_a_ledger_without_a_note_is_migrated_to_the_digit(database: str) -> None:
+    run(database, SQLITE, ROWS)
+    with open_ledger(database) as ledger:
+        first, second = rows(ledger, "a")
+        assert (str(first.price_per_unit), str(first.amount), first.currency) == (FIRST, f"-{FIRST}", "USD")
+        assert (second.amount, second.details and second.details.execution_ms) == (Decimal("-0.2"), 5)
+        assert first.timestamp == "2026-10-01T12:30:01.250000+00:00"
+        # What was charged stays charged; what is new goes on from there.
+        assert ledger.append(quote_of(FIRST, "0.2"), account="a", request_id="r-1", timestamp=WHEN) is False
+        with pytest.raises(LedgerConflictError):
+            ledger.append(quote_of("1"), account="a", request_id="r-1", timestamp=WHEN)
+        assert ledger.append(quote_of("3")._replace(currency="EUR"), account="a", request_id="r-2", timestamp=WHEN)
+        assert [row.currency for row in rows(ledger, "a")] == ["USD", "USD", "EUR"]
+        assert ledger.walk("a").rows == 3
+    assert version(database) == [2]
+    with open_ledger(database) as again:
+        assert len(rows(again, "a")) == 3
+
+
+def test_a_migrated_database_is_like_a_new_one(database: str, tmp_path: Path) -> None:
+    run(database, SQLITE, ROWS)
+    open_ledger(database).close()
+    migrated = columns(database)
+    run(database, "".join(f"DROP TABLE {table};" for table in migrated))
+    open_ledger(database).close()
+    assert migrated == columns(database)
+    assert set(migrated) == {"ledger_accounts", "ledger_entries", "ledger_requests", "ledger_schema"}
+
+
+def test_processes_that_open_an_old_ledger_at_once_migrate_it_once(database: str) -> None:
+    run(database, SQLITE, ROWS)
+    script = Path(__file__).parent / "opening.py"
+    processes = [
+        subprocess.Popen(
+            [sys.executable, str(script), database], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(4)
+    ]
+    for process in processes:
+        assert process.stdout and process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin
+        process.stdin.write("\n")
+        process.stdin.flush()
+    found = [process.communicate(timeout=120)[0] for process in processes]
+    assert found == ["2\n"] * len(processes)
+    assert [process.returncode for process in processes] == [0] * len(processes)
+    assert version(database) == [2]
+
+
+def test_a_migration_that_fails_leaves_everything_as_it_was(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(database, SQLITE, ROWS)
+    before = columns(database)
+    with monkeypatch.context() as patched, pytest.raises(ZeroDivisionError):
+        patched.setattr("ratecard.ledger.migration.insert", lambda _: 1 // 0)
+        open_ledger(database)
+    assert columns(database) == before
+    with open_ledger(database) as ledger:
+        assert len(rows(ledger, "a")) == 2
+
+
+def test_a_newer_schema_is_refused_and_left_alone(database: str) -> None:
+    open_ledger(database).close()
+    run(database, "UPDATE ledger_schema SET version = 3")
+    before = columns(database)
+    assert refusal(database) == (
+        "the ledger's database has schema 3, of a newer release; this one knows schema 2. "
+        "Upgrade ratecard, or open another database. Nothing was changed"
+    )
+    assert (columns(database), version(database)) == (before, [3])
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("UPDATE ledger_schema SET version = 1", "1 in ledger_schema"),
+        ("UPDATE ledger_schema SET version = 0", "0 in ledger_schema"),
+        ("UPDATE ledger_schema SET version = -2", "-2 in ledger_schema"),
+        ("DELETE FROM ledger_schema", "none in ledger_schema"),
+        ("INSERT INTO ledger_schema VALUES (3)", "2, 3 in ledger_schema"),
+        ("ALTER TABLE ledger_schema RENAME COLUMN version TO number", "none in ledger_schema"),
+        ("DROP TABLE ledger_schema", "ledger_entries has no column price_per_unit_usd"),
+        ("DROP TABLE ledger_schema; DROP TABLE ledger_requests", "it has no ledger_requests"),
+    ],
+)
+def test_a_schema_that_is_not_known_is_refused(database: str, change: str, said: str) -> None:
+    open_ledger(database).close()
+    run(database, change)
+    assert refusal(database) == f"the schema of the ledger's database is not known: {said}. {FIX}"
+
+
+def test_opening_a_ledger_of_this_release_waits_for_no_writer(database: str) -> None:
+    with open_ledger(database) as ledger:
+        ledger.append(quote_of("1"), account="a", request_id="r", timestamp=WHEN)
+        with connected(database) as writer:
+            if writer.dialect.name == "sqlite":
+                writer.exec_driver_sql("BEGIN IMMEDIATE")
+            writer.exec_driver_sql("UPDATE ledger_accounts SET rows = rows")
+            connect(database).dispose()

@@ -1,0 +1,175 @@
+"""Billing exports in any currency, and charges that several balances paid: re-rated as they were billed."""
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from ledgers import write_csv, write_pages
+
+from currencies import FILM, PICTURE, TABLES, card_in, limits_in_time, limits_with
+from ratecard import LedgerEntry, Quote, RateCard, settle
+from ratecard.diff.side import Side
+from ratecard.simulation.as_billed import AsBilled
+from ratecard.simulation.result import Simulation
+from ratecard.simulation.simulate import simulate
+from ratecard.testing.rate_cards import card_of
+
+HEAD = "timestamp,sku,pricePerUnitUsd,pricePerUnit,unit,amount,currency,notes,requestId"
+SKU = "picture-fixed-1K-1img"
+
+
+def line(usd: str, other: str, unit: str, amount: str, currency: str, request: str = "r", sku: str = SKU) -> str:
+    return f"2026-10-01T10:00:00Z,{sku},{usd},{other},{unit},{amount},{currency},{sku.partition('-')[0]},{request}"
+
+
+def export(folder: Path, *lines: str, head: str = HEAD) -> str:
+    file = folder / "export.csv"
+    file.write_text("\n".join((head, *lines)) + "\n", encoding="utf-8")
+    return str(file)
+
+
+def dearer(currency: str, rates: str = "{DIEM: 1, BUNDLED_CREDITS: 1}") -> RateCard:
+    """The picture at 3 instead of 2, the film at 1 instead of 0.51."""
+    tables = (
+        TABLES.format(currency=currency).replace("1K, rate: 2}", "1K, rate: 3}").replace("rate: 0.101", "rate: 0.2")
+    )
+    return card_of({"tables.yaml": tables.encode(), "limits.yaml": limits_with(rates)})
+
+
+def opened(usage: object, card: RateCard, *candidates: object, currency: str = "USD") -> Simulation:
+    by = ("currency",)
+    return simulate(usage, AsBilled("as-billed", card), list(candidates), by=by, currency=currency)  # type: ignore[arg-type]
+
+
+def groups(found: Simulation) -> dict[str | None, tuple[Decimal, ...]]:
+    assert not found.unpriced and not found.disputed
+    return {group.key[0]: group.amounts for group in found.groups}
+
+
+def reasons(found: Simulation) -> list[tuple[int, str]]:
+    return [(each.rows, each.reason) for each in found.unpriced]
+
+
+@pytest.mark.parametrize("form", ["csv", "pages"])
+def test_an_export_in_euros_is_re_rated_in_euros(tmp_path: Path, form: str) -> None:
+    card = card_in("EUR")
+    quotes = [card.at(card.boundaries()[-1]).rate(usage) for usage in (PICTURE, FILM)]
+    entries = [
+        row for quote in quotes for row in quote.ledger_entries(timestamp=card.boundaries()[-1], request_id=quote.model)
+    ]
+    usage = write_csv(tmp_path / "e.csv", entries, {}) if form == "csv" else write_pages(tmp_path, entries, 1)
+    with opened(usage, card, Side("dearer", dearer("EUR")), currency="EUR") as found:
+        assert groups(found) == {"EUR": (Decimal("2.51"), Decimal(4))}
+    with opened(usage, card) as refused:
+        assert reasons(refused) == [(2, "currency: charged in EUR, and amounts are added in USD")]
+
+
+@pytest.mark.parametrize(
+    ("row", "currency", "reason"),
+    [
+        (line("2", "", "1", "-2", "EUR"), "EUR", "pricePerUnitUsd: of a row in EUR, whose price is pricePerUnit"),
+        (line("2", "2", "1", "-2", "EUR"), "EUR", "pricePerUnitUsd: of a row in EUR, whose price is pricePerUnit"),
+        (line("2", "2", "1", "-2", "USD"), "USD", "pricePerUnit: of a row in USD, whose price is pricePerUnitUsd"),
+        (line("", "2", "1", "-2", "DIEM"), "USD", "pricePerUnit: of a row in DIEM, whose price is pricePerUnitUsd"),
+        (line("", "", "1", "-2", "EUR"), "EUR", "pricePerUnit: missing"),
+        (line("2", "", "1", "-2", "DIEM"), "EUR", "currency: charged in DIEM, and amounts are added in EUR"),
+        (line("2", "", "1", "-2", "usd"), "USD",
+         "currency: usd has no worth in USD that is known. Allowed: USD, DIEM, BUNDLED_CREDITS"),
+        (line("2", "", "1", "-2", "VCU"), "USD",
+         "currency: VCU has no worth in USD that is known. Allowed: USD, DIEM, BUNDLED_CREDITS"),
+        (line("2", "", "1", "-2", ""), "USD", "currency: missing. Allowed: USD, DIEM, BUNDLED_CREDITS"),
+    ],
+)  # fmt: skip
+def test_an_unknown_currency_and_a_mixture_are_refused(tmp_path: Path, row: str, currency: str, reason: str) -> None:
+    with opened(export(tmp_path, row), card_in(currency), currency=currency) as found:
+        assert reasons(found) == [(1, reason)]
+        assert found.total.amounts == (Decimal(0),)
+
+
+def test_balances_are_worth_what_the_tables_say(tmp_path: Path) -> None:
+    rates = "{DIEM: 0.8, BUNDLED_CREDITS: 4, VCU: 0.1}"
+    rows = [
+        line("2", "", "1", "-2.5", "DIEM"), line("2", "", "1", "-0.5", "BUNDLED_CREDITS"),
+        line("2", "", "1", "-20", "VCU"), line("2", "", "1", "-2", "USD"), line("2", "", "2e0", "-5.0e0", "DIEM"),
+    ]  # fmt: skip
+    with opened(export(tmp_path, *rows), card_in("USD", rates), Side("dearer", dearer("USD", rates))) as found:
+        assert groups(found) == {
+            "DIEM": (Decimal(6), Decimal(9)), "BUNDLED_CREDITS": (Decimal(2), Decimal(3)),
+            "VCU": (Decimal(2), Decimal(3)), "USD": (Decimal(2), Decimal(3)),
+        }  # fmt: skip
+    with opened(export(tmp_path, line("2", "", "1", "-2", "DIEM")), card_in("USD", rates)) as disputed:
+        assert [(each.rows, each.reason) for each in disputed.disputed] == [
+            (1, "amount: is not unit x pricePerUnitUsd")
+        ]
+
+
+def test_a_balance_is_worth_what_it_was_on_its_day(tmp_path: Path) -> None:
+    limits = limits_in_time(("2026-10-02", "{DIEM: 0.5}"), ("2026-09-01", "{DIEM: 1}"))
+    card = card_of({"tables.yaml": TABLES.format(currency="USD").encode(), "limits.yaml": limits})
+    row = line("2", "", "1", "-2", "DIEM")
+    rows = [row.replace("10-01T10:00:00Z", when) for when in ("08-01T00:00:00Z", "10-01T23:59:59Z", "10-02T00:00:00Z")]
+    rows[2] = rows[2].replace("-2,DIEM", "-4,DIEM")
+    with opened(export(tmp_path, *rows), card) as found:
+        assert groups(found) == {"DIEM": (Decimal(6),)}
+    with opened(export(tmp_path, row.replace("2026-10-01T10:00:00Z", "yesterday")), card) as undated:
+        assert reasons(undated) == [(1, "timestamp: missing, or not an instant")]
+
+
+def split_entries(card: RateCard) -> list[Quote]:
+    when = card.boundaries()[-1]
+    return [card.at(when).rate(usage) for usage in (PICTURE, FILM)]
+
+
+@pytest.mark.parametrize("form", ["csv", "pages"])
+@pytest.mark.parametrize("rates", ["{DIEM: 1, BUNDLED_CREDITS: 1}", "{DIEM: 0.8, BUNDLED_CREDITS: 2}"])
+def test_a_charge_that_several_balances_paid_is_one(tmp_path: Path, form: str, rates: str) -> None:
+    card = card_in("USD", rates)
+    when = card.boundaries()[-1]
+    entries: list[LedgerEntry] = []
+    for number, quote in enumerate(split_entries(card)):
+        paid = settle(quote, {"DIEM": Decimal("0.1"), "BUNDLED_CREDITS": Decimal("0.02"), "USD": Decimal(9)})
+        entries += quote.ledger_entries(timestamp=when, request_id=f"r-{number}", paid=paid)
+    assert len(entries) == 6
+    usage = write_csv(tmp_path / "e.csv", entries, {}) if form == "csv" else write_pages(tmp_path, entries, 3)
+    diem = Decimal("0.2") if "DIEM: 1" in rates else Decimal("0.16")
+    bundled = Decimal("0.04") if "CREDITS: 1" in rates else Decimal("0.08")
+    # As billed each balance has its part; at other rates the whole charge is of the row that has the units.
+    with opened(usage, card, Side("dearer", dearer("USD", rates))) as found:
+        assert groups(found) == {
+            "DIEM": (diem, Decimal(4)),
+            "BUNDLED_CREDITS": (bundled, Decimal(0)),
+            "USD": (Decimal("2.51") - diem - bundled, Decimal(0)),
+        }
+        assert found.total.amounts == (Decimal("2.51"), Decimal(4))
+        assert found.rows == 6
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        # The first part alone; a further one alone; of other requests, SKUs or prices; too much; with a refund.
+        [("2", "1", "-1.5", "DIEM", "r")],
+        [("2", "0", "-0.5", "USD", "r")],
+        [("2", "1", "-1.5", "DIEM", "r"), ("2", "0", "-0.5", "USD", "q")],
+        [("2", "1", "-1.5", "DIEM", ""), ("2", "0", "-0.5", "USD", "")],
+        [("2", "1", "-1.5", "DIEM", "r"), ("2.0001", "0", "-0.5", "USD", "r")],
+        [("2", "1", "-1.5", "DIEM", "r"), ("2", "0", "-0.500001", "USD", "r")],
+        [("2", "1", "-1.5", "DIEM", "r"), ("2", "1", "-0.5", "USD", "r")],
+    ],
+)
+def test_parts_that_are_no_charge_are_disputed(tmp_path: Path, rows: list[tuple[str, str, str, str, str]]) -> None:
+    lines = [line(usd, "", unit, amount, currency, request) for usd, unit, amount, currency, request in rows]
+    with opened(export(tmp_path, *lines), card_in("USD")) as found:
+        assert [(each.rows, each.reason) for each in found.disputed] == [
+            (len(rows), "amount: is not unit x pricePerUnitUsd")
+        ]
+
+
+def test_parts_with_more_digits_and_without_requests(tmp_path: Path) -> None:
+    """The price may be written otherwise; an export without request ids has no parts."""
+    rows = [line("2.0", "", "1.000", "-1.50", "DIEM"), line("2", "", "0.00", "-0.5", "USD")]
+    with opened(export(tmp_path, *rows), card_in("USD")) as found:
+        assert groups(found) == {"DIEM": (Decimal("1.5"),), "USD": (Decimal("0.5"),)}
+    without = [row.rpartition(",")[0] for row in rows]
+    with opened(export(tmp_path, *without, head=HEAD.rpartition(",")[0]), card_in("USD")) as found:
+        assert sum(each.rows for each in found.disputed) == 2

@@ -1,0 +1,41 @@
+"""The page on a desk that answers changes only once a file is there: `python held_desk.py USAGE GO`."""
+
+import sys
+import time
+from datetime import date
+from pathlib import Path
+
+import click
+from desks import DAY, STANDING
+
+from ratecard.card import load_rate_card
+from ratecard.diff.side import Side
+from ratecard.simulation.simulate import simulate
+from ratecard.whatif.desk import Answer, Desk
+from ratecard.whatif.draft import Draft
+from ratecard.whatif.serving import HOST, free_port, serve
+
+
+class Held(Desk):
+    """Waits before it answers what holds a change."""
+
+    go = Path(sys.argv[2])
+
+    def answer(self, draft: Draft) -> Answer:
+        while not draft.empty and not self.go.exists():
+            time.sleep(0.05)
+        return super().answer(draft)
+
+
+port = free_port(0)
+with simulate(sys.argv[1], Side(DAY, load_rate_card(), STANDING)) as found:
+    serve(
+        Held(found),
+        usage="usage.csv",
+        command="",
+        day=date.fromisoformat(DAY),
+        tables=None,
+        port=port,
+        show=False,
+        ready=lambda: click.echo(f"http://{HOST}:{port}"),
+    )

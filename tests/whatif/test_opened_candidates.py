@@ -1,0 +1,97 @@
+"""A candidate that is opened on the page is the one of its file, whatever it says."""
+
+import os
+from pathlib import Path
+
+import pytest
+from desks import KLING
+
+import ratecard
+from ratecard import TableError
+from ratecard.load.folder import shipped_folder
+from ratecard.whatif.change import Factor, Kept, NewRate
+from ratecard.whatif.draft import from_json, to_json
+from ratecard.whatif.opening import candidates_in, opened
+
+HEAD = """candidate: mine
+effective: 2027-03-01
+until: 2027-05-01
+announced: 2027-02-01
+proposed_by: me
+why: "costs: rose"
+changes:
+"""
+CHANGES = f"""- scale: {{family: kling-v3}}
+  percent: +10 %
+- factor: 1.50
+  where: {{tokens: output}}
+  scale: {{family: claude}}
+- set: {KLING}
+  charge: video
+  where: {{audio: [true]}}
+  rate: 0.17
+# It has no control.
+- {{scale: {{family: wan, type: image}}, factor: 2}}
+- scale:
+    model: ovi-image-to-video
+  round: {{to: 0.01, mode: up}}  # up
+  percent: 7%
+- scale: {{type: rpc}}
+  charge: rpc credits
+  factor: 3
+"""
+
+
+def test_what_is_opened_is_the_candidate(tmp_path: Path, card: ratecard.RateCard) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(HEAD + CHANGES, encoding="utf-8")
+    draft = opened(path, card)
+    kinds = [type(change) for change in draft.changes]
+    assert kinds == [Factor, Factor, NewRate, Kept, Kept, Kept]
+    assert draft.changes[0] == Factor("family", ("kling-v3",), "+10 %")
+    assert draft.changes[1] == Factor("family", ("claude",), "1.50", (("tokens", ("output",)),))
+    assert draft.changes[4] == Kept(
+        "  - scale:\n      model: ovi-image-to-video\n    round: {to: 0.01, mode: up}  # up\n    percent: 7%\n"
+    )
+    assert (draft.effective, draft.until, draft.announced) == ("2027-03-01", "2027-05-01", "2027-02-01")
+    assert draft.card(card).digest == card.with_candidate(path).digest
+    assert from_json(to_json(draft)) == draft
+    again = tmp_path / "again.yaml"
+    again.write_text(draft.text(), encoding="utf-8")
+    assert opened(again, card) == draft._replace(changes=(draft.changes[0]._replace(factor="10%"), *draft.changes[1:]))
+
+
+def test_models_that_are_added_and_retired_are_kept_too(tmp_path: Path, card: ratecard.RateCard) -> None:
+    page = (shipped_folder() / "candidates.md").read_text(encoding="utf-8")
+    text = page.partition("```yaml\n")[2].partition("```")[0]
+    path = tmp_path / "page.yaml"
+    path.write_text(text, encoding="utf-8")
+    draft = opened(path, card)
+    assert sum(isinstance(change, Kept) for change in draft.changes) >= 2
+    assert draft.card(card).digest == card.with_candidate(path).digest
+
+
+def test_a_fault_of_a_change_that_is_kept_is_told_at_it(tmp_path: Path, card: ratecard.RateCard) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(HEAD.replace("until: 2027-05-01\n", "") + "- retire: no-such-model\n", encoding="utf-8")
+    draft = opened(path, card)
+    with pytest.raises(ratecard.RateCardError, match="no model 'no-such-model'"):
+        draft.card(card)
+
+
+def test_what_is_no_candidate_is_refused(tmp_path: Path, card: ratecard.RateCard) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text("family: x\n", encoding="utf-8")
+    for wrong in (path, tmp_path / "none.yaml", tmp_path):
+        with pytest.raises(TableError):
+            opened(wrong, card)
+
+
+def test_files_are_offered_the_newest_first(tmp_path: Path) -> None:
+
+    assert candidates_in(tmp_path / "none") == []
+    for age, name in enumerate(("new.yaml", "old.yml", "other.txt")):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (100 - age, 100 - age))
+    (tmp_path / "folder.yaml").mkdir()
+    assert [path.name for path in candidates_in(tmp_path)] == ["new.yaml", "old.yml"]
