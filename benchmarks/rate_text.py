@@ -5,8 +5,9 @@
 1,000 distinct usages of one model that all of them know, at the same three rates. Before anything is timed, all totals
 are compared: exactly with those that count in decimals, to a billionth with the one that counts in floats. Then all
 sides take turns, and each round gives a ratio; what counts is the median. Each side gets what it wants ready made: a
-mapping here, a `Usage` for genai-prices, a whole `ModelResponse` for litellm's `completion_cost`, and the three counts,
-already made disjoint, for tokencost. Ratios, never gates: a slow machine is no failure.
+mapping here (and, as a second side, one with a further known key, `total_tokens`), a `Usage` for genai-prices, a whole
+`ModelResponse` for litellm's `completion_cost`, and the three counts, already made disjoint, for tokencost. Ratios,
+never gates: a slow machine is no failure.
 """
 
 import os
@@ -80,6 +81,14 @@ def expected(counts: Counts) -> Decimal:
     """The charge, worked out here in whole 1e-8 dollars, apart from every library."""
     units = (counts.prompt - counts.cached) * 250 + counts.cached * 125 + counts.completion * 1_000
     return Decimal(units) / 10**8
+
+
+def ours_with_total(usages: Sequence[Counts]) -> Side:
+    """The same with `total_tokens`."""
+    side = ours(usages)
+    for each, given in zip(usages, side.inputs, strict=True):
+        given["usage"]["total_tokens"] = each.prompt + each.completion
+    return side._replace(name="ratecard, rate, with total_tokens")
 
 
 def ours(usages: Sequence[Counts]) -> Side:
@@ -174,7 +183,7 @@ def main() -> None:
     if len(set(usages)) != USAGES:
         sys.exit("the usages are not distinct")
     try:
-        sides = [make(usages) for make in (ours, genai_prices, litellm, tokencost)]
+        sides = [make(usages) for make in (ours, ours_with_total, genai_prices, litellm, tokencost)]
     except ModuleNotFoundError as error:
         sys.exit(f"{error}: pip install -r benchmarks/requirements-rate-text.txt")
     for side in sides:

@@ -39,12 +39,14 @@ HOME_OF |= {"brotli": {"server"}, "prometheus_client": {"server"}, "watchfiles":
 FLOAT_NAMES = {
     "rating/source_video.py": "callers may send a float; it is read by its shortest text",
     "requests/fields.py": "callers may send a float; it is read by its shortest text",
+    "doors/cli/simulate_progress.py": "how far a simulation is, in percent and seconds",
     "simulation/engines/spark_engine.py": "how far Spark is, in percent",
     "simulation/progress.py": "how far a simulation is, in percent",
     "simulation/volume.py": "callers may send an elasticity as a float; it is read by its shortest text",
     "words/wording.py": "says whether a number that a caller sent is NaN",
 }
 FLOAT_LITERALS = {
+    "doors/cli/simulate_progress.py": "how far a simulation is, in percent and seconds",
     "simulation/engines/spark_engine.py": "how far Spark is, in percent",
     "simulation/progress.py": "how far a simulation is, in percent",
     "words/suggest.py": "how alike two words are; no money",

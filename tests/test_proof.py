@@ -224,6 +224,7 @@ def test_a_candidate_is_priced_though_its_examples_are_those_of_its_base(card: R
     changed = card.with_candidate(overlay(tmp_path, OVI_MODEL))
     assert str(changed.at(date(2026, 11, 2)).quote_video({"model": OVI_MODEL}).total) == "0.44"
     changed.prove_all()
+    RateCard(changed.tables).prove_all()
 
 
 def test_a_candidate_over_a_wrong_version_leaves_it_without_a_price(wrong: RateCard, tmp_path: Path) -> None:

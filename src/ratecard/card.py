@@ -88,7 +88,7 @@ class RateCard:
             return
         if self._base is not None:
             below = self._base.tables.models.get(model.model)
-            if below is not None and any(each is version for each in below.versions):
+            if below is not None:  # a model that the candidate adds is proved with it
                 self._base.prove(below, version)
             return
         if key not in self._proved:

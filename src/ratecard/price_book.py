@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime
-from typing import Any, Literal, NoReturn, Protocol, overload
+from typing import Any, NoReturn, Protocol
 
-from ratecard.account.limits import Limit, LimitError, Sunset, VideoLimit, limit_of, sunset_of
+from ratecard.account.limits import LimitsOfADay
 from ratecard.deprecation import Deprecation, deprecation_of
 from ratecard.pricing.compiled import Metered, Rater
 from ratecard.pricing.estimate import Asked, Estimate, estimate
@@ -21,8 +21,8 @@ from ratecard.requests.usage import TYPES, AnyUsage, read_usage
 from ratecard.requests.video import refuse_without_model
 from ratecard.requests.video_fields import FIELD_ORDER
 from ratecard.tables.card import AnyModel, Tables
-from ratecard.tables.limits import TIERS, Limits, Rates
-from ratecard.tables.metered import TextModel, TextVersion
+from ratecard.tables.limits import Limits, Rates
+from ratecard.tables.metered import TextVersion
 from ratecard.tables.version import Version
 from ratecard.tables.video import VideoModel, VideoVersion
 from ratecard.words.errors import QuoteError
@@ -64,7 +64,7 @@ class Card(Protocol):
         """The function that rates usages of a type at a version."""
 
 
-class PriceBook:
+class PriceBook(LimitsOfADay):
     """A rate card compiled for one instant: immutable, pure, what a server holds."""
 
     __slots__ = ("_raters", "_video", "card", "day")
@@ -175,9 +175,8 @@ class PriceBook:
         """The least and the most that a text request can cost before it runs.
 
         The least: every prompt token in its cheapest bucket, no completion, no search. The most: the dearest, all of
-        it, and the searches that the parameters (or the suffix of the model's name) switch on, as often as the last
-        three arguments say, or else `limits.yaml`. Raises `QuoteError` where neither says the most of a search, or the
-        model does not support it.
+        it, and the searches that parameters or suffix switch on, as often as the last three arguments say, or else
+        `limits.yaml`. Raises `QuoteError` where neither says the most, or the model does not support a search.
 
         >>> from ratecard import load_rate_card
         >>> prices = load_rate_card().at(date(2026, 10, 1))
@@ -212,52 +211,6 @@ class PriceBook:
             raise QuoteError(INVALID, problems)
         metered = self.card.metered(model, version, self.limits.rates)
         return metered.quote([surcharge_line(metered)(int(count))])
-
-    @overload  # mypy cannot say "every str but this one"
-    def limits_for(  # type: ignore[overload-overlap]
-        self, type_: Literal["video"], *, partner: bool = False
-    ) -> VideoLimit: ...
-    @overload
-    def limits_for(self, type_: str, *, tier: str | None = None, partner: bool = False) -> Limit: ...
-    @overload
-    def limits_for(
-        self, type_: str | None = None, *, model: str | None = None, tier: str | None = None, partner: bool = False
-    ) -> Limit | VideoLimit: ...
-    def limits_for(
-        self, type_: str | None = None, *, model: str | None = None, tier: str | None = None, partner: bool = False
-    ) -> Limit | VideoLimit:
-        """Requests (and tokens) a minute of a type or of a model.
-
-        `type_` is a type of models, or video-queue and video-retrieve for one limit of video. A text model needs its
-        `tier` where its table does not say it; a partner has the limit of everybody where none of partners is
-        published. Raises `LimitError`, and `QuoteError` for a model without a price.
-
-        >>> from ratecard import load_rate_card
-        >>> prices = load_rate_card().at(date(2026, 10, 1))
-        >>> prices.limits_for("text", tier="S")
-        Limit(requests=75, tokens=750000, from_default=False)
-        >>> prices.limits_for(model="ovi-image-to-video").retrieve.requests
-        120
-        """
-        if model is not None:
-            found, _ = self.in_effect(split_model(model)[0])
-            if type_ not in (None, found.type):
-                raise LimitError(f"type {type_!r}: {found.model} is of type {found.type}; leave the type out")
-            type_ = found.type
-            if isinstance(found, TextModel):
-                tier = _tier_of(found, tier)
-        if type_ is None:
-            raise LimitError("no type and no model. Give one, like limits_for('image') or limits_for(model='...')")
-        return limit_of(self.limits, type_, tier, partner)
-
-    def sunset(self, endpoint: str) -> Sunset | None:
-        """Status, headers and body of an endpoint that ends: 404 before its last day, 410 from then on; else None.
-
-        >>> from ratecard import load_rate_card
-        >>> load_rate_card().at(date(2026, 9, 15)).sunset("GET /billing/usage").headers["Sunset"]
-        'Wed, 16 Sep 2026 00:00:00 GMT'
-        """
-        return sunset_of(self.limits, endpoint, self.day)
 
     @property
     def limits(self) -> Limits:
@@ -348,14 +301,3 @@ class PriceBook:
     def _wrong_type(self, model: AnyModel, asked: str) -> NoReturn:
         words = f"Specified model not found: {model.model} is of type {model.type}, and has no price for {asked}"
         raise QuoteError(NotOffered(words))
-
-
-def _tier_of(model: TextModel, asked: str | None) -> str:
-    """The tier of a text model: the one that its table says, or the one that is asked with."""
-    if model.tier is None and asked is None:
-        raise LimitError(
-            f"the tables do not say the tier of {model.model}. Give one, like tier='S': {', '.join(TIERS)}"
-        )
-    if model.tier and asked and model.tier != asked:
-        raise LimitError(f"tier={asked!r}: {model.model} is in tier {model.tier}; leave the tier out")
-    return str(model.tier or asked)

@@ -11,7 +11,7 @@ from urllib.request import urlopen
 import pytest
 import uvicorn
 from fastapi import FastAPI, HTTPException
-from history_pages import PATH, append_each
+from history_pages import PATH, WHEN, append_each, quote_of
 from jsonschema import Draft202012Validator
 from sqlalchemy import create_engine
 from starlette.testclient import TestClient
@@ -64,14 +64,23 @@ def test_a_ledger_that_does_not_answer_is_503(ledger: Ledger, monkeypatch: pytes
 
 def test_the_description_is_what_is_answered(ledger: Ledger) -> None:
     append_each(ledger, "1", "2")
+    append_each(ledger, "3", prefix="diem", currency="DIEM")
+    ledger.append(quote_of("4", currency="EUR"), account="a", request_id="euro", timestamp=WHEN)
     client = client_of(ledger)
     described = app_of(ledger).openapi()["paths"][f"/api/v1{PATH}"]["get"]
     names = [parameter["name"] for parameter in described["parameters"]]
     assert names == ["startTimestamp", "endTimestamp", "currency", "pageSize", "cursor"]
-    for parameters, status in (({"pageSize": 1}, "200"), ({"pageSize": 0}, "400")):
-        answer = client.get(PATH, params=parameters)
+    for size, status in ((1, "200"), (1000, "200"), (0, "400")):
+        answer = client.get(PATH, params={"pageSize": size})
         schema = described["responses"][status]["content"]["application/json"]["schema"]
         Draft202012Validator(schema).validate(answer.json())
+    rows = client.get(PATH).json()["data"]
+    assert {(row["currency"], "pricePerUnit" in row, "pricePerUnitUsd" in row) for row in rows} == {
+        ("USD", False, True), ("DIEM", False, True), ("EUR", True, False)
+    }  # fmt: skip
+    schema = described["responses"]["200"]["content"]["application/json"]["schema"]["properties"]["data"]["items"]
+    for wrong in ({"pricePerUnit": 1}, {"currency": "usd"}):
+        assert not Draft202012Validator(schema).is_valid(rows[0] | wrong)
     headers = described["responses"]["200"]["headers"]
     answer = client.get(PATH, params={"pageSize": 1}, headers={"accept": "text/csv"})
     assert set(headers) <= set(answer.headers)

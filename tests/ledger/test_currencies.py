@@ -182,8 +182,8 @@ def test_both_forms_hold_every_currency() -> None:
 
 def test_a_heading_that_names_a_column_twice() -> None:
     with pytest.raises(LedgerError) as caught:
-        read_ledger("timestamp,sku,pricePerUnitUsd,unit,amount,amount,currency\nt,s,1,2,-2,-3,USD\n")
-    assert str(caught.value) == "the heading has amount twice"
+        read_ledger("timestamp,sku,pricePerUnitUsd,unit,unit,amount,amount,currency\nt,s,1,2,2,-2,-3,USD\n")
+    assert str(caught.value) == "the heading has unit, amount twice"
 
 
 def test_http_says_a_currency_that_is_not_the_dollar(prices: PriceBook) -> None:

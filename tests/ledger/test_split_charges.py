@@ -133,7 +133,8 @@ def test_parts_are_one_charge_again() -> None:
 
 def test_a_part_without_its_first_is_refused() -> None:
     entries = quote_of("2").ledger_entries(timestamp=WHEN, request_id="r", paid=paid(DIEM="1.5", USD="0.5"))
-    for alone in (entries[1:], (entries[0]._replace(sku="other"), entries[1])):
+    free = entries[0]._replace(unit=Decimal(0), amount=Decimal(0))
+    for alone in (entries[1:], (entries[0]._replace(sku="other"), entries[1]), (free, entries[1])):
         with pytest.raises(LedgerError) as caught:
             join_parts(alone)
         assert str(caught.value) == (

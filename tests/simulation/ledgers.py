@@ -120,7 +120,7 @@ def card_with(*replaced: tuple[str, str]) -> RateCard:
     for old, new in replaced:
         assert tables.count(old) == 1, old
         tables = tables.replace(old, new)
-    return card_of({"tables.yaml": tables.encode()})
+    return card_of({"tables.yaml": tables.encode()}).unproved
 
 
 def line(sku: str, price: str, unit: str, amount: str, notes: str = "", **other: str) -> str:

@@ -107,7 +107,11 @@ def test_a_mistake_is_the_one_fault_at_its_line(bad: BadLimits, tmp_path: Path) 
         ratecard.load_rate_card(tmp_path)
     assert str(refusal.value) == fault
     sent = checked(tmp_path)
-    assert (sent.exit_code, sent.stdout, sent.stderr) == (1, f"{fault}\n", "1 fault in the tables\n")
+    assert (sent.exit_code, sent.stdout, sent.stderr) == (
+        1,
+        f"{fault}\n",
+        f"Tables: {tmp_path}\n1 fault in the tables\n",
+    )
 
 
 def test_every_mistake_is_told_at_once(tmp_path: Path) -> None:
@@ -115,7 +119,7 @@ def test_every_mistake_is_told_at_once(tmp_path: Path) -> None:
     text = text.replace("deprecated: 2026-07-09", "deprecated: soon").replace("type: audio", "type: adio")
     (tmp_path / "limits.yaml").write_text(text, encoding="utf-8")
     shutil.copy(shipped_folder() / "video/ovi.yaml", tmp_path)
-    assert checked(tmp_path).stderr == "4 faults in the tables\n"
+    assert checked(tmp_path).stderr == f"Tables: {tmp_path}\n4 faults in the tables\n"
 
 
 def test_a_renamed_parameter_may_be_left_out(tmp_path: Path) -> None:
@@ -167,7 +171,7 @@ def test_limits_in_effect_are_not_edited(folder: Path, edit: tuple[str, str, str
     assert SHIPPED.count(old) == 1
     text = SHIPPED.replace(old, new)
     sent = rewritten(folder, text)
-    assert (sent.exit_code, sent.stderr) == (1, "1 change refused\n")
+    assert (sent.exit_code, sent.stderr) == (1, f"Tables: {folder}\n1 change refused\n")
     line = sent.stdout.splitlines()[0]
     assert line.startswith(
         f"limits.yaml:{line_of(text, at)}: the limits of 2026-08-03 are in effect, and were edited: "

@@ -31,7 +31,7 @@ def usage(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def desk(usage: Path, card: ratecard.RateCard) -> Iterator[Desk]:
     """The usage at the prices of a day, and those same prices as what we pay."""
     current = Side(DAY, card, STANDING)
-    with simulate(str(usage), current, costs=current) as simulation:
+    with simulate(str(usage), current, costs=Side("costs", card)) as simulation:
         yield Desk(simulation)
 
 

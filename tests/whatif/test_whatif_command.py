@@ -69,7 +69,7 @@ def test_what_to_install(missing: str, usage: Path, monkeypatch: pytest.MonkeyPa
     ("content", "said"),
     [
         ("type,model\n", "the usage has no rows"),
-        ("model\nx\n", "the usage has no column 'type'"),
+        ("model\nx\n", "1 of 1 rows cannot be priced:"),
     ],
 )
 def test_usage_that_cannot_be_priced(content: str, said: str, tmp_path: Path) -> None:

@@ -199,7 +199,7 @@ def within_limits(
     is left out. A currency without a limit is unlimited, and bundled credits have none in the record. Raises
     `CurrencyError` for a quote that is not in USD, and for a currency without a limit or a rate in limits.yaml.
 
-    >>> from decimal import Decimal
+    >>> from datetime import UTC
     >>> from ratecard import load_rate_card, settle
     >>> quote = load_rate_card().at(datetime(2026, 10, 1, tzinfo=UTC)).quote_video({"model": "ovi-image-to-video"})
     >>> key = {"consumptionLimits": {"usd": "0.10", "diem": "0.20"}}

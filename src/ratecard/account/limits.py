@@ -3,10 +3,14 @@
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, time, timedelta
 from email.utils import format_datetime
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 from ratecard.account.periods import in_utc
+from ratecard.requests.service_parameters import split_model
+from ratecard.tables.card import AnyModel
 from ratecard.tables.limits import LIMIT_TYPES, TIERS, EndpointRetirement, FailedRequests, Limits
+from ratecard.tables.metered import TextModel
+from ratecard.tables.version import Version
 from ratecard.words.errors import RateCardError
 from ratecard.words.suggest import did_you_mean
 
@@ -119,6 +123,79 @@ def _of_type(limits: Limits, type_: str, partner: bool) -> Limit:
         who, near = "partners" if partner else "everybody", did_you_mean(str(type_), ("text", *LIMIT_TYPES, *_SHARED))
         raise LimitError(f"type {type_!r} has no limit for {who}.{near} Types: text, {', '.join(LIMIT_TYPES)}")
     return Limit(found[partner]) if partner in found else Limit(found[False], from_default=True)
+
+
+class LimitsOfADay:
+    """What a price book knows beside prices: the limits of its day, and the endpoints that end."""
+
+    __slots__ = ()
+    day: date
+
+    @property
+    def limits(self) -> Limits:
+        """The limits in effect."""
+        raise NotImplementedError
+
+    def in_effect(self, name: str) -> tuple[AnyModel, Version]:
+        """A model and its version in effect."""
+        raise NotImplementedError
+
+    @overload  # mypy cannot say "every str but this one"
+    def limits_for(  # type: ignore[overload-overlap]
+        self, type_: Literal["video"], *, partner: bool = False
+    ) -> VideoLimit: ...
+    @overload
+    def limits_for(self, type_: str, *, tier: str | None = None, partner: bool = False) -> Limit: ...
+    @overload
+    def limits_for(
+        self, type_: str | None = None, *, model: str | None = None, tier: str | None = None, partner: bool = False
+    ) -> Limit | VideoLimit: ...
+    def limits_for(
+        self, type_: str | None = None, *, model: str | None = None, tier: str | None = None, partner: bool = False
+    ) -> Limit | VideoLimit:
+        """Requests (and tokens) a minute of a type or of a model.
+
+        `type_` is a type of models, or video-queue and video-retrieve for one limit of video. A text model needs its
+        `tier` where its table does not say it; a partner has the limit of everybody where none of partners is
+        published. Raises `LimitError`, and `QuoteError` for a model without a price.
+
+        >>> from ratecard import load_rate_card
+        >>> prices = load_rate_card().at(date(2026, 10, 1))
+        >>> prices.limits_for("text", tier="S")
+        Limit(requests=75, tokens=750000, from_default=False)
+        >>> prices.limits_for(model="ovi-image-to-video").retrieve.requests
+        120
+        """
+        if model is not None:
+            found, _ = self.in_effect(split_model(model)[0])
+            if type_ not in (None, found.type):
+                raise LimitError(f"type {type_!r}: {found.model} is of type {found.type}; leave the type out")
+            type_ = found.type
+            if isinstance(found, TextModel):
+                tier = _tier_of(found, tier)
+        if type_ is None:
+            raise LimitError("no type and no model. Give one, like limits_for('image') or limits_for(model='...')")
+        return limit_of(self.limits, type_, tier, partner)
+
+    def sunset(self, endpoint: str) -> Sunset | None:
+        """Status, headers and body of an endpoint that ends: 404 before its last day, 410 from then on; else None.
+
+        >>> from ratecard import load_rate_card
+        >>> load_rate_card().at(date(2026, 9, 15)).sunset("GET /billing/usage").headers["Sunset"]
+        'Wed, 16 Sep 2026 00:00:00 GMT'
+        """
+        return sunset_of(self.limits, endpoint, self.day)
+
+
+def _tier_of(model: TextModel, asked: str | None) -> str:
+    """The tier of a text model: the one that its table says, or the one that is asked with."""
+    if model.tier is None and asked is None:
+        raise LimitError(
+            f"the tables do not say the tier of {model.model}. Give one, like tier='S': {', '.join(TIERS)}"
+        )
+    if model.tier and asked and model.tier != asked:
+        raise LimitError(f"tier={asked!r}: {model.model} is in tier {model.tier}; leave the tier out")
+    return str(model.tier or asked)
 
 
 def failed_request_block(failures: Iterable[datetime], at: datetime, rule: FailedRequests) -> Block | None:

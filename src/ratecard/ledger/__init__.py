@@ -27,7 +27,7 @@ __all__ = [
 def open_ledger(url: str) -> "Ledger":
     """The ledger in a database, made where there is none: `sqlite:///ledger.db` or `postgresql://host/name`.
 
-    A ledger of an earlier release is migrated when it is opened, once, whoever opens it at the same time. Needs
+    A ledger of an earlier release is migrated when it is opened, by one process only. Needs
     `ratecard[server]`. Raises `LedgerError` for another kind of database, a schema of a newer release, or a missing
     package, and `LedgerUnavailableError` where the database does not answer.
 

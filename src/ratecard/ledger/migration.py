@@ -12,7 +12,7 @@ from ratecard.ledger.sql_tables import ACCOUNTS, ENTRIES, METADATA, REQUESTS, SC
 CURRENT, _UNNOTED = 2, 1
 _WITHOUT_NOTE = {table.name for table in (ACCOUNTS, REQUESTS, ENTRIES)}
 _BEFORE_2 = "price_per_unit_usd"
-# The one lock in a PostgreSQL database for whoever makes or migrates a ledger there.
+# The one lock in a PostgreSQL database under which a ledger is made or migrated.
 _LOCK = 0x7261_7465_6361_7264
 _FIX = "Open it with the release that wrote it, or restore a backup; a ledger of your own needs an empty database"
 

@@ -143,5 +143,6 @@ OTHER_NAMES: Mapping[str, str] = {
     **dict.fromkeys(
         ("cache_read_tokens", "cache_read_input_tokens", "cached_input_tokens", "cached_prompt_tokens"), "cached_tokens"
     ),
+    "chars": "characters",
     **dict.fromkeys(("cache_write_tokens", "cache_creation_tokens"), "cache_creation_input_tokens"),
 }

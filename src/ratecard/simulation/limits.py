@@ -1,6 +1,7 @@
 """Limits that a pipeline sets to a candidate: by how much revenue may change, and a customer's payments rise."""
 
 from collections.abc import Iterator
+from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -42,25 +43,28 @@ def beyond(simulation: Simulation, limits: Limits, key: str = "customer") -> Ite
     """Each candidate that is beyond a limit, exactly: a rise of just the limit is within."""
     for candidate in range(1, len(simulation.sides)):
         whole, over, count = simulation.total, [], 0
-        moved = abs(Fraction(whole.difference(candidate)))
-        change = (
-            whole if limits.change is not None and moved > limits.change * abs(Fraction(whole.amounts[0])) else None
-        )
+        # What is lost and what is new changes revenue; a customer's prices rise on what both sides offer.
+        amounts = whole.amounts[0], whole.amounts[candidate]
+        change = whole if limits.change is not None and abs(_more(*amounts)) > limits.change * _paid(*amounts) else None
         if limits.rise is not None:
-            rows = simulation.customers(key, candidate).rows
-            most, count = limits.rise, len(rows)
-            over = [row for row in rows if _rises_beyond(row, candidate, most)]
+            found = simulation.customers(key, candidate)
+            most, rows = limits.rise, found.kept
+            count = len(rows)
+            over = [row for row in rows if _more(*row.both(candidate)) > most * _paid(*row.both(candidate))]
             over.sort(key=lambda row: (*_order(row, candidate), row.key[0] or ""))
         if change or over:
             yield Beyond(candidate, change, tuple(over), count)
 
 
-def _rises_beyond(row: Row, candidate: int, most: Fraction) -> bool:
-    """Whether a customer pays more by such a share, for the requests that both sides price."""
-    return row.change(candidate) > 0 and Fraction(row.change(candidate)) > most * abs(Fraction(row.both(candidate)[0]))
+def _paid(before: Decimal, _: Decimal) -> Fraction:
+    return abs(Fraction(before))
+
+
+def _more(before: Decimal, after: Decimal) -> Fraction:
+    return Fraction(after) - Fraction(before)
 
 
 def _order(row: Row, candidate: int) -> tuple[bool, Fraction, Fraction]:
     """The greatest rise first; before all, those who paid nothing."""
-    paid, more = Fraction(row.both(candidate)[0]), Fraction(row.change(candidate))
-    return paid != 0, -more / abs(paid) if paid else Fraction(0), -more
+    paid, more = _paid(*row.both(candidate)), _more(*row.both(candidate))
+    return paid != 0, -more / paid if paid else Fraction(0), -more

@@ -1,14 +1,13 @@
 """What was read of a usage: its files, its columns, and its rows."""
 
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ratecard.simulation.columns import COLUMNS, DAY, OTHER_NAMES
 from ratecard.simulation.plan import Plan, Usage
 from ratecard.simulation.usage_files import Source
 from ratecard.words.suggest import suggestions
 
-# Names that are less alike are not taken for each other.
 _HEAD = ("type", "model", "timestamp")
 
 
@@ -29,8 +28,10 @@ class Reading(NamedTuple):
     chosen: str = ""
     found: int = 0
     undated: int = 0
+    # A timestamp that is not an instant, if there is one.
+    odd: str = ""
 
-    def with_columns(self, usage: Usage, plan: Plan, types: Collection[str]) -> "Reading":
+    def with_columns(self, usage: Usage, plan: Plan, types: Collection[str | None]) -> "Reading":
         """The same with the columns that rows of these types have, or could have."""
         layouts = {name: layout for name, layout in usage.layouts.items() if name in types}
         known = {
@@ -54,12 +55,23 @@ class Reading(NamedTuple):
             meant=meant,
         )
 
+    def record(self) -> dict[str, Any]:
+        """All of it as JSON would hold it."""
+        return {**self._asdict(), "source": self.source._asdict()}
+
     def warnings(self) -> list[str]:
-        """`Column 'cache_read_tokens' is not read. Did you mean 'cached_tokens'? ...`, a sentence a column."""
-        return [
+        """What a reader must know: columns that look like missing ones, timestamps that are none, rows left out."""
+        said = [
             f"Column '{name}' is not read. Did you mean '{near}'? Then name it: --map {near}={name}"
             for name, near in self.meant.items()
         ]
+        if self.odd:
+            words = "Write it like 2026-10-02 or 2026-10-02T15:00:00Z; docs/simulation.md says how to convert others"
+            said.append(f"Timestamp '{self.odd}' is not an instant. {words}")
+        if self.undated:
+            rows = "1 row without an instant is" if self.undated == 1 else f"{self.undated} rows without an instant are"
+            said.append(f"{rows} left out, because days are chosen")
+        return said
 
 
 def _meant(name: str, missing: Collection[str]) -> str | None:

@@ -20,6 +20,7 @@ from ratecard.simulation.notebook import html_of
 from ratecard.simulation.predicates import Predicates
 from ratecard.simulation.priced_shape import PricedShape
 from ratecard.simulation.pricer import NOT_OFFERED, Outcome, Pricer, Refused
+from ratecard.simulation.reading import Reading
 from ratecard.simulation.roll_up import Counted, RollUp
 from ratecard.simulation.row import Row, Since
 from ratecard.simulation.side_prices import NOTHING, SidePrices
@@ -263,8 +264,15 @@ class Simulation:
         """The unpriced rows as lines for a person."""
         count = self.rows - self.priced
         lines = [f"{count} of {self.rows} rows cannot be priced:"]
-        lines += [f"  {each.rows} {each.type or 'of no known type'}: {each.reason}" for each in self.unpriced]
-        return "\n".join(lines)
+        for each in self.unpriced:
+            example = ", ".join(f"{name} {value}" for name, value in each.examples[0].items() if name != "type")
+            lines.append(f"  {each.rows} {each.type or 'of no known type'}: {each.reason} (for example: {example})")
+        return "\n".join((*lines, *self.reading.warnings()))
+
+    @property
+    def reading(self) -> Reading:
+        """What was read: files, columns and rows."""
+        return self.comparison.roll_up.reading
 
     def _repr_html_(self) -> str:
         return html_of(self)

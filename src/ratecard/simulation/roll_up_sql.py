@@ -76,6 +76,14 @@ class RollUpSql:
         undated = f"CASE WHEN {self._day()} IS NULL THEN 1 ELSE 0 END" if self.plan.chosen.by_day else "0"
         return f"SELECT count(*) AS found, sum({chosen}) AS chosen, sum({undated}) AS undated FROM {self._every}"
 
+    def odd_instant(self) -> str:
+        """A query of one timestamp that is not an instant, as text."""
+        if not self.usage.has("timestamp"):
+            return f"SELECT {self.dialect.digits('NULL')} AS odd"
+        given = self._column("timestamp")
+        where = f"{given} IS NOT NULL AND {self._day()} IS NULL"
+        return f"SELECT {self.dialect.digits(given)} AS odd FROM {self._every} WHERE {where} LIMIT 1"
+
     def parts(self) -> str:
         """A query of the names of `groupings` for which there are rows, and whether some of these have no type."""
         listed = {name: types for name, types in parts_of(self.usage.layouts).items() if name != OTHERS}

@@ -54,6 +54,9 @@ class OpenUsage(Protocol):
     def counted(self, plan: Plan) -> tuple[int, int, int]:
         """How many rows there are, how many are chosen, and how many have no instant to be chosen by."""
 
+    def odd_instant(self, plan: Plan) -> str:
+        """A timestamp that is not an instant, as it is in the usage; empty where there is none."""
+
 
 def simulate(
     usage: Any,
@@ -129,7 +132,10 @@ def simulate(
                     shapes = rolled.take(grouping, groups_of)
                     for found_of, more in zip(outcomes, pricer.outcomes(compared, shapes), strict=True):
                         found_of += more
-        rolled.reading = reading.with_columns(known, plan, {each.shape.type or "" for each in rolled.shapes})
+            moments = {each.shape.moment for each in rolled.shapes}
+            rolled.reading = reading.with_columns(known, plan, {each.shape.type for each in rolled.shapes})._replace(
+                odd=opened.odd_instant(plan) if reading.undated or (plan.dated and None in moments) else ""
+            )
         within(progress, READ, PRICED)("Pricing", None)
         elsewhere.check_used({counted.shape.model for counted in rolled.shapes})
         found = Simulation(rolled, compared, pricer, outcomes, paid)

@@ -91,7 +91,9 @@ def _effect(
 ) -> Decimal:
     """What is charged more if the rates of some models are multiplied."""
     current = simulation.sides[0]
-    side = Side(f"times {factor}", RateCard(_scaled(current.card.tables, names, factor)), current.at)
+    # The examples are of the prices as they are.
+    card = RateCard(_scaled(current.card.tables, names, factor)).unproved
+    side = Side(f"times {factor}", card, current.at)
     # What is priced for this family alone is forgotten with it.
     pricer = simulation.pricer.apart()
     by_row = isinstance(pricer, LedgerPricer)

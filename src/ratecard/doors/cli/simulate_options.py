@@ -77,6 +77,8 @@ def check_tornado(given: Mapping[str, Any]) -> None:
         "--max-change": given["max_change"] is not None,
         "--max-rise": given["max_rise"] is not None,
         "--cost": given["cost"],
+        "--successors": given["successors"],
+        "--remap": given["remap"],
     }
     if named := [name for name, used in others.items() if used]:
         raise click.UsageError(f"--tornado moves the current prices, family by family; leave out {', '.join(named)}")

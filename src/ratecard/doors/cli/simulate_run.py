@@ -14,6 +14,7 @@ from ratecard.doors.cli.options import tell_tables
 from ratecard.doors.cli.simulate_progress import progress
 from ratecard.doors.cli.simulate_text import show, show_tornado, tell, tell_beyond
 from ratecard.simulation.as_billed import AS_BILLED
+from ratecard.simulation.chosen import Chosen
 from ratecard.simulation.costs import Costs
 from ratecard.simulation.elsewhere import Elsewhere
 from ratecard.simulation.failure import SimulationError
@@ -69,6 +70,7 @@ def run(asked: Asked) -> None:
         elsewhere.check(side.card for side in compared)
         elasticities = dict(map(read_elasticity, asked.elasticities))
         target = read_target(asked.until_target) if asked.until_target else None
+        Chosen.of(*(asked.settings[name] for name in ("where", "since", "until")))
     except SimulationError as error:
         raise click.UsageError(str(error)) from None
     if target and (len(asked.candidates) != 1 or not Path(asked.candidates[0]).is_file()):
@@ -98,11 +100,11 @@ def run(asked: Asked) -> None:
             tell(report, written)
         else:
             show(report)
-    if asked.current in (None, AS_BILLED) or any(map(_is_date, (asked.current, *asked.candidates, asked.cost))):
-        tell_tables(asked.tables, err=bool(written))
-        if found_beyond := list(beyond(simulation, limits, CUSTOMER)):
-            tell_beyond(report, limits, found_beyond)
-            raise SystemExit(1)
+        crossed = list(beyond(simulation, limits, CUSTOMER))
+    _tell_tables(asked, err=bool(written))
+    if crossed:
+        tell_beyond(report, limits, crossed)
+        raise SystemExit(1)
 
 
 def _tornado(asked: Asked, simulation: Simulation, begin: Any) -> None:
@@ -116,6 +118,13 @@ def _tornado(asked: Asked, simulation: Simulation, begin: Any) -> None:
     for path in asked.out:
         write_tornado(report, share, swings, path)
         click.echo(f"Wrote {path}", err=True)
+    _tell_tables(asked, err=bool(asked.out))
+
+
+def _tell_tables(asked: Asked, *, err: bool) -> None:
+    """Say which tables are read, where no specification does."""
+    if asked.current in (None, AS_BILLED) or any(map(_is_date, (asked.current, *asked.candidates, asked.cost))):
+        tell_tables(asked.tables, err=err)
 
 
 def _is_date(given: str | None) -> bool:

@@ -31,6 +31,8 @@ _NUMBERS = {Kind.COUNT, Kind.MONEY, Kind.CHANGE, Kind.PERCENT, Kind.RATE}
 
 def show(report: Report) -> None:
     """Print what a person wants to know; the files of `--out` have everything."""
+    for words in report.simulation.reading.warnings():
+        click.echo(click.style(paragraph(words), fg="yellow"))
     if report.unpriced:
         click.echo(click.style(_unpriced(report), fg="yellow"))
         reasons = unpriced_table(report).columns_named("Rows", "Type", "Reason")
@@ -56,6 +58,8 @@ def tell(report: Report, written_to: Sequence[str]) -> None:
         click.echo(
             f"{_unpriced(report)}: {'; '.join(each.reason for each in report.simulation.unpriced[:3])}", err=True
         )
+    for words in report.simulation.reading.warnings():
+        click.echo(words, err=True)
     for candidate in report.candidates:
         click.echo(answer(report, candidate), err=True)
     for path in written_to:

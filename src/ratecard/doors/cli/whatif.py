@@ -117,8 +117,8 @@ def _run(asked: _Asked) -> None:
             list(asked.usage), current, columns=asked.columns, costs=costs, memory=asked.memory, progress=begin
         )
     with simulation:
-        if not simulation.rows:
-            raise SimulationError("the usage has no rows")
+        if not simulation.priced:
+            raise SimulationError(simulation.unpriced_text() if simulation.rows else "the usage has no rows")
         serve(
             Desk(simulation, asked.locale),
             usage=", ".join(asked.usage),

@@ -146,8 +146,15 @@ class DuckDbUsage(NamedTuple):
         """How many rows there are, how many are chosen, and how many have no instant to be chosen by."""
         with readable():
             query = RollUpSql(self.known, plan, DuckDbSql(), DuckDbSql()).counting()
-            found: Any = self.workspace.connection.execute(query).fetchone()
+            (found,) = self.workspace.connection.execute(query).fetchall()
         return tuple(int(each or 0) for each in found)  # type: ignore[return-value]
+
+    def odd_instant(self, plan: Plan) -> str:
+        """A timestamp that is not an instant, as it is in the usage; empty where there is none."""
+        with readable():
+            query = RollUpSql(self.known, plan, DuckDbSql(), DuckDbSql()).odd_instant()
+            found = self.workspace.connection.execute(query).fetchall()
+        return str(found[0][0] or "") if found else ""
 
 
 @contextmanager
@@ -177,7 +184,8 @@ def open_usage(
         with readable():
             query, rows = _reading(workspace, kind, files)
             workspace.connection.execute(f"CREATE OR REPLACE VIEW usage AS {query}")
-        yield _opened(workspace, names, Source.of(before), limits, written=kind != ".parquet")._replace(rows=rows)
+        opened = _opened(workspace, names, Source.of(before), limits, written=kind != ".parquet")
+        yield opened._replace(rows=rows) if opened.rows is None else opened
 
 
 def _opened(
@@ -210,13 +218,13 @@ def _lacks_type(connection: duckdb.DuckDBPyConnection, known: Usage) -> bool:
         return True
     with readable():
         type_ = DuckDbSql().quoted(known.columns["type"])
-        return bool(connection.execute(f"SELECT 1 FROM {known.table} WHERE {type_} IS NULL LIMIT 1").fetchone())
+        return bool(connection.execute(f"SELECT 1 FROM {known.table} WHERE {type_} IS NULL LIMIT 1").fetchall())
 
 
 def _count(connection: duckdb.DuckDBPyConnection, table: str) -> int:
     with readable():
-        found: Any = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
-        return int(found[0])
+        ((found,),) = connection.execute(f"SELECT count(*) FROM {table}").fetchall()
+        return int(found)
 
 
 def checked_usage(found: Mapping[str, tuple[Any, int]], declared: Mapping[str, str], names: Mapping[str, str]) -> Usage:

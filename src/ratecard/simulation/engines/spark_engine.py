@@ -60,6 +60,11 @@ class SparkUsage(NamedTuple):
         (found,) = self._asked(RollUpSql(self.known, plan, SparkSql(), DuckDbSql()).counting()).to_pylist()
         return int(found["found"] or 0), int(found["chosen"] or 0), int(found["undated"] or 0)
 
+    def odd_instant(self, plan: Plan) -> str:
+        """A timestamp that is not an instant, as it is in the usage; empty where there is none."""
+        found = self._asked(RollUpSql(self.known, plan, SparkSql(), DuckDbSql()).odd_instant()).to_pylist()
+        return str(found[0]["odd"] or "") if found else ""
+
     def _asked(self, query: str) -> pyarrow.Table:
         with failures(UNREADABLE):
             return self.session.sql(query).toArrow()

@@ -106,7 +106,10 @@ def _one(session: "SparkSession", given: str) -> "DataFrame":
             return reader.option("mergeSchema", True).parquet(place)
         case ".csv":
             separator = "\t" if ".tsv" in path.suffixes else ","
-            return reader.csv(place, sep=separator, header=True, enforceSchema=False, escape='"', multiLine=True)
+            reader = reader.option("sep", separator).option("header", True).option("escape", '"')
+            # The heading is a line; Spark would look for it by patterns again where cells may have several.
+            reader = reader.schema(reader.csv(place).schema)
+            return reader.csv(place, enforceSchema=False, multiLine=True)
         case ".jsonl":  # numbers keep their digits: every value is read as the text that it is written as
             return reader.json(place, primitivesAsString=True)
     return reader.load(place) if "/" in given else session.table(given)

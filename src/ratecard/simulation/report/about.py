@@ -1,5 +1,6 @@
 """What made a report, so that it can be made again: command, versions, digests, row counts."""
 
+from collections.abc import Iterator
 from importlib.metadata import version
 
 from ratecard.simulation.report.report import Report
@@ -18,11 +19,35 @@ def about_table(report: Report) -> Table:
         rows.append(("Costs", costs.about))
     rows += [
         ("Rows", f"{count(simulation.rows)} = {count(simulation.priced)} priced + {count(report.unpriced)} not priced"),
+        *_read(report),
         ("Grouped by", ", ".join(simulation.by)),
         ("Versions", f"ratecard {version('ratecard')}, DuckDB {version('duckdb')}"),
         ("Rounding", _rounding(report.figures.places)),
     ]
     return Table("About", (Column("What"), Column("Is")), tuple(rows))
+
+
+def _read(report: Report) -> Iterator[tuple[str, str]]:
+    """The files that were read, their columns, and which of the rows."""
+    reading, count = report.simulation.reading, report.figures.count
+    source = reading.source
+    if source.files:
+        files = f"{count(source.files)} {'file' if source.files == 1 else 'files'}"
+        yield "Usage", f"{files}, {count(source.bytes)} bytes, fingerprint {source.fingerprint}"
+    if reading.chosen:
+        words = f"{count(report.simulation.rows)} of {count(reading.found)} rows: {reading.chosen}"
+        yield "Rows chosen", words
+    named = (name if name == theirs else f"{name} (in the usage: {theirs})" for name, theirs in reading.columns.items())
+    yield "Columns read", ", ".join(named)
+    if reading.missing:
+        missing = (f"{type_}: {', '.join(names)}" for type_, names in reading.missing.items())
+        yield "Known columns that are missing", "; ".join(missing)
+    if reading.unused:
+        meant = (
+            f"{name} (did you mean {reading.meant[name]}?)" if name in reading.meant else name
+            for name in reading.unused
+        )
+        yield "Columns not used", ", ".join(meant)
 
 
 def _rounding(places: int) -> str:

@@ -72,6 +72,9 @@ class _Page:
             left, of = self.figures.count(report.unpriced), self.figures.count(report.simulation.rows)
             yield f'<section class="warning"><h2>{left} of {of} rows have no price, and are in no figure below</h2>'
             yield f"{self._table(unpriced_table(report))}</section>\n"
+        if said := report.simulation.reading.warnings():
+            lines = "".join(f"<p>{escape(words)}</p>\n" for words in said)
+            yield f'<section class="warning"><h2>What was read</h2>\n{lines}</section>\n'
         yield self._titled(disputed_table(report))
         yield '<p class="kicker">What if prices changed?</p>\n'
         several = len(report.candidates) > 1

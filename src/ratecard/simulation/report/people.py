@@ -43,8 +43,7 @@ def beyond_table(report: Report, candidate: int, rows: Sequence[Row]) -> Table:
 
     def values(row: Row) -> tuple[Value, ...]:
         pair = [round_half_up(amount, places) for amount in row.both(candidate)]
-        name = NOTHING if row.key[0] is None else row.key[0]
-        return (*values_of(pair, [share_of_prices(row, candidate)]), name)
+        return (*values_of(pair, [share_of_prices(row, candidate)]), _name(row))
 
     return Table("Beyond the limit", (*columns_of(report, [candidate]), Column("Customer")), tuple(map(values, rows)))
 

@@ -76,6 +76,8 @@ def scope(report: Report) -> str:
     count, left = report.figures.count, report.unpriced
     words = f"{count(report.simulation.priced)} requests"
     words += f" of {' to '.join(dict.fromkeys(report.days))}" if report.days else ""
+    if chosen := report.simulation.reading.chosen:
+        words += f" ({count(report.simulation.rows)} of {count(report.simulation.reading.found)} rows: {chosen})"
     return f"{words}; {count(left)} rows without a price are in no figure." if left else f"{words}."
 
 

@@ -1,0 +1,294 @@
+"""Which rows of a usage are read: every column, the files that were named, and no file that changes meanwhile."""
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+from rows import table_of
+from usage import ROWS
+
+from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.pricer import NO_TYPE
+from ratecard.simulation.reading import Reading
+from ratecard.simulation.simulate import simulate
+
+TEXT = {"type": "text", "model": "claude-opus-4-6", "timestamp": "2026-10-02", "completion_tokens": 0}
+SPEECH = {"type": "speech", "model": "tts-kokoro", "timestamp": "2026-10-02"}
+# Above the rows by which an engine guesses the columns of JSON lines.
+MANY = 20_490
+# One million tokens, and the same where all of them were cached.
+UNCACHED, CACHED = Decimal(6), Decimal("0.6")
+
+
+def lines(path: Path, *rows: Mapping[str, Any]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def written(path: Path, *rows: Mapping[str, Any]) -> Path:
+    """Rows as a file of the kind that its name says, all values text in CSV."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    match path.suffix:
+        case ".parquet":
+            pyarrow.parquet.write_table(pyarrow.Table.from_pylist(list(rows)), path)
+        case ".csv":
+            body = "".join(",".join(str(row.get(name, "")) for name in names) + "\n" for row in rows)
+            path.write_text(",".join(names) + "\n" + body, encoding="utf-8")
+        case _:
+            lines(path, *rows)
+    return path
+
+
+def reading_of(usage: Any, **how: Any) -> Reading:
+    with simulate(usage, **how) as found:
+        return found.reading
+
+
+def spoken(usage: Any, **how: Any) -> int:
+    """How many characters a usage has."""
+    with simulate(usage, by=(), **how) as found:
+        assert found.unpriced == ()
+        return int(found.total.quantities[4])
+
+
+def test_a_column_may_begin_in_any_row(tmp_path: Path) -> None:
+    plain = TEXT | {"prompt_tokens": 1_000_000}
+    usage = lines(tmp_path / "a.jsonl", *[plain] * MANY, plain | {"cached_tokens": 1_000_000})
+    with simulate(usage) as found:
+        assert found.total.amounts == (MANY * UNCACHED + CACHED,)
+        assert "cached_tokens" in found.reading.columns
+
+
+def test_a_column_may_begin_in_the_last_row_of_the_last_file(tmp_path: Path) -> None:
+    plain = TEXT | {"prompt_tokens": 1_000_000}
+    for number in range(39):
+        lines(tmp_path / f"{number:02}.jsonl", plain)
+    lines(tmp_path / "99.jsonl", *[plain] * 5, plain | {"cached_tokens": 1_000_000, "note": "new"})
+    with simulate(tmp_path, by=("note",)) as found:  # forty files at the default memory
+        assert found.total.amounts == (44 * UNCACHED + CACHED,)
+        assert {row.key: row.requests for row in found.groups} == {(None,): 44, ("new",): 1}
+
+
+def test_lines_that_are_not_usage_are_refused(tmp_path: Path) -> None:
+    two = lines(tmp_path / "two.jsonl", SPEECH | {"characters": 1}, SPEECH | {"Characters": 1})
+    with pytest.raises(SimulationError, match="'Characters' and 'characters' differ in capitals alone"):
+        simulate(two)
+    (tmp_path / "none.jsonl").write_text("[1]\n5\n")
+    with pytest.raises(SimulationError, match=r"none\.jsonl: no line holds an object"):
+        simulate(tmp_path / "none.jsonl")
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl"])
+def test_a_name_is_a_name_and_a_pattern_a_pattern(tmp_path: Path, ending: str) -> None:
+    one, other, star = (
+        written(tmp_path / f"{name}.{ending}", SPEECH | {"characters": characters})
+        for name, characters in (("u[1]", 1), ("u1", 10), ("u*", 100))
+    )
+    assert [spoken(each) for each in (one, other, star)] == [1, 10, 100]
+    assert spoken([one, star]) == 101
+    assert spoken(tmp_path) == 111
+    assert spoken(str(tmp_path / f"u?.{ending}")) == 110
+    assert spoken(f"file://{one}") == 1
+    one.unlink()
+    assert spoken(str(tmp_path / f"u[1].{ending}")) == 10
+
+
+def test_a_pattern_may_mean_folders(tmp_path: Path) -> None:
+    for month in ("09", "10"):
+        (tmp_path / f"2026-{month}").mkdir()
+        written(tmp_path / f"2026-{month}" / "usage.parquet", SPEECH | {"characters": 1})
+    assert spoken(str(tmp_path / "2026-*")) == 2
+
+
+CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "replaced": (
+        lambda path: written(path.with_name(f"new{path.suffix}"), *[SPEECH | {"characters": 7}] * 2).replace(path),
+        "was changed or replaced",
+    ),
+    "longer": (lambda path: path.write_bytes(path.read_bytes() + b"\n"), "was changed or replaced"),
+    "touched": (lambda path: os.utime(path, ns=(1, 1)), "was changed or replaced"),
+    "removed": (lambda path: path.unlink(), "was removed"),
+}
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl"])
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path, ending: str, change: str) -> None:
+    act, words = CHANGES[change]
+    steady = written(tmp_path / f"a.{ending}", SPEECH | {"characters": 5})
+    usage = written(tmp_path / f"b.{ending}", *[SPEECH | {"characters": 5}] * 2)
+
+    def progress(said: str, percent: object) -> None:
+        if said == "Reading usage: tokens":
+            act(usage)
+
+    with pytest.raises(SimulationError, match=rf"b\.{ending} {words} while the usage was read. Simulate it again"):
+        simulate([steady, usage], progress=progress)
+
+
+def test_the_files_are_named_by_their_fingerprint(tmp_path: Path) -> None:
+    files = [written(tmp_path / f"{number}.jsonl", SPEECH | {"characters": 5}) for number in range(3)]
+    source = reading_of(files).source
+    assert (source.files, source.bytes) == (3, sum(file.stat().st_size for file in files))
+    assert reading_of(tmp_path).source == source
+    before = source.fingerprint
+    os.utime(files[1], ns=(1, 1))
+    assert len(before) == 16
+    assert reading_of(files).source.fingerprint != before
+    assert reading_of(table_of(ROWS)).source.files == 0
+
+
+LAST = 1_790_899_199_999_999_999  # the last nanosecond of 2026-10-01
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York", None])
+def test_nanoseconds_are_of_their_day(tmp_path: Path, zone: str | None) -> None:
+    instants = pyarrow.array([LAST, LAST + 1], pyarrow.timestamp("ns", zone))
+    head = {"type": ["speech"] * 2, "model": ["tts-kokoro"] * 2, "characters": [1, 10]}
+    table = pyarrow.table(head | {"timestamp": instants})
+    pyarrow.parquet.write_table(table, tmp_path / "usage.parquet")
+    for usage in (table, tmp_path / "usage.parquet"):
+        with simulate(usage, by=("day",)) as found:
+            days = {row.key[0]: int(row.quantities[4]) for row in found.groups}
+            assert days == {"2026-10-01": 1, "2026-10-02": 10}
+
+
+def test_a_form_that_is_not_read_names_a_way(tmp_path: Path) -> None:
+    seconds = pyarrow.table({"type": ["speech"], "model": ["tts-kokoro"], "timestamp": [1_790_899_200]})
+    with pytest.raises(SimulationError, match=r"Seconds since 1970 are not read: docs/simulation\.md says how"):
+        simulate(seconds)
+    (tmp_path / "usage.xlsx").write_bytes(b"")
+    with pytest.raises(SimulationError, match=r"usage\.xlsx is a workbook.*Save its sheet as CSV \(UTF-8\)"):
+        simulate(tmp_path / "usage.xlsx")
+    american = written(tmp_path / "usage.csv", SPEECH | {"characters": 5, "timestamp": "10/02/2026"})
+    (said,) = reading_of(american).warnings()
+    assert said.startswith("Timestamp '10/02/2026' is not an instant. Write it like 2026-10-02")
+
+
+def test_what_is_read_and_what_is_not_is_said(tmp_path: Path) -> None:
+    usage = written(
+        tmp_path / "usage.csv",
+        TEXT | {"prompt_tokens": 1_000_000, "cache_read_tokens": 1_000_000, "account": "a", "request": "x1"},
+    )
+    with simulate(usage, by=("model", "customer"), columns={"customer": "account"}) as found:
+        reading = found.reading
+    assert reading.columns == {name: name for name in (*TEXT, "prompt_tokens")} | {"customer": "account"}
+    assert reading.unused == ("cache_read_tokens", "request")
+    assert "cached_tokens" in reading.missing["text"]
+    assert reading.missing.keys() == {"text"}
+    assert reading.warnings() == [
+        "Column 'cache_read_tokens' is not read. Did you mean 'cached_tokens'?"
+        " Then name it: --map cached_tokens=cache_read_tokens"
+    ]
+    with simulate(usage, columns={"cached_tokens": "cache_read_tokens"}) as found:
+        assert found.total.amounts == (CACHED,)
+        assert found.reading.warnings() == []
+        with found.against("2026-10-01") as other:
+            assert other.reading is found.reading
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("input_tokens", "prompt_tokens"),
+        ("output_tokens", "completion_tokens"),
+        ("cache_read_input_tokens", "cached_tokens"),
+        ("cache_write_tokens", "cache_creation_input_tokens"),
+        ("Web_Search_Request", "web_search_requests"),
+        ("region", None),
+        ("request_id", None),
+    ],
+)
+def test_a_column_that_looks_like_a_missing_one(tmp_path: Path, name: str, meant: str | None) -> None:
+    usage = written(tmp_path / "usage.csv", {"type": "text", "model": "claude-opus-4-6", name: "1"})
+    assert reading_of(usage, current="2026-10-02").meant.get(name) == meant
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"promt_tokens": "characters"}, "'promt_tokens' is not a column that.*Did you mean 'prompt_tokens'"),
+        ({"region": "characters"}, "'region' is not a column that"),
+        ({"seconds": "character"}, r"no column 'character' \(for seconds\)\. Did you mean 'characters'"),
+    ],
+)
+def test_a_name_that_means_nothing_is_refused(columns: dict[str, str], words: str) -> None:
+    table = pyarrow.Table.from_pylist([SPEECH | {"characters": 5}])
+    with pytest.raises(SimulationError, match=words):
+        simulate(table, columns=columns)
+    with simulate(table, columns={"region": "characters"}, by=("region",)) as found:
+        assert found.groups[0].key == ("5",)
+
+
+def test_where_no_row_has_a_price_it_is_said_why(tmp_path: Path) -> None:
+    wrong = written(tmp_path / "a.jsonl", TEXT | {"prompt_tokens": "18,094"})
+    with pytest.raises(SimulationError) as refused:
+        simulate(wrong, "2026-10-02", "2026-10-03")
+    assert str(refused.value) == (
+        "1 of 1 rows cannot be priced:\n"
+        "  1 text: usage.prompt_tokens: Expected number, received string"
+        " (for example: model claude-opus-4-6, prompt_tokens 18,094, completion_tokens 0)"
+    )
+    right = written(tmp_path / "b.jsonl", TEXT | {"prompt_tokens": 5})
+    with pytest.raises(SimulationError, match=r"1 of 1 rows cannot be priced:\n.*charged in USD, and .* added in EUR"):
+        simulate(right, "2026-10-02", "2026-10-03", currency="EUR")
+
+
+def test_a_row_without_a_type_has_that_of_its_model(tmp_path: Path) -> None:
+    table = table_of(ROWS)
+    with simulate(table) as found:
+        whole = found.groups
+        assert found.unpriced[0].rows == 1
+    # RPC calls have no model that would say it.
+    kept = [None if type_ != "rpc" else type_ for type_ in table["type"].to_pylist()]
+    untyped = table.set_column(0, "type", pyarrow.array(kept, pyarrow.string()))
+    with simulate(untyped, by=("type", "model", "day", "customer")) as found:
+        assert {row._replace(key=row.key[1:]) for row in found.groups} == set(whole)
+        assert {row.key[0] for row in found.groups} == {"text", "video", "rpc"}
+    path = tmp_path / "usage.jsonl"
+    lines(
+        path,
+        SPEECH | {"type": None, "characters": 1},
+        {name: value for name, value in SPEECH.items() if name != "type"} | {"characters": 10},
+        {"model": "claude-opus-4-6:enable_web_search=off", "timestamp": "2026-10-02", "prompt_tokens": 5,
+         "completion_tokens": 0},
+        {"model": "nothing", "timestamp": "2026-10-02"},
+    )  # fmt: skip
+    with simulate(path, by=("type",)) as found:
+        assert {row.key[0]: row.requests for row in found.groups} == {"speech": 2, "text": 1}
+        assert [(each.rows, each.reason) for each in found.unpriced] == [(1, NO_TYPE)]
+    with simulate(path, where="type = 'speech'") as found:
+        assert found.rows == 2
+    with pytest.raises(SimulationError, match="no column 'type', and none 'model'"):
+        simulate(pyarrow.table({"characters": [1]}))
+
+
+def test_how_far_it_is_goes_from_nothing_to_all(tmp_path: Path) -> None:
+    pyarrow.parquet.write_table(table_of(ROWS * 200), tmp_path / "usage.parquet")
+    seen: list[tuple[str, float, int | None]] = []
+
+    def progress(words: str, percent: Any) -> None:
+        seen.append((words, percent(), percent.rows))
+
+    with simulate(tmp_path / "usage.parquet", progress=progress):
+        pass
+    percents = [percent for _, percent, _ in seen]
+    assert percents == sorted(percents)
+    assert percents[0] == 0
+    assert percents[-1] == 90
+    assert [words for words, _, _ in seen] == [
+        "Reading usage: columns",
+        "Reading usage: video and music",
+        "Reading usage: tokens",
+        "Reading usage: other types",
+        "Pricing",
+    ]
+    read = [rows for words, _, rows in seen if words == "Reading usage: other types"]
+    assert read[0] is not None
+    assert 600 <= read[0] <= 1000
