@@ -144,8 +144,7 @@ class Books(RateCard):
         self._kept: dict[date, PriceBook] = {}
 
     def at(self, instant: datetime | date) -> PriceBook:
-        assert isinstance(instant, datetime)
-        day = instant.astimezone(UTC).date()
+        day = instant.astimezone(UTC).date() if isinstance(instant, datetime) else instant
         if day not in self._kept:
             self._kept[day] = super().at(day)
         return self._kept[day]
