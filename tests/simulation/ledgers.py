@@ -141,6 +141,7 @@ class Books(RateCard):
 
     def __init__(self, card: RateCard) -> None:
         super().__init__(card.tables)
+        self._proves = False  # the card itself is proved: its examples would ask for the books that are being made
         self._kept: dict[date, PriceBook] = {}
 
     def at(self, instant: datetime | date) -> PriceBook:
