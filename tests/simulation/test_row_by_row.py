@@ -65,7 +65,7 @@ def check(card: RateCard, candidate: RateCard, rows: list[Row]) -> None:
     except SimulationError as error:
         if any(told(card, candidate, row, {}) for row in rows):
             assert "changes nothing" in str(error)
-        else:  # no row has a price
+        else:  # no row has a price that can be compared
             assert f"{len(rows)} of {len(rows)} rows cannot be priced" in str(error)
         return
     with both:
