@@ -13,7 +13,7 @@ from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.report.groups_file import parquet_value
 from ratecard.simulation.report.groups_sql import Field, groups_query
 from ratecard.simulation.report.report import CUSTOMER, Report
-from ratecard.simulation.result import Unpriced
+from ratecard.simulation.unpriced import Unpriced
 from ratecard.words.money import from_fraction, places_of
 from ratecard.words.suggest import did_you_mean
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, cast
 
 from ratecard.diff.side import Side
 from ratecard.simulation.allocation import uncollected
@@ -29,6 +29,7 @@ from ratecard.simulation.roll_up import Counted, RollUp
 from ratecard.simulation.row import Row, Since
 from ratecard.simulation.side_prices import NOTHING, SidePrices
 from ratecard.simulation.specification import Specification, against
+from ratecard.simulation.unpriced import Uncommon, Unpriced
 from ratecard.simulation.volume import AnyElasticity, Response, elasticities_of, response
 from ratecard.words.money import EXACT
 
@@ -40,29 +41,6 @@ if TYPE_CHECKING:
 _EXAMPLES = 3
 # The limit of a number that depends on other numbers of the same row.
 _NUMBER = re.compile(r"(?<= than or equal to )\d+$")
-
-
-class Unpriced(NamedTuple):
-    """Rows without a price under a side: how many, why, and a few of their shapes."""
-
-    side: str
-    type: str
-    reason: str
-    rows: int
-    examples: tuple[dict[str, Any], ...]
-
-
-class Uncommon(NamedTuple):
-    """Requests that only one of the current prices and a candidate offer: of which model, and why the other does not.
-
-    `amount` is what the side charges that offers them.
-    """
-
-    type: str
-    model: str
-    reason: str
-    requests: int
-    amount: Decimal
 
 
 class Simulation:

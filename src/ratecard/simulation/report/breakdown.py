@@ -90,13 +90,16 @@ def shown(report: Report, rows: Sequence[Row]) -> tuple[tuple[Decimal, ...], ...
     return apportion_rows([row.amounts for row in rows], report.simulation.total.amounts, report.figures.places)
 
 
-def columns_of(report: Report, candidates: Sequence[int]) -> Iterator[Column]:
-    """The columns of the amounts: the current one; of each candidate, itself, its change and the same in percent."""
+def columns_of(report: Report, candidates: Sequence[int], *, named: bool = False) -> Iterator[Column]:
+    """The columns of the amounts: the current one; of each candidate, itself, its change and the same in percent.
+
+    Several candidates have their names in the headings; a single one where that is asked for.
+    """
     yield Column(CURRENT, Kind.MONEY)
     several = len(candidates) > 1
     for candidate in candidates:
         name = report.names[candidate]
-        yield Column(name, Kind.MONEY)
+        yield Column(name if several or named else "Candidate", Kind.MONEY)
         yield Column(f"{name}: change" if several else "Change", Kind.CHANGE, CURRENT)
         yield Column(f"{name}: %" if several else "%", Kind.PERCENT, CURRENT)
 
@@ -123,7 +126,7 @@ def _table(
     columns = [Column(heading(key), Kind.DAY if key in _DAYS else Kind.TEXT) for key in keys]
     columns.append(Column("Requests", Kind.COUNT))
     columns += [Column(names[number], Kind.QUANTITY) for number in used] if details else []
-    columns += columns_of(report, candidates)
+    columns += columns_of(report, candidates, named=exact)
     apart = [side for side in candidates if report.simulation.total.beside(side) != EVEN]
     for side in apart:
         words = (

@@ -29,7 +29,7 @@ from ratecard.simulation.report.people import (
 from ratecard.simulation.report.periods import bridge_table
 from ratecard.simulation.report.reasons import attribution_table, untouched_table
 from ratecard.simulation.report.report import CUSTOMER, Report, share_of_change
-from ratecard.simulation.report.sentences import answer, further, reached, scope
+from ratecard.simulation.report.sentences import answer, further, proposals, reached, scope
 from ratecard.simulation.report.table import Table
 from ratecard.words.money import EXACT
 
@@ -123,7 +123,8 @@ class _Page:
         yield f"<h2>About</h2>\n{self._table(about_table(report))}"
 
     def _summary(self, candidate: int) -> str:
-        sentences = "".join(f"<p>{escape(sentence)}</p>\n" for sentence in further(self.report, candidate))
+        said = (*proposals(self.report, candidate), *further(self.report, candidate))
+        sentences = "".join(f"<p>{escape(sentence)}</p>\n" for sentence in said)
         return f"{self._tiles(candidate)}{sentences}"
 
     def _tiles(self, candidate: int) -> str:

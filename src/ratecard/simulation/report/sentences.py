@@ -90,8 +90,7 @@ def scope(report: Report) -> str:
 
 
 def further(report: Report, candidate: int) -> Iterator[str]:
-    """What else is to say of a candidate: who proposed it, a year of it, customers, elasticity, margin."""
-    yield from proposals(report, candidate)
+    """What else is to say of a candidate: a year of it, customers, elasticity, margin."""
     if words := annualised(report, candidate):
         yield words
     if (customers := report.customers(candidate)) is not None:
@@ -113,6 +112,7 @@ def every_sentence(report: Report) -> Iterator[str]:
     if report.bridge is not None:
         yield from bridge_sentences(report, report.bridge)
     for candidate in report.candidates:
+        yield from proposals(report, candidate)
         yield from further(report, candidate)
 
 
