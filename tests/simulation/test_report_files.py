@@ -51,10 +51,12 @@ def test_csv_has_every_group_with_all_digits(simulation: Simulation, written: Pa
     for row, group in zip(sorted(rows, key=_key_of), sorted(simulation.groups, key=_sortable), strict=True):
         assert row["requests"] == str(group.requests)
         assert [Decimal(row[name]) for name in QUANTITY_NAMES] == list(group.quantities)
-        assert [Decimal(row[name]) for name in ("current", "candidate")] == list(group.amounts)
-        assert Decimal(row["difference"]) == group.difference()
-        assert f"{Decimal(row['percent'] or 0):+}%" == (group.percent() or "+0%").replace("-0%", "+0%").replace("<", "")
-        assert "E" not in "".join(row[name] for name in ("current", "candidate", "difference"))
+        assert [Decimal(row[name]) for name in ("current", "dearer.yaml")] == list(group.amounts)
+        assert Decimal(row["dearer.yaml difference"]) == group.difference()
+        assert f"{Decimal(row['dearer.yaml percent'] or 0):+}%" == (group.percent() or "+0%").replace(
+            "-0%", "+0%"
+        ).replace("<", "")
+        assert "E" not in "".join(row[name] for name in ("current", "dearer.yaml", "dearer.yaml difference"))
 
 
 def test_csv_runs_nothing_in_a_spreadsheet(written: Path) -> None:
@@ -68,7 +70,13 @@ def test_parquet_has_decimals_and_names_as_they_are(simulation: Simulation, writ
     table = pyarrow.parquet.read_table(written / "report.parquet")
     assert str(table.schema.field("current").type).startswith("decimal128(38,")
     found = {
-        (tuple(row[key] for key in simulation.by), row["requests"], row["current"], row["candidate"], row["difference"])
+        (
+            tuple(row[key] for key in simulation.by),
+            row["requests"],
+            row["current"],
+            row["dearer.yaml"],
+            row["dearer.yaml difference"],
+        )
         for row in table.to_pylist()
     }
     assert found == {(row.key, row.requests, *row.amounts, row.difference()) for row in simulation.groups}
@@ -79,7 +87,7 @@ def test_json_has_the_whole_result(simulation: Simulation, written: Path) -> Non
     assert (found["rows"], found["priced"]) == (240, 234)
     assert [each["rows"] for each in found["unpriced"]] == [6]
     assert found["command"] == "ratecard simulate usage.parquet"
-    assert [Decimal(found["total"][name]) for name in ("current", "candidate")] == list(simulation.total.amounts)
+    assert [Decimal(found["total"][name]) for name in ("current", "dearer.yaml")] == list(simulation.total.amounts)
     assert [side["digest"] for side in found["sides"]] == [side.card.digest for side in simulation.sides]
     parts = [Decimal(part["amount"]) for part in found["attribution"]["dearer.yaml"]]
     assert sum(parts) == simulation.total.difference()

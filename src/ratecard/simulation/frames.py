@@ -7,11 +7,10 @@ from typing import Any
 import pyarrow
 
 from ratecard.simulation.attribution import Part
-from ratecard.simulation.comparison import QUANTITY_NAMES
 from ratecard.simulation.customers import rise_of
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.report.groups_file import parquet_value
-from ratecard.simulation.report.groups_sql import Field, groups_query
+from ratecard.simulation.report.groups_sql import groups_query, side_names
 from ratecard.simulation.report.report import CUSTOMER, Report
 from ratecard.simulation.unpriced import Unpriced
 from ratecard.words.money import from_fraction, places_of
@@ -34,40 +33,22 @@ def arrow_of(report: Report, answer: str) -> pyarrow.Table:
     return ANSWERS[answer](report)
 
 
-def side_names(report: Report) -> list[str]:
-    """`current`, and the name of each candidate."""
-    return ["current", *report.names[1:]]
-
-
 def _groups(report: Report) -> pyarrow.Table:
     """Every group, read from the engine: what Python holds does not grow with them."""
-    comparison = report.simulation.comparison
-    source, found = groups_query(report.simulation)
-    keys = [field for field in found if field.places is None]
-    named = side_names(report)
-    amounts = [Field(name, f"amount{side}", comparison.scale) for side, name in enumerate(named)]
-    others = [field for field in found if field.name in ("requests", *QUANTITY_NAMES)]
-    apart = [
-        Field(f"{name} {word}", f"{word}{side}", comparison.scale)
-        for side, name in enumerate(named[1:], 1)
-        for word in ("lost", "new")
+    connection = report.simulation.comparison.roll_up.workspace.connection
+    source, found = groups_query(report)
+    keys, named = [field for field in found if field.places is None], side_names(report)
+    numbers = [
+        field for field in found if field.places is not None and not field.name.endswith(("difference", "percent"))
     ]
-    costs = (
-        [
-            Field(f"{name} {word}", f"{word}{side}", prices.scale)
-            for side, (name, pair) in enumerate(zip(named, report.simulation.cost_prices, strict=True))
-            for word, prices in zip(("cost", "margin"), pair, strict=True)
-        ]
-        if report.simulation.costs
-        else []
-    )
-    columns = (*keys, *amounts, *others, *apart, *costs)
+    amounts = [field for name in named for field in numbers if field.name == name]
+    columns = (*keys, *amounts, *(field for field in numbers if field not in amounts))
     chosen = (
         f'{parquet_value(field)} AS "{name.replace(chr(34), chr(34) * 2)}"'
         for field, name in zip(columns, unlike(field.name for field in columns), strict=True)
     )
     query = f"SELECT {', '.join(chosen)} FROM {source}"
-    return comparison.roll_up.workspace.connection.sql(query).to_arrow_table()
+    return connection.sql(query).to_arrow_table()
 
 
 def _customers(report: Report) -> pyarrow.Table:

@@ -9,7 +9,7 @@ from typing import Any, TextIO
 from ratecard.simulation.attribution import Part
 from ratecard.simulation.comparison import QUANTITY_NAMES
 from ratecard.simulation.margin import Cost, Margin
-from ratecard.simulation.report.groups_sql import Field, amount_names, decimal_text, groups_query
+from ratecard.simulation.report.groups_sql import Field, decimal_text, groups_query, side_names
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.unpriced import Uncommon
 from ratecard.words.money import text
@@ -81,13 +81,13 @@ def _total(report: Report) -> dict[str, Any]:
     row = report.simulation.total
     numbers: dict[str, Any] = {"requests": row.requests}
     numbers |= {name: text(value) for name, value in zip(QUANTITY_NAMES, row.quantities, strict=True)}
-    for name, _ in amount_names(len(row.amounts)):
-        kind, _, number = name.partition("_")
-        side = 0 if kind == "current" else int(number or 1)
-        amount: Decimal | str = row.percent(side) if kind == "percent" else row.amounts[side]
-        amount = row.difference(side) if kind == "difference" else amount
-        amount = row.beside(side).lost if kind == "lost" else row.beside(side).new if kind == "new" else amount
-        numbers[name] = text(amount) if isinstance(amount, Decimal) else amount.removesuffix("%") or None
+    current, *candidates = side_names(report)
+    numbers[current] = text(row.amounts[0])
+    for side, name in enumerate(candidates, 1):
+        uneven = row.beside(side)
+        parts = {"": row.amounts[side], " difference": row.difference(side), " lost": uneven.lost, " new": uneven.new}
+        numbers |= {f"{name}{word}": text(amount) for word, amount in parts.items()}
+        numbers[f"{name} percent"] = row.percent(side).removesuffix("%") or None
     return numbers
 
 
@@ -96,7 +96,7 @@ def _part(part: Part) -> dict[str, Any]:
 
 
 def _write_groups(report: Report, out: TextIO) -> None:
-    source, fields = groups_query(report.simulation)
+    source, fields = groups_query(report)
     chosen = ", ".join(map(_value, fields))
     connection = report.simulation.comparison.roll_up.workspace.connection
     found = connection.execute(f"SELECT {chosen} FROM {source}")

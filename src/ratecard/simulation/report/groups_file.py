@@ -36,7 +36,7 @@ def write_parquet(report: Report, path: Path) -> None:
 
 
 def _copy(report: Report, path: Path, options: str, value: Callable[[Field], str]) -> None:
-    source, fields = groups_query(report.simulation)
+    source, fields = groups_query(report)
     chosen = ", ".join(f'{value(field)} AS "{field.name.replace(chr(34), chr(34) * 2)}"' for field in fields)
     target = str(path).replace("'", "''")
     connection = report.simulation.comparison.roll_up.workspace.connection

@@ -1,13 +1,11 @@
 """The groups of a simulation as one query, its integers written out as decimals without a float on the way."""
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ratecard.simulation.comparison import QUANTITY_NAMES, Comparison
+from ratecard.simulation.report.report import Report
 from ratecard.simulation.side_prices import SidePrices
-
-if TYPE_CHECKING:
-    from ratecard.simulation.result import Simulation
 
 _PERCENT_PLACES = 2
 # A difference up to here can be multiplied for a percentage within 128 bits.
@@ -24,9 +22,12 @@ class Field(NamedTuple):
     places: int | None
 
 
-def groups_query(simulation: "Simulation") -> tuple[str, tuple[Field, ...]]:
-    """The source of the groups (a subquery, in order of their keys), and the columns to choose from it."""
-    comparison = simulation.comparison
+def groups_query(report: Report) -> tuple[str, tuple[Field, ...]]:
+    """The source of the groups (a subquery, in order of their keys), and the columns to choose from it.
+
+    Every column of a candidate begins with its name.
+    """
+    simulation, comparison = report.simulation, report.simulation.comparison
     keys, prices = comparison.roll_up.plan.by, simulation.cost_prices if simulation.costs else ()
     names = [f"key{number}" for number in range(len(keys))]
     quantities = [f"quantity{number}" for number in range(len(QUANTITY_NAMES))]
@@ -37,8 +38,14 @@ def groups_query(simulation: "Simulation") -> tuple[str, tuple[Field, ...]]:
     columns = ", ".join((*names, "requests", *quantities, *amounts, *apart, *costs, *(["unknown"] if costs else [])))
     source = f"({comparison.groups(*further)}) AS groups({columns})"
     ordered = f"{source} ORDER BY {', '.join(names)}" if names else source
-    numbers = [*_numbers(comparison), *_costs(prices)]
+    sides = side_names(report)
+    numbers = [*_numbers(comparison, sides), *_costs(prices, sides)]
     return ordered, (*_keys(keys, {number.name for number in numbers}), *numbers)
+
+
+def side_names(report: Report) -> list[str]:
+    """`current`, and the name of each candidate."""
+    return ["current", *report.names[1:]]
 
 
 def _keys(keys: Sequence[str], taken: Collection[str]) -> Iterator[Field]:
@@ -46,38 +53,27 @@ def _keys(keys: Sequence[str], taken: Collection[str]) -> Iterator[Field]:
         yield Field(f"by_{key}" if key in taken else key, f"key{number}", None)
 
 
-def _numbers(comparison: Comparison) -> Iterator[Field]:
+def _numbers(comparison: Comparison, names: Sequence[str]) -> Iterator[Field]:
     yield Field("requests", "requests", 0)
     for number, name in enumerate(QUANTITY_NAMES):
         yield Field(name, f"quantity{number}", comparison.places[number])
-    for name, expression in amount_names(comparison.amounts):
-        yield Field(name, expression, _PERCENT_PLACES if name.startswith("percent") else comparison.scale)
+    yield Field(names[0], "amount0", comparison.scale)
+    for side, name in enumerate(names[1:], 1):
+        difference = f"(amount{side} - amount0)"
+        yield Field(name, f"amount{side}", comparison.scale)
+        yield Field(f"{name} difference", difference, comparison.scale)
+        yield Field(f"{name} percent", _percent(difference, "amount0"), _PERCENT_PLACES)
+        yield Field(f"{name} lost", f"lost{side}", comparison.scale)
+        yield Field(f"{name} new", f"new{side}", comparison.scale)
 
 
-def _costs(prices: Sequence[tuple[SidePrices, SidePrices]]) -> Iterator[Field]:
+def _costs(prices: Sequence[tuple[SidePrices, SidePrices]], names: Sequence[str]) -> Iterator[Field]:
     """Cost and margin of each side, and the requests without a known cost, which are in neither."""
-    for side, pair in enumerate(prices):
-        name = f"candidate{_number(side)}_" if side else "current_"
+    for side, (name, pair) in enumerate(zip(names, prices, strict=bool(prices))):
         for word, each in zip(("cost", "margin"), pair, strict=True):
-            yield Field(f"{name}{word}", f"{word}{side}", each.scale)
+            yield Field(f"{name} {word}", f"{word}{side}", each.scale)
     if prices:
         yield Field("requests_without_cost", "unknown", 0)
-
-
-def amount_names(amounts: int) -> Iterator[tuple[str, str]]:
-    """(name, expression) of the amounts: the further candidates are numbered from the second on."""
-    yield "current", "amount0"
-    for side in range(1, amounts):
-        number = _number(side)
-        yield f"candidate{number}", f"amount{side}"
-        yield f"difference{number}", f"(amount{side} - amount0)"
-        yield f"percent{number}", _percent(f"(amount{side} - amount0)", "amount0")
-        yield f"lost{number}", f"lost{side}"
-        yield f"new{number}", f"new{side}"
-
-
-def _number(side: int) -> str:
-    return f"_{side}" if side > 1 else ""
 
 
 def decimal_text(expression: str, places: int) -> str:

@@ -12,7 +12,7 @@ def write_groups(report: Report, place: str, master: str | None = None) -> None:
     """
     from ratecard.simulation.engines.spark_files import write_table
 
-    source, fields = groups_query(report.simulation)
+    source, fields = groups_query(report)
     chosen = ", ".join(f'{parquet_value(field)} AS "{field.name.replace(chr(34), chr(34) * 2)}"' for field in fields)
     connection = report.simulation.comparison.roll_up.workspace.connection
     write_table(connection.sql(f"SELECT {chosen} FROM {source}").to_arrow_table(), place, master)
