@@ -258,6 +258,8 @@ class PriceBook(LimitsOfADay):
     def _rate_surcharge(self, fields: Mapping[str, Any]) -> Quote:
         """Searches by themselves: `model`, and `count`."""
         problems = usage_problems(fields, _SURCHARGE_KEYS)
+        if "model" not in fields:
+            problems.append((("model",), REQUIRED))
         if "count" not in fields:
             problems.append((("count",), REQUIRED))
         if problems:
