@@ -148,6 +148,15 @@ def test_what_does_not_say_its_currency_is_refused(quote: Quote, spent: Any, mor
     assert str(caught.value) == said
 
 
+@pytest.mark.parametrize("amount", [0.1, "0.1", True, Decimal("NaN"), Decimal("Infinity")])
+def test_what_was_spent_is_exact(quote: Quote, amount: Any) -> None:
+    key = {"consumptionLimits": {"usd": "1"}}
+    with pytest.raises(ValueError, match=r"^spent=.* must be a "):
+        within_limits(quote, key, amount)
+    with pytest.raises(ValueError, match=r"^spent\['usd'\]=.* must be a "):
+        within_limits(quote, key, {"usd": amount})
+
+
 def test_what_one_balance_pays_may_be_given_by_itself(quote: Quote) -> None:
     key = {"consumptionLimits": {"diem": "1"}}
     paid = {"DIEM": Decimal("0.77"), "USD": Decimal(0)}
