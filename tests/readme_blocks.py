@@ -21,8 +21,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).parent.parent
 PRICING = "pricing_tables/README.md"
 SIMULATION = "docs/simulation.md"
-USAGES, ACCOUNTS = "docs/usages.md", "docs/accounts.md"
-PAGES = ("README.md", PRICING, SIMULATION, USAGES, ACCOUNTS, "docs/usage.md")
+USAGES, ACCOUNTS = "docs/metered-requests.md", "docs/accounts.md"
+PAGES = ("README.md", PRICING, SIMULATION, USAGES, ACCOUNTS, "docs/usage-fields.md")
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # These change with every edit of a table, and the sense of a page does not depend on them.
 _PASSING = re.compile(r"(?<=\.yaml:)\d+|\b[0-9a-f]{16}\b")

@@ -1,6 +1,7 @@
 """The pages tell the truth: every example is run, every excerpt is in its file, every link leads somewhere."""
 
 import re
+from pathlib import Path
 from textwrap import dedent
 
 import pytest
@@ -27,7 +28,10 @@ def test_every_excerpt_is_in_its_table(page: str) -> None:
         assert excerpt in windows, f"{page}:{block.line} is not in {name}"
 
 
-@pytest.mark.parametrize("page", [*PAGES, "ARCHITECTURE.md", "CONTRIBUTING.md", "benchmarks/README.md"])
+DOCS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", sorted({*PAGES, *DOCS, "ARCHITECTURE.md", "CONTRIBUTING.md", "benchmarks/README.md"}))
 def test_every_link_leads_to_a_file_and_a_heading(page: str) -> None:
     folder = (ROOT / page).parent
     for target, heading in LINK.findall((ROOT / page).read_text(encoding="utf-8")):
@@ -37,6 +41,17 @@ def test_every_link_leads_to_a_file_and_a_heading(page: str) -> None:
             headings = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
             slugs = [re.sub(r"[^\w\- ]", "", words.lower()).replace(" ", "-") for words in headings]
             assert heading in slugs, f"{page} links to {target}#{heading}"
+
+
+def test_every_page_can_be_reached_from_the_readme() -> None:
+    reached, new = set[Path](), {ROOT / "README.md"}
+    while new:
+        reached |= new
+        pages = [(page.parent, target) for page in new for target, _ in LINK.findall(page.read_text(encoding="utf-8"))]
+        found = {(folder / target).resolve() for folder, target in pages if target.endswith(".md")}
+        new = {page for page in found if page.exists()} - reached
+    missing = [page for page in DOCS if (ROOT / page).resolve() not in reached]
+    assert not missing
 
 
 def test_the_first_screen_shows_a_quote_its_lines_and_its_table() -> None:

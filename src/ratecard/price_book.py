@@ -17,7 +17,7 @@ from ratecard.requests.body import INVALID, Body, read_body
 from ratecard.requests.fields import Field
 from ratecard.requests.service_parameters import split_model
 from ratecard.requests.text_usage import count_messages
-from ratecard.requests.usage import TYPES, AnyUsage, read_usage
+from ratecard.requests.usage import RATED, AnyUsage, read_usage
 from ratecard.requests.video import refuse_without_model
 from ratecard.requests.video_fields import FIELD_ORDER
 from ratecard.tables.card import AnyModel, Tables
@@ -231,8 +231,8 @@ class PriceBook(LimitsOfADay):
         kind = fields["type"]
         if kind == "surcharge":
             return self._rate_surcharge(fields)
-        if not isinstance(kind, str) or TYPES.accept(kind) is None:
-            raise QuoteError(INVALID, [(("type",), TYPES.messages(kind)[0])])
+        if not isinstance(kind, str) or RATED.accept(kind) is None:
+            raise QuoteError(INVALID, [(("type",), RATED.messages(kind)[0])])
         if kind == "video":
             return self._rate_video(fields)
         name, suffix = self._rpc() if kind == "rpc" and "model" not in fields else self._name(fields), _NO_SUFFIX
@@ -254,6 +254,8 @@ class PriceBook(LimitsOfADay):
     def _rate_surcharge(self, fields: Mapping[str, Any]) -> Quote:
         """Searches by themselves: `model`, and `count`."""
         problems = usage_problems(fields, _SURCHARGE_KEYS)
+        if "model" not in fields:
+            problems.append((("model",), REQUIRED))
         if "count" not in fields:
             problems.append((("count",), REQUIRED))
         if problems:

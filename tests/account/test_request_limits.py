@@ -252,6 +252,14 @@ def test_an_endpoint_that_answers(prices: PriceBook, endpoint: str) -> None:
         assert found(endpoint) is None
 
 
+@pytest.mark.parametrize("day", [date(2026, 9, 15), date(2026, 9, 16)])
+def test_head_ends_with_its_get(card: RateCard, day: date) -> None:
+    head = ENDPOINT.replace("GET", "HEAD")
+    assert sunset(head, at=day) == card.at(day).sunset(head) == card.at(day).sunset(ENDPOINT)
+    assert sunset(head, at=day) is not None
+    assert sunset(ENDPOINT.replace("GET", "POST"), at=day) is None
+
+
 @pytest.fixture
 def dated(tmp_path: Path) -> Callable[[date], PriceBook]:
     """Shipped prices under limits that change in 2027."""

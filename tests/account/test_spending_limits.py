@@ -1,6 +1,6 @@
 """Whether a charge keeps a key within its spending limit, and when the limit's period began."""
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
@@ -15,6 +15,7 @@ from ratecard import (
     InstantError,
     PriceBook,
     Quote,
+    next_refresh,
     period_end,
     period_start,
     settle,
@@ -147,6 +148,15 @@ def test_what_does_not_say_its_currency_is_refused(quote: Quote, spent: Any, mor
     assert str(caught.value) == said
 
 
+@pytest.mark.parametrize("amount", [0.1, "0.1", True, Decimal("NaN"), Decimal("Infinity")])
+def test_what_was_spent_is_exact(quote: Quote, amount: Any) -> None:
+    key = {"consumptionLimits": {"usd": "1"}}
+    with pytest.raises(ValueError, match=r"^spent=.* must be a "):
+        within_limits(quote, key, amount)
+    with pytest.raises(ValueError, match=r"^spent\['usd'\]=.* must be a "):
+        within_limits(quote, key, {"usd": amount})
+
+
 def test_what_one_balance_pays_may_be_given_by_itself(quote: Quote) -> None:
     key = {"consumptionLimits": {"diem": "1"}}
     paid = {"DIEM": Decimal("0.77"), "USD": Decimal(0)}
@@ -186,6 +196,16 @@ def test_a_period_or_time_that_is_none() -> None:
                 find(period, datetime(2026, 9, 29))  # noqa: DTZ001 - the mistake
             with pytest.raises(InstantError, match="beyond the calendar"):
                 find(period, datetime.max.replace(tzinfo=timezone(timedelta(hours=-5))))
+
+
+@pytest.mark.parametrize("period", PERIODS)
+def test_a_date_means_its_first_instant(period: str) -> None:
+    day, instant = date(2026, 2, 28), datetime(2026, 2, 28, tzinfo=UTC)
+    for find in (period_start, period_end):
+        assert find(period, day) == find(period, instant)
+        with pytest.raises(InstantError, match="'2026-02-28' is not a datetime or a date"):
+            find(period, "2026-02-28")  # type: ignore[call-overload]
+    assert next_refresh(day) == datetime(2026, 3, 1, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(

@@ -196,6 +196,8 @@ def test_what_is_required_is_followed_by_its_choices(command: str, words: list[s
         (["quote", "--model=grok-4-3"], "ratecard rate --model grok-4-3 --prompt-tokens "),
         (["quote", "--model=crypto-rpc"], "ratecard rate --network ethereum-mainnet --method eth_call"),
         (["quote", "--model=web-search"], "ratecard rate --model web-search --count 1000"),
+        (["quote", '{"network": "base-mainnet", "calls": []}'], "ratecard rate --network ethereum-mainnet "),
+        (["quote", "--model=grok-4-3:enable_web_search=on"], "ratecard rate --model grok-4-3:enable_web_search=on "),
         (["rate", "--type=image", "--model=tts-kokoro"], "ratecard rate --model tts-kokoro --characters "),
         (["rate", "--type=text", "--model=ovi-image-to-video"], "ratecard quote --model ovi-image-to-video"),
     ],
@@ -212,7 +214,16 @@ def test_a_model_of_another_type_is_told_its_command_and_that_works(
     assert followed.exit_code == 0, followed.stderr
 
 
-@pytest.mark.parametrize("words", [["quote", "--model=no-such"], ["rate", "--type=upscale", "--model=qwen-image-2"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["quote", "--model=no-such"],
+        ["quote", "--model=tts-kokoro:a=b"],
+        ["quote", "{}"],
+        ["rate", "--network=x-mainnet"],
+        ["rate", "--type=upscale", "--model=qwen-image-2"],
+    ],
+)
 def test_any_other_refusal_names_no_command(words: list[str]) -> None:
     assert "It is priced so" not in CliRunner().invoke(main, [*words, DAY]).stderr
 

@@ -71,10 +71,11 @@ def test_a_type_that_is_null_is_not_left_out(prices: PriceBook) -> None:
         ({"model": 5, "usage": TOKENS}, {"model": ["Expected string, received number"]}),
         ({"network": "no-such", "calls": [{"method": "eth_call"}]}, None),
         ({"model": "web-search"}, {"count": ["Required"]}),
+        ({"type": "surcharge"}, {"model": ["Required"], "count": ["Required"]}),
         ({"model": "web-search", "count": -1}, {"count": ["Number must be greater than or equal to 0"]}),
         (
             {"model": "web-search", "count": 1, "n": 2, 3: 4},
-            {"": ["Unrecognized key(s) in object: 'n', '3'. Did you mean one of 'count'?"]},
+            {"": ["Unrecognized key(s) in object: 'n', '3'. Did you mean one of 'count', 'metadata'?"]},
         ),
     ],
 )

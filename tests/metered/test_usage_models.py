@@ -26,6 +26,7 @@ from ratecard.requests.usage import AnyUsage, ServiceParameters
 from ratecard.tables.limits import Rates
 
 TYPES = "'text' | 'embedding' | 'image' | 'edit' | 'upscale' | 'speech' | 'transcription' | 'music' | 'rpc' | 'video'"
+RATED = f"{TYPES} | 'surcharge'"
 TOKENS = TokenUsage.model_validate(
     {"prompt_tokens": 90, "completion_tokens": 9, "prompt_tokens_details": {"cached_tokens": 8}}
 )
@@ -107,9 +108,9 @@ def test_every_type_has_a_public_documented_model_and_a_schema() -> None:
     ("given", "said"),
     [
         ({}, {"model": ["Required"]}),
-        ({"type": None}, f"Expected {TYPES}, received null"),
-        ({"type": "txt"}, f"Invalid enum value. Expected {TYPES}, received 'txt'"),
-        ({"type": ["text"], "model": "grok-4-3"}, f"Expected {TYPES}, received array"),
+        ({"type": None}, f"Expected {RATED}, received null"),
+        ({"type": "txt"}, f"Invalid enum value. Expected {RATED}, received 'txt'"),
+        ({"type": ["text"], "model": "grok-4-3"}, f"Expected {RATED}, received array"),
         ({"type": "text"}, {"model": ["Required"]}),
         ({"type": "image", "model": None}, {"model": ["Expected string, received null"]}),
         ({"type": "image", "model": ["flux"]}, {"model": ["Expected string, received array"]}),

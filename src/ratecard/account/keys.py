@@ -197,7 +197,8 @@ def within_limits(
     `paid` is what each of them pays, as `settle` splits it, and each is judged by its own limit. `spent` is what the
     key spent in the period so far, by currency or in the one that pays; the record's own `currentPeriodUsage` where it
     is left out. A currency without a limit is unlimited, and bundled credits have none in the record. Raises
-    `CurrencyError` for a quote that is not in USD, and for a currency without a limit or a rate in limits.yaml.
+    `CurrencyError` for a quote that is not in USD, and for a currency without a limit or a rate in limits.yaml, and
+    `ValueError` for an amount that is not exact.
 
     >>> from datetime import UTC
     >>> from ratecard import load_rate_card, settle
@@ -239,10 +240,18 @@ def _spent(
     if not isinstance(spent, Mapping):
         if len(parts) > 1:
             raise CurrencyError(f"spent={spent!r} of a charge that {', '.join(parts)} pay. Give it by currency")
-        return dict.fromkeys(parts, spent)
+        return dict.fromkeys(parts, _amount("spent", spent))
     before = dict.fromkeys(Amounts.model_fields, Decimal(0))
     for name, amount in spent.items():
         if name.lower() not in before:
             raise CurrencyError(f"spent has {name!r}. Allowed: {', '.join(before)}")
-        before[name.lower()] = amount
+        before[name.lower()] = _amount(f"spent[{name!r}]", amount)
     return before
+
+
+def _amount(name: str, given: Decimal | int) -> Decimal:
+    if isinstance(given, bool) or not isinstance(given, (Decimal, int)):
+        raise ValueError(f"{name}={given!r} must be a Decimal or an int; a float has lost its digits already")
+    if not Decimal(given).is_finite():
+        raise ValueError(f"{name}={given!r} must be a finite number")
+    return Decimal(given)

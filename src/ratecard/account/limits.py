@@ -180,6 +180,8 @@ class LimitsOfADay:
     def sunset(self, endpoint: str) -> Sunset | None:
         """Status, headers and body of an endpoint that ends: 404 before its last day, 410 from then on; else None.
 
+        HEAD ends with its GET.
+
         >>> from ratecard import load_rate_card
         >>> load_rate_card().at(date(2026, 9, 15)).sunset("GET /billing/usage").headers["Sunset"]
         'Wed, 16 Sep 2026 00:00:00 GMT'
@@ -198,7 +200,7 @@ def _tier_of(model: TextModel, asked: str | None) -> str:
     return str(model.tier or asked)
 
 
-def failed_request_block(failures: Iterable[datetime], at: datetime, rule: FailedRequests) -> Block | None:
+def failed_request_block(failures: Iterable[datetime], at: datetime | date, rule: FailedRequests) -> Block | None:
     """The block that failed requests have led to at an instant; None where requests are answered.
 
     `failures` are the aware instants of requests that failed, in any order; those after `at` do not count, nor do the
@@ -229,9 +231,14 @@ def failed_request_block(failures: Iterable[datetime], at: datetime, rule: Faile
 
 
 def sunset_of(limits: Limits, endpoint: str, day: date) -> Sunset | None:
-    """What an endpoint that ends answers on a day, with its headers and what to use instead; None of any other."""
+    """What an endpoint that ends answers on a day, with its headers and what to use instead; None of any other.
+
+    HEAD is answered as GET is.
+    """
+    method, _, path = endpoint.partition(" ")
+    asked = f"GET {path}" if method == "HEAD" else endpoint
     for each in limits.sunsets:
-        if each.endpoint == endpoint:
+        if each.endpoint == asked:
             gone = each.sunset <= day
             return Sunset(410 if gone else 404, _headers(each), {"error": _message(each, gone)})
     return None

@@ -1,6 +1,6 @@
 """When the period of a spending limit, or of a daily allowance, begins and ends: in UTC. Nothing reads a clock."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Literal, overload
 
 from ratecard.words.errors import InstantError
@@ -13,14 +13,14 @@ _MORE_THAN_A_MONTH = timedelta(days=32)
 
 
 @overload
-def period_start(period: Literal["DAY", "EPOCH", "MONTH"], instant: datetime) -> datetime: ...
+def period_start(period: Literal["DAY", "EPOCH", "MONTH"], instant: datetime | date) -> datetime: ...
 @overload
-def period_start(period: str, instant: datetime) -> datetime | None: ...
-def period_start(period: str, instant: datetime) -> datetime | None:
-    """The beginning of the limit period that holds an aware instant, in UTC; None for LIFETIME, which has none.
+def period_start(period: str, instant: datetime | date) -> datetime | None: ...
+def period_start(period: str, instant: datetime | date) -> datetime | None:
+    """The beginning of the limit period that holds an instant, in UTC; None for LIFETIME, which has none.
 
-    DAY and EPOCH begin at 00:00 UTC, MONTH on the first day of the month. Raises `InstantError`, and `ValueError` for
-    another period.
+    An instant is an aware datetime; a date means its 00:00 UTC. DAY and EPOCH begin at 00:00 UTC, MONTH on its first
+    day. Raises `InstantError`, and `ValueError` for another period.
 
     >>> period_start("MONTH", datetime(2026, 9, 29, 12, tzinfo=UTC)).isoformat()
     '2026-09-01T00:00:00+00:00'
@@ -35,11 +35,11 @@ def period_start(period: str, instant: datetime) -> datetime | None:
 
 
 @overload
-def period_end(period: Literal["DAY", "EPOCH", "MONTH"], instant: datetime) -> datetime: ...
+def period_end(period: Literal["DAY", "EPOCH", "MONTH"], instant: datetime | date) -> datetime: ...
 @overload
-def period_end(period: str, instant: datetime) -> datetime | None: ...
-def period_end(period: str, instant: datetime) -> datetime | None:
-    """The first instant after the limit period that holds an aware instant, in UTC; None for LIFETIME: it never resets.
+def period_end(period: str, instant: datetime | date) -> datetime | None: ...
+def period_end(period: str, instant: datetime | date) -> datetime | None:
+    """The first instant after the limit period that holds an instant, in UTC; None for LIFETIME: it never resets.
 
     What was spent counts from nothing again from then on. Raises as `period_start`.
 
@@ -57,13 +57,17 @@ def period_end(period: str, instant: datetime) -> datetime | None:
         raise InstantError(f"{instant!r} is in the last period of the calendar") from None
 
 
-def next_refresh(instant: datetime) -> datetime:
-    """When the daily allowance is refreshed next, which is when an epoch ends: 00:00 UTC after an aware instant."""
+def next_refresh(instant: datetime | date) -> datetime:
+    """When the daily allowance is refreshed next, which is when an epoch ends: 00:00 UTC after an instant."""
     return period_end("EPOCH", instant)
 
 
-def in_utc(instant: datetime) -> datetime:
-    """An aware instant in UTC. Raises `InstantError` for one without a time zone, or beyond the calendar."""
+def in_utc(instant: datetime | date) -> datetime:
+    """An instant in UTC; a date means its 00:00. Raises `InstantError` without a time zone, or beyond the calendar."""
+    if not isinstance(instant, datetime):
+        if isinstance(instant, date):
+            return datetime.combine(instant, time(), UTC)
+        raise InstantError(f"{instant!r} is not a datetime or a date")
     if instant.utcoffset() is None:
         raise InstantError(f"{instant!r} has no time zone. Write an aware instant, like datetime(..., tzinfo=UTC)")
     try:

@@ -47,7 +47,7 @@ def limits_for(
 def sunset(endpoint: str, *, at: datetime | date | None = None) -> Sunset | None:
     """Status, headers and body of an endpoint that ends, as the shipped tables have it at an instant (now if left out).
 
-    404 before its last day, 410 from then on; None of an endpoint that stays.
+    404 before its last day, 410 from then on, of HEAD as of GET; None of an endpoint that stays.
 
     >>> sunset("GET /billing/usage", at=date(2026, 9, 16)).status
     410

@@ -217,6 +217,8 @@ AnyUsage = (
     | VideoUsage
 )
 TYPES = Choice(("text", "embedding", "image", "edit", "upscale", "speech", "transcription", "music", "rpc", "video"))
+# What `rate` charges: requests, and searches by themselves.
+RATED = Choice((*TYPES.words, "surcharge"))
 
 
 def read_usage(usage: AnyUsage | Body) -> Mapping[str, Any]:

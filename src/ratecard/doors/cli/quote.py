@@ -16,10 +16,13 @@ from ratecard.price_book import PriceBook
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.body import Body, read_body
+from ratecard.requests.service_parameters import split_model
 from ratecard.requests.text_body import body_of_text
 from ratecard.requests.video_fields import FIELD_ORDER
 from ratecard.simulation.columns import usage_of_row
+from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import UsageExample
+from ratecard.tables.version import Version
 from ratecard.words.errors import QuoteError
 
 # What a value of each field looks like, for people who see the command for the first time.
@@ -217,7 +220,7 @@ def _answer(
             click.echo(error.to_json())
         else:
             click.echo(refusal_text(error, prices, fields, command.likes), err=True)
-        if not error.problems and (hint := _other_command(prices, fields, command is _QUOTE)):
+        if hint := _other_command(prices, error, fields, command is _QUOTE):
             click.echo(hint, err=True)
         raise SystemExit(1) from None
     if as_json:
@@ -226,22 +229,35 @@ def _answer(
         show(prices, quoted, fields, source, locale)
 
 
-def _other_command(prices: PriceBook, fields: Mapping[str, Any], quoting: bool) -> str:
+def _other_command(prices: PriceBook, error: QuoteError, fields: Mapping[str, Any], quoting: bool) -> str:
     """How a model is priced that was asked for as one of another type; nothing of any other refusal."""
     name = fields.get("model")
-    try:
-        model, version = prices.in_effect(name if isinstance(name, str) else "")
-    except QuoteError:
+    if quoting and "model" not in fields and fields.keys() & {"network", "calls"}:
+        found = next(prices.in_effect_all("rpc"), None)
+    else:
+        found = None if error.problems or not isinstance(name, str) else _named(prices, name)
+    if found is None:
         return ""
+    model, version = found
     if model.type == ("video" if quoting else fields.get("type", model.type)):
         return ""
     example = version.examples[0] if version.examples else None
-    words = ["--model", model.model] if model.type != "rpc" else []
+    words = ["--model", str(name)] if model.type != "rpc" else []
     if isinstance(example, UsageExample):
         words += [word for field, value in example.usage.items() for word in (f"--{field.replace('_', '-')}", value)]
     elif model.type == "video":
         return f"It is priced so: ratecard quote --model {shlex.quote(model.model)}"
     return f"It is priced so: {shlex.join(['ratecard', 'rate', *words])}"
+
+
+def _named(prices: PriceBook, name: str) -> tuple[AnyModel, Version] | None:
+    """A model with its version, if it has a price; the name of a text model may have parameters."""
+    plain = name if name in prices.card.tables.models else split_model(name)[0]
+    try:
+        model, version = prices.in_effect(plain)
+    except QuoteError:
+        return None
+    return (model, version) if name == plain or model.type == "text" else None
 
 
 def _probed(body: Mapping[str, Any]) -> SourceVideo | None:
