@@ -146,6 +146,8 @@ def simulated(*rows: str) -> Callable[[], str]:
     return act
 
 
+UNCLOSED = 'timestamp,sku,pricePerUnitUsd,unit,amount,currency,notes\nt,s,2,1,-2,USD,"n\nt,s,2,1,-2,USD,n\n'
+TWICE = json.dumps([ROW])[:-2] + ', "amount": -9}]'
 PAID = {"DIEM": Decimal("0.5"), "USD": Decimal("1.5")}
 NO_VCU = "currency='VCU' has no rate in limits.yaml. Allowed: USD, DIEM, BUNDLED_CREDITS"
 KNOWN = "Allowed: USD, DIEM, BUNDLED_CREDITS or another ISO 4217 code"
@@ -187,6 +189,14 @@ LEDGER_INPUTS = [
     InputCase("a column that is there twice", "ledger",
               answered(lambda: f"priced: {read_ledger('timestamp,sku,pricePerUnitUsd,unit,amount,amount,currency')}"),
               "refused: the heading has amount twice"),
+    InputCase("a row whose two names of the count disagree", "ledger", read(units=9),
+              "refused: row 1: units 9 is not what unit says. Keep one"),
+    InputCase("a key that is twice in a row of JSON", "ledger",
+              answered(lambda: f"priced: {read_ledger(TWICE)}"),
+              "refused: 'amount' is twice in one object"),
+    InputCase("a quotation mark that takes the rows after it in", "ledger",
+              answered(lambda: f"priced: {len(read_ledger(UNCLOSED))} rows"),
+              "refused: after line 3: not CSV: unexpected end of data"),
     InputCase("VCU against a limit in VCU", "python", within(currency="vcu"), f"refused: {NO_VCU}"),
     InputCase("a quote in EUR against a limit in USD", "python", within(of="EUR"),
               "refused: currency='EUR' has no spending limit. Allowed: usd, diem, vcu"),
