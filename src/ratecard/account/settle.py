@@ -44,11 +44,12 @@ def settle(
     rest, payers = _number("amount", due), worths(currency, rates)
     have: dict[str, Decimal] = {}
     for name, balance in balances.items():
-        if name.upper() not in payers:
+        payer = str(name).upper()
+        if payer not in payers:
             raise ValueError(f"balances has {name!r}. Allowed: {', '.join(payers)}")
-        if name.upper() in have:
+        if payer in have:
             raise ValueError(f"balances has {name!r} twice; keep one")
-        have[name.upper()] = _number(f"balances[{name!r}]", balance)
+        have[payer] = _number(f"balances[{name!r}]", balance)
     paid = {}
     for payer, worth in payers.items():
         balance = have.get(payer, Decimal(0))
