@@ -66,7 +66,7 @@ class TopUpError(RateCardError, ValueError):
 
 
 def check_top_up(amount: Decimal, currency: str, top_up: TopUp) -> Decimal:
-    """What a top-up adds to the USD balance, exact. `top_up` is `prices.limits.top_up`.
+    """What a top-up adds to the balance in `top_up.currency`, exact. `top_up` is `prices.limits.top_up`.
 
     Raises `TopUpError` below the least amount or in another currency, and `ValueError` for an inexact number.
 
