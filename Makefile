@@ -59,11 +59,11 @@ demo: $(VENV)/.package  ## quote real models at real prices, with line items, er
 
 .PHONY: test
 test: lint types  ## run lint, format, types and all tests with branch coverage
-	$(BIN)/python -m pytest -n auto --dist worksteal --ignore-glob='*/test_spark*.py' --ignore-glob='*_in_browser.py' --cov --cov-report=term
+	$(BIN)/python -m pytest -n auto --dist worksteal --ignore-glob='*/test_spark*.py' --ignore-glob='*_in_browser.py' --ignore-glob='*_in_office.py' --cov --cov-report=term
 
 .PHONY: nightly
 nightly: $(VENV)/.tools  ## run the property tests with all their examples, which takes long
-	NIGHTLY=1 $(BIN)/python -m pytest -n auto --dist worksteal --ignore-glob='*/test_spark*.py' --ignore-glob='*_in_browser.py'
+	NIGHTLY=1 $(BIN)/python -m pytest -n auto --dist worksteal --ignore-glob='*/test_spark*.py' --ignore-glob='*_in_browser.py' --ignore-glob='*_in_office.py'
 
 .PHONY: lint
 lint: $(VENV)/.tools  ## check style and format
@@ -80,7 +80,7 @@ format: $(VENV)/.tools  ## correct style and format
 	$(BIN)/ruff format .
 
 .PHONY: check
-check: test test-wheel test-tables test-postgres test-browser test-spark test-extras  ## run everything that CI runs
+check: test test-wheel test-tables test-postgres test-browser test-office test-spark test-extras  ## run everything that CI runs
 
 .PHONY: test-wheel
 test-wheel: $(VENV)/.package  ## build the wheel and use it alone, far from this folder
@@ -102,6 +102,10 @@ test-spark: $(VENV)/.tools  ## simulate 200,000 rows on a real Spark; says why i
 .PHONY: test-browser
 test-browser: $(VENV)/.tools  ## try the pages in a real browser; says why it skips where there is none
 	$(BIN)/python -m pytest -q -rs tests/*/test_*_in_browser.py
+
+.PHONY: test-office
+test-office: $(VENV)/.tools  ## compute a workbook again in LibreOffice; says why it skips where there is none
+	$(BIN)/python -m pytest -q -rs tests/*/test_*_in_office.py
 
 .PHONY: tables
 tables: $(VENV)/.package  ## check pricing_tables and its examples

@@ -192,13 +192,9 @@ class PriceBook(LimitsOfADay):
         surcharges: dict[str, Metered] = {
             search: self.card.metered(*self.in_effect(of), worth) for search, of in version.surcharges.items()
         }
-        most = {
-            "web_search_requests": web_search_requests,
-            "scraped_urls": scraped_urls,
-            "x_search_results": x_search_results,
-        }
         parameters: Mapping[str, Any] = {} if service_parameters is None else service_parameters
-        asked = Asked(prompt_tokens, max_completion_tokens, suffix, parameters, most)
+        searches = (web_search_requests, scraped_urls, x_search_results)
+        asked = Asked(prompt_tokens, max_completion_tokens, suffix, parameters, *searches)
         return estimate(self.card.metered(found, version, worth), surcharges, self.limits, asked)
 
     def surcharge(self, name: str, count: int) -> Quote:

@@ -141,11 +141,11 @@ class Books(RateCard):
 
     def __init__(self, card: RateCard) -> None:
         super().__init__(card.tables)
+        self._proves = False  # the card itself is proved: its examples would ask for the books that are being made
         self._kept: dict[date, PriceBook] = {}
 
     def at(self, instant: datetime | date) -> PriceBook:
-        assert isinstance(instant, datetime)
-        day = instant.astimezone(UTC).date()
+        day = instant.astimezone(UTC).date() if isinstance(instant, datetime) else instant
         if day not in self._kept:
             self._kept[day] = super().at(day)
         return self._kept[day]

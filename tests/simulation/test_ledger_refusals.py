@@ -33,9 +33,11 @@ def amounts(folder: Path, candidate: RateCard, *lines: str) -> tuple[Decimal, ..
 
 
 def reason(folder: Path, candidate: RateCard, *lines: str) -> str:
-    with re_rated(folder, candidate, *lines) as result:
+    """Why rows are refused, beside one of another model that is not: usage without a price on any row is an error."""
+    priced = SONG if IMAGE in lines else IMAGE
+    with re_rated(folder, candidate, *lines, priced) as result:
         [unpriced] = result.unpriced
-        assert (unpriced.rows, unpriced.side, result.priced) == (len(lines), "then", 0)
+        assert (unpriced.rows, unpriced.side, result.priced) == (len(lines), "then", 1)
         return unpriced.reason
 
 

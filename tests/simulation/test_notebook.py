@@ -1,10 +1,18 @@
 """How a simulation shows itself in a notebook."""
 
+from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
+import pyarrow
 import pytest
 
 import ratecard
+from ratecard.simulation.comparison import QUANTITY_NAMES
+from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.frames import ANSWERS
+from ratecard.simulation.result import Simulation
 from reports import files, simulated
 
 
@@ -37,3 +45,94 @@ def test_a_margin_needs_costs(tmp_path: Path) -> None:
         pytest.raises(ratecard.RateCardError, match="a margin needs to know what we pay"),
     ):
         simulation.margin()
+
+
+@pytest.fixture
+def simulation(tmp_path: Path) -> Iterator[Simulation]:
+    with simulated(tmp_path, costs="2026-10-01") as found:
+        yield found
+
+
+def test_every_answer_is_a_table_of_named_columns_and_decimals(simulation: Simulation) -> None:
+    groups = simulation.to_arrow("groups")
+    assert groups.column_names[:5] == ["model", "day", "customer", "current", "dearer.yaml"]
+    found: dict[Any, Any] = {(row["model"], row["day"], row["customer"]): row for row in groups.to_pylist()}
+    assert len(found) == len(simulation.groups)
+    for group in simulation.groups:
+        row = found[group.key]
+        assert (row["current"], row["dearer.yaml"], row["requests"]) == (*group.amounts, group.requests)
+        assert [Decimal(row[name]) for name in QUANTITY_NAMES] == list(group.quantities)
+    parts = simulation.to_arrow("attribution")
+    assert sum(parts["amount"].to_pylist()) == simulation.total.difference()
+    assert set(parts["candidate"].to_pylist()) == {"dearer.yaml"}
+    customers = simulation.to_arrow("customers")
+    assert customers.column_names == ["customer", "current", "dearer.yaml", "requests", *_changes("dearer.yaml")]
+    assert sum(customers["dearer.yaml change"].to_pylist()) == simulation.total.difference()
+    margin = simulation.to_arrow("margin")
+    assert sum(margin["dearer.yaml revenue"].to_pylist()) == simulation.margin().total.revenues[1]
+    unpriced = simulation.to_arrow("unpriced")
+    assert sum(unpriced["rows"].to_pylist()) == simulation.rows - simulation.priced
+    for answer in ANSWERS:
+        assert not [field for field in simulation.to_arrow(answer).schema if pyarrow.types.is_floating(field.type)]
+
+
+def _changes(name: str) -> list[str]:
+    return [f"{name} {word}" for word in ("change", "rise", "lost", "new")]
+
+
+def test_pandas_and_polars_have_the_same_decimals(simulation: Simulation) -> None:
+    arrow = simulation.to_arrow("customers")
+    assert simulation.to_pandas("customers")["current"].tolist() == arrow["current"].to_pylist()
+    polars = simulation.to_polars("customers")
+    assert polars["current"].to_list() == arrow["current"].to_pylist()
+    assert polars.columns == arrow.column_names
+
+
+def test_an_answer_that_there_is_not_is_named(simulation: Simulation) -> None:
+    with pytest.raises(SimulationError) as refused:
+        simulation.to_arrow("custmers")
+    assert str(refused.value) == (
+        "there is no answer 'custmers'. Did you mean 'customers'? There are: groups, attribution, customers, margin, "
+        "unpriced"
+    )
+
+
+def test_no_rows_are_a_table_with_its_columns(tmp_path: Path) -> None:
+    usage, *_ = files(tmp_path)
+    with ratecard.simulate(usage, by=[]) as simulation:
+        assert simulation.to_arrow("attribution").num_rows == 0
+        assert "amount" in simulation.to_arrow("attribution").column_names
+        with pytest.raises(SimulationError, match="not grouped by 'customer'"):
+            simulation.to_arrow("customers")
+
+
+def test_a_report_is_written_from_a_notebook(simulation: Simulation, tmp_path: Path) -> None:
+    simulation.write(tmp_path / "report.html", str(tmp_path / "report.csv"), elasticities={"all": -0.5})
+    assert "At the volume that the elasticity expects" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert (tmp_path / "report.csv").exists()
+    for path, words in ((tmp_path / "report.docx", "'.docx' is not a format"), (tmp_path / "no/report.csv", "No such")):
+        with pytest.raises(SimulationError, match=words):
+            simulation.write(path)
+    with pytest.raises(SimulationError, match="'klingon' is not a locale"):
+        simulation.write(tmp_path / "report.html", locale="klingon")
+
+
+def test_elasticities_are_plain_numbers_or_words(simulation: Simulation) -> None:
+    plain = simulation.response({"all": Decimal("-0.8")})
+    assert plain == simulation.response({"all": -0.8}) == simulation.response({"all": "-0.8"})
+    assert simulation.response({"all": "-0.8:-1.2..-0.4"}).expected == plain.expected
+    with pytest.raises(SimulationError, match="elasticity 'all=much' cannot be read"):
+        simulation.response({"all": "much"})
+
+
+def test_it_says_what_it_is_and_when_it_is_closed(tmp_path: Path) -> None:
+    with simulated(tmp_path) as simulation:
+        assert repr(simulation).startswith(
+            "<Simulation of 240 rows, 234 priced, by model, day, customer: Revenue rises by $"
+        )
+    assert repr(simulation) == repr(simulation)
+    simulation.close()
+    with pytest.raises(SimulationError, match="the simulation is closed"):
+        simulation.table("model")
+    with pytest.raises(SimulationError, match="the simulation is closed"):
+        simulation.to_arrow()

@@ -8,7 +8,7 @@ import os
 import resource
 from collections.abc import Iterator
 from datetime import date, datetime
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -88,28 +88,34 @@ def test_json_has_the_whole_result(simulation: Simulation, written: Path) -> Non
     }
 
 
-def test_the_totals_of_the_sheets_are_what_their_formulas_say(report: Report, written: Path) -> None:
+def test_the_totals_of_the_sheets_are_what_their_formulas_say(
+    simulation: Simulation, report: Report, written: Path
+) -> None:
     path = written / "report.xlsx"
     values, formulas = openpyxl.load_workbook(path, data_only=True), openpyxl.load_workbook(path)
     assert values.sheetnames == [
-        *("Summary", "By model", "By day", "By customer", "Groups", "Attribution", "Winners and losers"),
-        *("Below cost", "Rates without usage", "Margin", "Unpriced", "About"),
+        *("Summary", "Charts", "By model", "By day", "By customer", "Groups", "Attribution", "Winners and losers"),
+        *("Below cost", "Rates without usage", "Margin", "Unpriced", "About", "Changes"),
     ]
+    candidate = report.names[1]
     for name in ("By model", "By day", "By customer", "Groups"):
         sheet, written_as = values[name], formulas[name]
         columns = [cell.value for cell in sheet[1]]
         last = sheet.max_row
-        for heading in ("Requests", "Current", "Candidate", "Change"):
+        for heading in ("Requests", "Uncached tokens", "Current", candidate, "Change"):
             number = columns.index(heading) + 1
             letter = sheet.cell(1, number).column_letter
             assert written_as.cell(last, number).value == f"=SUM({letter}2:{letter}{last - 1})"
-            cells = [_cents(sheet.cell(row, number).value) for row in range(2, last)]
-            assert sum(cells) == _cents(sheet.cell(last, number).value), (name, heading)
-        assert _cents(sheet.cell(last, columns.index("Candidate") + 1).value) == report.rounded(1) * 100
-        share, change, current = (columns.index(heading) + 1 for heading in ("%", "Change", "Current"))
+            cells = [_number(sheet.cell(row, number).value) for row in range(2, last)]
+            assert _fifteen(sum(cells)) == _number(sheet.cell(last, number).value), (name, heading)
+        assert _number(sheet.cell(last, columns.index(candidate) + 1).value) == _fifteen(simulation.total.amounts[1])
+        share, change, current, new = (columns.index(each) + 1 for each in ("%", "Change", "Current", candidate))
         for row in range(2, last + 1):
             base = sheet.cell(row, current).value
             shown = sheet.cell(row, share).value
+            if row < last:
+                cells = [sheet.cell(row, column).coordinate for column in (new, current)]
+                assert written_as.cell(row, change).value == "={}-{}".format(*cells)
             assert written_as.cell(row, share).value.startswith("=IF(")
             assert (
                 shown == "" or shown is None
@@ -117,7 +123,41 @@ def test_the_totals_of_the_sheets_are_what_their_formulas_say(report: Report, wr
                 else shown == pytest.approx(sheet.cell(row, change).value / base)
             )
         assert sheet.freeze_panes == "A2"
-        assert sheet.auto_filter.ref
+        assert sheet.auto_filter.ref or sheet.tables
+
+
+def test_groups_are_a_table_whose_pivot_is_the_sheet_by_model(simulation: Simulation, written: Path) -> None:
+    book = openpyxl.load_workbook(written / "report.xlsx", data_only=True)
+    assert book["Groups"].tables["Groups"].ref == f"A1:Q{len(simulation.groups) + 1}"
+    for key in ("Model", "Day", "Customer"):
+        single = book[f"By {key.lower()}"]
+        for heading in ("Current", "dearer.yaml"):
+            pivot: dict[Any, Decimal] = {}
+            for name, amount in _columns(book["Groups"], key, heading):
+                pivot[name] = pivot.get(name, Decimal(0)) + _number(amount)
+            by = {name: _number(amount) for name, amount in _columns(single, key, heading)}
+            assert {name: _fifteen(amount) for name, amount in pivot.items()} == by
+
+
+def test_the_summary_and_the_charts_refer_to_the_sheets(simulation: Simulation, written: Path) -> None:
+    book = openpyxl.load_workbook(written / "report.xlsx")
+    cells = [[cell.value for cell in row] for row in book["Summary"].iter_rows()]
+    top = next(number for number, row in enumerate(cells) if row[0] == "Prices")
+    total = book["By model"].max_row
+    column = {name: cell.column_letter for cell in book["By model"][1] for name in [cell.value]}
+    assert [row[2] for row in cells[top + 1 :]] == [
+        f"='By model'!${column[name]}${total}" for name in ("Current", "dearer.yaml")
+    ]
+    assert cells[top + 2][3:5] == [f"=C{top + 3}-C{top + 2}", f'=IF(C{top + 2}=0,"",D{top + 3}/C{top + 2})']
+    values = openpyxl.load_workbook(written / "report.xlsx", data_only=True)["Summary"]
+    assert _number(values.cell(top + 3, 4).value) == _fifteen(simulation.total.difference())
+    with ZipFile(written / "report.xlsx") as file:
+        charts = [file.read(name).decode() for name in file.namelist() if name.startswith("xl/charts/chart")]
+    assert len(charts) == 2
+    assert "<c:lineChart>" in charts[0]
+    assert "'By day'!$A$2:$A$" in charts[0]
+    assert "<c:barChart>" in charts[1]
+    assert "Changes!$" in charts[1]
 
 
 def test_the_sheets_have_dates_formats_and_every_digit_as_text(simulation: Simulation, written: Path) -> None:
@@ -182,9 +222,22 @@ class _small_disk:  # noqa: N801
         resource.setrlimit(resource.RLIMIT_FSIZE, self.before)
 
 
-def _cents(value: Any) -> int:
-    cents: int = round(value * 100)
-    return cents
+def _number(value: Any) -> Decimal:
+    """A cell's number: the shortest decimal that its double stands for."""
+    return Decimal(str(value))
+
+
+def _fifteen(amount: Decimal | int) -> Decimal:
+    """An amount as a cell keeps it."""
+    return Context(prec=15, rounding=ROUND_HALF_UP).create_decimal(amount)
+
+
+def _columns(sheet: Any, *headings: str) -> Iterator[tuple[Any, ...]]:
+    """The values of some columns, without the total."""
+    names = [cell.value for cell in sheet[1]]
+    places = [names.index(heading) for heading in headings]
+    for row in sheet.iter_rows(min_row=2, max_row=sheet.max_row - 1, values_only=True):
+        yield tuple(row[place] for place in places)
 
 
 def _no_float(digits: str) -> None:

@@ -19,7 +19,7 @@ from ratecard.whatif.serving import HOST, free_port, serve
 class Held(Desk):
     """Waits before it answers what holds a change."""
 
-    go = Path(sys.argv[2])
+    go = Path()
 
     def answer(self, draft: Draft) -> Answer:
         while not draft.empty and not self.go.exists():
@@ -27,15 +27,21 @@ class Held(Desk):
         return super().answer(draft)
 
 
-port = free_port(0)
-with simulate(sys.argv[1], Side(DAY, load_rate_card(), STANDING)) as found:
-    serve(
-        Held(found),
-        usage="usage.csv",
-        command="",
-        day=date.fromisoformat(DAY),
-        tables=None,
-        port=port,
-        show=False,
-        ready=lambda: click.echo(f"http://{HOST}:{port}"),
-    )
+def main(usage: str, go: str) -> None:
+    Held.go = Path(go)
+    port = free_port(0)
+    with simulate(usage, Side(DAY, load_rate_card(), STANDING)) as found:
+        serve(
+            Held(found),
+            usage="usage.csv",
+            command="",
+            day=date.fromisoformat(DAY),
+            tables=None,
+            port=port,
+            show=False,
+            ready=lambda: click.echo(f"http://{HOST}:{port}"),
+        )
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -58,8 +58,11 @@ def started(folder: Path, *words: str) -> Iterator[Served]:
     ) as process:
         try:
             assert process.stdout is not None
-            line = process.stdout.readline()
-            assert line.startswith("http://127.0.0.1:"), line + process.stdout.read()
+            said: list[str] = []
+            # It says first which tables it reads.
+            while not (line := process.stdout.readline()).startswith("http://127.0.0.1:"):
+                said.append(line)
+                assert line, "".join(said)
             url = line.split()[0]
             wait(lambda: _answers(url))
             yield Served(url, process)

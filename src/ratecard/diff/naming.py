@@ -9,6 +9,7 @@ from ratecard.card import RateCard, load_rate_card
 from ratecard.diff.side import Side
 from ratecard.load.candidate_file import read_candidate
 from ratecard.load.revision import Revision, RevisionError, find_revision, load_revision, repository_of
+from ratecard.tables.candidate import Candidate
 from ratecard.words.errors import RateCardError
 from ratecard.words.instant import read_instant
 
@@ -27,6 +28,11 @@ class Stack(NamedTuple):
         for path in self.paths:
             card = card.with_candidate(path)
         return card
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """What each of them says of itself."""
+        return tuple(read_candidate(path).candidate for path in self.paths)
 
     def holds(self, since: date) -> date:
         """The first day from one on, on which all of them hold. Raises `SideError` where one has ended by then."""

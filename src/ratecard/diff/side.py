@@ -6,17 +6,22 @@ from typing import NamedTuple
 
 from ratecard.card import RateCard
 from ratecard.price_book import PriceBook
+from ratecard.tables.candidate import Candidate
 from ratecard.tables.card import AnyModel
 from ratecard.tables.version import Version
 from ratecard.tables.vocabulary import Unit
 
 
 class Side(NamedTuple):
-    """A card by the name that it was asked for; `at` is the one instant that counts, None for all of them."""
+    """A card by the name that it was asked for; `at` is the one instant that counts, None for all of them.
+
+    `candidates` are those that are laid over its tables: their names, dates and reasons.
+    """
 
     label: str
     card: RateCard
     at: datetime | None = None
+    candidates: tuple[Candidate, ...] = ()
 
     def book(self, day: date) -> PriceBook:
         """What is in effect on this side on a day of the comparison, as it is written: proved or not."""

@@ -29,14 +29,16 @@ class Estimate(NamedTuple):
 class Asked(NamedTuple):
     """A request that has not run: its tokens, its `service_parameters`, and the most of each search, where given.
 
-    `suffix` holds the parameters in the model's name; `most` is by the field that counts the search in a usage.
+    `suffix` holds the parameters in the model's name.
     """
 
     prompt_tokens: int
     max_completion_tokens: int
     suffix: Mapping[str, Any]
     service_parameters: Mapping[str, Any]
-    most: Mapping[str, int | None]
+    web_search_requests: int | None
+    scraped_urls: int | None
+    x_search_results: int | None
 
 
 def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits, asked: Asked) -> Estimate:
@@ -48,7 +50,7 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
     for name in ("prompt_tokens", "max_completion_tokens"):
         problems += [((name,), words) for words in count_messages(getattr(asked, name))]
     parameters = read_parameters(asked.service_parameters, asked.suffix, problems)
-    most = dict(_most_searches(asked.most, parameters, limits, surcharges.keys(), problems))
+    most = dict(_most_searches(asked, parameters, limits, surcharges.keys(), problems))
     if problems:
         raise QuoteError(INVALID, problems)
     prompt, charge = int(asked.prompt_tokens), tokens_of(metered.version)
@@ -64,7 +66,7 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
 
 
 def _most_searches(
-    given: Mapping[str, int | None],
+    asked: Asked,
     parameters: Mapping[str, Any],
     limits: Limits,
     supported: Any,
@@ -73,7 +75,7 @@ def _most_searches(
     """The most of each search that the request may lead to, by its field."""
     known = {**limits.estimates.model_dump(), "scraped_urls": limits.scraped_urls}
     for kind, (field, parameter) in SEARCHES.items():
-        count, switch = given.get(field), parameters.get(parameter)
+        count, switch = getattr(asked, field), parameters.get(parameter)
         if count is not None:
             messages = count_messages(count, limits.scraped_urls if kind == "web_scraping" else MOST_TOKENS)
             problems += [((field,), message) for message in messages]

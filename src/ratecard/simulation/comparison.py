@@ -7,10 +7,11 @@ from functools import cached_property
 from typing import Any
 
 from ratecard.simulation.allocation import uncollected
+from ratecard.simulation.columns import DAY
 from ratecard.simulation.engines.duckdb_engine import read_integers
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.offered import LOST, NEITHER, NEW, Offered
-from ratecard.simulation.plan import QUANTITIES
+from ratecard.simulation.plan import MONTH, QUANTITIES, WEEK
 from ratecard.simulation.priced_shape import PricedShape, Vector
 from ratecard.simulation.roll_up import Counted, RollUp
 from ratecard.simulation.row import EVEN, Row, Since, Uneven
@@ -31,6 +32,11 @@ QUANTITY_NAMES: Mapping[str, tuple[tuple[str, ...], int]] = {
 }
 
 
+# A week is named by its Monday, a month as `2026-10`; days are text.
+_PERIOD_OF = {
+    WEEK: "CAST(CAST(date_trunc('week', CAST({day} AS DATE)) AS DATE) AS VARCHAR)",
+    MONTH: "substr({day}, 1, 7)",
+}
 _REQUESTS = "CAST(coalesce(sum(requests), 0) AS BIGINT)"
 _ZERO = Decimal(0)
 _NO_QUANTITIES = (_ZERO,) * len(QUANTITY_NAMES)
@@ -99,12 +105,17 @@ class Comparison:
         return int(found[0])
 
     def name(self, key: str) -> str:
-        """The column of a key. Raises `SimulationError` for one that the usage was not grouped by."""
-        own = self.roll_up.plan.keys
+        """The column of a key, or the expression that makes it.
+
+        Raises `SimulationError` for a key that the usage was not grouped by.
+        """
+        own, plan = self.roll_up.plan.keys, self.roll_up.plan
         if key in own:
             return f"key{own.index(key)}"
+        if plan.is_period(key) and DAY in own:
+            return _PERIOD_OF[key].format(day=f"key{own.index(DAY)}")
         if key != MODEL:
-            known = tuple(dict.fromkeys((*own, MODEL)))
+            known = tuple(dict.fromkeys((*plan.by, *own, MODEL)))
             words = f"the usage is not grouped by '{key}'.{did_you_mean(key, known)}"
             raise SimulationError(f"{words} It is by: {', '.join(known)}")
         return key
@@ -135,7 +146,7 @@ class Comparison:
         if further:
             sums.append(f"CASE WHEN side{self.amounts}.p0 IS NULL THEN requests END")
         amounts = (f"coalesce(sum({amount}), 0)" for amount in sums)
-        names = [f"key{number}" for number in range(len(self.roll_up.plan.keys))]
+        names = list(map(self.name, self.roll_up.plan.by))
         grouping = f" GROUP BY {', '.join(names)}" if names else ""
         joined = self._source(self.roll_up.facts, "LEFT JOIN", *range(self.amounts), further="".join(joins))
         return f"SELECT {', '.join((*names, _REQUESTS, *_quantities(), *amounts))} {joined}{grouping}"

@@ -6,6 +6,7 @@ from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING
 
+from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.report.breakdown import changes_of, changing_most
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sentences import answer, scope
@@ -28,6 +29,19 @@ def html_of(simulation: "Simulation") -> str:
     if not report.candidates:
         parts.append(f"<p>Revenue: {escape(report.figures.money(report.rounded(0)))}</p>")
     return "".join(parts)
+
+
+def text_of(simulation: "Simulation") -> str:
+    """`<Simulation of 240 rows, 234 priced, by model, day: Revenue rises by ...>`; once closed, just that."""
+    try:
+        report = Report(simulation)
+        counted = f"{report.figures.count(simulation.rows)} rows, {report.figures.count(simulation.priced)} priced"
+        answers = [answer(report, candidate) for candidate in report.candidates]
+        answers = answers or [f"Revenue: {report.figures.money(report.rounded(0))}"]
+    except SimulationError as error:
+        return f"<Simulation: {error}>"
+    by = f", by {', '.join(simulation.by)}" if simulation.by else ""
+    return f"<Simulation of {counted}{by}: {' '.join(answers)}>"
 
 
 def _table(report: Report, table: Table) -> str:

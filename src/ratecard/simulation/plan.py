@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ratecard.rating.tokens import BUCKETS
 from ratecard.simulation.chosen import Chosen
-from ratecard.simulation.columns import LAYOUTS, LEDGER, LEDGER_LAYOUTS, Layout
+from ratecard.simulation.columns import DAY, LAYOUTS, LEDGER, LEDGER_LAYOUTS, Layout
 from ratecard.simulation.dialect import ColumnType
 from ratecard.simulation.predicates import Predicates
 
@@ -15,6 +15,9 @@ QUANTITIES = 4
 # What a shape of quantities has beside the attributes of its type: its quantities as they are, where they cannot be
 # added; else what the tables ask of them, as one number (`Predicates.split`).
 GIVEN, ASKED = "given", "asked"
+# The keys that are made of the day: a week is its Monday, a month is like `2026-10`.
+WEEK, MONTH = "week", "month"
+PERIODS = (WEEK, MONTH)
 # Before every boundary.
 EARLIEST = date.min
 # What is read together, in this order: what has most shapes comes first, and they are priced while an engine reads on.
@@ -26,9 +29,11 @@ _PLACES: dict[ColumnType, int] = {"integer": 0, "boolean": 0}
 
 
 class Plan(NamedTuple):
-    """What to roll up: the keys to group by (`day` is made of the timestamp), and what the compared tables ask."""
+    """What to roll up: the keys of a group (`day`, `week` and `month` are made of the timestamp), and what the compared
+    tables ask.
+    """
 
-    keys: tuple[str, ...]
+    by: tuple[str, ...]
     predicates: Predicates
     # Whether some card is read at each row's own time.
     dated: bool
@@ -37,6 +42,17 @@ class Plan(NamedTuple):
     # The type of each model, which a row without a type has.
     types: Mapping[str, str] = {}
     chosen: Chosen = Chosen()
+    # Keys that are columns of the usage, though they are called like a period.
+    own: tuple[str, ...] = ()
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys that are kept apart: of a week or a month, the day."""
+        return tuple(dict.fromkeys(DAY if self.is_period(key) else key for key in self.by))
+
+    def is_period(self, key: str) -> bool:
+        """Whether a key is made of the day."""
+        return key in PERIODS and key not in self.own
 
 
 class Usage(NamedTuple):

@@ -4,11 +4,13 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from ratecard.diff.side import Side
 from ratecard.simulation.allocation import uncollected
 from ratecard.simulation.attribution import Attribution, attribute
+from ratecard.simulation.bridge import Bridge, bridge_of
 from ratecard.simulation.comparison import MODEL, Comparison
 from ratecard.simulation.costs import Costing, Costs
 from ratecard.simulation.customers import Customers, customers_of
@@ -16,44 +18,29 @@ from ratecard.simulation.disputes import Disputed, disputes
 from ratecard.simulation.effect import first_day, idle
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.margin import Margin, margin_of
-from ratecard.simulation.notebook import html_of
+from ratecard.simulation.notebook import html_of, text_of
 from ratecard.simulation.predicates import Predicates
 from ratecard.simulation.priced_shape import PricedShape
 from ratecard.simulation.pricer import NOT_OFFERED, Outcome, Pricer, Refused
 from ratecard.simulation.reading import Reading
+from ratecard.simulation.report.figures import read_locale, read_share
+from ratecard.simulation.report.report import Question, Report
 from ratecard.simulation.roll_up import Counted, RollUp
 from ratecard.simulation.row import Row, Since
 from ratecard.simulation.side_prices import NOTHING, SidePrices
 from ratecard.simulation.specification import Specification, against
-from ratecard.simulation.volume import Elasticity, Response, response
+from ratecard.simulation.unpriced import Uncommon, Unpriced
+from ratecard.simulation.volume import AnyElasticity, Response, elasticities_of, response
 from ratecard.words.money import EXACT
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
 
 _EXAMPLES = 3
 # The limit of a number that depends on other numbers of the same row.
 _NUMBER = re.compile(r"(?<= than or equal to )\d+$")
-
-
-class Unpriced(NamedTuple):
-    """Rows without a price under a side: how many, why, and a few of their shapes."""
-
-    side: str
-    type: str
-    reason: str
-    rows: int
-    examples: tuple[dict[str, Any], ...]
-
-
-class Uncommon(NamedTuple):
-    """Requests that only one of the current prices and a candidate offer: of which model, and why the other does not.
-
-    `amount` is what the side charges that offers them.
-    """
-
-    type: str
-    model: str
-    reason: str
-    requests: int
-    amount: Decimal
 
 
 class Simulation:
@@ -113,7 +100,7 @@ class Simulation:
     @property
     def by(self) -> tuple[str, ...]:
         """The keys that the usage is grouped by."""
-        return self.comparison.roll_up.plan.keys
+        return self.comparison.roll_up.plan.by
 
     @cached_property
     def rows(self) -> int:
@@ -215,6 +202,10 @@ class Simulation:
         """Winners and losers under a candidate; `key` is the column of `by` that names a customer."""
         return customers_of(self.table(key), candidate)
 
+    def bridge(self, before: str, after: str, side: int = 0) -> Bridge:
+        """Price, volume and mix between two days, weeks (by their Monday) or months (`2026-10`), under one side."""
+        return bridge_of(self, before, after, side)
+
     def margin(self) -> Margin:
         """Cost and margin of every side, by model, and what is sold below cost; it needs the `costs` of `simulate`."""
         return margin_of(self.comparison, self.costing)
@@ -250,10 +241,13 @@ class Simulation:
             for row in self.table(*keys)
         }
 
-    def response(self, elasticities: Mapping[str, Elasticity], candidate: int = 1) -> Response:
-        """The revenue that is expected once volume has answered the prices."""
+    def response(self, elasticities: Mapping[str, AnyElasticity], candidate: int = 1) -> Response:
+        """The revenue that is expected once volume has answered the prices.
+
+        `elasticities` are by model, family or `all`: a number, or a text with a range (`"-0.8:-1.2..-0.4"`).
+        """
         families = {name: family for side in self.sides for name, family in side.card.tables.families.items()}
-        return response(self.by_model, candidate, elasticities, families)
+        return response(self.by_model, candidate, elasticities_of(elasticities), families)
 
     @cached_property
     def by_model(self) -> tuple[Row, ...]:
@@ -273,6 +267,48 @@ class Simulation:
     def reading(self) -> Reading:
         """What was read: files, columns and rows."""
         return self.comparison.roll_up.reading
+
+    def to_arrow(self, answer: str = "groups") -> "pyarrow.Table":
+        """An answer as a table of PyArrow: `groups`, `attribution`, `customers`, `margin` or `unpriced`.
+
+        Keys come first, then `current` and each candidate by its name; amounts are decimals. Raises `SimulationError`
+        for an answer that there is not, and for amounts of more digits than a decimal of Arrow has.
+        """
+        from ratecard.simulation.frames import arrow_of
+
+        return arrow_of(Report(self), answer)
+
+    def to_pandas(self, answer: str = "groups") -> "pandas.DataFrame":
+        """The same as a frame of pandas, whose amounts are `Decimal`."""
+        return self.to_arrow(answer).to_pandas()
+
+    def to_polars(self, answer: str = "groups") -> "polars.DataFrame":
+        """The same as a frame of Polars, whose amounts are decimals. Polars has to be installed."""
+        from ratecard.simulation.frames import polars_of
+
+        return cast("polars.DataFrame", polars_of(self.to_arrow(answer)))
+
+    def write(
+        self,
+        *paths: str | Path,
+        elasticities: Mapping[str, AnyElasticity] | None = None,
+        rise: str = "10%",
+        bridge: tuple[str, str] | None = None,
+        locale: str = "en_US",
+    ) -> None:
+        """Write a report: each path as .html, .xlsx, .csv, .parquet or .json; each file whole or not at all.
+
+        `rise` is the share of a customer's payments above which a rise is counted; `bridge` names two periods. Raises
+        `SimulationError` for what cannot be written, or a format that there is not.
+        """
+        from ratecard.simulation.report.output import write
+
+        question = Question("", elasticities_of(elasticities or {}), read_share(rise), bridge=bridge)
+        write(Report(self, question, read_locale(locale)), [Path(path) for path in paths])
+
+    def __repr__(self) -> str:
+        """What was simulated, and the answer in a sentence."""
+        return text_of(self)
 
     def _repr_html_(self) -> str:
         return html_of(self)

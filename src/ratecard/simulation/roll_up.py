@@ -106,7 +106,8 @@ class RollUp:
 
     def facts_by(self, keys: Collection[str]) -> str:
         """The facts, telling apart no more than these keys: a table made once, whatever it is then priced at."""
-        wanted = tuple(key for key in self.plan.keys if key in keys)
+        asked = {DAY if self.plan.is_period(key) else key for key in keys}
+        wanted = tuple(key for key in self.plan.keys if key in asked)
         if wanted not in self._coarser:
             table = self.workspace.new_table("facts")
             same = "".join(f", key{self.plan.keys.index(key)}" for key in wanted)

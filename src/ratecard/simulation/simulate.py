@@ -18,7 +18,7 @@ from ratecard.simulation.engines.spark_session import is_spark_frame
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.ledger_pricer import LedgerPricer
 from ratecard.simulation.ledger_usage import EXPORT_NAMES
-from ratecard.simulation.plan import Plan, Usage, places_of_type
+from ratecard.simulation.plan import PERIODS, Plan, Usage, places_of_type
 from ratecard.simulation.predicates import Predicates
 from ratecard.simulation.pricer import Outcome, Pricer
 from ratecard.simulation.progress import OPENED, PRICED, READ, Progress, silent, within
@@ -200,8 +200,8 @@ def plan_of(
 ) -> Plan:
     """What has to be rolled up for these sides and keys. Raises `SimulationError` for a column that there is not."""
     for key in by:
-        if key != DAY and not usage.gives(key):
-            near = did_you_mean(key, (DAY, *usage.columns))
+        if key not in (DAY, *PERIODS) and not usage.gives(key):
+            near = did_you_mean(key, (DAY, *PERIODS, *usage.columns))
             raise SimulationError(
                 f"the usage has no column '{key}' to group by.{near} It has: {', '.join(usage.columns)}"
             )
@@ -215,7 +215,7 @@ def plan_of(
     if chosen.by_day and not usage.has("timestamp"):
         words = "the usage has no column 'timestamp' to choose days by. Name it: --map timestamp=COLUMN"
         raise SimulationError(words)
-    if (dated or DAY in by) and not usage.has("timestamp"):
+    if (dated or not {DAY, *PERIODS}.isdisjoint(by)) and not usage.has("timestamp"):
         words = "Name it: --map timestamp=COLUMN, or compare dates and leave out day"
         raise SimulationError(f"the usage has no column 'timestamp', and rows are priced at their own. {words}")
     if usage.is_ledger and elsewhere:
@@ -227,10 +227,11 @@ def plan_of(
     rpc = next(
         (model.model for side in compared for model in side.card.tables.models.values() if model.type == "rpc"), "rpc"
     )
+    own = tuple(key for key in PERIODS if usage.gives(key))
     types = {
         name: model.type
         for side in reversed(compared)
         for name, model in side.card.tables.models.items()
         if model.type in LAYOUTS
     }
-    return Plan(tuple(dict.fromkeys(by)), predicates, dated, rpc, types, chosen)
+    return Plan(tuple(dict.fromkeys(by)), predicates, dated, rpc, types, chosen, own)

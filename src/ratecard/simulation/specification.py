@@ -91,9 +91,10 @@ def _side(given: Specification, tables: Path | None, base: Side | None) -> Side:
     if base is None:
         raise SimulationError(f"{given} is a candidate, and the current prices are a folder, a revision or a date")
     if base.at is None:
-        return Side(str(given), found.over(base.card))
+        return Side(str(given), found.over(base.card), None, found.candidates)
     try:
         day = found.holds(base.at.astimezone(UTC).date())
     except SideError as error:
         raise SimulationError(str(error)) from None
-    return Side(str(given), found.over(base.card), max(base.at, datetime(day.year, day.month, day.day, tzinfo=UTC)))
+    at = max(base.at, datetime(day.year, day.month, day.day, tzinfo=UTC))
+    return Side(str(given), found.over(base.card), at, found.candidates)

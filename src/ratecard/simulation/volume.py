@@ -101,6 +101,24 @@ def check(elasticities: Mapping[str, Elasticity], models: Iterable[str], familie
             )
 
 
+# A number, or a text with a range.
+AnyElasticity = Elasticity | Decimal | int | float | str
+
+
+def elasticities_of(given: Mapping[str, AnyElasticity]) -> dict[str, Elasticity]:
+    """Elasticities by model, family or `all`: a number, or a text with a range like `-0.8:-1.2..-0.4`.
+
+    Raises `SimulationError` for what is none.
+
+    >>> elasticities_of({"all": -0.8})
+    {'all': Elasticity(value=Decimal('-0.8'), low=Decimal('-0.8'), high=Decimal('-0.8'))}
+    """
+    return dict(
+        (name, value) if isinstance(value, Elasticity) else read_elasticity(f"{name}={value}")
+        for name, value in given.items()
+    )
+
+
 def read_elasticity(given: str) -> tuple[str, Elasticity]:
     """`kling=-0.8`, or with a range `kling=-0.8:-1.2..-0.4`; `all` stands for every model. Raises `SimulationError`."""
     name, equals, words = given.partition("=")

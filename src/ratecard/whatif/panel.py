@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from ratecard.simulation.columns import DAY
 from ratecard.simulation.report.breakdown import changing_most
-from ratecard.simulation.report.charts import change_by_model, revenue_by_day
+from ratecard.simulation.report.charts import change_by_model, revenue_by_period
 from ratecard.simulation.report.costs import share_left
 from ratecard.simulation.report.people import losers_table, unpriced_table, winners_table
 from ratecard.simulation.report.report import CUSTOMER, Report, share_of_change
@@ -87,7 +87,7 @@ def _unpriced(report: Report) -> str:
 
 
 def _by_day(report: Report) -> Plot | None:
-    return plot(revenue_by_day(report), report.figures) if report.has(DAY) else None
+    return plot(revenue_by_period(report, DAY), report.figures) if report.has(DAY) else None
 
 
 def _tiles(report: Report) -> Iterator[Tile]:

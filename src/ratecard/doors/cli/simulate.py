@@ -18,6 +18,7 @@ from ratecard.doors.cli.simulate_options import (
     models,
     optional_share,
     outputs,
+    periods,
     share,
 )
 
@@ -61,6 +62,7 @@ class _Recorded(click.Command):
 @click.option("--elasticity", "elasticities", metavar="NAME=E", multiple=True, help="How volume answers; repeatable.")
 @click.option("--until-target", metavar="TARGET", help="Seek the smallest factor that reaches 5%, or margin=40%.")
 @click.option("--rise", type=share, default="10%", show_default=True, help="Count the customers who rise above it.")
+@click.option("--bridge", metavar="A..B", help="Price, volume and mix of two periods: 2026-09..2026-10.")
 @click.option("--max-change", type=optional_share, help="Exit with 1 if revenue rises or falls by more, like 5%.")
 @click.option("--max-rise", type=optional_share, help="Exit with 1 if a customer's payments rise by more; says whose.")
 @click.option("--tornado", type=optional_share, help="Instead: revenue if each family were 5% dearer or cheaper.")
@@ -104,6 +106,7 @@ def simulate(context: click.Context, /, **given: Any) -> None:
     check_usage(given["usage"], settings["engine"])
     check_tornado(given)
     given["out"], places = outputs(given["out"], given["usage"], settings["engine"])
+    given["bridge"] = periods(given["bridge"])
     given |= {"by": keys(given["by"]), "columns": columns(given["columns"]), "places": places}
     given["remap"] = models(given["remap"])
     with _stopping(context):

@@ -1,13 +1,13 @@
 """How the words of `ratecard simulate` are read, and what of them is wrong use."""
 
 from collections.abc import Mapping, Sequence
-from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import click
 
+from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.report.place import beside
 
 ENDINGS = (".html", ".xlsx", ".csv", ".parquet", ".json")
@@ -50,13 +50,24 @@ def share(given: str | Fraction) -> Fraction:
     """`10%`."""
     if isinstance(given, Fraction):
         return given
+    from ratecard.simulation.report.figures import read_share
+
     try:
-        found = Fraction(Decimal(given.removesuffix("%"))) / 100
-    except (InvalidOperation, ValueError, OverflowError):
-        found = Fraction(-1)
-    if found < 0 or not given.endswith("%"):
-        raise click.BadParameter(f"'{given}' is not a percentage. Write it like 10%")
-    return found
+        return read_share(given)
+    except SimulationError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+def periods(given: str | None) -> tuple[str, str] | None:
+    """`2026-09..2026-10`: two periods."""
+    if given is None:
+        return None
+    before, dots, after = given.partition("..")
+    if not (before and dots and after):
+        raise click.BadParameter(
+            f"'{given}' is not two periods. Write them like 2026-09..2026-10", param_hint="--bridge"
+        )
+    return before, after
 
 
 def optional_share(given: str | Fraction | None) -> Fraction | None:
@@ -73,6 +84,7 @@ def check_tornado(given: Mapping[str, Any]) -> None:
     others = {
         "--candidate": given["candidates"],
         "--until-target": given["until_target"],
+        "--bridge": given["bridge"],
         "--elasticity": given["elasticities"],
         "--max-change": given["max_change"] is not None,
         "--max-rise": given["max_rise"] is not None,

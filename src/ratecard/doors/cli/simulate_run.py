@@ -52,6 +52,7 @@ class Asked(NamedTuple):
     remap: Mapping[str, str]
     until_target: str | None
     rise: Fraction
+    bridge: tuple[str, str] | None
     max_change: Fraction | None
     max_rise: Fraction | None
     tornado: Fraction | None
@@ -76,7 +77,7 @@ def run(asked: Asked) -> None:
     if target and (len(asked.candidates) != 1 or not Path(asked.candidates[0]).is_file()):
         raise click.UsageError("--until-target needs one --candidate, a file that scales rates by a factor")
     limits = Limits(asked.max_change, asked.max_rise)
-    question = Question(asked.command, elasticities, asked.rise, target)
+    question = Question(asked.command, elasticities, asked.rise, target, bridge=asked.bridge)
     with ExitStack() as stack:
         with progress() as begin:
             simulation = stack.enter_context(_simulated(asked, compared, costs, begin))

@@ -18,9 +18,10 @@ from ratecard.simulation.report.people import (
     unpriced_table,
     winners_table,
 )
+from ratecard.simulation.report.periods import bridge_table
 from ratecard.simulation.report.reasons import attribution_table, untouched_table
 from ratecard.simulation.report.report import Report, share_of_change
-from ratecard.simulation.report.sentences import answer, further, reached, scope
+from ratecard.simulation.report.sentences import answer, further, proposals, reached, scope
 from ratecard.simulation.report.table import Kind, Table, written
 from ratecard.simulation.report.tornado_page import headline, tornado_table
 from ratecard.simulation.tornado import Swing
@@ -46,6 +47,8 @@ def show(report: Report) -> None:
     question = report.question
     if question.target and question.reached:
         click.echo(paragraph(reached(report, question.target, question.reached)))
+    if report.bridge is not None:
+        _show(report, bridge_table(report, report.bridge))
     if len(report.candidates) > 1:
         _show(report, sides_table(report).columns_named("Revenue", "Change", "%", "Prices"))
     for candidate in report.candidates:
@@ -112,7 +115,7 @@ def table_lines(report: Report, table: Table) -> list[str]:
 def _candidate(report: Report, candidate: int) -> None:
     if len(report.candidates) > 1:
         click.echo(f"\n{heading_style(report.names[candidate])}")
-    for sentence in further(report, candidate):
+    for sentence in (*proposals(report, candidate), *further(report, candidate)):
         click.echo(paragraph(sentence))
     for table in _tables(report, candidate):
         _show(report, table)

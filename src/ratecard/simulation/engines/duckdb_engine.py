@@ -56,7 +56,7 @@ class Workspace:
     def __init__(self, memory: str = DEFAULT_MEMORY) -> None:
         self._tables = 0
         self._folder = SpillFolder()
-        self.connection = duckdb.connect()
+        self._connection: duckdb.DuckDBPyConnection | None = duckdb.connect()
         settings: dict[str, object] = {
             "TimeZone": "UTC",
             "memory_limit": memory,
@@ -74,6 +74,13 @@ class Workspace:
         except duckdb.Error as error:
             self.close()
             raise SimulationError(f"{name} {value!r} is not possible: {error}") from None
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """The connection. Raises `SimulationError` once the workspace is closed."""
+        if self._connection is None:
+            raise SimulationError("the simulation is closed: ask it before its `with` block ends, or before close()")
+        return self._connection
 
     def another(self) -> duckdb.DuckDBPyConnection:
         """One more connection, for what is done while this one reads. A time zone is of one connection only."""
@@ -93,7 +100,9 @@ class Workspace:
 
     def close(self) -> None:
         """Free the memory and remove what was spilled."""
-        self.connection.close()
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
         self._folder.remove()
 
 

@@ -11,7 +11,8 @@ from ratecard.simulation.report.table import Column, Kind, Table, Value
 from ratecard.simulation.row import EVEN, Row, joined
 from ratecard.words.money import EXACT, total
 
-_HEADINGS = {"model": "Model", "day": "Day", "customer": "Customer"}
+_HEADINGS = {"model": "Model", "day": "Day", "week": "Week of", "month": "Month", "customer": "Customer"}
+_DAYS = ("day", "week")
 # What a key is called that the usage leaves empty.
 NOTHING = "(none)"
 TOTAL, OTHERS = "Total", "All others"
@@ -23,15 +24,27 @@ def heading(key: str) -> str:
 
 
 def breakdown(report: Report, *keys: str, exact: bool = False) -> Table:
-    """The table by some keys; with `exact`, the quantities and every digit of the amounts beside the rounded ones."""
+    """The table by some keys, its amounts rounded so that they add up.
+
+    With `exact`, for a workbook: the exact amounts, the quantities, and beside them every digit as text.
+    """
     rows = report.simulation.table(*keys)
-    return _table(report, keys, rows, shown(report, rows), report.candidates, exact)
+    amounts = [row.amounts for row in rows] if exact else shown(report, rows)
+    return _table(report, keys, rows, amounts, report.candidates, exact=exact, details=exact)
 
 
-def changing_most(report: Report, key: str, most: int, candidate: int) -> Table:
+def changes_alone(table: Table, report: Report) -> Table:
+    """Of several candidates the changes, without the amount under each: so the columns stay few enough to read."""
+    if len(report.candidates) < 2:
+        return table
+    amounts = {report.names[candidate] for candidate in report.candidates}
+    return table.columns_named(*(each.name for each in table.columns if each.name not in amounts))
+
+
+def changing_most(report: Report, key: str, most: int, candidate: int, *, exact: bool = False) -> Table:
     """The groups of one key whose amount changes most under a candidate, and all others as one row."""
     rows = report.simulation.table(key)
-    amounts = shown(report, rows)
+    amounts = [row.amounts for row in rows] if exact else shown(report, rows)
     order = sorted(range(len(rows)), key=lambda index: rows[index].difference(candidate).copy_abs(), reverse=True)
     chosen = [index for index in order[:most] if rows[index].difference(candidate)]
     rest = order[len(chosen) :]
@@ -39,7 +52,7 @@ def changing_most(report: Report, key: str, most: int, candidate: int) -> Table:
     if rest:
         kept.append(_joined([rows[index] for index in rest]))
         kept_amounts.append(tuple(map(_sum, zip(*(amounts[index] for index in rest), strict=True))))
-    return _table(report, (key,), kept, kept_amounts, [candidate])
+    return _table(report, (key,), kept, kept_amounts, [candidate], exact=exact)
 
 
 def changes_of(table: Table) -> list[Decimal]:
@@ -48,26 +61,28 @@ def changes_of(table: Table) -> list[Decimal]:
     return [value for row in table.rows if isinstance(value := row[place], Decimal)]
 
 
-def sides_table(report: Report) -> Table:
-    """The whole under every side, a row each."""
-    whole, before = report.simulation.total, report.rounded(0)
+def sides_table(report: Report, *, exact: bool = False) -> Table:
+    """The whole under every side, a row each; with `exact`, for a workbook, the exact amounts."""
+    whole = report.simulation.total
+    amounts = whole.amounts if exact else [report.rounded(side) for side in range(len(report.names))]
+    before = amounts[0]
     rows: list[tuple[Value, ...]] = [(report.names[0], report.simulation.sides[0].label, before, None, None)]
     for candidate in report.candidates:
-        change = EXACT.subtract(report.rounded(candidate), before)
+        change = EXACT.subtract(amounts[candidate], before)
         name, label, why = (
             report.names[candidate],
             report.simulation.sides[candidate].label,
             report.simulation.idle[candidate - 1],
         )
         named = f"{name} (no change: {why})" if why else name
-        rows.append((named, label, report.rounded(candidate), change, share_of_change(whole, candidate)))
-    amounts = [Column("Revenue", Kind.MONEY), Column("Change", Kind.CHANGE), Column("%", Kind.PERCENT)]
+        rows.append((named, label, amounts[candidate], change, share_of_change(whole, candidate)))
+    columns = [Column("Revenue", Kind.MONEY), Column("Change", Kind.CHANGE), Column("%", Kind.PERCENT)]
     if report.uneven:
         names = ("By prices", "Lost", "New")
-        amounts += [Column(name, Kind.CHANGE) for name in names]
-        parts = [(None,) * len(names), *map(report.parts, report.candidates)]
+        columns += [Column(name, Kind.CHANGE) for name in names]
+        parts = [(None,) * len(names), *(report.parts(side, exact=exact) for side in report.candidates)]
         rows = [(*row, *each) for row, each in zip(rows, parts, strict=True)]
-    return Table("Revenue under each", (Column("Prices"), Column("Of"), *amounts), tuple(rows))
+    return Table("Revenue under each", (Column("Prices"), Column("Of"), *columns), tuple(rows))
 
 
 def shown(report: Report, rows: Sequence[Row]) -> tuple[tuple[Decimal, ...], ...]:
@@ -75,14 +90,17 @@ def shown(report: Report, rows: Sequence[Row]) -> tuple[tuple[Decimal, ...], ...
     return apportion_rows([row.amounts for row in rows], report.simulation.total.amounts, report.figures.places)
 
 
-def columns_of(report: Report, candidates: Sequence[int]) -> Iterator[Column]:
-    """The columns of the amounts: the current one; of each candidate, itself, its change and the same in percent."""
+def columns_of(report: Report, candidates: Sequence[int], *, named: bool = False) -> Iterator[Column]:
+    """The columns of the amounts: the current one; of each candidate, itself, its change and the same in percent.
+
+    Several candidates have their names in the headings; a single one where that is asked for.
+    """
     yield Column(CURRENT, Kind.MONEY)
     several = len(candidates) > 1
     for candidate in candidates:
         name = report.names[candidate]
-        yield Column(name if several else "Candidate", Kind.MONEY)
-        yield Column(f"{name}: change" if several else "Change", Kind.CHANGE)
+        yield Column(name if several or named else "Candidate", Kind.MONEY)
+        yield Column(f"{name}: change" if several else "Change", Kind.CHANGE, CURRENT)
         yield Column(f"{name}: %" if several else "%", Kind.PERCENT, CURRENT)
 
 
@@ -99,54 +117,57 @@ def _table(
     rows: Sequence[Row],
     amounts: Sequence[Sequence[Decimal]],
     candidates: Sequence[int],
-    exact: bool = False,
+    *,
+    exact: bool,
+    details: bool = False,
 ) -> Table:
     used = [number for number in range(len(QUANTITY_NAMES)) if report.simulation.total.quantities[number]]
     names = [name.replace("_", " ").capitalize() for name in QUANTITY_NAMES]
-    columns = [Column(heading(key), Kind.DAY if key == "day" else Kind.TEXT) for key in keys]
+    columns = [Column(heading(key), Kind.DAY if key in _DAYS else Kind.TEXT) for key in keys]
     columns.append(Column("Requests", Kind.COUNT))
-    columns += [Column(names[number], Kind.EXACT) for number in used] if exact else []
-    columns += columns_of(report, candidates)
+    columns += [Column(names[number], Kind.QUANTITY) for number in used] if details else []
+    columns += columns_of(report, candidates, named=exact)
     apart = [side for side in candidates if report.simulation.total.beside(side) != EVEN]
     for side in apart:
         words = (
             f"{report.names[side]}: {name}" if len(candidates) > 1 else name.capitalize() for name in ("lost", "new")
         )
         columns += [Column(word, Kind.CHANGE) for word in words]
-    columns += [Column(f"{name}, exact", Kind.EXACT) for name in report.names] if exact else []
-    margins = report.simulation.costs_by(*keys) if exact and report.margin else {}
+    columns += [Column(f"{name}, exact", Kind.EXACT) for name in report.names] if details else []
+    margins = report.simulation.costs_by(*keys) if details and report.margin else {}
     if margins:
-        names = [f"{name}: {word}, exact" for name in report.names for word in ("cost", "margin")]
-        columns += [Column(name, Kind.EXACT) for name in names]
+        names = [f"{name}: {word}" for name in report.names for word in ("cost", "margin")]
+        columns += [Column(name, Kind.MONEY) for name in names]
     whole = report.simulation.total._replace(key=(TOTAL, *[""] * (len(keys) - 1)))
-    lost_and_new = list(zip(*(column for side in apart for column in _apart(report, rows, side)), strict=True))
-    lost_and_new = lost_and_new or [()] * len(rows)
+    parts = [_apart(report, rows, side, exact) for side in apart]
+    lost_and_new = list(zip(*(column for part in parts for column in part), strict=True)) or [()] * len(rows)
 
     def values(row: Row, shown: Sequence[Decimal], more: Sequence[Decimal]) -> tuple[Value, ...]:
         named = (NOTHING if key is None else key for key in row.key)
-        quantities = [row.quantities[number] for number in used] if exact else []
+        quantities = [row.quantities[number] for number in used] if details else []
         chosen = [shown[side] for side in (0, *candidates)]
         shares = [share_of_change(row, candidate) for candidate in candidates]
-        digits = row.amounts if exact else ()
+        digits = row.amounts if details else ()
         paid = (each for pair in margins.get(row.key, ()) for each in pair)
         return (*named, row.requests, *quantities, *values_of(chosen, shares), *more, *digits, *paid)
 
     if margins:
         margins[whole.key] = report.simulation.costs_by()[()]
-    totals = [report.rounded(side) for side in range(len(report.names))]
+    totals = whole.amounts if exact else [report.rounded(side) for side in range(len(report.names))]
     found = tuple(values(*each) for each in zip(rows, amounts, lost_and_new, strict=True))
-    last = values(whole, totals, [amount for side in apart for amount in report.parts(side)[1:]])
+    last = values(whole, totals, [amount for side in apart for amount in report.parts(side, exact=exact)[1:]])
     return Table(f"By {', '.join(keys)}", tuple(columns), found, last)
 
 
-def _apart(report: Report, rows: Sequence[Row], side: int) -> tuple[tuple[Decimal, ...], ...]:
-    """What is lost and what is new in each row, rounded to what is shown of the whole."""
-    _, lost, new = report.parts(side)
-    places, uneven = report.figures.places, [row.beside(side) for row in rows]
-    return (
-        apportion([EXACT.minus(each.lost) for each in uneven], places, lost),
-        apportion([each.new for each in uneven], places, new),
-    )
+def _apart(report: Report, rows: Sequence[Row], side: int, exact: bool) -> tuple[tuple[Decimal, ...], ...]:
+    """What is lost and what is new in each row; rounded to what is shown of the whole, unless exact amounts are."""
+    uneven = [row.beside(side) for row in rows]
+    lost, new = [EXACT.minus(each.lost) for each in uneven], [each.new for each in uneven]
+    if exact:
+        return tuple(lost), tuple(new)
+    _, lost_shown, new_shown = report.parts(side)
+    places = report.figures.places
+    return apportion(lost, places, lost_shown), apportion(new, places, new_shown)
 
 
 def _joined(rows: Sequence[Row]) -> Row:

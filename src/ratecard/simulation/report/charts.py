@@ -13,7 +13,7 @@ from ratecard.simulation.report.breakdown import changes_of, changing_most, show
 from ratecard.simulation.report.figures import Figures
 from ratecard.simulation.report.reasons import greatest_parts
 from ratecard.simulation.report.report import Report
-from ratecard.words.money import from_fraction, text
+from ratecard.words.money import EXACT, from_fraction, text
 
 _MODELS, _PARTS = 15, 8
 _INK, _QUIET, _RISE, _FALL = "var(--ink)", "var(--quiet)", "var(--rise)", "var(--fall)"
@@ -35,22 +35,26 @@ class Chart(NamedTuple):
     layout: dict[str, Any]
 
 
-def revenue_by_day(report: Report) -> Chart:
-    """A line for each side."""
-    rows = report.simulation.table("day")
+def revenue_by_period(report: Report, period: str) -> Chart:
+    """A line for each side by day, week or month; of several candidates what each of them changes."""
+    rows = report.simulation.table(period)
     known = [(row.key[0], amounts) for row, amounts in zip(rows, shown(report, rows), strict=True) if row.key[0]]
-    days, amounts = [day for day, _ in known], [each for _, each in known]
+    times, amounts = [time for time, _ in known], [each for _, each in known]
+    several = len(report.candidates) > 1
     lines = []
     for side, name in enumerate(report.names):
-        colour = _QUIET if side == 0 else _LINES[(side - 1) % len(_LINES)]
-        line = {"color": colour, "width": 2, "dash": "dot" if side == 0 else "solid"}
-        values = [row[side] for row in amounts]
-        lines.append(
-            {"type": "scatter", "mode": "lines", "name": name, "x": days, "line": line} | _points(report, "y", values)
-        )
-    axes = {"xaxis": {"type": "date", "tickformat": "%Y-%m-%d", "nticks": 6}, "yaxis": _money_axis(report.figures)}
-    layout = {**axes, "hovermode": "x unified"}
-    return Chart("Revenue by day", "A line for each set of prices.", 320, lines, layout)
+        if several and not side:
+            continue
+        colour = _LINES[(side - 1) % len(_LINES)] if side else _QUIET
+        line = {"color": colour, "width": 2, "dash": "solid" if side else "dot"}
+        values = [EXACT.subtract(row[side], row[0]) if several else row[side] for row in amounts]
+        points = _points(report, "y", values, signed=range(len(values)) if several else range(0))
+        lines.append({"type": "scatter", "mode": "lines", "name": name, "x": times, "line": line} | points)
+    dates = {"type": "category"} if period == "month" else {"type": "date", "tickformat": "%Y-%m-%d"}
+    axes = {"xaxis": dates | {"nticks": 6}, "yaxis": _money_axis(report.figures)}
+    note = "What each candidate changes." if several else "A line for each set of prices."
+    title = f"{'Change' if several else 'Revenue'} by {period}"
+    return Chart(title, note, 320, lines, {**axes, "hovermode": "x unified", "showlegend": True})
 
 
 def change_by_model(report: Report, candidate: int) -> Chart:

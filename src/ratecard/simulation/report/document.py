@@ -11,7 +11,7 @@ from ratecard.simulation.comparison import QUANTITY_NAMES
 from ratecard.simulation.margin import Cost, Margin
 from ratecard.simulation.report.groups_sql import Field, amount_names, decimal_text, groups_query
 from ratecard.simulation.report.report import Report
-from ratecard.simulation.result import Uncommon
+from ratecard.simulation.unpriced import Uncommon
 from ratecard.words.money import text
 
 _BATCH = 10_000

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
-from babel import Locale
+from babel import Locale, UnknownLocaleError
 from babel.numbers import NumberPattern, get_currency_symbol, parse_pattern
 
+from ratecard.simulation.failure import SimulationError
 from ratecard.words.money import ROUNDING, from_fraction, places_of, plain, step
 
 ENGLISH = Locale("en", "US")
@@ -84,6 +85,29 @@ class Figures:
         pattern.frac_prec = (places if least is None else least, places)
         with localcontext(ROUNDING):  # Babel computes in the host's context, whose digits may be too few
             return str(pattern.apply(number, self.locale, currency=self.currency, currency_digits=False))
+
+
+def read_locale(given: str) -> Locale:
+    """A locale by its name, like `de_DE` or `de-DE`. Raises `SimulationError`."""
+    try:
+        return Locale.parse(given, sep="-" if "-" in given else "_")
+    except (ValueError, UnknownLocaleError):
+        raise SimulationError(f"'{given}' is not a locale. Write one like en_US, de_DE, ja_JP, ar_EG") from None
+
+
+def read_share(given: str) -> Fraction:
+    """A percentage, `10%`, as a share of one. Raises `SimulationError`.
+
+    >>> read_share("2.5%")
+    Fraction(1, 40)
+    """
+    try:
+        share = Fraction(Decimal(given.removesuffix("%"))) / 100
+    except (ArithmeticError, ValueError):
+        share = Fraction(-1)
+    if share < 0 or not given.endswith("%"):
+        raise SimulationError(f"'{given}' is not a percentage. Write it like 10%")
+    return share
 
 
 def _plus(number: Decimal | Fraction) -> str:

@@ -27,7 +27,7 @@ class Field(NamedTuple):
 def groups_query(simulation: "Simulation") -> tuple[str, tuple[Field, ...]]:
     """The source of the groups (a subquery, in order of their keys), and the columns to choose from it."""
     comparison = simulation.comparison
-    keys, prices = comparison.roll_up.plan.keys, simulation.cost_prices if simulation.costs else ()
+    keys, prices = comparison.roll_up.plan.by, simulation.cost_prices if simulation.costs else ()
     names = [f"key{number}" for number in range(len(keys))]
     quantities = [f"quantity{number}" for number in range(len(QUANTITY_NAMES))]
     amounts = [f"amount{side}" for side in range(comparison.amounts)]

@@ -32,6 +32,9 @@ def write(report: Report, paths: Sequence[Path]) -> None:
     Everything is written beside the files first, and only when all is on the disk they get their names. Raises
     `SimulationError` where that fails; then every file is as it was before.
     """
+    for path in paths:
+        if path.suffix.lower() not in WRITERS:
+            raise SimulationError(f"{path}: '{path.suffix}' is not a format of reports. Allowed: {ALLOWED}")
     made: dict[Path, Path] = {}
     path = Path()
     try:

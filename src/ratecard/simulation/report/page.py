@@ -11,8 +11,8 @@ from pathlib import Path
 from plotly.offline import get_plotlyjs
 
 from ratecard.simulation.report.about import about_table
-from ratecard.simulation.report.breakdown import breakdown, sides_table
-from ratecard.simulation.report.charts import Chart, change_by_model, customers_chart, revenue_by_day, waterfall
+from ratecard.simulation.report.breakdown import breakdown, changes_alone, sides_table
+from ratecard.simulation.report.charts import Chart, change_by_model, customers_chart, revenue_by_period, waterfall
 from ratecard.simulation.report.costs import below_cost_table, margin_table
 from ratecard.simulation.report.page_script import SCRIPT
 from ratecard.simulation.report.page_style import STYLE
@@ -26,9 +26,10 @@ from ratecard.simulation.report.people import (
     unpriced_table,
     winners_table,
 )
+from ratecard.simulation.report.periods import bridge_table
 from ratecard.simulation.report.reasons import attribution_table, untouched_table
 from ratecard.simulation.report.report import CUSTOMER, Report, share_of_change
-from ratecard.simulation.report.sentences import answer, further, reached, scope
+from ratecard.simulation.report.sentences import answer, further, proposals, reached, scope
 from ratecard.simulation.report.table import Table
 from ratecard.words.money import EXACT
 
@@ -57,27 +58,23 @@ class _Page:
         yield from self._answer()
         several = len(self.report.candidates) > 1
         yield self._summary(1) if not several else ""
-        if self.report.has("day"):
-            yield f"<h2>Revenue by day</h2>{self._chart(revenue_by_day(self.report))}"
+        if (period := self.report.period) is not None:
+            chart = revenue_by_period(self.report, period)
+            yield f"<h2>{escape(chart.title)}</h2>{self._chart(chart)}"
         for candidate in self.report.candidates:
             yield f"<h2>{escape(self.report.names[candidate])}</h2>\n{self._summary(candidate)}" if several else ""
             yield from self._candidate(candidate)
+        if self.report.bridge is not None:
+            table = bridge_table(self.report, self.report.bridge)
+            yield f"<h2>{escape(table.title)}</h2>{self._table(table)}"
         yield from self._all()
         yield f'</main>\n<script type="text/plain" id="plotly">{_packed(get_plotlyjs())}</script>\n'
         yield f'<script type="module">{SCRIPT}</script></body></html>\n'
 
     def _answer(self) -> Iterator[str]:
         report = self.report
-        if report.unpriced:
-            left, of = self.figures.count(report.unpriced), self.figures.count(report.simulation.rows)
-            yield f'<section class="warning"><h2>{left} of {of} rows have no price, and are in no figure below</h2>'
-            yield f"{self._table(unpriced_table(report))}</section>\n"
-        if said := report.simulation.reading.warnings():
-            lines = "".join(f"<p>{escape(words)}</p>\n" for words in said)
-            yield f'<section class="warning"><h2>What was read</h2>\n{lines}</section>\n'
-        yield self._titled(disputed_table(report))
-        yield '<p class="kicker">What if prices changed?</p>\n'
         several = len(report.candidates) > 1
+        yield '<p class="kicker">What if prices changed?</p>\n'
         if several:
             yield f"<h1>{len(report.candidates)} candidates compared with the current prices</h1>\n"
         for candidate in report.candidates:
@@ -88,6 +85,14 @@ class _Page:
         if question.target and question.reached:
             yield f"<p>{escape(reached(report, question.target, question.reached))}</p>\n"
         yield self._table(sides_table(report)) if several else ""
+        if report.unpriced:
+            left, of = self.figures.count(report.unpriced), self.figures.count(report.simulation.rows)
+            yield f'<section class="warning"><h2>{left} of {of} rows have no price, and are in no figure</h2>'
+            yield f"{self._table(unpriced_table(report))}</section>\n"
+        if said := report.simulation.reading.warnings():
+            lines = "".join(f"<p>{escape(words)}</p>\n" for words in said)
+            yield f'<section class="warning"><h2>What was read</h2>\n{lines}</section>\n'
+        yield self._titled(disputed_table(report))
 
     def _candidate(self, candidate: int) -> Iterator[str]:
         report = self.report
@@ -114,11 +119,12 @@ class _Page:
             yield self._folded(margin_table(report, report.margin), "Margin by model")
         for key in dict.fromkeys(("model", *report.simulation.by)):
             if key != CUSTOMER and report.simulation.size(key) <= MOST_ROWS:
-                yield self._folded(breakdown(report, key), f"By {key}")
+                yield self._folded(changes_alone(breakdown(report, key), report), f"By {key}")
         yield f"<h2>About</h2>\n{self._table(about_table(report))}"
 
     def _summary(self, candidate: int) -> str:
-        sentences = "".join(f"<p>{escape(sentence)}</p>\n" for sentence in further(self.report, candidate))
+        said = (*proposals(self.report, candidate), *further(self.report, candidate))
+        sentences = "".join(f"<p>{escape(sentence)}</p>\n" for sentence in said)
         return f"{self._tiles(candidate)}{sentences}"
 
     def _tiles(self, candidate: int) -> str:

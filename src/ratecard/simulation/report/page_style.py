@@ -8,7 +8,7 @@ STYLE = """
   --edge: #343c47; --warn: #ffcf70; --warned: #2d2614; --rise: #ff9a5c; --fall: #74b3f5; --line: #74b3f5;
   --second: #ff9a5c; --third: #6fcf86; --fourth: #c79bea; } }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 72rem; padding: 2rem 1.25rem 4rem; background: var(--paper); color: var(--ink);
+body { margin: 0 auto; max-width: 82rem; padding: 2rem 1.25rem 4rem; background: var(--paper); color: var(--ink);
   font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
 .kicker { color: var(--quiet); margin: 0 0 .25rem; }
 h1 { font-size: 1.75rem; line-height: 1.25; margin: 0 0 .5rem; max-width: 46rem; text-wrap: balance; }

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from babel import Locale
 
 from ratecard.simulation.attribution import Attribution
+from ratecard.simulation.bridge import Bridge
+from ratecard.simulation.columns import DAY
 from ratecard.simulation.customers import Customers
 from ratecard.simulation.margin import Margin
+from ratecard.simulation.plan import PERIODS
 from ratecard.simulation.report.apportion import apportion
 from ratecard.simulation.report.figures import ENGLISH, Figures
 from ratecard.simulation.row import Row
@@ -32,7 +35,7 @@ class Question(NamedTuple):
     """What was asked beside the prices that are compared.
 
     `command` is what made the report; `rise` the share of a customer's payments above which a rise is counted;
-    `reached` the answer to a target.
+    `reached` the answer to a target; `bridge` names two periods.
     """
 
     command: str = ""
@@ -40,6 +43,7 @@ class Question(NamedTuple):
     rise: Fraction = Fraction(1, 10)
     target: "Target | None" = None
     reached: "Reached | None" = None
+    bridge: tuple[str, str] | None = None
 
 
 class Report:
@@ -88,13 +92,17 @@ class Report:
         """The total of a side as it is shown."""
         return round_half_up(self.simulation.total.amounts[side], self.figures.places)
 
-    def parts(self, candidate: int) -> tuple[Decimal, Decimal, Decimal]:
-        """What other prices change, what is lost (below zero) and what is new, rounded to the difference shown."""
+    def parts(self, candidate: int, *, exact: bool = False) -> tuple[Decimal, Decimal, Decimal]:
+        """What other prices change, what is lost (below zero) and what is new: rounded to the difference shown, or
+        exact.
+        """
         whole = self.simulation.total
         uneven = whole.beside(candidate)
+        found = (whole.change(candidate), EXACT.minus(uneven.lost), uneven.new)
+        if exact:
+            return found
         difference = EXACT.subtract(self.rounded(candidate), self.rounded(0))
-        exact = (whole.change(candidate), EXACT.minus(uneven.lost), uneven.new)
-        prices, lost, new = apportion(exact, self.figures.places, difference)
+        prices, lost, new = apportion(found, self.figures.places, difference)
         return prices, lost, new
 
     @property
@@ -105,6 +113,11 @@ class Report:
     def has(self, key: str) -> bool:
         """Whether the usage is grouped by a key."""
         return key in self.simulation.by
+
+    @property
+    def period(self) -> str | None:
+        """The shortest period that the usage is grouped by."""
+        return next((key for key in (DAY, *PERIODS) if self.has(key)), None)
 
     def attribution(self, candidate: int) -> Attribution:
         """The difference split by the rates that changed."""
@@ -124,6 +137,12 @@ class Report:
     def margin(self) -> Margin | None:
         """Cost and margin, where costs are given."""
         return self.simulation.margin() if self.simulation.costs else None
+
+    @cached_property
+    def bridge(self) -> Bridge | None:
+        """The way from one period to another under the current prices, where two are named."""
+        periods = self.question.bridge
+        return self.simulation.bridge(*periods) if periods else None
 
     def response(self, candidate: int) -> Response | None:
         """What volume answers, where an elasticity is given."""

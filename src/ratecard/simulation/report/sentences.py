@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ratecard.simulation.customers import Customers
 from ratecard.simulation.margin import Margin
 from ratecard.simulation.report.people import changed
+from ratecard.simulation.report.periods import annualised, bridge_sentences
 from ratecard.simulation.report.report import Report, share_of_change, share_of_prices
 from ratecard.simulation.volume import Response
 from ratecard.words.money import EXACT, round_half_up
@@ -35,6 +36,13 @@ def answer(report: Report, candidate: int) -> str:
         words = f"Revenue {verb} by {by}, from {figures.money(before)} to {figures.money(after)}, under {name}"
         words += f": {parts}." if parts else "."
     return words + _since(report, candidate)
+
+
+def proposals(report: Report, candidate: int) -> Iterator[str]:
+    """`"Autumn prices", from 2026-10-01, proposed by Pricing: costs rose.`, for each candidate file of a side."""
+    for each in report.simulation.sides[candidate].candidates:
+        until = f" until {each.until}" if each.until else ""
+        yield f'"{each.candidate}", from {each.effective}{until}, proposed by {each.proposed_by}: {each.why}'
 
 
 def _parts(report: Report, candidate: int) -> Iterator[str]:
@@ -82,7 +90,9 @@ def scope(report: Report) -> str:
 
 
 def further(report: Report, candidate: int) -> Iterator[str]:
-    """What else was asked of a candidate: customers, elasticity, margin."""
+    """What else is to say of a candidate: a year of it, customers, elasticity, margin."""
+    if words := annualised(report, candidate):
+        yield words
     if (customers := report.customers(candidate)) is not None:
         yield _customers(report, customers)
     if (response := report.response(candidate)) is not None:
@@ -99,7 +109,10 @@ def every_sentence(report: Report) -> Iterator[str]:
     question = report.question
     if question.target and question.reached:
         yield reached(report, question.target, question.reached)
+    if report.bridge is not None:
+        yield from bridge_sentences(report, report.bridge)
     for candidate in report.candidates:
+        yield from proposals(report, candidate)
         yield from further(report, candidate)
 
 

@@ -20,6 +20,8 @@ class Kind(Enum):
     CHANGE = "change"
     PERCENT = "percent"
     RATE = "rate"
+    # A sum of tokens, characters or seconds.
+    QUANTITY = "quantity"
     EXACT = "exact"
 
 
@@ -27,7 +29,11 @@ Value = str | int | Decimal | Fraction | None
 
 
 class Column(NamedTuple):
-    """A heading, and what is below it; `of` names the column of which a share is, that of the column before it."""
+    """A heading, and what is below it.
+
+    `of` names the column that a change or a share is of: a change is the column before it less that one, and a share is
+    the column before it divided by that one.
+    """
 
     name: str
     kind: Kind = Kind.TEXT
@@ -66,7 +72,7 @@ def written(value: Value, kind: Kind, figures: Figures) -> str:
         return figures.percent(value)
     if isinstance(value, int):
         return figures.count(value)
-    if kind is Kind.EXACT:
+    if kind in (Kind.EXACT, Kind.QUANTITY):
         return text(plain(value))
     as_written = {Kind.CHANGE: figures.change, Kind.RATE: figures.rate}
     return as_written.get(kind, figures.money)(value)

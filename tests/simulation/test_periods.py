@@ -1,0 +1,147 @@
+"""Weeks, months, and the bridge between two of them: worked out by hand, and against days added up."""
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pytest
+
+import ratecard
+from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.report.periods import annualised, bridge_table
+from ratecard.simulation.report.report import Report
+from ratecard.simulation.result import Simulation
+from ratecard.words.money import from_fraction, round_half_up
+from reports import simulated, usage
+
+OVI, KLING, CLAUDE = "ovi-image-to-video", "kling-o3-pro-text-to-video", "claude-opus-4-6"
+
+
+def added(simulation: Simulation, name: Any) -> dict[Any, list[Decimal]]:
+    """The days of a breakdown, added up by another name of theirs."""
+    found: dict[Any, list[Decimal]] = {}
+    for row in simulation.table("day"):
+        sums = found.setdefault(name(date.fromisoformat(row.key[0] or "")), [Decimal(0)] * 3)
+        for number, value in enumerate((Decimal(row.requests), *row.amounts)):
+            sums[number] += value
+    return found
+
+
+def test_weeks_and_months_are_their_days(tmp_path: Path) -> None:
+    with simulated(tmp_path, by=["model", "day"]) as simulation:
+        weeks = {row.key[0]: [Decimal(row.requests), *row.amounts] for row in simulation.table("week")}
+        months = {row.key[0]: [Decimal(row.requests), *row.amounts] for row in simulation.table("month")}
+        assert months == added(simulation, lambda day: f"{day:%Y-%m}")
+        assert weeks == added(simulation, lambda day: (day - timedelta(days=day.weekday())).isoformat())
+        assert set(weeks) == {"2026-09-28", "2026-10-05"}
+        assert simulation.total.amounts[0] == sum(each[1] for each in months.values())
+
+
+@pytest.mark.parametrize("key", ["week", "month"])
+def test_usage_is_grouped_by_a_period(tmp_path: Path, key: str) -> None:
+    with simulated(tmp_path, by=[key, "customer"]) as simulation, simulated(tmp_path, by=["day", "customer"]) as daily:
+        assert simulation.by == (key, "customer")
+        assert simulation.groups == daily.table(key, "customer")
+        assert simulation.to_arrow().column_names[0] == key
+        with pytest.raises(SimulationError) as refused:
+            simulation.table("dya")
+        assert str(refused.value).startswith("the usage is not grouped by 'dya'. Did you mean 'day'?")
+
+
+def test_a_column_of_the_usage_called_month_is_itself(tmp_path: Path) -> None:
+    table = usage().append_column("month", pyarrow.array(["spring"] * 240))
+    with ratecard.simulate(table, by=["month"]) as simulation:
+        assert [row.key for row in simulation.groups] == [("spring",)]
+
+
+@pytest.fixture(scope="module")
+def two_months() -> Iterator[Simulation]:
+    """Ovi: 4 clips of 0.22, then 6. Kling: 2 of 5 seconds, then 1 of 10. A model of each month alone."""
+    rows: list[tuple[str, str, str | None, int | None]] = []
+    rows += [("2026-09-30", OVI, None, None)] * 4 + [("2026-10-01", OVI, None, None)] * 6
+    rows += [("2026-09-30", KLING, "5s", None)] * 2 + [("2026-10-02", KLING, "10s", None)]
+    rows += [("2026-09-29", CLAUDE, None, 100), ("2026-10-03", "openai-gpt-54", None, 50)]
+    table = pyarrow.Table.from_pylist(
+        [
+            {
+                "timestamp": day,
+                "type": "text" if tokens else "video",
+                "model": model,
+                "duration": duration,
+                "prompt_tokens": tokens,
+                "completion_tokens": tokens and 0,
+            }
+            for day, model, duration, tokens in rows
+        ]
+    )
+    with ratecard.simulate(table, by=["model", "day"]) as found:
+        yield found
+
+
+def test_the_bridge_by_hand(two_months: Simulation) -> None:
+    found = two_months.bridge("2026-09", "2026-10")
+    kling, ovi = found.steps
+    r5, r10 = kling.revenues[0] / 2, kling.revenues[1]
+    assert (ovi.requests, kling.requests) == ((4, 6), (2, 1))
+    mean = (4 * Fraction("0.22") + 2 * Fraction(r5)) / 6
+    assert (ovi.price, ovi.volume, ovi.mix) == (Fraction(0), 2 * mean, 2 * (Fraction("0.22") - mean))
+    assert (kling.price, kling.volume) == (Fraction(r10) - Fraction(r5), -mean)
+    assert kling.mix == -(Fraction(r5) - mean)
+    assert found.volume == (7 - 6) * mean
+    assert list(found.gone) == [CLAUDE]
+    assert list(found.new) == ["openai-gpt-54"]
+    apart = sum(found.new.values(), Decimal(0)) - sum(found.gone.values(), Decimal(0))
+    assert found.price + found.volume + found.mix + Fraction(apart) == Fraction(found.revenues[1]) - Fraction(
+        found.revenues[0]
+    )
+    assert [row.amounts[0] for row in two_months.table("month")] == list(found.revenues)
+
+
+def test_a_size_is_beside_the_price(tmp_path: Path) -> None:
+    with simulated(tmp_path, by=["model", "week"]) as simulation:
+        found = simulation.bridge("2026-09-28", "2026-10-05")
+        text = next(step for step in found.steps if step.model == CLAUDE)
+        video = next(step for step in found.steps if step.model == KLING)
+    assert text.sizes[0] is not None
+    assert text.sizes[1] is not None
+    assert text.sizes[0] < text.sizes[1]
+    assert video.sizes == (None, None)
+
+
+def test_periods_that_are_not_there_are_refused(two_months: Simulation) -> None:
+    for pair, words in (
+        (("2026-09", "2026-12"), "no request of 2026-12 has a price. The months are: 2026-09, 2026-10"),
+        (("2026-09", "2026-10-01"), "2026-09 and 2026-10-01 are not periods of one length"),
+        (("2026-09", "2026-09"), "a bridge leads from one period to another, and both are 2026-09"),
+    ):
+        with pytest.raises(SimulationError) as refused:
+            two_months.bridge(*pair)
+        assert str(refused.value) == words
+
+
+def test_the_table_of_a_bridge_adds_up_as_it_is_shown(two_months: Simulation) -> None:
+    report = Report(two_months)
+    table = bridge_table(report, two_months.bridge("2026-09", "2026-10"))
+    assert table.total is not None
+    for column in range(5, 9):
+        amounts = [row[column] for row in table.rows if isinstance(row[column], Decimal)]
+        assert sum(each for each in amounts if isinstance(each, Decimal)) == table.total[column], table.columns[column]
+    assert [row[0] for row in table.rows[-2:]] == [
+        "claude-opus-4-6 (only in 2026-09)",
+        "openai-gpt-54 (only in 2026-10)",
+    ]
+    before, after = (row.amounts[0] for row in two_months.table("month"))
+    assert table.total[-1] == round_half_up(after, 2) - round_half_up(before, 2)
+
+
+def test_a_year_at_the_pace_of_the_usage(tmp_path: Path) -> None:
+    with simulated(tmp_path, by=["month"]) as simulation:
+        words = annualised(Report(simulation), 1)
+        year = from_fraction(Fraction(simulation.total.difference()) * 365 / 11, 2)
+    assert words == f"That is +${year} a year, at the pace of these 11 days (x 365 / 11)."
+    with simulated(tmp_path, by=["model"]) as simulation:
+        assert annualised(Report(simulation), 1) == ""
