@@ -234,6 +234,18 @@ def test_a_candidate_over_a_wrong_version_leaves_it_without_a_price(wrong: RateC
             changed.at(DAY).quote_video({"model": OVI_MODEL})
 
 
+def test_nothing_that_a_candidate_makes_of_a_wrong_version_has_a_price(wrong: RateCard, tmp_path: Path) -> None:
+    """Neither its own version, nor the prices of the list that hold again after it, nor what is stacked on it."""
+    first, second = overlay(tmp_path, OVI_MODEL), tmp_path / "second.yaml"
+    first.write_text(first.read_text().replace("effective: 2026-11-01", "effective: 2026-11-01\nuntil: 2026-11-11"))
+    second.write_text(first.read_text().replace("2026-11-01", "2026-11-05"))
+    once = wrong.with_candidate(first)
+    for changed in (once, once.with_candidate(second)):
+        for day in (2, 6, 12):
+            with pytest.raises(TableError, match=r"video/ovi\.yaml:25: .* the rates give 22\.00"):
+                changed.at(date(2026, 11, day)).quote_video({"model": OVI_MODEL})
+
+
 def test_a_dearer_surcharge_of_a_candidate_is_no_fault_of_the_text_models_that_charge_it(
     card: RateCard, tmp_path: Path
 ) -> None:

@@ -81,15 +81,18 @@ class RateCard:
     def prove(self, model: AnyModel, version: Version) -> None:
         """Work a version's own examples, once. Raises `TableError` where the rates contradict them.
 
-        What a candidate proposes is proved by `ratecard promote`.
+        What a candidate proposes is proved by `ratecard promote`; here, the version that it is made from is.
         """
-        key = (model.model, version.effective)
-        if not self._proves or key in self.tables.proposed:
+        if not self._proves:
             return
         if self._base is not None:
             below = self._base.tables.models.get(model.model)
-            if below is not None:  # a model that the candidate adds is proved with it
-                self._base.prove(below, version)
+            made_from = None if below is None else below.version_on(version.effective)
+            if below is not None and made_from is not None:  # a model that the candidate adds is made from none
+                self._base.prove(below, made_from)
+            return
+        key = (model.model, version.effective)
+        if key in self.tables.proposed:
             return
         if key not in self._proved:
             self._proved[key] = tuple(faults_of(work_version(self, model, version)))

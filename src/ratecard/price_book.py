@@ -199,7 +199,7 @@ class PriceBook(LimitsOfADay):
 
     def surcharge(self, name: str, count: int) -> Quote:
         """The charge of so many searches, scraped URLs or results by themselves, whatever model they were for."""
-        model, version = self.in_effect(name)
+        model, version = self.in_effect(self._name({"model": name}))
         if model.type != "surcharge":
             self._wrong_type(model, "surcharge")
         problems = [(("count",), words) for words in count_messages(count)]

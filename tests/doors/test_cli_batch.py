@@ -95,8 +95,20 @@ def test_a_cell_may_hold_a_whole_video(prices: PriceBook) -> None:
     assert sent.stdout_bytes.splitlines() == [answer(prices, body)]
 
 
-def test_a_heading_that_names_a_field_twice_is_wrong_use() -> None:
-    sent = run("-", stdin="model,model\nx,y\n")
+def test_a_quotation_mark_that_is_not_closed_hides_no_rows() -> None:
+    sent = run("-", stdin='model,prompt\n"ovi-image-to-video"x,a\novi-image-to-video,b\novi-image-to-video,"c\nx,d\n')
+    answers = [json.loads(line) for line in sent.stdout.splitlines()]
+    assert [answer.get("details") for answer in answers] == [
+        {"_errors": ["Row 2 is not CSV: ',' expected after '\"'"]},
+        None,
+        {"_errors": ["Row 5 is not CSV: unexpected end of data"]},
+    ]
+    assert (sent.exit_code, run("-", stdin='model,"a\nx\n').exit_code) == (1, 2)
+
+
+@pytest.mark.parametrize("heading", ["model,model", "model, model"])
+def test_a_heading_that_names_a_field_twice_is_wrong_use(heading: str) -> None:
+    sent = run("-", stdin=f"{heading}\nx,y\n")
     assert sent.exit_code == 2
     assert "names 'model' twice" in sent.stderr
 

@@ -93,6 +93,10 @@ def within(**more: Any) -> Callable[[], str]:
     return answered(lambda: f"priced: {within_limits(QUOTES[more.pop('of', 'USD')], key, **more)}")
 
 
+def within_record(key: Mapping[str, Any]) -> Callable[[], str]:
+    return answered(lambda: f"priced: {within_limits(QUOTES['USD'], key)}")
+
+
 def command(*arguments: str, files: Mapping[str, bytes]) -> Callable[[], str]:
     """The first fault that a command says, or its last line, run in a folder with these files."""
 
@@ -146,6 +150,8 @@ def simulated(*rows: str) -> Callable[[], str]:
     return act
 
 
+UNCLOSED = 'timestamp,sku,pricePerUnitUsd,unit,amount,currency,notes\nt,s,2,1,-2,USD,"n\nt,s,2,1,-2,USD,n\n'
+TWICE = json.dumps([ROW])[:-2] + ', "amount": -9}]'
 PAID = {"DIEM": Decimal("0.5"), "USD": Decimal("1.5")}
 NO_VCU = "currency='VCU' has no rate in limits.yaml. Allowed: USD, DIEM, BUNDLED_CREDITS"
 KNOWN = "Allowed: USD, DIEM, BUNDLED_CREDITS or another ISO 4217 code"
@@ -187,12 +193,32 @@ LEDGER_INPUTS = [
     InputCase("a column that is there twice", "ledger",
               answered(lambda: f"priced: {read_ledger('timestamp,sku,pricePerUnitUsd,unit,amount,amount,currency')}"),
               "refused: the heading has amount twice"),
+    InputCase("a row whose two names of the count disagree", "ledger", read(units=9),
+              "refused: row 1: units 9 is not what unit says. Keep one"),
+    InputCase("a key that is twice in a row of JSON", "ledger",
+              answered(lambda: f"priced: {read_ledger(TWICE)}"),
+              "refused: 'amount' is twice in one object"),
+    InputCase("a quotation mark that takes the rows after it in", "ledger",
+              answered(lambda: f"priced: {len(read_ledger(UNCLOSED))} rows"),
+              "refused: after line 1: not CSV: unexpected end of data"),
     InputCase("VCU against a limit in VCU", "python", within(currency="vcu"), f"refused: {NO_VCU}"),
     InputCase("a quote in EUR against a limit in USD", "python", within(of="EUR"),
               "refused: currency='EUR' has no spending limit. Allowed: usd, diem, vcu"),
     InputCase("what was spent in an unknown currency", "python", within(spent={"euro": Decimal(99)}),
               "refused: spent has 'euro'. Allowed: usd, diem, vcu"),
     InputCase("what was spent in USD, in capitals", "python", within(spent={"USD": Decimal(99)}), "priced: False"),
+    InputCase("what was spent in USD, said twice", "python", within(spent={"USD": Decimal(99), "usd": Decimal(0)}),
+              "refused: spent has 'usd' twice; keep one"),
+    *(InputCase(f"{spent} that was spent", "python", within(spent=spent),
+                f"refused: spent={spent!r} must be a finite Decimal, zero or more")
+      for spent in (0.5, "0.5", True, Decimal("NaN"), Decimal(-1))),
+    InputCase("nothing known of what was spent in USD", "python", within(spent={"usd": None}),
+              "refused: spent['usd']=None must be a finite Decimal, zero or more"),
+    *(InputCase(f"{field} in capitals in a key record", "python", within_record({field: {"USD": "1", "vcu": None}}),
+                f"refused: {field} has 'USD'. Allowed: usd, diem, vcu")
+      for field in ("consumptionLimits", "currentPeriodUsage")),
+    InputCase("a currency that is a number", "python", within(currency=5),
+              "refused: currency='5' has no spending limit. Allowed: usd, diem, vcu"),
     InputCase("each part against its own limit", "python", within(paid=PAID), "priced: True"),
     InputCase("more DIEM than their limit", "python", within(paid={"DIEM": Decimal(2)}), "priced: False"),
     InputCase("an amount in USD out of EUR", "python",

@@ -262,6 +262,8 @@ _SENT = {**KLING, "prompt": "a cat", "image_url": "https://example.org/cat.png"}
 _MANY = {f"{number:03}{'x' * 70}": 1 for number in range(30)}
 _HTTP_KLING = '{"quote":0.77}'
 BODIES = [
+    InputCase("a surcharge without a name", "python", lambda: said(lambda: prices().surcharge(None, 2)),  # type: ignore[arg-type]
+              "refused: model: Expected string, received null"),
     InputCase("a prompt in a video body", "python", lambda: said(lambda: prices().quote_video(_SENT)),
               "listed: prompt, image_url (0.77)"),
     InputCase("thirty long names in a video body", "python", lambda: said(lambda: prices().quote_video(KLING | _MANY)),

@@ -81,7 +81,7 @@ REAL = {
 
 
 @pytest.mark.parametrize(
-    "changed", [{}, {"unit": None}, {"unit": 0.000227, "units": None}, {"unit": 0.000227, "units": 9}]
+    "changed", [{}, {"unit": None}, {"unit": 0.000227, "units": None}, {"unit": 0.000227, "units": "2.27e-4"}]
 )
 def test_the_count_may_be_called_unit_or_units(changed: dict[str, float | None]) -> None:
     for content in (json.dumps([REAL | changed]), json.dumps({"data": [REAL | changed], "nextCursor": "x", "more": 1})):

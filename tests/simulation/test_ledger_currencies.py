@@ -30,9 +30,15 @@ def export(folder: Path, *lines: str, head: str = HEAD) -> str:
 
 def dearer(currency: str, rates: str = "{DIEM: 1, BUNDLED_CREDITS: 1}") -> RateCard:
     """The picture at 3 instead of 2, the film at 1 instead of 0.51."""
-    tables = (
-        TABLES.format(currency=currency).replace("1K, rate: 2}", "1K, rate: 3}").replace("rate: 0.101", "rate: 0.2")
-    )
+    tables = TABLES.format(currency=currency)
+    for old, new in (
+        ("rate: 2}", "rate: 3}"),
+        ("total: 2}", "total: 3}"),
+        ("0.101", "0.2"),
+        ("total: 0.51", "total: 1"),
+    ):
+        assert tables.count(old) == 1
+        tables = tables.replace(old, new)
     return card_of({"tables.yaml": tables.encode(), "limits.yaml": limits_with(rates)})
 
 

@@ -215,9 +215,10 @@ def within_limits(
         check_paid(quote.total, quote.currency, quote.rates, paid)
         parts = {name.lower(): part for name, part in paid.items() if part and name != _UNLIMITED}
     else:
-        payer = quote.currency if currency is None else currency.upper()
+        payer = quote.currency if currency is None else str(currency).upper()
         _limit_of(key, payer.lower())
         parts = {payer.lower(): EXACT.divide(quote.total, worth_of(payer, quote.currency, quote.rates))}
+    _check_names("consumptionLimits", key.consumptionLimits)
     before = _spent(key, spent, parts)
     limits = {name: _limit_of(key, name) for name in parts}
     return all(limit is None or add(before[name], parts[name]) <= limit for name, limit in limits.items())
@@ -236,22 +237,31 @@ def _spent(
 ) -> Mapping[str, Decimal]:
     """What was spent so far in each of the currencies that pay."""
     if spent is None:
+        _check_names("currentPeriodUsage", key.currentPeriodUsage)
         return {name: getattr(key.currentPeriodUsage, name) for name in Amounts.model_fields}
     if not isinstance(spent, Mapping):
         if len(parts) > 1:
             raise CurrencyError(f"spent={spent!r} of a charge that {', '.join(parts)} pay. Give it by currency")
-        return dict.fromkeys(parts, _amount("spent", spent))
-    before = dict.fromkeys(Amounts.model_fields, Decimal(0))
+        return dict.fromkeys(parts, _exact("spent", spent))
+    before: dict[str, Decimal] = {}
     for name, amount in spent.items():
-        if name.lower() not in before:
-            raise CurrencyError(f"spent has {name!r}. Allowed: {', '.join(before)}")
-        before[name.lower()] = _amount(f"spent[{name!r}]", amount)
-    return before
+        known = str(name).lower()
+        if known not in Amounts.model_fields:
+            raise CurrencyError(f"spent has {name!r}. Allowed: {', '.join(Amounts.model_fields)}")
+        if known in before:
+            raise CurrencyError(f"spent has {name!r} twice; keep one")
+        before[known] = _exact(f"spent[{name!r}]", amount)
+    return dict.fromkeys(Amounts.model_fields, Decimal(0)) | before
 
 
-def _amount(name: str, given: Decimal | int) -> Decimal:
-    if isinstance(given, bool) or not isinstance(given, (Decimal, int)):
-        raise ValueError(f"{name}={given!r} must be a Decimal or an int; a float has lost its digits already")
-    if not Decimal(given).is_finite():
-        raise ValueError(f"{name}={given!r} must be a finite number")
+def _exact(name: str, given: object) -> Decimal:
+    if isinstance(given, bool) or not isinstance(given, (Decimal, int)) or not Decimal(given).is_finite() or given < 0:
+        raise CurrencyError(f"{name}={given!r} must be a finite Decimal, zero or more")
     return Decimal(given)
+
+
+def _check_names(field: str, record: _Record) -> None:
+    """That a record has amounts in known currencies only: another one could not be judged."""
+    for name, given in record._as_read.items():
+        if name not in Amounts.model_fields and given is not None:
+            raise CurrencyError(f"{field} has {name!r}. Allowed: {', '.join(Amounts.model_fields)}")

@@ -44,11 +44,12 @@ def settle(
     rest, payers = _number("amount", due), worths(currency, rates)
     have: dict[str, Decimal] = {}
     for name, balance in balances.items():
-        if name.upper() not in payers:
+        payer = str(name).upper()
+        if payer not in payers:
             raise ValueError(f"balances has {name!r}. Allowed: {', '.join(payers)}")
-        if name.upper() in have:
+        if payer in have:
             raise ValueError(f"balances has {name!r} twice; keep one")
-        have[name.upper()] = _number(f"balances[{name!r}]", balance)
+        have[payer] = _number(f"balances[{name!r}]", balance)
     paid = {}
     for payer, worth in payers.items():
         balance = have.get(payer, Decimal(0))
@@ -65,7 +66,7 @@ class TopUpError(RateCardError, ValueError):
 
 
 def check_top_up(amount: Decimal, currency: str, top_up: TopUp) -> Decimal:
-    """What a top-up adds to the USD balance, exact. `top_up` is `prices.limits.top_up`.
+    """What a top-up adds to the balance in `top_up.currency`, exact. `top_up` is `prices.limits.top_up`.
 
     Raises `TopUpError` below the least amount or in another currency, and `ValueError` for an inexact number.
 

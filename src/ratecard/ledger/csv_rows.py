@@ -12,7 +12,7 @@ REQUIRED = COLUMNS[:6]
 
 def csv_rows(file: TextIO) -> Iterator[Mapping[str, Any]]:
     """Each line by its heading, in the shape of a JSON row; the count may be called `unit` or `units`."""
-    reader = csv.DictReader(file)
+    reader = csv.DictReader(file, strict=True)
     try:
         heading = reader.fieldnames or ()
         if twice := [name for name in dict.fromkeys(heading) if heading.count(name) > 1]:

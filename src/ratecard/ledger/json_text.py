@@ -5,10 +5,25 @@ from typing import Any, NoReturn, TextIO
 
 from ratecard.ledger.errors import LedgerError
 from ratecard.words.money import READING
+from ratecard.words.wording import echo
 
-_DECODER = json.JSONDecoder(parse_float=READING.create_decimal, parse_int=READING.create_decimal)
 _SPACE = " \t\n\r"
 _CHUNK = 1 << 16
+_ECHO = 80
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise LedgerError(f"{echo(repr(twice[:_ECHO]))} is twice in one object")
+    return found
+
+
+_DECODER = json.JSONDecoder(
+    parse_float=READING.create_decimal, parse_int=READING.create_decimal, object_pairs_hook=_object
+)
 
 
 class JsonText:

@@ -90,6 +90,8 @@ def _entry(number: int, row: Mapping[str, Any], vcu: bool) -> LedgerEntry:
     if missing:
         raise LedgerError(f"row {number}: {missing[0]} is missing")
     price, unit, amount = (_decimal(number, name, given[name]) for name in (own, "unit", "amount"))
+    if given.get("units") not in (None, "") and _decimal(number, "units", given["units"]) != unit:
+        raise LedgerError(f"row {number}: units {str(given['units'])[:_ECHO]} is not what unit says. Keep one")
     timestamp, sku, _, notes = (_text(number, name, given.get(name)) for name in _TEXTS)
     details = given.get("inferenceDetails")
     return LedgerEntry(

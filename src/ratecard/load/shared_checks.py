@@ -8,6 +8,7 @@ from ratecard.load.checks import Finding, check_currency
 from ratecard.tables.limits import LIMIT_TYPES, TIERS, Limits, LimitsFile
 from ratecard.tables.video import SOURCE_MATCHED_RATIOS
 from ratecard.tables.vocabulary import Units, VideoFields
+from ratecard.words.currency import BALANCES, ISO_4217
 
 _RATIO = re.compile(r"[1-9]\d{0,3}:[1-9]\d{0,3}", re.ASCII)
 # Every way to write a resolution in capital and small letters is kept, so that a look-up is one step.
@@ -61,6 +62,11 @@ def _check_dated(limits: Limits) -> Iterator[Finding]:
     yield from _each_once("text", "tier", text, needed)
     yield from _each_once("types", "type", types, [(type_, False) for type_ in LIMIT_TYPES])
     yield from check_currency(("top_up", "currency"), limits.top_up.currency)
+    for word in limits.top_up.paid_in if limits.top_up.currency in ISO_4217 else ():
+        # A token of dollars is worth one; another currency is not, and of a balance `rates` says what it is worth.
+        if word != limits.top_up.currency and (word in ISO_4217 or word in BALANCES):
+            words = f"paid_in has '{word}', which is not worth one {limits.top_up.currency}. Leave it out"
+            yield ("top_up", "paid_in"), words
     seen: set[str] = set()
     for index, each in enumerate(limits.sunsets):
         path = ("sunsets", index)

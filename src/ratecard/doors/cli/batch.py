@@ -80,12 +80,22 @@ def _json_lines(content: bytes) -> Iterator[bytes]:
 
 def _csv_rows(content: bytes, of_text: OfText) -> Iterator[Row]:
     csv.field_size_limit(_LONGEST_CELL)
-    reader = csv.DictReader(io.StringIO(content.decode("utf-8", "replace"), newline=""))
-    names = list(reader.fieldnames or ())
+    reader = csv.DictReader(io.StringIO(content.decode("utf-8", "replace"), newline=""), strict=True)
+    try:
+        names = [name.strip() for name in reader.fieldnames or ()]
+    except csv.Error as error:
+        raise click.UsageError(f"The heading is not CSV: {error}") from None
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise click.UsageError(f"The heading of the CSV names '{twice[0]}' twice")
-    for row in reader:
+    while True:
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:  # a quotation mark that is not closed takes every row after it in
+            yield QuoteError(INVALID, [((), f"Row {reader.reader.line_num} is not CSV: {error}")])
+            continue
         if None in row:
             yield QuoteError(INVALID, [((), f"Row {reader.line_num} has more cells than the heading")])
         else:
