@@ -37,7 +37,7 @@ def test_the_five_steps_change_a_price_from_its_day_on(changed: Path) -> None:
     the_day_before = ratecard(f"quote --tables {changed} --at 2027-02-28 --model ovi-image-to-video --json")
 
     assert "video/ovi.yaml:" in step_1
-    assert step_4.startswith("Sound: ")
+    assert f"Tables: {changed}\nSound: " in step_4
     assert step_5 == '{"quote":0.25}\n'
     assert the_day_before == ratecard("quote --at 2027-02-28 --model ovi-image-to-video --json") != step_5
     assert load_rate_card(changed).digest != load_rate_card().digest

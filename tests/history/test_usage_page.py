@@ -8,7 +8,7 @@ PAGE = "docs/usage-history.md"
 
 def test_every_example_prints_what_the_page_shows() -> None:
     found = list(outputs(PAGE))
-    assert len(found) == 2
+    assert len(found) == 3
     for block, shown, printed in found:
         assert passing(shown) == passing(printed), f"{PAGE}:{block.line}"
 

@@ -173,7 +173,8 @@ def test_disputed_rows_are_counted_and_charged_by_their_units(tmp_path: Path, ro
 
 
 def test_a_disputed_clip_has_no_other_price(tmp_path: Path) -> None:
-    with opened(export(tmp_path, line("film-resolution-rate-5s-720p", "0.51", "1", "-0.5")), BILLED) as result:
+    clip = line("film-resolution-rate-5s-720p", "0.51", "1", "-0.5")
+    with opened(export(tmp_path, *ROWS, clip), BILLED) as result:
         [unpriced] = result.unpriced
         assert unpriced.reason.startswith("structure: amount: is not unit x pricePerUnitUsd")
         assert len(result.disputed) == 1

@@ -39,7 +39,8 @@ def two_cards(draw: st.DrawFn) -> tuple[RateCard, RateCard]:
     """One card and another one with other rates, or any other of the same method."""
     if draw(st.booleans()):
         files = in_usd(draw(table_files()))
-        return card_of(files), card_of(other_rates(files, draw(st.randoms(use_true_random=False))))
+        # Their examples are those of the first rates.
+        return card_of(files), card_of(other_rates(files, draw(st.randoms(use_true_random=False)))).unproved
     alike = table_files(methods=[draw(st.sampled_from(METHODS))], max_models=1)
     return card_of(in_usd(draw(alike))), card_of(in_usd(draw(alike)))
 
@@ -57,7 +58,8 @@ def test_a_row_is_charged_as_its_request(tmp_path_factory: pytest.TempPathFactor
     try:
         result = simulate(file, Side("now", card), [Side("then", candidate), "as-billed"], by=["requestId"])
     except SimulationError as error:
-        assert "changes nothing" in str(error) or not made
+        refused = f"{len(written)} of {len(written)} rows cannot be priced"
+        assert "changes nothing" in str(error) or refused in str(error) or not made
         return
     with result:
         assert result.rows == len(written)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from ratecard.testing.case import Case, expect
 from ratecard.testing.laws.law import Law, any_case, of_type
 from ratecard.testing.request import json_text
+from ratecard.words.currency import USD
 from ratecard.words.errors import QuoteError
 from ratecard.words.money import plain
 
@@ -90,12 +91,13 @@ def an_unknown_key_of_a_usage_is_refused(case: Case, data: st.DataObject) -> Non
 
 
 def the_answer_has_the_digits_of_the_total(case: Case, data: st.DataObject) -> None:
-    """What HTTP answers holds the digits of the total, as a plain decimal."""
+    """What HTTP answers holds the digits of the total, as a plain decimal, and the currency where it is not USD."""
     asked = case.ask(data.draw(case.requests))
     total = asked.quote.total
     digits = str(total) if case.found.type == "video" else format(plain(total), "f")
     answer = asked.quote.to_json().decode()
-    expect(answer == f'{{"quote":{digits}}}', f"It answers {answer}", asked)
+    currency = "" if asked.quote.currency == USD else f',"currency":"{asked.quote.currency}"'
+    expect(answer == f'{{"quote":{digits}{currency}}}', f"It answers {answer}", asked)
 
 
 LAWS = (
