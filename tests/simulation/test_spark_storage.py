@@ -121,5 +121,5 @@ def test_groups_are_written(engines: Engines, tmp_path: Path) -> None:
     (row,) = pyarrow.parquet.read_table(tmp_path / "groups.parquet").to_pylist()
     assert (row["model"], row["day"], row["requests"]) == ("tts-kokoro", "2026-10-01", 2)
     assert found.total.amounts[0] in row.values()
-    with pytest.raises(SimulationError, match=r"groups.xlsx is not"):
+    with pytest.raises(SimulationError, match=r"groups.xlsx is a workbook"):
         write_groups(Report(found), f"{tmp_path.as_uri()}/groups.xlsx")
