@@ -153,7 +153,7 @@ class ShareCosts(NamedTuple):
         return tuple(EXACT.multiply(amount, self.share) for amount in charged.amounts)
 
 
-def read_share(given: str) -> ShareCosts | None:
+def share_costs(given: str) -> ShareCosts | None:
     """`60%`; None for what is not a percentage. Raises `SimulationError` for one that no cost can be."""
     if not given.endswith("%"):
         return None

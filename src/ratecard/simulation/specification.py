@@ -10,7 +10,7 @@ from ratecard.diff.side import Side
 from ratecard.load.candidate_file import read_candidate
 from ratecard.load.revision import RevisionError
 from ratecard.simulation.as_billed import AS_BILLED, AsBilled
-from ratecard.simulation.costs import CardCosts, Costs, ListedCosts, ShareCosts, read_costs, read_share
+from ratecard.simulation.costs import CardCosts, Costs, ListedCosts, ShareCosts, read_costs, share_costs
 from ratecard.simulation.failure import SimulationError
 from ratecard.words.errors import TableError
 
@@ -47,7 +47,7 @@ def costs_of(given: "Specification | Costs | None", compared: Sequence[Side], ta
     if given is None or isinstance(given, (CardCosts, ListedCosts, ShareCosts)):
         return given
     if isinstance(given, (str, Path)):
-        if (share := read_share(str(given))) is not None:
+        if (share := share_costs(str(given))) is not None:
             return share
         if Path(given).suffix.lower() == ".csv" and not Path(given).is_dir():
             listed = read_costs(Path(given))
