@@ -55,6 +55,10 @@ class RateCard:
         # The same of every other type; a text version is compiled with the surcharges and limits of its day.
         self._raters: dict[tuple[object, ...], Rater | None] = {}
 
+    def __repr__(self) -> str:
+        candidate = "" if self._base is None else ", with a candidate"
+        return f"<RateCard {self.digest}, {len(self.tables.models)} models{candidate}>"
+
     @property
     def digest(self) -> str:
         """Names what the tables mean: not their order, comments or line numbers."""

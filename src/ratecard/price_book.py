@@ -1,6 +1,7 @@
 """The price book: a rate card at one instant. What a server holds."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, NoReturn, Protocol
 
@@ -64,15 +65,17 @@ class Card(Protocol):
         """The function that rates usages of a type at a version."""
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PriceBook(LimitsOfADay):
     """A rate card compiled for one instant: immutable, pure, what a server holds."""
 
-    __slots__ = ("_raters", "_video", "card", "day")
+    card: Card
+    day: date
+    _video: dict[str, Pricer] = field(default_factory=dict, init=False)
+    _raters: dict[tuple[str, str], Rater] = field(default_factory=dict, init=False)
 
-    def __init__(self, card: Card, day: date) -> None:
-        self.card, self.day = card, day
-        self._video: dict[str, Pricer] = {}
-        self._raters: dict[tuple[str, str], Rater] = {}
+    def __repr__(self) -> str:
+        return f"<PriceBook of {self.day}, {self.card!r}>"
 
     def in_effect_all(self, type_: str | None = None) -> Iterator[tuple[AnyModel, Version]]:
         """Every model (of a type) that has a price at this instant with its version in effect, by name."""

@@ -1,6 +1,7 @@
 """What the usage history answers: pages in the order of time, JSON or CSV, with every digit."""
 
 import re
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -30,7 +31,7 @@ def amounts(client: TestClient, **filters: Any) -> list[Decimal]:
 
 def test_a_page_is_what_the_specification_says(client: TestClient, ledger: Ledger) -> None:
     ledger.append(
-        quote_of("0.10")._replace(tokens=(7, 9)), account="a", request_id="r-1", timestamp=WHEN, execution_ms=840
+        replace(quote_of("0.10"), tokens=(7, 9)), account="a", request_id="r-1", timestamp=WHEN, execution_ms=840
     )
     answer = client.get(PATH)
     assert answer.headers["content-type"] == "application/json"

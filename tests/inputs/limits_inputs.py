@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import astuple
 from datetime import UTC, date, datetime
 from functools import cache, partial
 from pathlib import Path
@@ -78,9 +79,8 @@ def called(network: str, method: str, *, failed: bool = False) -> str:
 
 def limit(*words: str, **asked_for: Any) -> str:
     def shown(found: ratecard.Limit | ratecard.VideoLimit) -> str:
-        return (
-            str(tuple(found)) if isinstance(found, ratecard.Limit) else ", ".join(str(each.requests) for each in found)
-        )
+        both = (found.queue, found.retrieve) if isinstance(found, ratecard.VideoLimit) else ()
+        return ", ".join(str(each.requests) for each in both) or str(astuple(found))
 
     return answered(lambda: prices().limits_for(*words, **asked_for), shown)
 

@@ -1,6 +1,7 @@
 """Money has one currency, from the quote to the bill: rows, files, the database; what is not known is refused."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -97,7 +98,7 @@ def test_what_has_no_rate_pays_nothing(rates: str, currency: str, said: str) -> 
 
 
 def test_a_quote_of_no_price_book_is_paid_in_its_own_currency() -> None:
-    quote = quote_of("1")._replace(rates=None)
+    quote = replace(quote_of("1"), rates=None)
     [row] = quote.ledger_entries(timestamp=WHEN, request_id="r")
     assert row.currency == "USD"
     with pytest.raises(CurrencyError) as caught:

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -29,7 +30,8 @@ def test_what_was_written_is_read(write: Write, rows: list[LedgerEntry]) -> None
     assert found == tuple(rows)
     assert write(found) == written
     for one, other in zip(found, rows, strict=True):
-        assert [format(number, "f") for number in one[2:5]] == [format(number, "f") for number in other[2:5]]
+        for name in ("price_per_unit", "unit", "amount"):
+            assert format(getattr(one, name), "f") == format(getattr(other, name), "f")
 
 
 @pytest.mark.parametrize("write", WRITERS)
@@ -48,9 +50,9 @@ def test_json_is_a_page_of_numbers_with_all_their_digits(prices: PriceBook) -> N
     assert page["nextCursor"] == "abc"
     assert [row["amount"] for row in page["data"]] == [row.amount for row in rows]
     assert json.loads(ledger_json([])) == {"data": [], "nextCursor": None}
-    exact = rows[0]._replace(amount=Decimal("-0.1234567890123456789012345678901234567890"), details=None)
+    exact = replace(rows[0], amount=Decimal("-0.1234567890123456789012345678901234567890"), details=None)
     assert '"amount":-0.1234567890123456789012345678901234567890,' in ledger_json([exact])
-    assert '"amount":-0.000000625,' in ledger_json([exact._replace(amount=Decimal("-6.25E-7"))])
+    assert '"amount":-0.000000625,' in ledger_json([replace(exact, amount=Decimal("-6.25E-7"))])
     assert '"inferenceDetails":null' in ledger_json([exact])
     assert list(read_ledger(json.dumps([]))) == []
 
@@ -62,10 +64,10 @@ def test_csv_is_read_by_any_reader(prices: PriceBook) -> None:
         "2026-09-29T12:30:01.250000+00:00,claude-opus-4-6-llm-input-mtoken,6,0.0005,-0.003,USD,claude-opus-4-6,"
         "chatcmpl-1,5,5500,700\n"
     )
-    noted = row._replace(notes='a "quoted", noté\r\nline', details=InferenceDetails("r", None))
+    noted = replace(row, notes='a "quoted", noté\r\nline', details=InferenceDetails("r", None))
     [read] = csv.DictReader(io.StringIO(ledger_csv([noted]), newline=""))
     assert (read["notes"], read["requestId"], read["promptTokens"]) == ('a "quoted", noté\r\nline', "r", "")
-    assert ledger_csv([row._replace(notes="a\rb")]).count('"') == 2
+    assert ledger_csv([replace(row, notes="a\rb")]).count('"') == 2
 
 
 REAL = {
@@ -103,7 +105,7 @@ def test_what_may_be_missing() -> None:
     columns = "timestamp,sku,pricePerUnitUsd,units,amount,currency\n"
     [read] = read_ledger(columns + "t,s,1,2,-2,USD\n")
     assert (read.unit, read.notes, read.details) == (Decimal(2), "", None)
-    assert [read_ledger(columns + f"t,s,{number},2,-2,USD\n")[0][2] for number in ("1.10", "1e-7")] == [
+    assert [read_ledger(columns + f"t,s,{number},2,-2,USD\n")[0].price_per_unit for number in ("1.10", "1e-7")] == [
         Decimal("1.10"),
         Decimal("1E-7"),
     ]

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -98,7 +99,7 @@ def test_a_ledger_without_a_note_is_migrated_to_the_digit(database: str) -> None
         assert ledger.append(quote_of(FIRST, "0.2"), account="a", request_id="r-1", timestamp=WHEN) is False
         with pytest.raises(LedgerConflictError):
             ledger.append(quote_of("1"), account="a", request_id="r-1", timestamp=WHEN)
-        assert ledger.append(quote_of("3")._replace(currency="EUR"), account="a", request_id="r-2", timestamp=WHEN)
+        assert ledger.append(replace(quote_of("3"), currency="EUR"), account="a", request_id="r-2", timestamp=WHEN)
         assert [row.currency for row in rows(ledger, "a")] == ["USD", "USD", "EUR"]
         assert ledger.walk("a").rows == 3
     assert version(database) == [2]

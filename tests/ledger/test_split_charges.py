@@ -1,5 +1,6 @@
 """A charge that several balances pay: one append, exact parts, and one charge again for who reads the rows."""
 
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -133,14 +134,14 @@ def test_parts_are_one_charge_again() -> None:
 
 def test_a_part_without_its_first_is_refused() -> None:
     entries = quote_of("2").ledger_entries(timestamp=WHEN, request_id="r", paid=paid(DIEM="1.5", USD="0.5"))
-    free = entries[0]._replace(unit=Decimal(0), amount=Decimal(0))
-    for alone in (entries[1:], (entries[0]._replace(sku="other"), entries[1]), (free, entries[1])):
+    free = replace(entries[0], unit=Decimal(0), amount=Decimal(0))
+    for alone in (entries[1:], (replace(entries[0], sku="other"), entries[1]), (free, entries[1])):
         with pytest.raises(LedgerError) as caught:
             join_parts(alone)
         assert str(caught.value) == (
             f"row {len(alone)}: m-0 is a further part of request 'r', whose first part is not among the rows"
         )
-    refund = entries[0]._replace(unit=Decimal(-1), amount=Decimal(2))
+    refund = replace(entries[0], unit=Decimal(-1), amount=Decimal(2))
     assert join_parts((*entries, refund)) == (entries, (refund,))
 
 
@@ -158,7 +159,7 @@ def test_the_parts_of_any_charge_are_exact(
     amounts: list[Decimal], balances: dict[str, Decimal], diem: Decimal | None, vcu: Decimal | None
 ) -> None:
     rates = Rates(DIEM=diem, BUNDLED_CREDITS=Decimal(2), VCU=vcu)
-    quote = quote_of(*amounts)._replace(rates=rates)
+    quote = replace(quote_of(*amounts), rates=rates)
     worth = {name: Fraction(rate) for name, rate in {**dict(rates), "USD": Decimal(1)}.items() if rate}
     balances = {name: balance for name, balance in balances.items() if name in worth}
     split = settle(quote, {**balances, "USD": quote.total})

@@ -1,5 +1,6 @@
 """The ledger in a database: once, in whole, to the digit. On PostgreSQL too, by `make test-postgres`."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal, localcontext
 from pathlib import Path
@@ -76,7 +77,7 @@ def test_the_same_request_with_another_charge_is_refused(ledger: Ledger) -> None
         (quote_of("0.1"), "it has 2 rows, not 1"),
         (quote_of("0.1", "0.3"), "pricePerUnitUsd of row 2 is 0.2, not 0.3"),
         (quote_of("0.1", "0.2", model="other"), "sku of row 1 is m-0, not other-0"),
-        (quote_of("0.1", "0.2")._replace(tokens=(1, 2)), "promptTokens of row 1 is None, not 1"),
+        (replace(quote_of("0.1", "0.2"), tokens=(1, 2)), "promptTokens of row 1 is None, not 1"),
     ):
         with pytest.raises(LedgerConflictError) as caught:
             ledger.append(other, account="a", request_id="r", timestamp=WHEN)
@@ -122,7 +123,7 @@ def test_what_cannot_be_kept_is_refused_before_anything_is_written(ledger: Ledge
         assert str(wrong.value) == f"execution_ms={count!r}. Allowed: a whole number, zero or more, of 64 bits"
     for tokens in ((1 << 63, 1), (1, 1 << 63)):
         with pytest.raises(LedgerError) as many:
-            ledger.append(quote_of("1")._replace(tokens=tokens), account="a", request_id="r", timestamp=WHEN)
+            ledger.append(replace(quote_of("1"), tokens=tokens), account="a", request_id="r", timestamp=WHEN)
         assert str(many.value) == f"tokens='{1 << 63}'. Allowed: a whole number, zero or more, of 64 bits".replace(
             "'", ""
         )
@@ -139,7 +140,7 @@ def test_what_cannot_be_kept_is_refused_before_anything_is_written(ledger: Ledge
 
 def test_what_can_just_be_kept(ledger: Ledger) -> None:
     most = (1 << 63) - 1
-    quote = quote_of("1")._replace(tokens=(most, 0))
+    quote = replace(quote_of("1"), tokens=(most, 0))
     assert ledger.append(quote, account="a" * 200, request_id="r" * 200, timestamp=WHEN, execution_ms=most)
     assert ledger.append(quote_of("1"), account="b", request_id="r", timestamp=WHEN, execution_ms=0)
     [row] = rows(ledger, "a" * 200)

@@ -45,9 +45,9 @@ def test_every_actual_usage_lies_between_the_two(
     prices: PriceBook, drawn: tuple[str, int, int, dict[str, Any]]
 ) -> None:
     model, prompt, most, actual = drawn
-    lowest, highest, currency = prices.estimate_text(model, prompt_tokens=prompt, max_completion_tokens=most)
-    assert lowest <= total(prices, "text", model, usage=actual) <= highest
-    assert currency == "USD"
+    found = prices.estimate_text(model, prompt_tokens=prompt, max_completion_tokens=most)
+    assert found.lowest <= total(prices, "text", model, usage=actual) <= found.highest
+    assert found.currency == "USD"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Every line: a SKU, quantity x unit rate = amount, and the file and line where its rate stands."""
 
 import re
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -95,4 +96,4 @@ def test_a_line_as_a_record_has_its_numbers_as_text_and_a_note_only_where_there_
         "source": "video/x.yaml:7",
     }
     assert line.to_dict() == record
-    assert line._replace(note="so").to_dict() == {**record, "note": "so"}
+    assert replace(line, note="so").to_dict() == {**record, "note": "so"}

@@ -2,13 +2,14 @@
 
 import json
 import pickle
+from dataclasses import fields, replace
 from datetime import date
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from ratecard import LineItem, PriceBook, Quote, QuoteError, RateCard
+from ratecard import PriceBook, Quote, QuoteError, RateCard
 
 BODY = {"model": "kling-v3-pro-text-to-video", "duration": "5s", "aspect_ratio": "16:9", "target_fps": 24}
 
@@ -44,9 +45,8 @@ def test_a_record_holds_everything_and_no_float(card: RateCard, prices: PriceBoo
 
 def test_a_quote_is_a_value_with_all_its_parts(prices: PriceBook) -> None:
     quote = prices.quote_video(BODY)
-    assert len(quote) == len(Quote._fields)
-    assert Quote(**quote._asdict()) == quote
-    assert LineItem(**quote.lines[0]._asdict()) == quote.lines[0]
+    assert Quote(**{part.name: getattr(quote, part.name) for part in fields(quote)}) == quote
+    assert replace(quote.lines[0]) == quote.lines[0] != replace(quote.lines[0], amount=Decimal(1))
     assert pickle.loads(pickle.dumps(quote)) == quote  # noqa: S301
     assert hash(quote) == hash(prices.quote_video(dict(BODY)))
 

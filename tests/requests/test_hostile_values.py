@@ -1,6 +1,7 @@
 """Any value in any field and any key beside them: a quote or an error tree, never an exception of another kind."""
 
 import random
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -90,7 +91,7 @@ def test_strange_values_in_all_fields_at_once(prices: PriceBook) -> None:
     ],
 )  # fmt: skip
 def test_any_key_beside_the_fields(prices: PriceBook, key: Any, listed: str) -> None:
-    assert prices.quote_video({**GOOD, key: "x"}) == prices.quote_video(GOOD)._replace(ignored=(listed,))
+    assert prices.quote_video({**GOOD, key: "x"}) == replace(prices.quote_video(GOOD), ignored=(listed,))
     assert messages(prices, {**GOOD, key: "x", "resolution": 5}).keys() == {"resolution"}
     assert messages(prices, {key: ["forged"]}) == {"model": ["Required"]}
 

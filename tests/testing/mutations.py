@@ -3,6 +3,7 @@
 Each says on which shipped models it is looked for, which laws it must break at least, and how it is planted.
 """
 
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import islice
@@ -104,13 +105,13 @@ MUTATIONS = [
         "exact is the total",
         (KLING,),
         ("lines_add_up_to_the_exact_amount",),
-        quotes(lambda quote, body: quote._replace(exact=quote.total)),
+        quotes(lambda quote, body: replace(quote, exact=quote.total)),
     ),
     Mutation(
         "another currency",
         (KLING,),
         ("a_valid_request_has_a_price",),
-        quotes(lambda quote, body: quote._replace(currency="EUR")),
+        quotes(lambda quote, body: replace(quote, currency="EUR")),
     ),
     Mutation(
         "sound for silence",
@@ -134,13 +135,13 @@ MUTATIONS = [
         "seconds counted twice",
         (KLING,),
         ("a_line_counts_what_its_method_says",),
-        lines_of("per_second", lambda line, shape: line._replace(quantity=line.quantity * 2, amount=line.amount * 2)),
+        lines_of("per_second", lambda line, shape: replace(line, quantity=line.quantity * 2, amount=line.amount * 2)),
     ),
     Mutation(
         "longer is cheaper",
         (KLING,),
         ("longer_is_never_cheaper",),
-        lines_of("per_second", lambda line, shape: line._replace(amount=line.unit_rate / line.quantity)),
+        lines_of("per_second", lambda line, shape: replace(line, amount=line.unit_rate / line.quantity)),
     ),
     Mutation(
         "minimum ignored",
@@ -203,13 +204,13 @@ MUTATIONS = [
         "ignored fields not named",
         (KLING,),
         ("fields_without_effect_change_nothing",),
-        quotes(lambda quote, body: quote._replace(ignored=())),
+        quotes(lambda quote, body: replace(quote, ignored=())),
     ),
     Mutation(
         "every key named as ignored",
         (KLING,),
         ("extra_keys_and_order_change_nothing",),
-        quotes(lambda quote, body: quote._replace(ignored=tuple(body))),
+        quotes(lambda quote, body: replace(quote, ignored=tuple(body))),
     ),
     Mutation(
         "only the first wrong field is told",

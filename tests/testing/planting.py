@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -77,7 +78,7 @@ def versions(home_name: str, change: Callable[[Any], Any]) -> Plant:
 
 
 def times(factor: int | Decimal) -> Callable[..., Any]:
-    return lambda line, shape: line._replace(amount=line.amount * factor)
+    return lambda line, shape: replace(line, amount=line.amount * factor)
 
 
 def tiers_at(change: Callable[[Any], Any]) -> Plant:

@@ -1,9 +1,10 @@
 """Request limits, the block after failed requests, and endpoints that end, from the dated table of limits."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from email.utils import format_datetime
-from typing import Any, Literal, NamedTuple, overload
+from typing import Any, Literal, overload
 
 from ratecard.account.periods import in_utc
 from ratecard.requests.service_parameters import split_model
@@ -25,7 +26,8 @@ _NONE = {
 _HEADERS = ("limit", "remaining", "reset")
 
 
-class Limit(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Limit:
     """Requests a minute, and tokens a minute for text models.
 
     `from_default` says that a partner asked where no limit of partners is published: this is that of everybody.
@@ -69,7 +71,8 @@ class Limit(NamedTuple):
         return min(left, budget // size) if size else left
 
 
-class VideoLimit(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class VideoLimit:
     """The two limits of video: of requests that queue one, and of those that retrieve it."""
 
     queue: Limit
@@ -80,7 +83,8 @@ class LimitError(RateCardError, ValueError):
     """A type or tier that has no published limit, or a number that no limit has."""
 
 
-class Sunset(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Sunset:
     """What an endpoint that ends answers: 404 until its last day (only its successor has data), 410 from then on."""
 
     status: int
@@ -88,7 +92,8 @@ class Sunset(NamedTuple):
     body: dict[str, Any]
 
 
-class Block(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Block:
     """All requests are refused until an instant, with a message."""
 
     until: datetime

@@ -1,6 +1,7 @@
 """A ledger entry as a row of the database, and back; and where two charges for one request differ."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import Row
@@ -16,13 +17,12 @@ _CHARGED = ("sku", "currency", *PRICES, "unit", "amount", "notes", "requestId", 
 def row_of(account: str, number: int, instant: int, entry: LedgerEntry) -> dict[str, Any]:
     """The columns of an entry that has details, as every entry of a quote."""
     details = entry.details or InferenceDetails("", None)
-    charge = entry._asdict()
     return {
         "account": account,
         "number": number,
         "instant": instant,
-        **{name: charge[name] for name in ("sku", "price_per_unit", "unit", "amount", "currency", "notes")},
-        **details._asdict(),
+        **{name: getattr(entry, name) for name in ("sku", "price_per_unit", "unit", "amount", "currency", "notes")},
+        **asdict(details),
     }
 
 

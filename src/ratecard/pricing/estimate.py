@@ -1,6 +1,7 @@
 """What a text request can cost before it runs: its tokens by bucket, and the searches that it may lead to."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import product
 from typing import Any, NamedTuple
@@ -18,7 +19,8 @@ from ratecard.words.money import add, multiply
 _SWITCHED_ON = ("on", "auto", "true")
 
 
-class Estimate(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Estimate:
     """The least and the most that a text request can cost before it runs, exact, in `currency`."""
 
     lowest: Decimal

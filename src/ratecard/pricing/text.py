@@ -5,11 +5,10 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from ratecard.pricing.compiled import Metered, Rater
-from ratecard.rating.compiling import new
 from ratecard.rating.line_item import LineItem
 from ratecard.rating.per_unit import per_unit
 from ratecard.rating.quote import Quote
-from ratecard.rating.tokens import BUCKETS, TokenRates, token_lines, token_rates
+from ratecard.rating.tokens import BUCKETS, NoPriceError, TokenRates, token_lines, token_rates
 from ratecard.requests.asked import usage_keys, usage_problems
 from ratecard.requests.body import INVALID
 from ratecard.requests.service_parameters import SEARCHES, billed_searches, read_parameters
@@ -24,7 +23,8 @@ from ratecard.words.tree import Path
 from ratecard.words.wording import REQUIRED, NotOffered
 
 _ZERO = Decimal(0)
-_TOKENS_ALONE = frozenset(("type", "model", "usage"))
+# The keys of a usage that has nothing beside its tokens: type and model, by which this is found, and `usage`.
+_TOKENS_ALONE = 3
 _KEYS = usage_keys(("usage", *SELECTORS))
 _TEXT_KEYS = usage_keys(("usage", *(field for field, _ in SEARCHES.values()), "service_parameters", *SELECTORS))
 _WEB_SEARCHES = SEARCHES["web_search"][0]
@@ -44,13 +44,13 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
         metered.digest,
     )
     kind, is_text, worth = metered.model.type, metered.model.type == "text", metered.rates
-    complete = len(rates.base) == len(rates.extended) == len(BUCKETS)
     search_lines = {name: surcharge_line(each) for name, each in surcharges.items()}
     known, supported, sum_of = _TEXT_KEYS if is_text else _KEYS, frozenset(search_lines), EXACT.add
 
     def rate(usage: Mapping[str, Any], suffix: Mapping[str, Any]) -> Quote:
         problems: Problems = []
-        further = not usage.keys() <= _TOKENS_ALONE
+        lines: list[LineItem] = []
+        further = len(usage) != _TOKENS_ALONE or "usage" not in usage
         if further:
             problems += usage_problems(usage, known) + selector_problems(usage)
         if "usage" in usage:
@@ -59,8 +59,11 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
             counts = NO_TOKENS
             problems.append((("usage",), REQUIRED))
         uncached, cached, written, completion, searched, ignored = counts
-        if not complete and not problems:
-            problems += _unpriced(counts, rates, usage["usage"])
+        if not problems:
+            try:
+                lines = lines_of(uncached, cached, written, completion)
+            except NoPriceError:
+                problems += _unpriced(counts, rates, usage["usage"])
         searches = _NO_SEARCHES
         if is_text and (further or suffix or searched is not None):
             searches = _read_searches(usage, suffix, searched, supported, scraped_most, problems)
@@ -68,24 +71,21 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
             problems.append((path_of("searches", usage["usage"]), NO_PRICE))
         if problems:
             raise QuoteError(INVALID, problems)
-        lines = lines_of(uncached, cached, written, completion)
         if searches is not _NO_SEARCHES:
             lines += [search_lines[name](count) for name, count in searches.billed.items()]
             ignored += searches.ignored
-        exact = _ZERO
-        for line in lines:
-            exact = sum_of(exact, line[4])
-        prompt = uncached + cached + written
-        tokens = (prompt, completion)
-        parts = (model, exact, exact, currency, tuple(lines), effective, digest, ignored, kind, tokens, worth)
-        return new(Quote, parts)
+        exact = lines[0].amount if lines else _ZERO
+        for line in lines[1:]:
+            exact = sum_of(exact, line.amount)
+        tokens = (uncached + cached + written, completion)
+        return Quote(model, exact, exact, currency, tuple(lines), effective, digest, ignored, kind, tokens, worth)
 
     return rate
 
 
 def _unpriced(counts: TokenCounts, rates: TokenRates, usage: object) -> Problems:
     """The buckets that have tokens and no price."""
-    tier = rates.tier(counts.uncached + counts.cached + counts.written)
+    tier = rates.tier(sum(counts[:3]))
     return [
         (path_of(_COUNT_OF[bucket], usage), NotOffered(f"No price is known for {bucket} tokens of this model"))
         for bucket, count in zip(BUCKETS, counts, strict=False)

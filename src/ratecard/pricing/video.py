@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ratecard.rating.calculators import calculator
-from ratecard.rating.compiling import Compiling, new
+from ratecard.rating.compiling import Compiling
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.fields import Field
@@ -72,21 +72,7 @@ def price_video(
             ignored = in_order(ignored)
         if further:
             ignored += field_names(further, MOST_NAMES - len(ignored))
-        return new(
-            Quote,
-            (
-                name,
-                quantize(exact, finest),
-                exact,
-                currency,
-                lines,
-                effective,
-                digest,
-                ignored,
-                "video",
-                None,
-                rates,
-            ),
-        )
+        rounded = quantize(exact, finest)
+        return Quote(name, rounded, exact, currency, lines, effective, digest, ignored, "video", None, rates)
 
     return quote

@@ -15,8 +15,6 @@ from ratecard.tables.selection import Combination, select
 from ratecard.tables.video import VideoVersion
 from ratecard.words.money import multiply, plain
 
-# Makes a named tuple of all its parts at once: half the time of calling its class, and a quote makes two.
-new = tuple.__new__
 # Seconds of every duration that a table may list, so that the common case is one look-up.
 SECONDS = {f"{seconds}s": Decimal(seconds) for seconds in range(1, 1_000)}
 

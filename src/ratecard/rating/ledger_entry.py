@@ -1,12 +1,14 @@
 """One row of the billing ledger, in the shape of the API's usage history."""
 
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from ratecard.words.currency import in_usd
 
 
-class InferenceDetails(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class InferenceDetails:
     """Which request a row belongs to; tokens are those of language models only."""
 
     request_id: str
@@ -16,11 +18,17 @@ class InferenceDetails(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """The details as the API spells them."""
-        names = ("requestId", "inferenceExecutionTime", "promptTokens", "completionTokens")
-        return {name: value for name, value in zip(names, self, strict=True) if value is not None}
+        found = {
+            "requestId": self.request_id,
+            "inferenceExecutionTime": self.execution_ms,
+            "promptTokens": self.prompt_tokens,
+            "completionTokens": self.completion_tokens,
+        }
+        return {name: value for name, value in found.items() if value is not None}
 
 
-class LedgerEntry(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class LedgerEntry:
     """A charge of one currency: `amount` is negative, and is what `unit` x `price_per_unit` comes to in `currency`.
 
     The price is in US dollars where `currency` is USD or a balance (DIEM, BUNDLED_CREDITS), else in `currency`. Of a

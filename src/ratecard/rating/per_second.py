@@ -1,6 +1,6 @@
 """`duration-rate`, `resolution-rate`: seconds of output x rate."""
 
-from ratecard.rating.compiling import SECONDS, Calculator, Compiling, Shape, new
+from ratecard.rating.compiling import SECONDS, Calculator, Compiling, Shape
 from ratecard.rating.line_item import LineItem
 from ratecard.words.money import multiply
 
@@ -16,7 +16,7 @@ def per_second(charge: Compiling) -> Calculator:
 
     def calculate(shape: Shape) -> LineItem:
         sku, seconds, rate, source = cells[key(shape)]
-        return new(LineItem, (sku, seconds, unit, rate, multiply(seconds, rate), source, ""))
+        return LineItem(sku, seconds, unit, rate, multiply(seconds, rate), source)
 
     return calculate
 

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry
 from ratecard.rating.line_item import LineItem
@@ -15,7 +16,8 @@ from ratecard.words.errors import CurrencyError, InstantError
 from ratecard.words.money import minus, plain, text
 
 
-class Quote(NamedTuple):
+@dataclass(slots=True, unsafe_hash=True, repr=False)  # not frozen, for the reason that `LineItem` gives
+class Quote:
     """The price of one request, with the lines that add up to it.
 
     `exact` is the exact sum of the lines' amounts; `total` is `exact` rounded once, as the table says. `effective` is
@@ -36,6 +38,15 @@ class Quote(NamedTuple):
     tokens: tuple[int, int] | None = None
     rates: Rates | None = None
 
+    def __repr__(self) -> str:
+        count = len(self.lines)
+        total, lines = self._total_text(), f"{count} line" if count == 1 else f"{count} lines"
+        return f"<Quote {self.model} {total} {self.currency}, {lines}, effective {self.effective}>"
+
+    def _total_text(self) -> str:
+        """The digits of the total: those of the table's precision for a video, which is rounded."""
+        return text(self.total if self.type == "video" else plain(self.total))
+
     def to_json(self) -> bytes:
         """What HTTP answers: `{"quote":0.95}`, exact digits, never through a float; the currency if it is not USD."""
         # A video is rounded: its digits are those of the table's precision.
@@ -49,7 +60,7 @@ class Quote(NamedTuple):
         return {
             "type": self.type,
             "model": self.model,
-            "total": text(self.total if self.type == "video" else plain(self.total)),
+            "total": self._total_text(),
             "exact": text(plain(self.exact)),
             "currency": self.currency,
             "lines": [line.to_dict() for line in self.lines],

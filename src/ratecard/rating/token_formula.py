@@ -9,7 +9,7 @@ from math import ceil
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from ratecard.rating.compiling import SECONDS, Calculator, Compiling, Shape, new, slug
+from ratecard.rating.compiling import SECONDS, Calculator, Compiling, Shape, slug
 from ratecard.rating.frame_size import frame_size_of
 from ratecard.rating.line_item import LineItem
 from ratecard.tables.video_charges import TokenFormula
@@ -75,6 +75,6 @@ def token_formula(charge: Compiling, options: TokenFormula) -> Calculator:
         if not exact:
             rounded = ROUNDING.quantize(amount, finest)
             amount = amount if rounded == amount else rounded
-        return new(LineItem, (sku, tokens, unit, rate, amount, source, note))
+        return LineItem(sku, tokens, unit, rate, amount, source, note)
 
     return calculate

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
-from ratecard.rating.compiling import new
 from ratecard.rating.line_item import LineItem
 from ratecard.tables.metered_charges import Tokens
 from ratecard.tables.rate import Rate
@@ -23,6 +22,10 @@ class Bucket(NamedTuple):
     token_rate: Decimal
     source: str
     note: str
+
+
+class NoPriceError(Exception):
+    """A bucket that has tokens has no price."""
 
 
 class TokenRates(NamedTuple):
@@ -69,22 +72,47 @@ def token_rates(model: str, charge: Tokens, per: int) -> TokenRates:
 
 
 def token_lines(charge: Tokens, rates: TokenRates, per: int) -> Rated:
-    """The function (uncached, cached, written, completion) -> lines; every bucket with tokens has one, and is exact."""
-    unit, of_unit = charge.unit, EXACT.divide(Decimal(1), Decimal(per))
-    base, extended = ([tier.get(bucket) for bucket in BUCKETS] for tier in (rates.base, rates.extended))
-    threshold, times = rates.threshold, EXACT.multiply
+    """The function (uncached, cached, written, completion) -> lines; every bucket with tokens has one, and is exact.
+
+    It raises `NoPriceError` where a bucket that has tokens has no price.
+    """
+    of_unit = EXACT.divide(Decimal(1), Decimal(per))
+    base, extended = (
+        [_bucket_line(tier.get(bucket), charge.unit, of_unit) for bucket in BUCKETS]
+        for tier in (rates.base, rates.extended)
+    )
+    threshold = rates.threshold
 
     def lines(uncached: int, cached: int, written: int, completion: int) -> list[LineItem]:
         tier = extended if threshold is not None and uncached + cached + written > threshold else base
         of_input, of_cache_input, of_cache_write, of_output = tier
-        counted = ((uncached, of_input), (cached, of_cache_input), (written, of_cache_write), (completion, of_output))
         found = []
-        for count, bucket in counted:
-            if count and bucket:
-                sku, unit_rate, rate, source, note = bucket
-                found.append(
-                    new(LineItem, (sku, times(count, of_unit), unit, unit_rate, times(count, rate), source, note))
-                )
+        # Written out: a loop over the four takes as long as the lines themselves.
+        if uncached:
+            found.append(of_input(uncached))
+        if cached:
+            found.append(of_cache_input(cached))
+        if written:
+            found.append(of_cache_write(written))
+        if completion:
+            found.append(of_output(completion))
         return found
 
     return lines
+
+
+def _bucket_line(bucket: Bucket | None, unit: str, of_unit: Decimal) -> Callable[[int], LineItem]:
+    """The function count -> line of one bucket; `of_unit` is how much of the unit one token is."""
+    if bucket is None:
+        return _no_line
+    sku, unit_rate, rate, source, note = bucket
+    times = EXACT.multiply
+
+    def line(count: int) -> LineItem:
+        return LineItem(sku, times(count, of_unit), unit, unit_rate, times(count, rate), source, note)
+
+    return line
+
+
+def _no_line(count: int) -> LineItem:
+    raise NoPriceError(count)

@@ -5,10 +5,9 @@ the prompt, so a bill that adds both counts them twice. Whatever else the object
 have a price; what counts nothing is listed.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ratecard.rating.compiling import new
 from ratecard.requests.fields import whole
 from ratecard.requests.text_usage import MOST_TOKENS, Problems, count_messages, mapping_of, selector_messages
 from ratecard.requests.token_fields import (
@@ -18,7 +17,8 @@ from ratecard.requests.token_fields import (
     ITERATIONS,
     SELECTORS,
     SLOTS,
-    Table,
+    Fields,
+    Names,
     is_counter,
 )
 from ratecard.words.suggest import did_you_mean
@@ -32,24 +32,15 @@ NO_PRICE = "No price is known for this count"
 AMBIGUOUS = "In the prompt, or beside it? Give them with input_tokens alone, or with prompt_tokens alone"
 
 _AT: Path = ("usage",)
-_NOTHING: Found = [None] * len(COUNTERS)
-_NO_PARTS: Found = _NOTHING[FIRST_PART:]
+_NOTHING: Found = [None] * FIRST_PART
+_NO_PARTS: Found = [None] * len(COUNTERS[FIRST_PART:])
 # Of what is not known: how deep it may be nested, how many values it may have, how many problems are told.
 _DEEPEST, _MOST_VALUES, _MOST_PROBLEMS = 20, 10_000, 50
 
 
-class TokenCounts(NamedTuple):
-    """Disjoint buckets, whose sum without `completion` is the whole prompt; then what else the usage says.
-
-    `searches` is None where it counts none; `ignored` are the dotted paths of what has no effect on the price.
-    """
-
-    uncached: int
-    cached: int
-    written: int
-    completion: int
-    searches: int | None = None
-    ignored: tuple[str, ...] = ()
+# Uncached, cached, written and completion: disjoint buckets, whose sum without the completion is the whole prompt. Then
+# the searches, None where the usage counts none, and the dotted paths of what has no effect on the price.
+TokenCounts = tuple[int, int, int, int, int | None, tuple[str, ...]]
 
 
 class _Other(NamedTuple):
@@ -58,17 +49,21 @@ class _Other(NamedTuple):
     path: Path
     name: Any
     given: Any
-    known: Collection[str]
+    known: Names
 
 
-NO_TOKENS = TokenCounts(0, 0, 0, 0)
+# An object's own fields, and a name and value of it that need a second look.
+_Odd = tuple[Fields, Any, Any]
+
+
+NO_TOKENS: TokenCounts = (0, 0, 0, 0, None, ())
 
 
 def read_tokens(given: object, problems: Problems, *, completion_required: bool) -> TokenCounts:
     """The buckets of a usage object; what is wrong with it is added to `problems`, each at its exact field.
 
     >>> read_tokens({"input_tokens": 5, "cache_read_input_tokens": 90}, [], completion_required=False)
-    TokenCounts(uncached=5, cached=90, written=0, completion=0, searches=None, ignored=())
+    (5, 90, 0, 0, None, ())
     """
     fields: Any = given if given.__class__ is dict else mapping_of(given)
     if fields is None:
@@ -76,16 +71,21 @@ def read_tokens(given: object, problems: Problems, *, completion_required: bool)
         return NO_TOKENS
     wrong: Problems = []
     others: list[_Other] = []
-    found = _NOTHING.copy()
-    _gather(FIELDS, fields, _AT, found, wrong, others)
-    if wrong:
-        _conflicts(wrong, fields, _AT)
-    named, inputs, completion, total, cached, written, top_cached, top_written, searches = found[:FIRST_PART]
+    odd: list[_Odd] = []
+    found, parts = _NOTHING.copy(), _NO_PARTS
+    _gather(FIELDS, fields, found, odd)
+    if odd:
+        found += _NO_PARTS
+        others = _sort_out(odd, _AT, found, wrong)
+        found, parts = found[:FIRST_PART], found[FIRST_PART:]
+        if wrong:
+            _conflicts(wrong, fields, _AT)
+    named, inputs, completion, total, cached, written, top_cached, top_written, searches = found
     if named is None and inputs is None:
         _require("prompt", "input", fields, wrong)
     if completion is None and completion_required:
         _require("completion", "completion", fields, wrong)
-    ignored = _Further(wrong).read(others, found) if others else ()
+    ignored = _Further(wrong).read(others, found + parts) if others else ()
     if not wrong and (inputs is not None or top_cached is not None or top_written is not None):
         named, cached, written = _in_dialect(found, fields, wrong)
     prompt, completion, cached, written = named or 0, completion or 0, cached or 0, written or 0
@@ -93,14 +93,14 @@ def read_tokens(given: object, problems: Problems, *, completion_required: bool)
         if cached + written > prompt:
             excess, most = ("read", prompt) if cached > prompt else ("written", prompt - cached)
             wrong.append((path_of(excess, fields), too_big(most)))
-        if found[FIRST_PART:] != _NO_PARTS:
-            wrong += _parts_problems(found, completion, written, fields)
+        if parts is not _NO_PARTS:
+            wrong += _parts_problems(parts, found, completion, written, fields)
         if total is not None:
             wrong += _total_problems(total, prompt, completion if completion_required else None, fields)
     if wrong:
         problems += wrong
         return NO_TOKENS
-    return new(TokenCounts, (prompt - cached - written, cached, written, completion, searches, ignored))
+    return prompt - cached - written, cached, written, completion, searches, ignored
 
 
 def path_of(count: str, usage: object) -> Path:
@@ -110,25 +110,37 @@ def path_of(count: str, usage: object) -> Path:
     return (*_AT, *next((path for path in paths if _at(path, usage) is not None), paths[0]))
 
 
-def _gather(
-    table: Table, fields: Mapping[Any, Any], at: Path, found: Found, problems: Problems, others: list[_Other]
-) -> None:
-    """Put the counters of an object into `found`, and what the table does not know into `others`."""
+def _gather(known: Fields, fields: Mapping[Any, Any], found: Found, odd: list[_Odd]) -> None:
+    """Put the counts of an object that are plain numbers into `found`, and everything else into `odd`."""
+    counters = known.counters
     for name, given in fields.items():
-        slot = table.get(name)
-        if isinstance(slot, int):
-            if given.__class__ is int and 0 <= given <= MOST_TOKENS and found[slot] is None:
-                found[slot] = given
-            elif given is not None:
-                problems += _count(slot, given, (*at, name), found)
-        elif slot is None:
-            others.append(_Other(at, name, given, table))
-        elif given is not None:
-            inside = given if given.__class__ is dict else mapping_of(given)
-            if inside is None:
-                problems.append(((*at, name), wrong_type("object", given)))
-            else:
-                _gather(slot, inside, (*at, name), found, problems, others)
+        slot = counters.get(name)
+        if slot is not None and given.__class__ is int and 0 <= given <= MOST_TOKENS and found[slot] is None:
+            found[slot] = given
+        elif given.__class__ is dict and name in known.objects:
+            _gather(known.objects[name], given, found, odd)
+        else:
+            odd.append((known, name, given))
+
+
+def _sort_out(odd: list[_Odd], at: Path, found: Found, problems: Problems) -> list[_Other]:
+    """Put the other counts of the object at `at` into `found`, which has room for the parts; what is not known."""
+    others: list[_Other] = []
+    for known, name, given in odd:
+        slot = known.counters.get(name, known.parts.get(name))
+        if slot is None and name not in known.objects:
+            others.append(_Other((*at, *known.path), name, given, known.names))
+        elif given is None:
+            continue
+        elif slot is not None:
+            problems += _count(slot, given, (*at, *known.path, name), found)
+        elif (inside := mapping_of(given)) is None:
+            problems.append(((*at, *known.path, name), wrong_type("object", given)))
+        else:
+            further: list[_Odd] = []
+            _gather(known.objects[name], inside, found, further)
+            others += _sort_out(further, at, found, problems)
+    return others
 
 
 def _count(slot: int, given: object, path: Path, found: Found) -> Problems:
@@ -176,7 +188,7 @@ def _in_dialect(found: Found, fields: Mapping[Any, Any], problems: Problems) -> 
     The cache counts of Anthropic's own object lie beside its `input_tokens`. With `prompt_tokens` they are part of it,
     and so they are in the details, whatever the prompt is called.
     """
-    named, inputs, _, _, cached, written, top_cached, top_written, _ = found[:FIRST_PART]
+    named, inputs, _, _, cached, written, top_cached, top_written, _ = found
     tops = [name for name, count in (("top read", top_cached), ("top written", top_written)) if count]
     if inputs is not None and tops:
         if named is None and not (cached or written):
@@ -193,12 +205,12 @@ def _in_dialect(found: Found, fields: Mapping[Any, Any], problems: Problems) -> 
     return named, top_cached if cached is None else cached, top_written if written is None else written
 
 
-def _parts_problems(found: Found, completion: int, written: int, fields: Mapping[Any, Any]) -> Problems:
+def _parts_problems(parts: Found, found: Found, completion: int, written: int, fields: Mapping[Any, Any]) -> Problems:
     """Parts that are more than their whole."""
     wholes = {"prompt": found[0] or found[1] or 0, "completion": completion, "written": written}
     return [
         (path_of(counter.name, fields), too_big(wholes[counter.whole]))
-        for counter, count in zip(COUNTERS[FIRST_PART:], found[FIRST_PART:], strict=True)
+        for counter, count in zip(COUNTERS[FIRST_PART:], parts, strict=True)
         if count is not None and count > wholes[counter.whole]
     ]
 
@@ -238,8 +250,9 @@ class _Further:
             if fields is None:
                 self._value(at, index, entry, False)
                 continue
-            inside, others = _NOTHING.copy(), list[_Other]()
-            _gather(FIELDS, fields, at, inside, self.problems, others)
+            inside, odd = _NOTHING + _NO_PARTS, list[_Odd]()
+            _gather(FIELDS, fields, inside, odd)
+            others = _sort_out(odd, at, inside, self.problems)
             _conflicts(self.problems, fields, at)
             for other in others:
                 self._other(other)
@@ -252,7 +265,7 @@ class _Further:
                 words = f"The entries have {together} {name} together, and the usage has {own or 0}"
                 self._tell((*_AT, ITERATIONS), words)
 
-    def _value(self, path: Path, name: Any, given: Any, counts: bool, known: Collection[str] = ()) -> None:
+    def _value(self, path: Path, name: Any, given: Any, counts: bool, known: Names = ()) -> None:
         """One value; `counts` where it, or what it is part of, is named like a counter."""
         if given is None:
             return

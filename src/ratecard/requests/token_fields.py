@@ -1,14 +1,13 @@
 """The counters of a token usage: every name under which each is known, as one table of paths."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 _PROMPT_DETAILS = ("prompt_tokens_details", "input_tokens_details")
 _COMPLETION_DETAILS = ("completion_tokens_details", "output_tokens_details")
 
-
 Names = tuple[str, ...]
-Table = dict[str, "int | Table"]
 
 
 class Counter(NamedTuple):
@@ -69,16 +68,34 @@ def is_counter(name: object) -> bool:
     return "token" in lower or lower.endswith(_COUNTING)
 
 
-def _table() -> Table:
-    root: Table = {}
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """What the object at `path` may have, by name: the slots of its counters, and the objects in it.
+
+    `parts` are those counters that are charged with their whole, so that their numbers decide nothing.
+    """
+
+    path: Names = ()
+    counters: dict[str, int] = field(default_factory=dict)
+    parts: dict[str, int] = field(default_factory=dict)
+    objects: dict[str, "Fields"] = field(default_factory=dict)
+
+    @property
+    def names(self) -> Names:
+        """Every name that is known here."""
+        return (*self.counters, *self.parts, *self.objects)
+
+
+def _fields() -> Fields:
+    root = Fields()
     for slot, counter in enumerate(COUNTERS):
         for *way, name in counter.paths:
-            fields: Any = root
+            fields = root
             for part in way:
-                fields = fields.setdefault(part, {})
-            fields[name] = slot
+                fields = fields.objects.setdefault(part, Fields((*fields.path, part)))
+            (fields.counters if slot < FIRST_PART else fields.parts)[name] = slot
     return root
 
 
-# The same, by name: the slot of a counter, or the fields of an object.
-FIELDS = _table()
+# The same by name, for each object of a usage.
+FIELDS = _fields()

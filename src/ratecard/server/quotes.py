@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 from anyio import to_thread
@@ -39,7 +40,7 @@ def quote_routes(routes: APIRouter, service: Service) -> None:
         source = await sources.of(prices, fields)
         quote = prices.quote_video(fields, source=source)
         # A clip whose ratio is matched has an effect, though its address by itself has none.
-        return quote._replace(ignored=tuple(n for n in quote.ignored if n != "video_url")) if source else quote
+        return replace(quote, ignored=tuple(n for n in quote.ignored if n != "video_url")) if source else quote
 
     async def priced_audio(served: Served, body: bytes) -> Quote:
         return served.book.quote_audio(body if len(body) < _LONG else await _read(body))

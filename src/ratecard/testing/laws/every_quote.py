@@ -1,5 +1,6 @@
 """Laws of every quote, whatever it is for."""
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -72,7 +73,7 @@ def extra_keys_and_order_change_nothing(case: Case, data: st.DataObject) -> None
     turned = dict(data.draw(st.permutations(list({**asked.request.body, **further}.items()))))
     for form in (turned, json_text(turned).encode()):
         again = case.ask(asked.request, form)
-        same = again.quote._replace(ignored=()) == asked.quote._replace(ignored=())
+        same = replace(again.quote, ignored=()) == replace(asked.quote, ignored=())
         expect(same, f"Asked as {json_text(turned)}, it is another quote", asked, again)
         known, listed = again.quote.ignored[: len(asked.quote.ignored)], again.quote.ignored
         expect((*known, *sorted(listed[len(known) :])) == ignored, f"Named as ignored: {', '.join(listed)}", again)

@@ -1,0 +1,77 @@
+"""What the package hands out are values of their own: not tuples, which equal any tuple and become bare lists."""
+
+import json
+import pickle
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError, astuple, fields, replace
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+import ratecard
+from ratecard import PriceBook, RateCard
+
+WHEN = datetime(2026, 10, 1, tzinfo=UTC)
+TOKENS = {"prompt_tokens": 5_500, "completion_tokens": 0, "prompt_tokens_details": {"cached_tokens": 5_000}}
+TEXT = {"type": "text", "model": "claude-opus-4-6", "usage": TOKENS}
+
+VALUES: dict[str, Callable[[PriceBook], Any]] = {
+    "quote": lambda prices: prices.rate(TEXT),
+    "line": lambda prices: prices.rate(TEXT).lines[0],
+    "entry": lambda prices: prices.rate(TEXT).ledger_entries(timestamp=WHEN, request_id="r")[0],
+    "details": lambda prices: prices.rate(TEXT).ledger_entries(timestamp=WHEN, request_id="r")[0].details,
+    "estimate": lambda prices: prices.estimate_text("claude-opus-4-6", prompt_tokens=9, max_completion_tokens=9),
+    "limit": lambda prices: prices.limits_for("image"),
+    "two limits": lambda prices: prices.limits_for("video"),
+    "block": lambda prices: ratecard.Block(WHEN, "Wait"),
+}
+
+
+def test_no_public_class_is_a_tuple() -> None:
+    public = [getattr(ratecard, name) for name in ratecard.__all__]
+    assert not [each for each in public if isinstance(each, type) and issubclass(each, tuple)]
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_a_value_equals_its_like_and_nothing_else(name: str, prices: PriceBook) -> None:
+    value, again = VALUES[name](prices), VALUES[name](prices)
+    parts = tuple(getattr(value, part.name) for part in fields(value))
+    assert value == again == replace(value) == pickle.loads(pickle.dumps(value))  # noqa: S301
+    assert hash(value) == hash(again)
+    assert value not in (parts, astuple(value))
+    with pytest.raises(TypeError, match="is not JSON serializable"):
+        json.dumps(value)
+    with pytest.raises(TypeError):
+        iter(value)
+
+
+@pytest.mark.parametrize("name", [name for name in VALUES if name not in ("quote", "line")])
+def test_a_value_refuses_an_assignment(name: str, prices: PriceBook) -> None:
+    value = VALUES[name](prices)
+    with pytest.raises(FrozenInstanceError):
+        setattr(value, fields(value)[0].name, None)
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_a_value_takes_no_name_that_it_does_not_have(name: str, prices: PriceBook) -> None:
+    with pytest.raises((AttributeError, TypeError)):
+        VALUES[name](prices).totl = Decimal(0)
+
+
+def test_a_price_book_cannot_be_changed_by_assignment(prices: PriceBook, card: RateCard) -> None:
+    for name, value in (("day", date(2020, 1, 1)), ("card", card), ("further", 1)):
+        with pytest.raises((FrozenInstanceError, TypeError)):
+            setattr(prices, name, value)
+
+
+def test_what_is_shown_says_what_it_is(card: RateCard) -> None:
+    prices = card.at(date(2026, 10, 1))
+    count = len(card.tables.models)
+    assert repr(card) == f"<RateCard {card.digest}, {count} models>"
+    assert repr(prices) == f"<PriceBook of 2026-10-01, {card!r}>"
+    video = prices.quote_video({"model": "ovi-image-to-video"})
+    assert repr(video) == f"<Quote ovi-image-to-video 0.22 USD, 1 line, effective {video.effective}>"
+    text = prices.rate(TEXT)
+    assert repr(text) == f"<Quote claude-opus-4-6 0.006 USD, 2 lines, effective {text.effective}>"
