@@ -166,6 +166,8 @@ def decimal(given: object) -> Decimal | None:
 
 def whole(given: object) -> int | None:
     """A JSON number as an integer (2.0 is 2); None for what is not one, or is beyond all bounds."""
+    if given.__class__ is int:
+        return given if -_BEYOND < given < _BEYOND else None
     number = decimal(given)
     if number is None or not number.is_finite() or number.adjusted() > 400 or places_of(number) > MAX_DECIMAL_PLACES:
         return None

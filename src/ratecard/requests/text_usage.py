@@ -37,6 +37,8 @@ def mapping_of(given: object) -> Mapping[Any, Any] | None:
 
 def count_messages(given: object, most: int = MOST_TOKENS) -> list[str]:
     """What is wrong with a count: its type, a fraction, a negative, or more than can be."""
+    if given.__class__ is int and 0 <= given <= most:
+        return []
     number = decimal(given)
     if number is None:
         return [wrong_type("number", given)]

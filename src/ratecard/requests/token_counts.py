@@ -117,8 +117,8 @@ def _gather(known: Fields, fields: Mapping[Any, Any], found: Found, odd: list[_O
         slot = counters.get(name)
         if slot is not None and given.__class__ is int and 0 <= given <= MOST_TOKENS and found[slot] is None:
             found[slot] = given
-        elif given.__class__ is dict and name in known.objects:
-            _gather(known.objects[name], given, found, odd)
+        elif given.__class__ is dict and (inside := known.objects.get(name)) is not None:
+            _gather(inside, given, found, odd)
         else:
             odd.append((known, name, given))
 
