@@ -101,7 +101,7 @@ def test_several_candidates_have_a_part_each_in_the_locale_of_the_reader(pages: 
         words = opened.find_element(By.TAG_NAME, "main").text
         assert "2 candidates compared with the current prices" in words
         headings = [each.text for each in opened.find_elements(By.TAG_NAME, "h2")]
-        assert {"dearer.yaml", "cheaper.yaml"} <= set(headings)
+        assert {"dearer text", "cheaper video"} <= set(headings)
         assert " $ (+" in words
         wide, seen = (
             opened.execute_script(f"return document.documentElement.{name}") for name in ("scrollWidth", "clientWidth")

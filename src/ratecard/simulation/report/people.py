@@ -109,7 +109,7 @@ def unpriced_table(report: Report) -> Table:
     """The rows that are in no figure, by reason."""
     rows = (
         (each.rows, each.type or NOTHING, each.reason, each.side, _example(each.examples[0]))
-        for each in report.simulation.unpriced
+        for each in report.without_price
     )
     columns = (Column("Rows", Kind.COUNT), Column("Type"), Column("Reason"), Column("Prices"), Column("For example"))
     return Table("Rows without a price", columns, tuple(rows))
