@@ -1,5 +1,6 @@
 """A small usage with awkward names, and what a report of it is made of."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,52 @@ why: a test
 changes:
   - scale: {type: video}
     factor: 0.5
+"""
+# Two days that a bridge leads between.
+PERIODS = ("2026-10-02", "2026-10-07")
+MIXED = """
+candidate: retire and add
+effective: 2026-10-04
+proposed_by: Pricing
+why: one model goes and another comes
+changes:
+  - scale: {model: claude-opus-4-6}
+    factor: 1.0137
+  - scale: {model: kling-o3-pro-text-to-video}
+    factor: 0.9
+  - retire: openai-gpt-54
+  - family: kling-o3
+    add:
+      model: no-such-model
+      name: No such model
+      type: video
+      mode: text-to-video
+      currency: USD
+      versions:
+        - effective: 2026-10-04
+          checked: 2026-10-01
+          source: decided
+          accepts: {duration: [5s], audio: always}
+          charges:
+            - charge: video
+              method: duration-rate
+              unit: video_second
+              rates:
+                - {rate: 0.0123456}
+          rounding: {places: 2, mode: half-up}
+          examples:
+            - {request: {duration: 5s}, total: 0.06}
+"""
+COSTS = """
+candidate: what we pay
+effective: 2026-09-01
+proposed_by: Finance
+why: contracts
+changes:
+  - scale: {type: video}
+    factor: 1.21
+  - scale: {type: text}
+    factor: 0.7377
 """
 _START = datetime(2026, 10, 1, 12, tzinfo=UTC)
 _SCHEMA = pyarrow.schema(
@@ -77,3 +124,12 @@ def simulated(folder: Path, **more: Any) -> Simulation:
     """The usage under the dearer candidate, by model, day and customer."""
     table, dearer, _ = files(folder)
     return ratecard.simulate(table, None, dearer, **more)
+
+
+def mixed(folder: Path, candidates: int = 1, by: Sequence[str] | None = None) -> Simulation:
+    """The usage with requests that are lost, new and below cost, under one candidate or two."""
+    table, dearer, _ = files(folder)
+    first, costs = folder / "mixed.yaml", folder / "costs.yaml"
+    first.write_text(MIXED, encoding="utf-8")
+    costs.write_text(COSTS, encoding="utf-8")
+    return ratecard.simulate(table, None, [first, dearer][:candidates], by=by, costs=costs)

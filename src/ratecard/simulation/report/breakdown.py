@@ -8,7 +8,7 @@ from ratecard.simulation.comparison import QUANTITY_NAMES
 from ratecard.simulation.report.apportion import apportion, apportion_rows
 from ratecard.simulation.report.report import CURRENT, Report, share_of_change
 from ratecard.simulation.report.table import Column, Kind, Table, Value
-from ratecard.simulation.row import EVEN, Row, joined
+from ratecard.simulation.row import Row, joined
 from ratecard.words.money import EXACT, total
 
 _HEADINGS = {"model": "Model", "day": "Day", "week": "Week of", "month": "Month", "customer": "Customer"}
@@ -127,7 +127,7 @@ def _table(
     columns.append(Column("Requests", Kind.COUNT))
     columns += [Column(names[number], Kind.QUANTITY) for number in used] if details else []
     columns += columns_of(report, candidates, named=exact)
-    apart = [side for side in candidates if report.simulation.total.beside(side) != EVEN]
+    apart = [side for side in candidates if report.simulation.total.beside(side).requests]
     for side in apart:
         words = (
             f"{report.names[side]}: {name}" if len(candidates) > 1 else name.capitalize() for name in ("lost", "new")

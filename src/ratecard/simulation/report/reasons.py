@@ -16,19 +16,24 @@ _KINDS = {"terms": "other quantity", "added": "new rate", "removed": "rate gone"
 _KINDS |= {LOST: "lost", NEW: "new", MOVED: "other model", BILLED: "not known"}
 
 
-def attribution_table(report: Report, candidate: int) -> Table:
-    """Every part of a candidate's difference, the greatest first; the parts add up to it."""
+def attribution_table(report: Report, candidate: int, *, exact: bool = False) -> Table:
+    """Every part of a candidate's difference, the greatest first; the parts add up to it.
+
+    With `exact`, for a workbook, the exact amounts.
+    """
     found = report.attribution(candidate)
+    amounts = [part.amount for part in found.parts] if exact else shown_parts(report, candidate)
+    difference = found.difference if exact else _difference(report, candidate)
     rows = (
         (part.model, part.label, part.old, part.new, _share(part), part.unit, amount, part.amount, lines_of(part))
-        for part, amount in zip(found.parts, shown_parts(report, candidate), strict=True)
+        for part, amount in zip(found.parts, amounts, strict=True)
     )
     columns = (
         *(Column("Model"), Column("Rate")),
         *_RATES,
         *(Column("Per"), Column("Adds", Kind.CHANGE), Column("Adds, exact", Kind.EXACT), Column("Lines")),
     )
-    whole: tuple[Value, ...] = ("Total", "", None, None, "", "", _difference(report, candidate), found.difference, "")
+    whole: tuple[Value, ...] = ("Total", "", None, None, "", "", difference, found.difference, "")
     return Table("Why", columns, tuple(rows), whole)
 
 

@@ -49,7 +49,7 @@ def _parts(report: Report, candidate: int) -> Iterator[str]:
     """The change of what both sides price, what is lost and what is new; nothing where both price the same requests."""
     figures, total = report.figures, report.simulation.total
     uneven = total.beside(candidate)
-    if not (uneven.lost_requests or uneven.new_requests):
+    if not uneven.requests:
         return
     prices, lost, new = report.parts(candidate)
     share = figures.percent(share_of_prices(total, candidate))

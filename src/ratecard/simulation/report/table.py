@@ -31,13 +31,14 @@ Value = str | int | Decimal | Fraction | None
 class Column(NamedTuple):
     """A heading, and what is below it.
 
-    `of` names the column that a change or a share is of: a change is the column before it less that one, and a share is
-    the column before it divided by that one.
+    `of` names the column that a change or a share is of: a change is `part` less that column, and a share is `part`
+    divided by it; `part` is the column before, unless it is named.
     """
 
     name: str
     kind: Kind = Kind.TEXT
     of: str = ""
+    part: str = ""
 
 
 class Table(NamedTuple):
