@@ -81,11 +81,12 @@ changes:
     factor: 0.7377
 """
 _START = datetime(2026, 10, 1, 12, tzinfo=UTC)
+_TOKENS = ("prompt_tokens", "completion_tokens", "cached_tokens")
 _SCHEMA = pyarrow.schema(
     [
         *((name, pyarrow.string()) for name in ("type", "model", "customer", "duration", "network", "method")),
         ("timestamp", pyarrow.timestamp("us", tz="UTC")),
-        *((name, pyarrow.int64()) for name in ("prompt_tokens", "completion_tokens", "cached_tokens")),
+        *((name, pyarrow.int64()) for name in _TOKENS),
     ]
 )
 
@@ -126,10 +127,24 @@ def simulated(folder: Path, **more: Any) -> Simulation:
     return ratecard.simulate(table, None, dearer, **more)
 
 
-def mixed(folder: Path, candidates: int = 1, by: Sequence[str] | None = None) -> Simulation:
-    """The usage with requests that are lost, new and below cost, under one candidate or two."""
+def mixed(folder: Path, candidates: int = 1, by: Sequence[str] | None = None, tokens: int = 1) -> Simulation:
+    """The usage with requests that are lost, new and below cost, under one candidate or more.
+
+    Each row has `tokens` times its tokens.
+    """
     table, dearer, _ = files(folder)
+    if tokens > 1:
+        rows = usage().to_pylist()
+        more = [
+            {key: value * tokens if key in _TOKENS and value else value for key, value in row.items()} for row in rows
+        ]
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(more, schema=_SCHEMA), table)
     first, costs = folder / "mixed.yaml", folder / "costs.yaml"
     first.write_text(MIXED, encoding="utf-8")
     costs.write_text(COSTS, encoding="utf-8")
-    return ratecard.simulate(table, None, [first, dearer][:candidates], by=by, costs=costs)
+    paths = [first, dearer]
+    for number in range(2, candidates):
+        paths.append(folder / f"{number}.yaml")
+        named = DEARER.replace("dearer text", f"{number}_{'a_long_name_' * 3}")
+        paths[-1].write_text(named.replace("1.2", f"1.{number}"), encoding="utf-8")
+    return ratecard.simulate(table, None, paths[:candidates], by=by, costs=costs)

@@ -1,6 +1,6 @@
 """Every amount of every sheet is the exact amount of the answer, as far as a spreadsheet holds digits: fifteen."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -55,10 +55,10 @@ def test_the_sums_of_all_sheets_agree(found: tuple[Report, Any]) -> None:
     for candidate in report.candidates:
         number = f" {candidate}" if len(report.candidates) > 1 else ""
         headings, rows = _table(book[f"Attribution{number}"])
-        parts = sum(_number(row[headings.index("Adds")].value) or 0 for row in rows[:-1])
+        parts = _sum(row[headings.index("Adds")] for row in rows[:-1])
         models, by_model = _table(book["By model"])
         change = f"{report.names[candidate]}: change" if number else "Change"
-        split = sum(_number(row[models.index(change)].value) or 0 for row in by_model[:-1])
+        split = _sum(row[models.index(change)] for row in by_model[:-1])
         assert abs(parts - split) < Decimal("1e-10")
         assert abs(parts - report.simulation.total.difference(candidate)) < Decimal("1e-10")
 
@@ -182,6 +182,10 @@ def _table(sheet: Any) -> tuple[list[str], list[Any]]:
     rows = list(sheet.iter_rows())
     top = next((at for at, row in enumerate(rows) if row[0].value == "Prices"), 0) if sheet.title == "Summary" else 0
     return [str(cell.value) for cell in rows[top]] if rows else [], rows[top + 1 :]
+
+
+def _sum(cells: Iterable[Any]) -> Decimal:
+    return sum((_number(cell.value) or Decimal(0) for cell in cells), Decimal(0))
 
 
 def _number(value: Any) -> Decimal | None:

@@ -14,13 +14,13 @@ from ratecard.words.money import EXACT, round_half_up, total
 PLAIN = "(plain)"
 
 
-def margin_table(report: Report, margin: Margin) -> Table:
-    """Cost by model under each side, and what is left, of the rows whose cost is known."""
-    places, sides = report.figures.places, range(len(report.names))
+def margin_table(report: Report, margin: Margin, sides: Sequence[int]) -> Table:
+    """Cost by model under some sides, and what is left, of the rows whose cost is known."""
+    places = report.figures.places
     columns = [Column("Model"), Column("Requests", Kind.COUNT), Column("Without cost", Kind.COUNT)]
-    for name in report.names:
-        columns += [Column(f"{name}: cost", Kind.MONEY), Column(f"{name}: margin", Kind.CHANGE)]
-        columns.append(Column(f"{name}: margin %", Kind.PERCENT))
+    for name in (report.names[side] for side in sides):
+        columns += [Column(f"{name}: cost", Kind.MONEY), Column(f"{name}: margin", Kind.MONEY)]
+        columns.append(Column(f"{name}: margin %", Kind.SHARE))
 
     def values(each: Cost, costs: Sequence[Decimal], left: Sequence[Decimal]) -> tuple[Value, ...]:
         parts = zip(costs, left, (share_left(each, side) for side in sides), strict=True)
@@ -32,7 +32,7 @@ def margin_table(report: Report, margin: Margin) -> Table:
     whole = margin.total._replace(model="Total")
     paid, rounded = (
         [round_half_up(amount, places) for amount in amounts]
-        for amounts in (whole.costs, [whole.margin(side) for side in sides])
+        for amounts in ([whole.costs[side] for side in sides], [whole.margin(side) for side in sides])
     )
     last = values(whole, paid, rounded)
     return Table("Margin by model", tuple(columns), tuple(values(*row) for row in rows), last)
@@ -49,8 +49,8 @@ def exact_margin_table(report: Report, margin: Margin) -> Table:
     for name in report.names:
         revenue, cost = f"{name}: revenue", f"{name}: cost"
         columns += [Column(revenue, Kind.MONEY), Column(cost, Kind.MONEY)]
-        columns.append(Column(f"{name}: margin", Kind.CHANGE, cost, revenue))
-        columns.append(Column(f"{name}: margin %", Kind.PERCENT, revenue))
+        columns.append(Column(f"{name}: margin", Kind.MONEY, cost, revenue))
+        columns.append(Column(f"{name}: margin %", Kind.SHARE, revenue))
 
     def values(each: Cost) -> tuple[Value, ...]:
         sides = range(len(report.names))

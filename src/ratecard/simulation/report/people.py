@@ -102,9 +102,10 @@ def uncommon_table(report: Report, candidate: int, *, exact: bool = False) -> Ta
         for (word, each), amount in zip(found, amounts, strict=True)
     )
     columns = (Column("What"), Column("Requests", Kind.COUNT), Column("Type"), Column("Model"), Column("Reason"))
+    tones = [Kind(word) for word, _ in found]
     requests, whole = sum(each.requests for _, each in found), EXACT.add(taken, added)
     total = ("Total", requests, "", "", "", whole) if found else None
-    return Table("Lost and new", (*columns, Column("Adds", Kind.CHANGE)), rows, total)
+    return Table("Lost and new", (*columns, Column("Adds", Kind.CHANGE)), rows, total, tones=tuple(tones))
 
 
 def _name(row: Row) -> str:

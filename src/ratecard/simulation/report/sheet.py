@@ -14,7 +14,7 @@ from xlsxwriter import Workbook
 from xlsxwriter.utility import xl_rowcol_to_cell
 
 from ratecard.simulation.report.figures import Figures
-from ratecard.simulation.report.table import Column, Kind, Table, Value, written
+from ratecard.simulation.report.table import CHANGES, Column, Kind, Table, Value, written
 from ratecard.words.money import plain, text
 
 # The rows of a sheet, without its headings and its total.
@@ -22,10 +22,10 @@ MOST_ROWS = 1_048_576 - 2
 _DIGITS = 15
 _LEAST_WIDTH, _MOST_WIDTH, _MEASURED = 8, 60, 1_000
 # The colours of the page.
-_RISE, _FALL = "#b4460f", "#1c62a8"
+_RISE, _FALL = "#1c62a8", "#b4460f"
 _NOT_IN_NAMES = str.maketrans("[]:*?/\\", "_______")
 _LONGEST_NAME = 31
-_SUMMED = (Kind.COUNT, Kind.QUANTITY, Kind.MONEY, Kind.CHANGE)
+_SUMMED = (Kind.COUNT, Kind.QUANTITY, Kind.MONEY, *CHANGES)
 _FIFTEEN = Context(prec=_DIGITS, rounding=ROUND_HALF_UP)
 
 
@@ -58,8 +58,9 @@ class Sheets:
         numbers = {
             Kind.COUNT: "#,##0",
             Kind.MONEY: money,
-            Kind.CHANGE: f"+{money};-{money};{money}",
+            **dict.fromkeys(CHANGES, f"+{money};-{money};{money}"),
             Kind.PERCENT: "+0.00%;-0.00%;0.00%",
+            Kind.SHARE: "0.00%",
             Kind.QUANTITY: "#,##0.######",
             Kind.RATE: "0.############",
             Kind.DAY: "yyyy-mm-dd",
@@ -143,11 +144,11 @@ class Sheets:
             if column.of and value is not None:
                 of, taken = places[column.of], places[column.part] if column.part else number - 1
                 base, part = (xl_rowcol_to_cell(row, place) for place in (of, taken))
-                if column.kind is Kind.CHANGE:
-                    sheet.write_formula(row, number, f"={part}-{base}", look, _cell_value(value))
-                else:
+                if column.kind in (Kind.PERCENT, Kind.SHARE):
                     shown = _share(values[taken], values[of])
                     sheet.write_formula(row, number, f'=IF({base}=0,"",{part}/{base})', look, shown)
+                else:
+                    sheet.write_formula(row, number, f"={part}-{base}", look, _cell_value(value))
             else:
                 self._write_value(sheet, row, number, value, column.kind, look)
 
