@@ -10,7 +10,7 @@ from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 
-PHONE, DESKTOP = 390, 1280
+PHONE, DESKTOP, WIDE = 390, 1280, 1400
 _ARGUMENTS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--lang=en-US")
 
 

@@ -1,5 +1,6 @@
 """A small usage with awkward names, and what a report of it is made of."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -33,12 +34,59 @@ changes:
   - scale: {type: video}
     factor: 0.5
 """
+# Two days that a bridge leads between.
+PERIODS = ("2026-10-02", "2026-10-07")
+MIXED = """
+candidate: retire and add
+effective: 2026-10-04
+proposed_by: Pricing
+why: one model goes and another comes
+changes:
+  - scale: {model: claude-opus-4-6}
+    factor: 1.0137
+  - scale: {model: kling-o3-pro-text-to-video}
+    factor: 0.9
+  - retire: openai-gpt-54
+  - family: kling-o3
+    add:
+      model: no-such-model
+      name: No such model
+      type: video
+      mode: text-to-video
+      currency: USD
+      versions:
+        - effective: 2026-10-04
+          checked: 2026-10-01
+          source: decided
+          accepts: {duration: [5s], audio: always}
+          charges:
+            - charge: video
+              method: duration-rate
+              unit: video_second
+              rates:
+                - {rate: 0.0123456}
+          rounding: {places: 2, mode: half-up}
+          examples:
+            - {request: {duration: 5s}, total: 0.06}
+"""
+COSTS = """
+candidate: what we pay
+effective: 2026-09-01
+proposed_by: Finance
+why: contracts
+changes:
+  - scale: {type: video}
+    factor: 1.21
+  - scale: {type: text}
+    factor: 0.7377
+"""
 _START = datetime(2026, 10, 1, 12, tzinfo=UTC)
+_TOKENS = ("prompt_tokens", "completion_tokens", "cached_tokens")
 _SCHEMA = pyarrow.schema(
     [
         *((name, pyarrow.string()) for name in ("type", "model", "customer", "duration", "network", "method")),
         ("timestamp", pyarrow.timestamp("us", tz="UTC")),
-        *((name, pyarrow.int64()) for name in ("prompt_tokens", "completion_tokens", "cached_tokens")),
+        *((name, pyarrow.int64()) for name in _TOKENS),
     ]
 )
 
@@ -77,3 +125,26 @@ def simulated(folder: Path, **more: Any) -> Simulation:
     """The usage under the dearer candidate, by model, day and customer."""
     table, dearer, _ = files(folder)
     return ratecard.simulate(table, None, dearer, **more)
+
+
+def mixed(folder: Path, candidates: int = 1, by: Sequence[str] | None = None, tokens: int = 1) -> Simulation:
+    """The usage with requests that are lost, new and below cost, under one candidate or more.
+
+    Each row has `tokens` times its tokens.
+    """
+    table, dearer, _ = files(folder)
+    if tokens > 1:
+        rows = usage().to_pylist()
+        more = [
+            {key: value * tokens if key in _TOKENS and value else value for key, value in row.items()} for row in rows
+        ]
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(more, schema=_SCHEMA), table)
+    first, costs = folder / "mixed.yaml", folder / "costs.yaml"
+    first.write_text(MIXED, encoding="utf-8")
+    costs.write_text(COSTS, encoding="utf-8")
+    paths = [first, dearer]
+    for number in range(2, candidates):
+        paths.append(folder / f"{number}.yaml")
+        named = DEARER.replace("dearer text", f"{number}_{'a_long_name_' * 3}")
+        paths[-1].write_text(named.replace("1.2", f"1.{number}"), encoding="utf-8")
+    return ratecard.simulate(table, None, paths[:candidates], by=by, costs=costs)

@@ -78,8 +78,8 @@ def test_a_fall_is_a_change_too_and_no_rise(paths: tuple[str, str], tmp_path: Pa
 def test_each_candidate_has_the_limits(paths: tuple[str, str], tmp_path: Path) -> None:
     done = run(paths[0], "--candidate", paths[1], "--candidate", str(tmp_path / "cheaper.yaml"), "--max-rise", "1%")
     assert done.exit_code == 1
-    assert "under dearer.yaml" in done.stderr
-    assert "under cheaper.yaml" not in done.stderr
+    assert "under dearer text" in done.stderr
+    assert "under cheaper video" not in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -55,21 +55,21 @@ def simulation(tmp_path: Path) -> Iterator[Simulation]:
 
 def test_every_answer_is_a_table_of_named_columns_and_decimals(simulation: Simulation) -> None:
     groups = simulation.to_arrow("groups")
-    assert groups.column_names[:5] == ["model", "day", "customer", "current", "dearer.yaml"]
+    assert groups.column_names[:5] == ["model", "day", "customer", "current", "dearer text"]
     found: dict[Any, Any] = {(row["model"], row["day"], row["customer"]): row for row in groups.to_pylist()}
     assert len(found) == len(simulation.groups)
     for group in simulation.groups:
         row = found[group.key]
-        assert (row["current"], row["dearer.yaml"], row["requests"]) == (*group.amounts, group.requests)
+        assert (row["current"], row["dearer text"], row["requests"]) == (*group.amounts, group.requests)
         assert [Decimal(row[name]) for name in QUANTITY_NAMES] == list(group.quantities)
     parts = simulation.to_arrow("attribution")
     assert sum(parts["amount"].to_pylist()) == simulation.total.difference()
-    assert set(parts["candidate"].to_pylist()) == {"dearer.yaml"}
+    assert set(parts["candidate"].to_pylist()) == {"dearer text"}
     customers = simulation.to_arrow("customers")
-    assert customers.column_names == ["customer", "current", "dearer.yaml", "requests", *_changes("dearer.yaml")]
-    assert sum(customers["dearer.yaml change"].to_pylist()) == simulation.total.difference()
+    assert customers.column_names == ["customer", "current", "dearer text", "requests", *_changes("dearer text")]
+    assert sum(customers["dearer text change"].to_pylist()) == simulation.total.difference()
     margin = simulation.to_arrow("margin")
-    assert sum(margin["dearer.yaml revenue"].to_pylist()) == simulation.margin().total.revenues[1]
+    assert sum(margin["dearer text revenue"].to_pylist()) == simulation.margin().total.revenues[1]
     unpriced = simulation.to_arrow("unpriced")
     assert sum(unpriced["rows"].to_pylist()) == simulation.rows - simulation.priced
     for answer in ANSWERS:

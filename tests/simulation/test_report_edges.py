@@ -41,7 +41,7 @@ def test_rises_and_falls_that_cancel_out_are_said_so(tmp_path: Path) -> None:
     songs = pyarrow.table({"type": ["music", "music"], "model": ["stable-audio-25", "lyria-3-pro"]})
     with ratecard.simulate(songs, "2026-10-01", swapped, by=["model"]) as simulation:
         assert simulation.total.difference() == Decimal(0)
-        words = "Revenue stays at $0.290000 under swapped.yaml: rises and falls cancel out."
+        words = "Revenue stays at $0.290000 under swapped: rises and falls cancel out."
         assert answer(Report(simulation), 1) == words
 
 

@@ -51,12 +51,12 @@ def test_csv_has_every_group_with_all_digits(simulation: Simulation, written: Pa
     for row, group in zip(sorted(rows, key=_key_of), sorted(simulation.groups, key=_sortable), strict=True):
         assert row["requests"] == str(group.requests)
         assert [Decimal(row[name]) for name in QUANTITY_NAMES] == list(group.quantities)
-        assert [Decimal(row[name]) for name in ("current", "dearer.yaml")] == list(group.amounts)
-        assert Decimal(row["dearer.yaml difference"]) == group.difference()
-        assert f"{Decimal(row['dearer.yaml percent'] or 0):+}%" == (group.percent() or "+0%").replace(
+        assert [Decimal(row[name]) for name in ("current", "dearer text")] == list(group.amounts)
+        assert Decimal(row["dearer text difference"]) == group.difference()
+        assert f"{Decimal(row['dearer text percent'] or 0):+}%" == (group.percent() or "+0%").replace(
             "-0%", "+0%"
         ).replace("<", "")
-        assert "E" not in "".join(row[name] for name in ("current", "dearer.yaml", "dearer.yaml difference"))
+        assert "E" not in "".join(row[name] for name in ("current", "dearer text", "dearer text difference"))
 
 
 def test_csv_runs_nothing_in_a_spreadsheet(written: Path) -> None:
@@ -74,8 +74,8 @@ def test_parquet_has_decimals_and_names_as_they_are(simulation: Simulation, writ
             tuple(row[key] for key in simulation.by),
             row["requests"],
             row["current"],
-            row["dearer.yaml"],
-            row["dearer.yaml difference"],
+            row["dearer text"],
+            row["dearer text difference"],
         )
         for row in table.to_pylist()
     }
@@ -87,9 +87,9 @@ def test_json_has_the_whole_result(simulation: Simulation, written: Path) -> Non
     assert (found["rows"], found["priced"]) == (240, 234)
     assert [each["rows"] for each in found["unpriced"]] == [6]
     assert found["command"] == "ratecard simulate usage.parquet"
-    assert [Decimal(found["total"][name]) for name in ("current", "dearer.yaml")] == list(simulation.total.amounts)
+    assert [Decimal(found["total"][name]) for name in ("current", "dearer text")] == list(simulation.total.amounts)
     assert [side["digest"] for side in found["sides"]] == [side.card.digest for side in simulation.sides]
-    parts = [Decimal(part["amount"]) for part in found["attribution"]["dearer.yaml"]]
+    parts = [Decimal(part["amount"]) for part in found["attribution"]["dearer text"]]
     assert sum(parts) == simulation.total.difference()
     assert {(row["model"], row["day"], row["customer"], Decimal(row["current"])) for row in found["groups"]} == {
         (*row.key, row.amounts[0]) for row in simulation.groups
@@ -139,7 +139,7 @@ def test_groups_are_a_table_whose_pivot_is_the_sheet_by_model(simulation: Simula
     assert book["Groups"].tables["Groups"].ref == f"A1:Q{len(simulation.groups) + 1}"
     for key in ("Model", "Day", "Customer"):
         single = book[f"By {key.lower()}"]
-        for heading in ("Current", "dearer.yaml"):
+        for heading in ("Current", "dearer text"):
             pivot: dict[Any, Decimal] = {}
             for name, amount in _columns(book["Groups"], key, heading):
                 pivot[name] = pivot.get(name, Decimal(0)) + _number(amount)
@@ -154,7 +154,7 @@ def test_the_summary_and_the_charts_refer_to_the_sheets(simulation: Simulation, 
     total = book["By model"].max_row
     column = {name: cell.column_letter for cell in book["By model"][1] for name in [cell.value]}
     assert [row[2] for row in cells[top + 1 :]] == [
-        f"='By model'!${column[name]}${total}" for name in ("Current", "dearer.yaml")
+        f"='By model'!${column[name]}${total}" for name in ("Current", "dearer text")
     ]
     assert cells[top + 2][3:5] == [f"=C{top + 3}-C{top + 2}", f'=IF(C{top + 2}=0,"",D{top + 3}/C{top + 2})']
     values = openpyxl.load_workbook(written / "report.xlsx", data_only=True)["Summary"]
@@ -173,7 +173,7 @@ def test_the_sheets_have_dates_formats_and_every_digit_as_text(simulation: Simul
     groups, columns = book["Groups"], [cell.value for cell in book["Groups"][1]]
     assert isinstance(groups.cell(2, columns.index("Day") + 1).value, datetime)
     assert "#,##0.00" in groups.cell(2, columns.index("Current") + 1).number_format
-    exact = [columns.index(name) + 1 for name in ("Current, exact", "dearer.yaml, exact")]
+    exact = [columns.index(name) + 1 for name in ("Current, exact", "dearer text, exact")]
     for number, row in enumerate(simulation.groups, 2):
         assert [Decimal(str(groups.cell(number, place).value)) for place in exact] == list(row.amounts)
         assert groups.cell(number, columns.index("Day") + 1).value.date() == date.fromisoformat(row.key[1] or "")

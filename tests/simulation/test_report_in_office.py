@@ -11,9 +11,9 @@ import openpyxl
 import pytest
 
 from ratecard.simulation.report.output import write
-from ratecard.simulation.report.report import Report
+from ratecard.simulation.report.report import Question, Report
 from ratecard.simulation.result import Simulation
-from reports import simulated
+from reports import PERIODS, mixed
 
 OFFICE = shutil.which("soffice") or shutil.which("libreoffice")
 pytestmark = pytest.mark.skipif(OFFICE is None, reason="there is no LibreOffice here: soffice is not on the path")
@@ -29,7 +29,7 @@ ALWAYS = """<?xml version="1.0" encoding="UTF-8"?>
 
 @pytest.fixture(scope="module")
 def simulation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Simulation]:
-    with simulated(tmp_path_factory.mktemp("usage"), costs="2026-10-01") as found:
+    with mixed(tmp_path_factory.mktemp("usage"), candidates=2) as found:
         yield found
 
 
@@ -38,7 +38,7 @@ def books(simulation: Simulation, tmp_path_factory: pytest.TempPathFactory) -> t
     """The formulas, the values as they were written, and as LibreOffice computes them from wrong ones."""
     folder = tmp_path_factory.mktemp("office")
     path = folder / "report.xlsx"
-    write(Report(simulation), [path])
+    write(Report(simulation, Question(bridge=PERIODS)), [path])
     formulas = openpyxl.load_workbook(path)
     return formulas, openpyxl.load_workbook(path, data_only=True), computed(formulas, folder)
 

@@ -59,9 +59,7 @@ def test_the_best_seller_that_is_retired_is_lost(retired: Simulation) -> None:
     assert retired.total.both() == (WITHOUT_CLIPS, WITHOUT_CLIPS + rise)
     assert (retired.rows, retired.priced, retired.total.both_requests()) == (5, 4, 2)
     said = answer(Report(retired), 1)
-    assert said.startswith(
-        "Revenue falls by $1.54 (-99.36%), from $1.55 to $0.01, under candidate.yaml: $0.00 (+9.99%)"
-    )
+    assert said.startswith("Revenue falls by $1.54 (-99.36%), from $1.55 to $0.01, under test: $0.00 (+9.99%)")
     assert said.endswith(
         "by prices on the requests that both offer, -$1.54 lost with 2 requests that it does not offer."
     )
@@ -236,19 +234,19 @@ def test_cost_and_margin_are_in_every_export(retired: Simulation, tmp_path: Path
     table = pyarrow.parquet.read_table(tmp_path / "report.parquet").to_pylist()
     document = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
     for listed in (rows, table, document["groups"]):
-        for side, name in enumerate(("current", "candidate.yaml")):
+        for side, name in enumerate(("current", "test")):
             assert sum(Decimal(each[f"{name} cost"]) for each in listed) == whole.costs[side]
             assert sum(Decimal(each[f"{name} margin"]) for each in listed) == whole.margin(side)
-        assert sum(Decimal(each["candidate.yaml lost"]) for each in listed) == CLIPS
-        assert sum(Decimal(each["candidate.yaml new"]) for each in listed) == 0
+        assert sum(Decimal(each["test lost"]) for each in listed) == CLIPS
+        assert sum(Decimal(each["test new"]) for each in listed) == 0
         assert sum(int(each["requests_without_cost"]) for each in listed) == 0
-    assert Decimal(document["total"]["candidate.yaml lost"]) == CLIPS
-    assert [Decimal(each["amount"]) for each in document["lost"]["candidate.yaml"]] == [CLIPS]
-    assert Decimal(document["margin"]["total"]["candidate.yaml"]["cost"]) == whole.costs[1]
+    assert Decimal(document["total"]["test lost"]) == CLIPS
+    assert [Decimal(each["amount"]) for each in document["lost"]["test"]] == [CLIPS]
+    assert Decimal(document["margin"]["total"]["test"]["cost"]) == whole.costs[1]
     groups = openpyxl.load_workbook(tmp_path / "report.xlsx", data_only=True)["Groups"]
     heading = [cell.value for cell in groups[1]]
     last = {name: cell.value for name, cell in zip(heading, groups[groups.max_row], strict=True)}
-    assert Decimal(str(last["candidate.yaml: cost"])) == whole.costs[1]
+    assert Decimal(str(last["test: cost"])) == whole.costs[1]
     assert Decimal(str(last["Current: margin"])) == whole.margin(0)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "Margin by model" in page and "What only one side offers" in page
@@ -278,9 +276,11 @@ def test_one_without_effect_beside_another(tmp_path: Path) -> None:
         simulate(table_of(ROWS), None, idle)
     with simulate(table_of(ROWS), None, [dearer, idle]) as found:
         assert found.idle[0] == ""
-        assert answer(Report(found), 2).startswith("No change under candidate.yaml: the usage has none of the models")
+        assert answer(Report(found), 2).startswith(
+            "No change under test (candidate.yaml): the usage has none of the models"
+        )
         [_, _, last] = sides_table(Report(found)).rows
-        assert str(last[0]).startswith("candidate.yaml (no change: the usage has none of the models")
+        assert str(last[0]).startswith("test (candidate.yaml) (no change: the usage has none of the models")
 
 
 def test_successors_and_other_models(tmp_path: Path) -> None:

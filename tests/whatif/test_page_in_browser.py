@@ -15,7 +15,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from served import Served, choose, field, press, served, started, text_of, tiles, wait, write
 
-from browsers import DESKTOP, PHONE, browser, complaints_of
+from browsers import DESKTOP, PHONE, WIDE, browser, complaints_of
 from ratecard.card import load_rate_card
 from ratecard.load.candidate_file import load_candidate
 from ratecard.simulation.report.report import Report
@@ -230,17 +230,23 @@ def test_where_the_money_is_stands_there_before_the_first_change(page: Chrome) -
     assert not page.find_element(By.CSS_SELECTOR, ".largest").is_displayed()
 
 
-@pytest.mark.parametrize("width", [DESKTOP, PHONE])
+@pytest.mark.parametrize("width", [WIDE, DESKTOP, PHONE])
 def test_it_fits_the_window_and_asks_nobody_else(width: int, running: Served) -> None:
     with browser(width, dark=width == PHONE) as page:
         page.get(running.url)
         wait(lambda: text_of(page, "h1"))
         choose(page, "Which", "kling-o3")
         wait(lambda: "Difference" in tiles(page) and page.find_elements(By.CSS_SELECTOR, ".by-model .bars path"))
+        page.find_element(By.CSS_SELECTOR, ".q-expansion-item .q-item").click()
+        wait(lambda: page.find_element(By.CSS_SELECTOR, ".unpriced td").is_displayed())
         wide, seen = (
             page.execute_script(f"return document.documentElement.{name}") for name in ("scrollWidth", "clientWidth")
         )
         assert wide == seen
+        tables = page.find_elements(By.CSS_SELECTOR, "section table, .unpriced table")
+        assert len(tables) >= 3
+        cut = "return arguments[0].parentNode.scrollWidth > arguments[0].parentNode.clientWidth"
+        assert not [each.text for each in tables if each.is_displayed() and page.execute_script(cut, each)]
         assert hosts(page) == {urlsplit(running.url).netloc}
         assert complaints_of(page) == []
 

@@ -97,7 +97,7 @@ def _margin(report: Report) -> pyarrow.Table:
 
 def _unpriced(report: Report) -> pyarrow.Table:
     """Rows without a price, by side and reason, with examples as the usage has them."""
-    rows = report.simulation.unpriced
+    rows = report.without_price
     columns = _records(rows, Unpriced)
     columns["examples"] = [
         [[(name, str(value)) for name, value in example.items()] for example in row.examples] for row in rows

@@ -67,5 +67,5 @@ def _bar(change: Decimal, most: Decimal) -> str:
     if not change:
         return ""
     width = max(1, round(_WIDTH * Fraction(change.copy_abs()) / Fraction(most)))
-    colour = "#b4460f" if change > 0 else "#1c62a8"
+    colour = "#1c62a8" if change > 0 else "#b4460f"
     return f'<div style="width: {width}px; height: .8em; background: {colour}"></div>'

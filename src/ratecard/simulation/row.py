@@ -23,6 +23,11 @@ class Uneven(NamedTuple):
     new: Decimal = _ZERO
     neither: int = 0
 
+    @property
+    def requests(self) -> int:
+        """The requests that only one of the two sides prices."""
+        return self.lost_requests + self.new_requests
+
 
 EVEN = Uneven()
 

@@ -22,12 +22,12 @@ from ratecard.simulation.report.periods import bridge_table
 from ratecard.simulation.report.reasons import attribution_table, untouched_table
 from ratecard.simulation.report.report import Report, share_of_change
 from ratecard.simulation.report.sentences import answer, further, proposals, reached, scope
-from ratecard.simulation.report.table import Kind, Table, written
+from ratecard.simulation.report.table import CHANGES, Kind, Table, written
 from ratecard.simulation.report.tornado_page import headline, tornado_table
 from ratecard.simulation.tornado import Swing
 
 _REASONS, _MODELS, _PARTS, _CUSTOMERS, _CELLS, _BEYOND = 10, 10, 10, 5, 5, 20
-_NUMBERS = {Kind.COUNT, Kind.MONEY, Kind.CHANGE, Kind.PERCENT, Kind.RATE}
+_NUMBERS = {Kind.COUNT, Kind.MONEY, Kind.PERCENT, Kind.SHARE, Kind.RATE, *CHANGES}
 
 
 def show(report: Report) -> None:

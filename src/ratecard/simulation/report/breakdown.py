@@ -8,7 +8,7 @@ from ratecard.simulation.comparison import QUANTITY_NAMES
 from ratecard.simulation.report.apportion import apportion, apportion_rows
 from ratecard.simulation.report.report import CURRENT, Report, share_of_change
 from ratecard.simulation.report.table import Column, Kind, Table, Value
-from ratecard.simulation.row import EVEN, Row, joined
+from ratecard.simulation.row import Row, joined
 from ratecard.words.money import EXACT, total
 
 _HEADINGS = {"model": "Model", "day": "Day", "week": "Week of", "month": "Month", "customer": "Customer"}
@@ -16,6 +16,8 @@ _DAYS = ("day", "week")
 # What a key is called that the usage leaves empty.
 NOTHING = "(none)"
 TOTAL, OTHERS = "Total", "All others"
+# How many columns of changes fit on a page beside a name, requests and the current amount.
+_MOST_CHANGES = 8
 
 
 def heading(key: str) -> str:
@@ -30,15 +32,23 @@ def breakdown(report: Report, *keys: str, exact: bool = False) -> Table:
     """
     rows = report.simulation.table(*keys)
     amounts = [row.amounts for row in rows] if exact else shown(report, rows)
-    return _table(report, keys, rows, amounts, report.candidates, exact=exact, details=exact)
+    several = len(report.candidates) > 1
+    return _table(report, keys, rows, amounts, report.candidates, exact=exact, several=several, details=exact)
 
 
-def changes_alone(table: Table, report: Report) -> Table:
-    """Of several candidates the changes, without the amount under each: so the columns stay few enough to read."""
-    if len(report.candidates) < 2:
-        return table
-    amounts = {report.names[candidate] for candidate in report.candidates}
-    return table.columns_named(*(each.name for each in table.columns if each.name not in amounts))
+def narrow(report: Report, key: str) -> Iterator[tuple[Sequence[int], Table]]:
+    """The same in tables that fit on a page: of several candidates what each changes, a few of them in each table."""
+    if len(report.candidates) == 1:
+        yield report.candidates, breakdown(report, key)
+        return
+    rows = report.simulation.table(key)
+    amounts = shown(report, rows)
+    most = _MOST_CHANGES // (4 if report.uneven else 2)
+    for first in range(1, len(report.names), most):
+        chosen = report.candidates[first - 1 : first - 1 + most]
+        table = _table(report, (key,), rows, amounts, chosen, exact=False, several=True)
+        names = {report.names[candidate] for candidate in chosen}
+        yield chosen, table.columns_named(*(each.name for each in table.columns if each.name not in names))
 
 
 def changing_most(report: Report, key: str, most: int, candidate: int, *, exact: bool = False) -> Table:
@@ -55,9 +65,11 @@ def changing_most(report: Report, key: str, most: int, candidate: int, *, exact:
     return _table(report, (key,), kept, kept_amounts, [candidate], exact=exact)
 
 
-def changes_of(table: Table) -> list[Decimal]:
-    """The changes in a table of one candidate."""
-    place = next(number for number, column in enumerate(table.columns) if column.kind is Kind.CHANGE)
+def changes_of(table: Table, kind: Kind = Kind.CHANGE) -> list[Decimal]:
+    """The changes in a table of one candidate, or what is lost or new; nothing where that is not a column."""
+    place = next((number for number, column in enumerate(table.columns) if column.kind is kind), None)
+    if place is None:
+        return []
     return [value for row in table.rows if isinstance(value := row[place], Decimal)]
 
 
@@ -78,9 +90,8 @@ def sides_table(report: Report, *, exact: bool = False) -> Table:
         rows.append((named, label, amounts[candidate], change, share_of_change(whole, candidate)))
     columns = [Column("Revenue", Kind.MONEY), Column("Change", Kind.CHANGE), Column("%", Kind.PERCENT)]
     if report.uneven:
-        names = ("By prices", "Lost", "New")
-        columns += [Column(name, Kind.CHANGE) for name in names]
-        parts = [(None,) * len(names), *(report.parts(side, exact=exact) for side in report.candidates)]
+        columns += [Column("By prices", Kind.CHANGE), Column("Lost", Kind.LOST), Column("New", Kind.NEW)]
+        parts = [(None,) * 3, *(report.parts(side, exact=exact) for side in report.candidates)]
         rows = [(*row, *each) for row, each in zip(rows, parts, strict=True)]
     return Table("Revenue under each", (Column("Prices"), Column("Of"), *columns), tuple(rows))
 
@@ -90,13 +101,14 @@ def shown(report: Report, rows: Sequence[Row]) -> tuple[tuple[Decimal, ...], ...
     return apportion_rows([row.amounts for row in rows], report.simulation.total.amounts, report.figures.places)
 
 
-def columns_of(report: Report, candidates: Sequence[int], *, named: bool = False) -> Iterator[Column]:
+def columns_of(
+    report: Report, candidates: Sequence[int], *, named: bool = False, several: bool = False
+) -> Iterator[Column]:
     """The columns of the amounts: the current one; of each candidate, itself, its change and the same in percent.
 
-    Several candidates have their names in the headings; a single one where that is asked for.
+    With `several`, the headings of changes have the candidates' names; with `named`, the amount of a single one.
     """
     yield Column(CURRENT, Kind.MONEY)
-    several = len(candidates) > 1
     for candidate in candidates:
         name = report.names[candidate]
         yield Column(name if several or named else "Candidate", Kind.MONEY)
@@ -119,6 +131,7 @@ def _table(
     candidates: Sequence[int],
     *,
     exact: bool,
+    several: bool = False,
     details: bool = False,
 ) -> Table:
     used = [number for number in range(len(QUANTITY_NAMES)) if report.simulation.total.quantities[number]]
@@ -126,13 +139,11 @@ def _table(
     columns = [Column(heading(key), Kind.DAY if key in _DAYS else Kind.TEXT) for key in keys]
     columns.append(Column("Requests", Kind.COUNT))
     columns += [Column(names[number], Kind.QUANTITY) for number in used] if details else []
-    columns += columns_of(report, candidates, named=exact)
-    apart = [side for side in candidates if report.simulation.total.beside(side) != EVEN]
+    columns += columns_of(report, candidates, named=exact, several=several)
+    apart = [side for side in candidates if report.simulation.total.beside(side).requests]
     for side in apart:
-        words = (
-            f"{report.names[side]}: {name}" if len(candidates) > 1 else name.capitalize() for name in ("lost", "new")
-        )
-        columns += [Column(word, Kind.CHANGE) for word in words]
+        for kind in (Kind.LOST, Kind.NEW):
+            columns.append(Column(f"{report.names[side]}: {kind.value}" if several else kind.value.capitalize(), kind))
     columns += [Column(f"{name}, exact", Kind.EXACT) for name in report.names] if details else []
     margins = report.simulation.costs_by(*keys) if details and report.margin else {}
     if margins:

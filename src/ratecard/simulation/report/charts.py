@@ -13,10 +13,12 @@ from ratecard.simulation.report.breakdown import changes_of, changing_most, show
 from ratecard.simulation.report.figures import Figures
 from ratecard.simulation.report.reasons import greatest_parts
 from ratecard.simulation.report.report import Report
-from ratecard.words.money import EXACT, from_fraction, text
+from ratecard.simulation.report.table import Kind
+from ratecard.words.money import EXACT, from_fraction, text, total
 
 _MODELS, _PARTS = 15, 8
-_INK, _QUIET, _RISE, _FALL = "var(--ink)", "var(--quiet)", "var(--rise)", "var(--fall)"
+_QUIET, _RISE, _FALL, _LOST, _NEW = "var(--quiet)", "var(--rise)", "var(--fall)", "var(--lost)", "var(--new)"
+_TONES = {Kind.LOST: _LOST, Kind.NEW: _NEW}
 _LINES = ("var(--line)", "var(--second)", "var(--third)", "var(--fourth)")
 # In pixels; what a label may have in a line leaves room for the bars on a phone.
 _LINE, _ROW, _MARGIN = 15, 14, 70
@@ -58,10 +60,30 @@ def revenue_by_period(report: Report, period: str) -> Chart:
 
 
 def change_by_model(report: Report, candidate: int) -> Chart:
-    """A bar for each model that changes most."""
+    """A bar for each model that changes most; what is lost and what is new have parts of it in their own colours."""
     table = changing_most(report, "model", _MODELS, candidate)
-    bars = list(zip([str(row[0]) for row in table.rows], changes_of(table), strict=True))
-    return bar_chart(report, "Change by model", "The models that change most.", bars, _colours(changes_of(table)))
+    names, whole = [str(row[0]) for row in table.rows], changes_of(table)
+    apart = {kind: changes_of(table, kind) for kind in _TONES}
+    apart = {kind: amounts for kind, amounts in apart.items() if any(amounts)}
+    prices = [EXACT.subtract(amount, total(list(rest))) for amount, *rest in zip(whole, *apart.values(), strict=True)]
+    chart = bar_chart(report, "Change by model", "", list(zip(names, prices, strict=True)), _colours(prices))
+    words = {"name": "by prices", "textposition": "auto", "textangle": 0, "cliponaxis": False}
+    data = [chart.data[0] | words | _points(report, "x", prices, signed=range(len(prices)), labelled=True)]
+    for kind, amounts in apart.items():
+        own = {"name": kind.value, "marker": {"color": _TONES[kind]}}
+        data.append(data[0] | own | _points(report, "x", amounts, signed=range(len(amounts)), labelled=True))
+    also = ", ".join(kind.value for kind in apart)
+    note = "The models that change most" + (f": by prices, {also}." if also else ".")
+    ends = [_ends(list(map(Fraction, each))) for each in zip(prices, *apart.values(), strict=True)]
+    least, most = min(low for low, _ in ends), max(high for _, high in ends)
+    pad = (most - least) / _PAD
+    axis = chart.layout["xaxis"] | {"range": [text(from_fraction(end, _PLACES)) for end in (least - pad, most + pad)]}
+    layout = chart.layout | {
+        "barmode": "relative",
+        "showlegend": False,
+        "xaxis": axis if pad else chart.layout["xaxis"],
+    }
+    return chart._replace(note=note, data=data, layout=layout)
 
 
 def bar_chart(
@@ -97,22 +119,35 @@ def waterfall(report: Report, candidate: int) -> Chart:
     """From the current total by the rates that changed to that of the candidate."""
     before, after = report.rounded(0), report.rounded(candidate)
     parts = greatest_parts(report, candidate, _PARTS)
-    changes = [amount for _, amount in parts]
-    names = [report.names[0], *(name for name, _ in parts), report.names[candidate]]
-    steps = {
-        "type": "waterfall",
-        "orientation": "h",
-        "measure": ["absolute", *["relative"] * len(parts), "total"],
-        "y": _labels(names),
-        "increasing": {"marker": {"color": _RISE}},
-        "decreasing": {"marker": {"color": _FALL}},
-        "totals": {"marker": {"color": _QUIET}},
-        "connector": {"line": {"color": "var(--edge)"}},
-    } | _points(report, "x", [before, *changes, after], signed=range(1, len(parts) + 1))
+    changes = [amount for _, amount, _ in parts]
+    names = [report.names[0], *(name for name, _, _ in parts), report.names[candidate]]
+    colours = [_TONES.get(tone, colour) for (_, _, tone), colour in zip(parts, _colours(changes), strict=True)]
     low, high, cut = _span(before, changes)
-    layout = {"xaxis": _money_axis(report.figures) | {"range": [text(low), text(high)]}, "yaxis": _label_axis()}
+    levels = list(accumulate(changes, EXACT.add, initial=before))
+    # Where each bar begins: the whole amounts at the left edge, a change where the one before it ends.
+    steps = {
+        "type": "bar",
+        "orientation": "h",
+        "y": _labels(names),
+        "base": [text(low), *map(text, levels[:-1]), text(low)],
+        "marker": {"color": [_QUIET, *colours, _QUIET]},
+        "textposition": "auto",
+        "textangle": 0,
+        "cliponaxis": False,
+    } | _points(report, "x", [before, *changes, after], signed=range(1, len(parts) + 1), labelled=True)
+    steps["x"] = list(map(text, [EXACT.subtract(before, low), *changes, EXACT.subtract(after, low)]))
+    layout = {
+        "xaxis": _money_axis(report.figures) | {"range": [text(low), text(high)]},
+        "yaxis": _label_axis(),
+    }
     note = "The greatest parts of the change, by rate." + (" The axis does not begin at zero." if cut else "")
     return Chart("Why revenue changes", note, _height(names), [steps], layout)
+
+
+def _ends(parts: Sequence[Fraction]) -> tuple[Fraction, Fraction]:
+    """Where a bar of several parts begins and ends: those below zero to the left, the others to the right."""
+    zero = Fraction(0)
+    return sum((min(part, zero) for part in parts), zero), sum((max(part, zero) for part in parts), zero)
 
 
 def _span(before: Decimal, changes: Sequence[Decimal]) -> tuple[Decimal, Decimal, bool]:
@@ -125,13 +160,17 @@ def _span(before: Decimal, changes: Sequence[Decimal]) -> tuple[Decimal, Decimal
     return from_fraction(low, _PLACES), from_fraction(most + pad, _PLACES), cut
 
 
-def _points(report: Report, axis: str, amounts: Sequence[Decimal], signed: range = range(0)) -> dict[str, Any]:
-    """Values on an axis, and how each is written where the pointer is."""
+def _points(
+    report: Report, axis: str, amounts: Sequence[Decimal], signed: range = range(0), *, labelled: bool = False
+) -> dict[str, Any]:
+    """Values on an axis, and how each is written where the pointer is; with `labelled`, beside its bar too."""
     figures = report.figures
     words = [
         figures.change(amount) if index in signed else figures.money(amount) for index, amount in enumerate(amounts)
     ]
-    return {axis: list(map(text, amounts)), "customdata": words, "hovertemplate": "%{customdata}"}
+    found = {axis: list(map(text, amounts)), "customdata": words, "hovertemplate": "%{customdata}"}
+    shown = [each if amount else "" for each, amount in zip(words, amounts, strict=True)]
+    return found | {"text": shown} if labelled else found
 
 
 def _labels(names: Sequence[str]) -> list[str]:

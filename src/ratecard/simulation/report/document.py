@@ -41,7 +41,7 @@ def _head(report: Report) -> dict[str, Any]:
         "rows": simulation.rows,
         "priced": simulation.priced,
         "reading": simulation.reading.record(),
-        "unpriced": [each._asdict() for each in simulation.unpriced],
+        "unpriced": [each._asdict() for each in report.without_price],
         "disputed": [each._asdict() for each in simulation.disputed],
         "total": _total(report),
         "attribution": {

@@ -3,7 +3,7 @@
 import gzip
 import json
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import count
 from pathlib import Path
@@ -11,7 +11,7 @@ from pathlib import Path
 from plotly.offline import get_plotlyjs
 
 from ratecard.simulation.report.about import about_table
-from ratecard.simulation.report.breakdown import breakdown, changes_alone, sides_table
+from ratecard.simulation.report.breakdown import narrow, sides_table
 from ratecard.simulation.report.charts import Chart, change_by_model, customers_chart, revenue_by_period, waterfall
 from ratecard.simulation.report.costs import below_cost_table, margin_table
 from ratecard.simulation.report.page_script import SCRIPT
@@ -29,10 +29,16 @@ from ratecard.simulation.report.people import (
 from ratecard.simulation.report.periods import bridge_table
 from ratecard.simulation.report.reasons import attribution_table, untouched_table
 from ratecard.simulation.report.report import CUSTOMER, Report, share_of_change
-from ratecard.simulation.report.sentences import answer, further, proposals, reached, scope
+from ratecard.simulation.report.sentences import answer, details, further, headline, proposals, reached, scope
 from ratecard.simulation.report.table import Table
 from ratecard.words.money import EXACT
 
+# How many candidates the table of margins shows beside the current prices.
+_MARGINS = 2
+_LEGEND = """<p class="signs"><span class="rise">▲ more revenue</span> <span class="fall">▼ less revenue</span>
+<span class="lost">▼ lost: only the current prices offer it</span>
+<span class="new">▲ new: only the candidate offers it</span></p>
+"""
 # The browser itself then refuses to ask for anything.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 
@@ -55,14 +61,16 @@ class _Page:
         title = escape(", ".join(self.report.names[1:]))
         yield f"<title>Price simulation: {title}</title><style>{STYLE}</style></head>\n"
         yield f'<body data-separators="{escape(self.figures.separators)}" data-locale="{escape(locale)}"><main>\n'
-        yield from self._answer()
         several = len(self.report.candidates) > 1
-        yield self._summary(1) if not several else ""
+        yield from self._answer()
+        yield from self._missing()
+        yield self._further(1) if not several else ""
         if (period := self.report.period) is not None:
             chart = revenue_by_period(self.report, period)
             yield f"<h2>{escape(chart.title)}</h2>{self._chart(chart)}"
         for candidate in self.report.candidates:
-            yield f"<h2>{escape(self.report.names[candidate])}</h2>\n{self._summary(candidate)}" if several else ""
+            yield f"<h2>{escape(self.report.names[candidate])}</h2>\n{self._first(candidate)}" if several else ""
+            yield self._further(candidate) if several else ""
             yield from self._candidate(candidate)
         if self.report.bridge is not None:
             table = bridge_table(self.report, self.report.bridge)
@@ -77,14 +85,19 @@ class _Page:
         yield '<p class="kicker">What if prices changed?</p>\n'
         if several:
             yield f"<h1>{len(report.candidates)} candidates compared with the current prices</h1>\n"
-        for candidate in report.candidates:
-            words = escape(answer(report, candidate))
-            yield f"<p>{words}</p>\n" if several else f"<h1>{words}</h1>\n"
+            yield self._table(sides_table(report))
+            yield from (f"<p>{escape(answer(report, candidate))}</p>\n" for candidate in report.candidates)
+        else:
+            yield f"<h1>{escape(headline(report, 1))}</h1>\n"
+            yield f"<p>{escape(words)}</p>\n" if (words := details(report, 1)) else ""
+            yield self._first(1)
         yield f'<p class="quiet">{escape(scope(report))}</p>\n'
         question = report.question
         if question.target and question.reached:
             yield f"<p>{escape(reached(report, question.target, question.reached))}</p>\n"
-        yield self._table(sides_table(report)) if several else ""
+
+    def _missing(self) -> Iterator[str]:
+        report = self.report
         if report.unpriced:
             left, of = self.figures.count(report.unpriced), self.figures.count(report.simulation.rows)
             yield f'<section class="warning"><h2>{left} of {of} rows have no price, and are in no figure</h2>'
@@ -116,16 +129,29 @@ class _Page:
         report = self.report
         yield "<h2>All figures</h2>\n"
         if report.margin is not None:
-            yield self._folded(margin_table(report, report.margin), "Margin by model")
+            for first in range(1, len(report.names), _MARGINS):
+                chosen = report.candidates[first - 1 : first - 1 + _MARGINS]
+                yield self._folded(
+                    margin_table(report, report.margin, [0, *chosen]), self._some("Margin by model", chosen)
+                )
         for key in dict.fromkeys(("model", *report.simulation.by)):
             if key != CUSTOMER and report.simulation.size(key) <= MOST_ROWS:
-                yield self._folded(changes_alone(breakdown(report, key), report), f"By {key}")
+                for shown, table in narrow(report, key):
+                    yield self._folded(table, self._some(f"By {key}", shown))
         yield f"<h2>About</h2>\n{self._table(about_table(report))}"
 
-    def _summary(self, candidate: int) -> str:
-        said = (*proposals(self.report, candidate), *further(self.report, candidate))
-        sentences = "".join(f"<p>{escape(sentence)}</p>\n" for sentence in said)
-        return f"{self._tiles(candidate)}{sentences}"
+    def _some(self, title: str, chosen: Sequence[int]) -> str:
+        """The title of a table of some candidates; their names where there are others."""
+        names = ", ".join(self.report.names[candidate] for candidate in chosen)
+        return title if len(chosen) == len(self.report.candidates) else f"{title}: {names}"
+
+    def _first(self, candidate: int) -> str:
+        """What a candidate is, and its figures."""
+        return f"{_paragraphs(proposals(self.report, candidate))}{self._tiles(candidate)}"
+
+    def _further(self, candidate: int) -> str:
+        legend = _LEGEND if self.report.simulation.total.difference(candidate) or self.report.uneven else ""
+        return f"{_paragraphs(further(self.report, candidate))}{legend}"
 
     def _tiles(self, candidate: int) -> str:
         report, figures = self.report, self.figures
@@ -134,7 +160,11 @@ class _Page:
         kind = "rise" if change > 0 else "fall" if change < 0 else ""
         share = figures.percent(share_of_change(report.simulation.total, candidate))
         tiles = [("Revenue now", figures.money(before), ""), ("Revenue then", figures.money(after), "")]
-        tiles += [("Change", figures.change(change), kind), ("Change in percent", share or "from zero", kind)]
+        arrow = {"rise": "▲ ", "fall": "▼ "}.get(kind, "")
+        tiles += [
+            ("Change", f"{arrow}{figures.change(change)}", kind),
+            ("Change in percent", share or "from zero", kind),
+        ]
         if (customers := report.customers(candidate)) is not None:
             less, more, _ = changed(customers)
             tiles += [("Customers pay more", figures.count(more), ""), ("Customers pay less", figures.count(less), "")]
@@ -162,6 +192,10 @@ class _Page:
             f' data-figure="{name}" data-height="{chart.height}" style="min-height: {chart.height}px"></div>'
             f'<script type="application/json" id="{name}">{figure}</script>\n'
         )
+
+
+def _paragraphs(sentences: Iterable[str]) -> str:
+    return "".join(f"<p>{escape(sentence)}</p>\n" for sentence in sentences)
 
 
 def _packed(script: str) -> str:

@@ -9,6 +9,8 @@ const coloured = value => Array.isArray(value) ? value.map(coloured)
 function draw() {
   for (const place of document.querySelectorAll(".chart")) {
     const {data, layout} = JSON.parse(document.getElementById(place.dataset.figure).textContent);
+    // On a phone there is no room for amounts beside the bars.
+    if (innerWidth < 700) for (const each of data) if (each.orientation === "h") each.textposition = "none";
     const axis = {gridcolor: "var(--edge)", linecolor: "var(--edge)", fixedrange: true, automargin: true};
     const whole = {paper_bgcolor: "transparent", plot_bgcolor: "transparent", margin: {l: 8, r: 24, t: 24, b: 8},
       font: {family: "system-ui, sans-serif", size: 12, color: "var(--ink)"}, showlegend: data.length > 1,

@@ -1,6 +1,7 @@
 """Winners and losers, and the rows that have no price."""
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 from ratecard.simulation.customers import Customers
@@ -48,18 +49,20 @@ def beyond_table(report: Report, candidate: int, rows: Sequence[Row]) -> Table:
     return Table("Beyond the limit", (*columns_of(report, [candidate]), Column("Customer")), tuple(map(values, rows)))
 
 
-def customers_table(report: Report, customers: Customers) -> Table:
-    """Winners and losers below each other, with a word for which they are."""
-    losers, winners = losers_table(report, customers), winners_table(report, customers)
+def customers_table(report: Report, customers: Customers, *, exact: bool = False) -> Table:
+    """Winners and losers below each other, with a word for which they are; with `exact`, the exact amounts."""
+    losers = _table(report, customers, "", customers.losers, exact=exact)
+    winners = _table(report, customers, "", customers.winners, exact=exact)
     rows = (*(("pays more", *row) for row in losers.rows), *(("pays less", *row) for row in winners.rows))
     return Table("Winners and losers", (Column("Who"), *losers.columns), rows)
 
 
-def _table(report: Report, customers: Customers, title: str, chosen: tuple[Row, ...]) -> Table:
+def _table(report: Report, customers: Customers, title: str, chosen: tuple[Row, ...], *, exact: bool = False) -> Table:
     candidate = customers.candidate
-    pairs = [row.both(candidate) for row in customers.rows]
-    shown = apportion_rows(pairs, report.simulation.total.both(candidate), report.figures.places)
-    amounts = {row.key: pair for row, pair in zip(customers.rows, shown, strict=True)}
+    pairs: Sequence[Sequence[Decimal]] = [row.both(candidate) for row in customers.rows]
+    if not exact:
+        pairs = apportion_rows(pairs, report.simulation.total.both(candidate), report.figures.places)
+    amounts = {row.key: pair for row, pair in zip(customers.rows, pairs, strict=True)}
 
     def values(row: Row) -> tuple[Value, ...]:
         shares = [share_of_prices(row, candidate)]
@@ -81,24 +84,28 @@ def lost_customers_table(report: Report, customers: Customers) -> Table:
     return Table("They lose requests", (*columns, Column("Of requests", Kind.COUNT)), tuple(rows))
 
 
-def uncommon_table(report: Report, candidate: int) -> Table:
-    """What only one of the current prices and a candidate offer, with the reason of the other; the most first."""
+def uncommon_table(report: Report, candidate: int, *, exact: bool = False) -> Table:
+    """What only one of the current prices and a candidate offer, with the reason of the other; the most first.
+
+    With `exact`, for a workbook, the exact amounts.
+    """
     simulation, places = report.simulation, report.figures.places
-    _, taken, added = report.parts(candidate)
+    _, taken, added = report.parts(candidate, exact=exact)
     lost, new = simulation.lost(candidate), simulation.new(candidate)
     found = [*(("lost", each) for each in lost), *(("new", each) for each in new)]
-    amounts = (
-        *(apportion([EXACT.minus(each.amount) for each in lost], places, taken) if lost else ()),
-        *(apportion([each.amount for each in new], places, added) if new else ()),
-    )
+    parts = ([EXACT.minus(each.amount) for each in lost], taken), ([each.amount for each in new], added)
+    amounts = [
+        amount for each, whole in parts for amount in (each if exact or not each else apportion(each, places, whole))
+    ]
     rows = tuple(
         (word, each.requests, each.type or NOTHING, each.model or NOTHING, each.reason, amount)
         for (word, each), amount in zip(found, amounts, strict=True)
     )
     columns = (Column("What"), Column("Requests", Kind.COUNT), Column("Type"), Column("Model"), Column("Reason"))
+    tones = [Kind(word) for word, _ in found]
     requests, whole = sum(each.requests for _, each in found), EXACT.add(taken, added)
     total = ("Total", requests, "", "", "", whole) if found else None
-    return Table("Lost and new", (*columns, Column("Adds", Kind.CHANGE)), rows, total)
+    return Table("Lost and new", (*columns, Column("Adds", Kind.CHANGE)), rows, total, tones=tuple(tones))
 
 
 def _name(row: Row) -> str:
@@ -109,7 +116,7 @@ def unpriced_table(report: Report) -> Table:
     """The rows that are in no figure, by reason."""
     rows = (
         (each.rows, each.type or NOTHING, each.reason, each.side, _example(each.examples[0]))
-        for each in report.simulation.unpriced
+        for each in report.without_price
     )
     columns = (Column("Rows", Kind.COUNT), Column("Type"), Column("Reason"), Column("Prices"), Column("For example"))
     return Table("Rows without a price", columns, tuple(rows))

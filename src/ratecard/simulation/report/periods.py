@@ -5,7 +5,7 @@ from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 
-from ratecard.simulation.bridge import Bridge
+from ratecard.simulation.bridge import Bridge, Step
 from ratecard.simulation.report.apportion import apportion
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.table import Column, Kind, Table, Value
@@ -63,6 +63,38 @@ def bridge_table(report: Report, bridge: Bridge) -> Table:
     last = ("Total", *requests, None, None, *wholes[:3], EXACT.subtract(whole[1], whole[0]))
     note = " ".join(bridge_sentences(report, bridge))
     return Table(f"From {before} to {after}", columns, tuple(rows), last, note)
+
+
+def exact_bridge_table(bridge: Bridge) -> Table:
+    """The bridge for a workbook: exact amounts, with the revenue of each model in both periods."""
+    before, after = bridge.periods
+    revenues = [f"{period}: revenue" for period in bridge.periods]
+    columns = (
+        Column("Model"),
+        *(Column(f"{period}: requests", Kind.COUNT) for period in bridge.periods),
+        *(Column(f"{period}: size", Kind.QUANTITY) for period in bridge.periods),
+        *(Column(name, Kind.CHANGE) for name in ("Price", "Volume", "Mix")),
+        *(Column(name, Kind.MONEY) for name in revenues),
+        Column("Change", Kind.CHANGE, revenues[0]),
+    )
+    rows: list[tuple[Value, ...]] = [
+        (step.model, *step.requests, *step.sizes, step.price, step.volume, step.mix, *step.revenues, _change(step))
+        for step in bridge.steps
+    ]
+    none = (None,) * 7
+    rows += [
+        (f"{name} (only in {before})", *none, amount, Decimal(0), EXACT.minus(amount))
+        for name, amount in bridge.gone.items()
+    ]
+    rows += [(f"{name} (only in {after})", *none, Decimal(0), amount, amount) for name, amount in bridge.new.items()]
+    requests = [sum(step.requests[number] for step in bridge.steps) for number in (0, 1)]
+    effects = (bridge.price, bridge.volume, bridge.mix)
+    last = ("Total", *requests, None, None, *effects, *bridge.revenues, EXACT.subtract(*reversed(bridge.revenues)))
+    return Table(f"From {before} to {after}", columns, tuple(rows), last)
+
+
+def _change(step: Step) -> Decimal:
+    return EXACT.subtract(*reversed(step.revenues))
 
 
 def bridge_sentences(report: Report, bridge: Bridge) -> Iterator[str]:

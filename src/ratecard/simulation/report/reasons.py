@@ -1,6 +1,5 @@
 """Why the total changes: the rates that changed, and those that no usage was charged by."""
 
-from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 
@@ -12,24 +11,31 @@ from ratecard.simulation.report.table import Column, Kind, Table, Value
 from ratecard.words.money import EXACT, total
 
 _RATES = (Column("Old", Kind.RATE), Column("New", Kind.RATE), Column("Rate changes", Kind.PERCENT))
+_TONES = {LOST: Kind.LOST, NEW: Kind.NEW}
 _KINDS = {"terms": "other quantity", "added": "new rate", "removed": "rate gone", ROUNDING: "rounding"}
 _KINDS |= {LOST: "lost", NEW: "new", MOVED: "other model", BILLED: "not known"}
 
 
-def attribution_table(report: Report, candidate: int) -> Table:
-    """Every part of a candidate's difference, the greatest first; the parts add up to it."""
+def attribution_table(report: Report, candidate: int, *, exact: bool = False) -> Table:
+    """Every part of a candidate's difference, the greatest first; the parts add up to it.
+
+    With `exact`, for a workbook, the exact amounts.
+    """
     found = report.attribution(candidate)
+    amounts = [part.amount for part in found.parts] if exact else shown_parts(report, candidate)
+    difference = found.difference if exact else _difference(report, candidate)
     rows = (
         (part.model, part.label, part.old, part.new, _share(part), part.unit, amount, part.amount, lines_of(part))
-        for part, amount in zip(found.parts, shown_parts(report, candidate), strict=True)
+        for part, amount in zip(found.parts, amounts, strict=True)
     )
     columns = (
         *(Column("Model"), Column("Rate")),
         *_RATES,
         *(Column("Per"), Column("Adds", Kind.CHANGE), Column("Adds, exact", Kind.EXACT), Column("Lines")),
     )
-    whole: tuple[Value, ...] = ("Total", "", None, None, "", "", _difference(report, candidate), found.difference, "")
-    return Table("Why", columns, tuple(rows), whole)
+    whole: tuple[Value, ...] = ("Total", "", None, None, "", "", difference, found.difference, "")
+    tones = tuple(_TONES.get(part.kind, Kind.CHANGE) for part in found.parts)
+    return Table("Why", columns, tuple(rows), whole, tones=tones)
 
 
 def shown_parts(report: Report, candidate: int) -> tuple[Decimal, ...]:
@@ -38,14 +44,16 @@ def shown_parts(report: Report, candidate: int) -> tuple[Decimal, ...]:
     return apportion(amounts, report.figures.places, _difference(report, candidate)) if amounts else ()
 
 
-def greatest_parts(report: Report, candidate: int, most: int) -> list[tuple[str, Decimal]]:
-    """The greatest parts by what a person calls them, and all others as one."""
-    parts = report.attribution(candidate).parts
-    named = list(zip((name_of(part) for part in parts), shown_parts(report, candidate), strict=True))
+def greatest_parts(report: Report, candidate: int, most: int) -> list[tuple[str, Decimal, Kind]]:
+    """The greatest parts by what a person calls them, whether they are lost or new, and all others as one."""
+    named = [
+        (name_of(part), amount, _TONES.get(part.kind, Kind.CHANGE))
+        for part, amount in zip(report.attribution(candidate).parts, shown_parts(report, candidate), strict=True)
+    ]
     if len(named) <= most + 1:
         return named
-    rest: Sequence[Decimal] = [amount for _, amount in named[most:]]
-    return [*named[:most], (f"{len(rest)} others", total(list(rest)))]
+    rest = [amount for _, amount, _ in named[most:]]
+    return [*named[:most], (f"{len(rest)} others", total(rest), Kind.CHANGE)]
 
 
 def untouched_table(report: Report, candidate: int) -> Table:
@@ -58,13 +66,15 @@ def untouched_table(report: Report, candidate: int) -> Table:
 def name_of(part: Part) -> str:
     """`kling-o3-pro, video: audio true`, and what happened where no rate says it."""
     kind = _KINDS.get(part.kind)
+    if part.kind in _TONES:
+        return f"{part.model} ({kind})"
     words = f"{part.model}, {part.label}"
     return words if part.kind in (RATE, ROUNDING) or kind is None else f"{words} ({kind})"
 
 
 def lines_of(part: Part) -> str:
-    """`file:line -> file:line`, or the one that there is."""
-    return " -> ".join(filter(None, (part.old_source, part.new_source)))
+    """`file:line → file:line`, or the one that there is."""
+    return " → ".join(filter(None, (part.old_source, part.new_source)))
 
 
 def _share(part: Part) -> Fraction | str:
@@ -83,6 +93,6 @@ def _difference(report: Report, candidate: int) -> Decimal:
 def _unused(each: Untouched) -> tuple[Value, ...]:
     old, new = each.change.old, each.change.new
     label = f"{each.change.charge}: {each.change.attributes}" if each.change.attributes else each.change.charge
-    lines = " -> ".join(side.source for side in (old, new) if side)
+    lines = " → ".join(side.source for side in (old, new) if side)
     share = _change(old.each, new.each) if old and new else each.change.kind
     return (each.model, label, old and old.amount, new and new.amount, share, lines)

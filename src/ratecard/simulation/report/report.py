@@ -1,6 +1,6 @@
 """What there is to tell of a simulation: the figures that every format shows, each computed once."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from babel import Locale
 
+from ratecard.diff.side import Side
 from ratecard.simulation.attribution import Attribution
 from ratecard.simulation.bridge import Bridge
 from ratecard.simulation.columns import DAY
+from ratecard.simulation.comparison import QUANTITY_NAMES
 from ratecard.simulation.customers import Customers
 from ratecard.simulation.margin import Margin
 from ratecard.simulation.plan import PERIODS
 from ratecard.simulation.report.apportion import apportion
 from ratecard.simulation.report.figures import ENGLISH, Figures
 from ratecard.simulation.row import Row
+from ratecard.simulation.unpriced import Unpriced
 from ratecard.simulation.volume import Elasticity, Response
 from ratecard.words.money import EXACT, round_half_up
 
@@ -28,6 +31,9 @@ if TYPE_CHECKING:
 # Where all there is comes to less than one unit of the currency, cents would hide it.
 _PLACES, _SMALL_PLACES = 2, 6
 CURRENT = "Current"
+# The other columns of an export: those of every group, and what follows the name of a side.
+_COLUMNS = {"candidate", "requests", "requests_without_cost", *QUANTITY_NAMES}
+_DERIVED = ("difference", "percent", "change", "rise", "lost", "new", "revenue", "cost", "margin")
 CUSTOMER = "customer"
 
 
@@ -71,16 +77,23 @@ class Report:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """What each side is called in headings: a file by its name alone, as long as no other has the same."""
-        labels = [side.label for side in self.simulation.sides[1:]]
-        # Of a stack of candidates, each file.
-        short = ["+".join(Path(part).name for part in label.split("+")) if "/" in label else label for label in labels]
-        return (CURRENT, *(one if short.count(one) == 1 else label for one, label in zip(short, labels, strict=True)))
+        """What each side is called in headings: a candidate as it calls itself, another file by its name alone.
+
+        Where two would be called alike, or one like a column of figures, its file is added.
+        """
+        choices = [tuple(_choices(side)) for side in self.simulation.sides[1:]]
+        return (CURRENT, *(_chosen(choices, number) for number in range(len(choices))))
 
     @property
     def unpriced(self) -> int:
         """How many rows are in no figure."""
         return self.simulation.rows - self.simulation.priced
+
+    @property
+    def without_price(self) -> tuple[Unpriced, ...]:
+        """The rows that are in no figure, by reason, with candidates as headings call them."""
+        named = dict(zip((side.label for side in self.simulation.sides[1:]), self.names[1:], strict=True))
+        return tuple(each._replace(side=named.get(each.side, each.side)) for each in self.simulation.unpriced)
 
     @property
     def days(self) -> tuple[str, str] | None:
@@ -148,6 +161,27 @@ class Report:
         """What volume answers, where an elasticity is given."""
         given = self.question.elasticities
         return self.simulation.response(given, candidate) if given else None
+
+
+def _choices(side: Side) -> Iterator[str]:
+    """What a side can be called, the shortest first."""
+    label = side.label
+    # Of a stack of candidates, each file.
+    file = "+".join(Path(part).name for part in label.split("+")) if "/" in label else label
+    if side.candidates:
+        own = "+".join(" ".join(each.candidate.split()) for each in side.candidates)
+        yield from (own, f"{own} ({file})")
+    else:
+        yield file
+    yield label
+
+
+def _chosen(choices: Sequence[Sequence[str]], number: int) -> str:
+    """The first choice of a side that nothing else is called."""
+    others = {each.casefold() for place, names in enumerate(choices) if place != number for each in names}
+    others |= {CURRENT.casefold()}
+    taken = others | _COLUMNS | {f"{other} {word}" for other in others for word in _DERIVED}
+    return next((each for each in choices[number] if each.casefold() not in taken), choices[number][-1])
 
 
 def share_of_change(row: Row, candidate: int) -> Fraction | None:

@@ -22,20 +22,37 @@ def answer(report: Report, candidate: int) -> str:
     Where only one side offers some of the requests, what other prices change, what is lost and what is new; where a
     candidate takes effect within the usage, how much of it lies before that, and the change after.
     """
+    parts, since = _details(report, candidate)
+    words = headline(report, candidate)
+    words = f"{words.removesuffix('.')}: {parts}" if parts else words
+    return f"{words} {since}" if since else words
+
+
+def headline(report: Report, candidate: int) -> str:
+    """The first clause of the answer alone, as a sentence."""
     figures, total = report.figures, report.simulation.total
     before, after, name = report.rounded(0), report.rounded(candidate), report.names[candidate]
     if why := report.simulation.idle[candidate - 1]:
         return f"No change under {name}: {why}."
-    parts = ", ".join(_parts(report, candidate))
     if not total.difference(candidate):
-        words = f"Revenue stays at {figures.money(before)} under {name}: {parts or 'rises and falls cancel out'}."
-    else:
-        verb = "rises" if total.difference(candidate) > 0 else "falls"
-        share = figures.percent(share_of_change(total, candidate))
-        by = figures.money(EXACT.subtract(after, before).copy_abs()) + (f" ({share})" if share else "")
-        words = f"Revenue {verb} by {by}, from {figures.money(before)} to {figures.money(after)}, under {name}"
-        words += f": {parts}." if parts else "."
-    return words + _since(report, candidate)
+        cancelled = "" if total.beside(candidate).requests else ": rises and falls cancel out"
+        return f"Revenue stays at {figures.money(before)} under {name}{cancelled}."
+    verb = "rises" if total.difference(candidate) > 0 else "falls"
+    share = figures.percent(share_of_change(total, candidate))
+    by = figures.money(EXACT.subtract(after, before).copy_abs()) + (f" ({share})" if share else "")
+    return f"Revenue {verb} by {by}, from {figures.money(before)} to {figures.money(after)}, under {name}."
+
+
+def details(report: Report, candidate: int) -> str:
+    """What the headline leaves out of the answer; perhaps nothing."""
+    return " ".join(filter(None, _details(report, candidate)))
+
+
+def _details(report: Report, candidate: int) -> tuple[str, str]:
+    if report.simulation.idle[candidate - 1]:
+        return "", ""
+    parts = ", ".join(_parts(report, candidate))
+    return f"{parts}." if parts else "", _since(report, candidate)
 
 
 def proposals(report: Report, candidate: int) -> Iterator[str]:
@@ -49,7 +66,7 @@ def _parts(report: Report, candidate: int) -> Iterator[str]:
     """The change of what both sides price, what is lost and what is new; nothing where both price the same requests."""
     figures, total = report.figures, report.simulation.total
     uneven = total.beside(candidate)
-    if not (uneven.lost_requests or uneven.new_requests):
+    if not uneven.requests:
         return
     prices, lost, new = report.parts(candidate)
     share = figures.percent(share_of_prices(total, candidate))
@@ -69,7 +86,7 @@ def _since(report: Report, candidate: int) -> str:
         return ""
     figures, current = report.figures, Fraction(found.current)
     share = figures.percent(Fraction(found.before, found.requests), signed=False)
-    words = f" {share} of the requests lie before it takes effect on {found.day}"
+    words = f"{share} of the requests lie before it takes effect on {found.day}"
     if found.before == found.requests or not current:
         return f"{words}."
     change = Fraction(EXACT.subtract(found.candidate, found.current)) / current

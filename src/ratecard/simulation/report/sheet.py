@@ -14,19 +14,18 @@ from xlsxwriter import Workbook
 from xlsxwriter.utility import xl_rowcol_to_cell
 
 from ratecard.simulation.report.figures import Figures
-from ratecard.simulation.report.table import Column, Kind, Table, Value, written
-from ratecard.words.money import from_fraction, plain, text
+from ratecard.simulation.report.table import CHANGES, Column, Kind, Table, Value, written
+from ratecard.words.money import plain, text
 
 # The rows of a sheet, without its headings and its total.
 MOST_ROWS = 1_048_576 - 2
 _DIGITS = 15
-_SHARE_PLACES = 12
 _LEAST_WIDTH, _MOST_WIDTH, _MEASURED = 8, 60, 1_000
 # The colours of the page.
-_RISE, _FALL = "#b4460f", "#1c62a8"
+_RISE, _FALL = "#1c62a8", "#b4460f"
 _NOT_IN_NAMES = str.maketrans("[]:*?/\\", "_______")
 _LONGEST_NAME = 31
-_SUMMED = (Kind.COUNT, Kind.QUANTITY, Kind.MONEY, Kind.CHANGE)
+_SUMMED = (Kind.COUNT, Kind.QUANTITY, Kind.MONEY, *CHANGES)
 _FIFTEEN = Context(prec=_DIGITS, rounding=ROUND_HALF_UP)
 
 
@@ -59,8 +58,9 @@ class Sheets:
         numbers = {
             Kind.COUNT: "#,##0",
             Kind.MONEY: money,
-            Kind.CHANGE: f"+{money};-{money};{money}",
+            **dict.fromkeys(CHANGES, f"+{money};-{money};{money}"),
             Kind.PERCENT: "+0.00%;-0.00%;0.00%",
+            Kind.SHARE: "0.00%",
             Kind.QUANTITY: "#,##0.######",
             Kind.RATE: "0.############",
             Kind.DAY: "yyyy-mm-dd",
@@ -142,13 +142,13 @@ class Sheets:
         for number, (value, column) in enumerate(zip(values, columns, strict=True)):
             look = formats[column.kind]
             if column.of and value is not None:
-                of = places[column.of]
-                base, part = (xl_rowcol_to_cell(row, place) for place in (of, number - 1))
-                if column.kind is Kind.CHANGE:
-                    sheet.write_formula(row, number, f"={part}-{base}", look, _cell_value(value))
-                else:
-                    shown = _share(values[number - 1], values[of])
+                of, taken = places[column.of], places[column.part] if column.part else number - 1
+                base, part = (xl_rowcol_to_cell(row, place) for place in (of, taken))
+                if column.kind in (Kind.PERCENT, Kind.SHARE):
+                    shown = _share(values[taken], values[of])
                     sheet.write_formula(row, number, f'=IF({base}=0,"",{part}/{base})', look, shown)
+                else:
+                    sheet.write_formula(row, number, f"={part}-{base}", look, _cell_value(value))
             else:
                 self._write_value(sheet, row, number, value, column.kind, look)
 
@@ -169,7 +169,7 @@ class Sheets:
     def _sum(self, sheet: Any, placed: Placed, total: Sequence[Value], columns: Sequence[Column]) -> None:
         """The totals as formulas; that of a share is one already."""
         for number, (value, column) in enumerate(zip(total, columns, strict=True)):
-            if column.kind in _SUMMED and isinstance(value, (int, Decimal)):
+            if column.kind in _SUMMED and isinstance(value, (int, Decimal, Fraction)):
                 cells = ":".join(xl_rowcol_to_cell(row, number) for row in (placed.first, placed.last))
                 look = self._totals[column.kind]
                 sheet.write_formula(placed.last + 1, number, f"=SUM({cells})", look, _cell_value(value))
@@ -184,7 +184,7 @@ class Sheets:
 def _cell_value(value: Value) -> Decimal | str:
     """A number as a cell keeps it."""
     if isinstance(value, Fraction):
-        return from_fraction(value, _SHARE_PLACES)
+        return _FIFTEEN.divide(Decimal(value.numerator), Decimal(value.denominator))
     return _FIFTEEN.create_decimal(value) if isinstance(value, (int, Decimal)) else ""
 
 
@@ -204,7 +204,7 @@ def _share(part: Value, base: Value) -> Decimal | str:
     """The value of a formula, from what its cells show."""
     if not isinstance(part, Decimal) or not isinstance(base, Decimal) or not base:
         return ""
-    return from_fraction(Fraction(part) / Fraction(base), _SHARE_PLACES)
+    return _cell_value(Fraction(part) / Fraction(base))
 
 
 def _day(value: str) -> date | None:

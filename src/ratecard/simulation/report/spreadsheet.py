@@ -11,9 +11,9 @@ from xlsxwriter.utility import xl_rowcol_to_cell
 
 from ratecard.simulation.report.about import about_table
 from ratecard.simulation.report.breakdown import breakdown, changing_most, heading, sides_table
-from ratecard.simulation.report.costs import below_cost_table, margin_table
+from ratecard.simulation.report.costs import below_cost_table, exact_margin_table
 from ratecard.simulation.report.people import customers_table, disputed_table, uncommon_table, unpriced_table
-from ratecard.simulation.report.periods import bridge_table
+from ratecard.simulation.report.periods import exact_bridge_table
 from ratecard.simulation.report.reasons import attribution_table, untouched_table
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sentences import every_sentence
@@ -105,18 +105,18 @@ def _tables(report: Report) -> Iterator[tuple[str, Table]]:
         yield _GROUPS, _groups(report, *simulation.by)
     for candidate in report.candidates:
         number = f" {candidate}" if len(report.candidates) > 1 else ""
-        yield f"Attribution{number}", attribution_table(report, candidate)
-        if (uncommon := uncommon_table(report, candidate)).rows:
+        yield f"Attribution{number}", attribution_table(report, candidate, exact=True)
+        if (uncommon := uncommon_table(report, candidate, exact=True)).rows:
             yield f"Lost and new{number}", uncommon
         if (customers := report.customers(candidate)) is not None:
-            yield f"Winners and losers{number}", customers_table(report, customers)
+            yield f"Winners and losers{number}", customers_table(report, customers, exact=True)
         if report.margin is not None:
-            yield f"Below cost{number}", below_cost_table(report, report.margin, candidate)
+            yield f"Below cost{number}", below_cost_table(report, report.margin, candidate, exact=True)
         yield f"Rates without usage{number}", untouched_table(report, candidate)
     if report.margin is not None:
-        yield "Margin", margin_table(report, report.margin)
+        yield "Margin", exact_margin_table(report, report.margin)
     if report.bridge is not None:
-        yield "Bridge", bridge_table(report, report.bridge)
+        yield "Bridge", exact_bridge_table(report.bridge)
     yield "Unpriced", unpriced_table(report)
     if simulation.disputed:
         yield "Disputed", disputed_table(report)

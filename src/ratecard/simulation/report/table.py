@@ -18,36 +18,47 @@ class Kind(Enum):
     # Rounded amounts that add up, and differences of them; rates and exact amounts have all of their digits.
     MONEY = "money"
     CHANGE = "change"
+    # Changes by requests that only one side offers.
+    LOST = "lost"
+    NEW = "new"
     PERCENT = "percent"
+    # A part of something, without a sign.
+    SHARE = "share"
     RATE = "rate"
     # A sum of tokens, characters or seconds.
     QUANTITY = "quantity"
     EXACT = "exact"
 
 
+CHANGES = frozenset({Kind.CHANGE, Kind.LOST, Kind.NEW})
 Value = str | int | Decimal | Fraction | None
 
 
 class Column(NamedTuple):
     """A heading, and what is below it.
 
-    `of` names the column that a change or a share is of: a change is the column before it less that one, and a share is
-    the column before it divided by that one.
+    `of` names the column that a change or a share is of: a change is `part` less that column, and a share is `part`
+    divided by it; `part` is the column before, unless it is named.
     """
 
     name: str
     kind: Kind = Kind.TEXT
     of: str = ""
+    part: str = ""
 
 
 class Table(NamedTuple):
-    """Rows of values, one for each column; `total` is a row too. `note` says what a reader must know of it."""
+    """Rows of values, one for each column; `total` is a row too. `note` says what a reader must know of it.
+
+    `tones` has, for each row, whether its changes are ordinary ones, lost or new; empty where all are ordinary.
+    """
 
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Value, ...], ...]
     total: tuple[Value, ...] | None = None
     note: str = ""
+    tones: tuple[Kind, ...] = ()
 
     def without(self, kind: Kind) -> "Table":
         """The same table without the columns of a kind."""
@@ -69,10 +80,11 @@ def written(value: Value, kind: Kind, figures: Figures) -> str:
     if isinstance(value, str) or value is None:
         return value or ""
     if isinstance(value, Fraction):
-        return figures.percent(value)
+        return figures.percent(value, signed=kind is not Kind.SHARE)
     if isinstance(value, int):
         return figures.count(value)
     if kind in (Kind.EXACT, Kind.QUANTITY):
         return text(plain(value))
-    as_written = {Kind.CHANGE: figures.change, Kind.RATE: figures.rate}
-    return as_written.get(kind, figures.money)(value)
+    if kind in CHANGES:
+        return figures.change(value)
+    return figures.rate(value) if kind is Kind.RATE else figures.money(value)

@@ -1,0 +1,202 @@
+"""Every amount of every sheet is the exact amount of the answer, as far as a spreadsheet holds digits: fifteen."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import ROUND_HALF_UP, Context, Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+
+from ratecard.simulation.report.output import write
+from ratecard.simulation.report.report import Question, Report
+from ratecard.simulation.result import Simulation
+from ratecard.simulation.row import Row
+from reports import PERIODS, mixed
+
+Amounts = Sequence[Decimal | Fraction | None]
+
+
+@pytest.fixture(scope="module", params=[1, 2])
+def found(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Report, Any]]:
+    """A report of one candidate and of two, and its workbook as values."""
+    folder = tmp_path_factory.mktemp("amounts")
+    with mixed(folder, candidates=request.param) as simulation:
+        report = Report(simulation, Question(bridge=PERIODS))
+        write(report, [folder / "report.xlsx"])
+        yield report, openpyxl.load_workbook(folder / "report.xlsx", data_only=True)
+
+
+def test_every_amount_is_exact_to_fifteen_digits(found: tuple[Report, Any]) -> None:
+    report, book = found
+    expected = dict(_expected(report))
+    seen = set()
+    for sheet in book:
+        headings, rows = _table(sheet)
+        for place, heading in enumerate(headings):
+            cells = [row[place] for row in rows]
+            if not any("$" in cell.number_format for cell in cells if cell.value is not None):
+                continue
+            assert (sheet.title, heading) in expected, "a column of amounts that this test does not know"
+            seen.add((sheet.title, heading))
+            amounts = expected[sheet.title, heading]
+            assert [_number(cell.value) for cell in cells] == [_fifteen(each) for each in amounts], (sheet, heading)
+            assert all("0.00" in cell.number_format for cell in cells)
+    assert {sheet for sheet, _ in seen} >= {"Attribution", "Margin", "Below cost", "Winners and losers", "Bridge"} or (
+        len(report.candidates) > 1
+    )
+    assert seen == set(expected)
+
+
+def test_the_sums_of_all_sheets_agree(found: tuple[Report, Any]) -> None:
+    """What changes is the same in every sheet that splits it."""
+    report, book = found
+    for candidate in report.candidates:
+        number = f" {candidate}" if len(report.candidates) > 1 else ""
+        headings, rows = _table(book[f"Attribution{number}"])
+        parts = _sum(row[headings.index("Adds")] for row in rows[:-1])
+        models, by_model = _table(book["By model"])
+        change = f"{report.names[candidate]}: change" if number else "Change"
+        split = _sum(row[models.index(change)] for row in by_model[:-1])
+        assert abs(parts - split) < Decimal("1e-10")
+        assert abs(parts - report.simulation.total.difference(candidate)) < Decimal("1e-10")
+
+
+def test_changes_and_margins_are_formulas(found: tuple[Report, Any], tmp_path: Path) -> None:
+    report, _ = found
+    write(report, [tmp_path / "report.xlsx"])
+    book = openpyxl.load_workbook(tmp_path / "report.xlsx")
+    computed = (": change", ": margin", ": %", ": margin %")
+    for sheet in book:
+        if sheet.title == "Groups" or sheet.title.startswith("By "):
+            continue
+        headings, rows = _table(sheet)
+        for place, heading in enumerate(headings):
+            if heading in ("Change", "%", "Loss") or heading.endswith(computed):
+                values = [row[place].value for row in rows if row[place].value is not None]
+                assert all(str(value).startswith("=") for value in values), (sheet.title, heading, values)
+
+
+def _expected(report: Report) -> Iterator[tuple[tuple[str, str], Amounts]]:
+    """The exact amounts of every column, the total last, from the simulation itself."""
+    simulation, several = report.simulation, len(report.candidates) > 1
+    keyed = {f"By {key}": (key,) for key in simulation.by} | {"Groups": simulation.by}
+    for sheet, keys in keyed.items():
+        rows = [*simulation.table(*keys), simulation.total]
+        yield from _sums(report, sheet, rows)
+        paid = [*simulation.costs_by(*keys).values(), simulation.costs_by()[()]]
+        for side, name in enumerate(report.names):
+            for at, word in enumerate(("cost", "margin")):
+                yield (sheet, f"{name}: {word}"), [each[side][at] for each in paid]
+    for candidate in report.candidates:
+        yield from _of_candidate(report, simulation, candidate, f" {candidate}" if several else "")
+    margin = simulation.margin()
+    models = [*margin.models, margin.total]
+    for side, name in enumerate(report.names):
+        yield ("Margin", f"{name}: revenue"), [each.revenues[side] for each in models]
+        yield ("Margin", f"{name}: cost"), [each.costs[side] for each in models]
+        yield ("Margin", f"{name}: margin"), [each.revenues[side] - each.costs[side] for each in models]
+    yield from _of_bridge(simulation)
+    total = simulation.total
+    yield ("Summary", "Revenue"), total.amounts
+    yield ("Summary", "Change"), [None, *(total.difference(each) for each in report.candidates)]
+    parts = {"By prices": total.change, "Lost": lambda each: -total.beside(each).lost, "New": _new(total)}
+    for name, part in parts.items():
+        yield ("Summary", name), [None, *map(part, report.candidates)]
+
+
+def _new(row: Row) -> Callable[[int], Decimal]:
+    return lambda candidate: row.beside(candidate).new
+
+
+def _sums(report: Report, sheet: str, rows: Sequence[Row]) -> Iterator[tuple[tuple[str, str], Amounts]]:
+    several = len(report.candidates) > 1
+    yield (sheet, "Current"), [row.amounts[0] for row in rows]
+    for side in report.candidates:
+        name = report.names[side]
+        before = f"{name}: " if several else ""
+        yield (sheet, name), [row.amounts[side] for row in rows]
+        yield (sheet, f"{before}change" if several else "Change"), [row.difference(side) for row in rows]
+        if rows[-1].beside(side).requests:
+            yield (sheet, f"{before}lost" if several else "Lost"), [-row.beside(side).lost for row in rows]
+            yield (sheet, f"{before}new" if several else "New"), [row.beside(side).new for row in rows]
+
+
+def _of_candidate(
+    report: Report, simulation: Simulation, candidate: int, number: str
+) -> Iterator[tuple[tuple[str, str], Amounts]]:
+    found = simulation.attribution(candidate)
+    yield (f"Attribution{number}", "Adds"), [*(part.amount for part in found.parts), found.difference]
+    lost, new = simulation.lost(candidate), simulation.new(candidate)
+    if lost or new:
+        apart = [*(-each.amount for each in lost), *(each.amount for each in new)]
+        yield (f"Lost and new{number}", "Adds"), [*apart, sum(apart, Decimal(0))]
+    customers = simulation.customers("customer", candidate)
+    pairs = [row.both(candidate) for row in (*customers.losers, *customers.winners)]
+    sheet = f"Winners and losers{number}"
+    yield (sheet, "Current"), [pair[0] for pair in pairs]
+    yield (sheet, "Candidate"), [pair[1] for pair in pairs]
+    yield (sheet, "Change"), [pair[1] - pair[0] for pair in pairs]
+    below = simulation.margin().below[candidate]
+    triples = [(each.revenue, each.cost, each.revenue - each.cost) for each in below]
+    for place, heading in enumerate(("Revenue", "Cost", "Loss")):
+        amounts = [each[place] for each in triples]
+        yield (f"Below cost{number}", heading), [*amounts, sum(amounts, Decimal(0))]
+    changed = sorted(simulation.table("model"), key=lambda row: abs(row.difference(candidate)), reverse=True)
+    changed = [row for row in changed if row.difference(candidate)]
+    rest = [row for row in simulation.table("model") if row not in changed]
+    for heading, side in (("Current", 0), (report.names[candidate], candidate)):
+        last = [sum((row.amounts[side] for row in rest), Decimal(0))] if rest else []
+        listed = [*(row.amounts[side] for row in changed), *last, simulation.total.amounts[side]]
+        yield (f"Changes{number}", heading), listed
+    same = [Decimal(0)] if rest else []
+    changes = [*(row.difference(candidate) for row in changed), *same, simulation.total.difference(candidate)]
+    yield (f"Changes{number}", "Change"), changes
+    if simulation.total.beside(candidate).requests:
+        for heading, sign, word in (("Lost", -1, "lost"), ("New", 1, "new")):
+            rows = [*changed, *([None] if rest else []), simulation.total]
+            listed = [sign * getattr(row.beside(candidate), word) if row else Decimal(0) for row in rows]
+            yield (f"Changes{number}", heading), listed
+
+
+def _of_bridge(simulation: Simulation) -> Iterator[tuple[tuple[str, str], Amounts]]:
+    bridge = simulation.bridge(*PERIODS)
+    gone, new = list(bridge.gone.values()), list(bridge.new.values())
+    apart = [None] * (len(gone) + len(new))
+    for name in ("price", "volume", "mix"):
+        yield (
+            ("Bridge", name.capitalize()),
+            [*(getattr(step, name) for step in bridge.steps), *apart, getattr(bridge, name)],
+        )
+    before = [*(step.revenues[0] for step in bridge.steps), *gone, *(Decimal(0) for _ in new)]
+    after = [*(step.revenues[1] for step in bridge.steps), *(Decimal(0) for _ in gone), *new]
+    for period, amounts, whole in zip(PERIODS, (before, after), bridge.revenues, strict=True):
+        yield ("Bridge", f"{period}: revenue"), [*amounts, whole]
+    changes = [two - one for one, two in zip(before, after, strict=True)]
+    yield ("Bridge", "Change"), [*changes, bridge.revenues[1] - bridge.revenues[0]]
+
+
+def _table(sheet: Any) -> tuple[list[str], list[Any]]:
+    """Headings and rows of a sheet; of the summary those below its sentences."""
+    rows = list(sheet.iter_rows())
+    top = next((at for at, row in enumerate(rows) if row[0].value == "Prices"), 0) if sheet.title == "Summary" else 0
+    return [str(cell.value) for cell in rows[top]] if rows else [], rows[top + 1 :]
+
+
+def _sum(cells: Iterable[Any]) -> Decimal:
+    return sum((_number(cell.value) or Decimal(0) for cell in cells), Decimal(0))
+
+
+def _number(value: Any) -> Decimal | None:
+    """A cell's number: the shortest decimal that its double stands for."""
+    return None if value is None else Decimal(str(value))
+
+
+def _fifteen(amount: Decimal | Fraction | None) -> Decimal | None:
+    """An amount as a cell keeps it."""
+    if amount is None:
+        return None
+    exact = Fraction(amount)
+    rounding = Context(prec=15, rounding=ROUND_HALF_UP)
+    return rounding.divide(Decimal(exact.numerator), Decimal(exact.denominator))
