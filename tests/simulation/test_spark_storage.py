@@ -123,9 +123,7 @@ def test_groups_are_written(engines: Engines, tmp_path: Path) -> None:
     (row,) = pyarrow.parquet.read_table(tmp_path / "groups.parquet").to_pylist()
     assert (row["model"], row["day"], row["requests"]) == ("tts-kokoro", "2026-10-01", 2)
     assert found.total.amounts[0] in row.values()
-    with pytest.raises(
-        SimulationError, match=r"groups.xlsx cannot be written to a storage: a workbook"
-    ):
+    with pytest.raises(SimulationError, match=r"groups.xlsx cannot be written to a storage: a workbook"):
         write_groups(Report(found), f"{tmp_path.as_uri()}/groups.xlsx")
 
 
