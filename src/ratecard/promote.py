@@ -1,20 +1,22 @@
-"""A candidate promoted: the tables with its versions in them, proven to mean what the candidate means."""
+"""A candidate, or a stack of them, promoted: the tables with its versions, proven to mean what it means."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
 from ratecard.card import RateCard
+from ratecard.diff.naming import Stack
 from ratecard.examples import price_example, wrong_examples
-from ratecard.load.candidate_file import CandidateFile, load_candidate
+from ratecard.load.candidate_file import CandidateFile, read_candidate
 from ratecard.load.folder import read_folder, shipped_folder, tables_from
 from ratecard.load.insertion import Added
 from ratecard.load.promotion import promoted
 from ratecard.load.replace_files import replace_files
 from ratecard.price_book import PriceBook
+from ratecard.tables.candidate import Add
 from ratecard.tables.card import AnyModel, Tables
-from ratecard.tables.version import Example
+from ratecard.tables.version import Example, Version
 from ratecard.tables.video import VideoModel
 from ratecard.words.errors import Fault, QuoteError, TableError
 from ratecard.words.money import places_of, plain, text
@@ -49,40 +51,53 @@ def folder_of(tables: Path | None) -> Path | None:
     return None if tables is None and (folder.parent / "__init__.py").exists() else folder
 
 
-def promotion(folder: str | Path, candidate: str | Path, checked: date) -> Promotion:
-    """A candidate as lines of the tables of a folder; `checked` is the day that its versions say they were checked.
+def promotion(folder: str | Path, candidate: str | Path | Stack, checked: date) -> Promotion:
+    """A candidate as lines of the tables of a folder, or a stack of them in one go.
 
-    The result is loaded, its examples are run, and it means what the candidate laid over the tables means. Raises
-    `TableError` with every reason why not.
+    `checked` is the day that its versions say they were checked. The result is loaded, its examples are run, and it
+    means what the candidate laid over the tables means. Raises `TableError` with every reason why not.
     """
     contents = read_folder(folder)
-    before = RateCard(tables_from(contents))
-    after = before.with_candidate(candidate)
-    file = load_candidate(candidate)
-    faults = list(_rewritten(before, after, file))
+    stack = candidate if isinstance(candidate, Stack) else Stack((Path(candidate),))
+    files = [read_candidate(path) for path in stack.paths]
+    cards = [RateCard(tables_from(contents))]
+    for file in files:
+        cards.append(cards[-1].overlaid(file))
+    before, after = cards[0], cards[-1]
+    faults = [*_rewritten(cards, files), *_added_and_changed(after, files)]
     totals, wrong = ({}, []) if faults else _totals(before, after)
     if faults := [*faults, *wrong]:
         raise TableError(faults)
-    made = promoted(contents, before.tables, after.tables, file, totals, checked)
-    _prove({**contents, **made.contents}, after.tables, file)
+    made = promoted(contents, before.tables, after.tables, files, totals, checked)
+    _prove({**contents, **made.contents}, after.tables, str(stack))
     return Promotion(Path(folder), contents, made.contents, tuple(made.added), after.digest)
 
 
-def _rewritten(before: RateCard, after: RateCard, file: CandidateFile) -> Iterator[Fault]:
-    """The versions of the tables that the candidate changes, since they begin while it holds."""
-    for name, model in before.tables.models.items():
-        made = {version.effective: version for version in after.tables.models[name].versions}
-        for version in model.versions:
-            if made[version.effective] is not version:
-                words = (
-                    f"version {version.effective} of {name} begins while the candidate holds, and would change with it"
-                )
-                fix = (
-                    f"promote adds lines and edits none: let the candidate end on that day (until: {version.effective})"
-                )
-                home, _, line = version.place.rpartition(":")
-                words = f"{words} ({file.candidate.effective} until {file.candidate.until}). {fix}, and edit it by hand"
-                yield Fault(home, int(line), (name,), words)
+def _rewritten(cards: Sequence[RateCard], files: Sequence[CandidateFile]) -> Iterator[Fault]:
+    """The versions of the tables that a candidate changes, since they begin while it holds."""
+    for file, below, above in zip(files, cards, cards[1:], strict=False):
+        for name, model in cards[0].tables.models.items():
+            old, new = ({each.effective: each for each in card.tables.models[name].versions} for card in (below, above))
+            for version in model.versions:
+                if new[version.effective] is not old[version.effective]:
+                    yield _rewrite(version, name, file)
+
+
+def _rewrite(version: Version, name: str, file: CandidateFile) -> Fault:
+    words = f"version {version.effective} of {name} begins while the candidate holds, and would change with it"
+    fix = f"promote adds lines and edits none: let the candidate end on that day (until: {version.effective})"
+    home, _, line = version.place.rpartition(":")
+    words = f"{words} ({file.candidate.effective} until {file.candidate.until}). {fix}, and edit it by hand"
+    return Fault(home, int(line), (name,), words)
+
+
+def _added_and_changed(after: RateCard, files: Sequence[CandidateFile]) -> Iterator[Fault]:
+    """The models that a candidate adds and one above it changes: they are written as the first one has them."""
+    for file in files:
+        for index, change in file.changes:
+            if isinstance(change, Add) and after.tables.models[change.add.model] is not change.add:
+                words = f"a candidate above this one changes {change.add.model}. Write it here as it should be, or"
+                yield file.fault(index, ("add",), f"{words} promote this candidate first, and then the others")
 
 
 def _totals(before: RateCard, after: RateCard) -> tuple[dict[tuple[str, date], list[str | None]], list[Fault]]:
@@ -126,7 +141,7 @@ def _fault(model: AnyModel, number: int, example: Example, words: str) -> Fault:
     return Fault(file, int(line), (model.model, "examples", number), f"{model.model}: {words}")
 
 
-def _prove(contents: dict[str, bytes], wanted: Tables, file: CandidateFile) -> None:
+def _prove(contents: dict[str, bytes], wanted: Tables, name: str) -> None:
     """The tables as they would be written load, their examples are right, and they mean what is wanted."""
     try:
         card = RateCard(tables_from(contents))
@@ -135,7 +150,7 @@ def _prove(contents: dict[str, bytes], wanted: Tables, file: CandidateFile) -> N
         reasons = [str(fault) for fault in error.faults]
     if reasons:
         words = "cannot be written as lines of these tables, write its versions by hand. They would say"
-        raise TableError([Fault(file.text.name, 1, (), f"{words}:\n  " + "\n  ".join(reasons))])
+        raise TableError([Fault(name, 1, (), f"{words}:\n  " + "\n  ".join(reasons))])
 
 
 def _differences(made: Tables, wanted: Tables) -> Iterator[str]:

@@ -135,6 +135,11 @@ def test_a_candidate_without_effect_says_why(paths: tuple[str, str, str], tmp_pa
         (("USAGE", "--candidate", "DEARER", "--out", "report.pdf"), "report.pdf ends in none of .html"),
         (("USAGE", "--candidate", "DEARER", "--out", "no/folder/report.html"), "no such folder"),
         (("USAGE", "--candidate", "DEARER", "--out", "s3a://bucket/groups.parquet"), "--engine spark"),
+        (
+            ("USAGE", "--candidate", "DEARER", "--engine", "spark", "--out", "s3a://b/g.xlsx"),
+            "a workbook is written as",
+        ),
+        (("USAGE", "--tornado", "5%", "--engine", "spark", "--out", "s3a://b/t.csv"), ".json, on this machine"),
         (("USAGE", "--candidate", "DEARER", "--locale", "xx_YY"), "'xx_YY' is not a locale"),
     ],
 )

@@ -138,6 +138,21 @@ def test_rows_that_are_no_charge(tmp_path: Path, row: str, reason: str) -> None:
         assert (result.rows, result.priced, result.total.amounts) == (2, 1, (Decimal(1),))
 
 
+def test_what_has_no_price_on_either_side_is_not_lost(tmp_path: Path) -> None:
+    """Refunds, other currencies, wrong input and SKUs of no table, where a candidate retires their model too."""
+    wrong = (
+        line(CHAT, "2", "0.5", "1"),
+        line(CHAT, "2", "0.5", "-1", currency="VCU"),
+        line(CHAT, "2", "many", "-1"),
+        line("none-krequest", "2", "0.5", "-1", "none"),
+    )
+    gone = card_with(("model: chat\n", "model: chatter\n"))
+    with opened(export(tmp_path, *ROWS, *wrong), Side("gone", gone)) as result:
+        assert sum(each.rows for each in result.unpriced) == len(wrong)
+        assert [(each.model, each.requests, each.amount) for each in result.lost()] == [("chat", 1, Decimal(1))]
+        assert result.total.amounts == (Decimal("1.06"), Decimal("0.06"))
+
+
 @pytest.mark.parametrize(
     ("row", "charged"),
     [

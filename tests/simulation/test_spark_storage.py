@@ -10,8 +10,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from click.testing import CliRunner
 from engines_agree import Engines, same, usage_of
 
+from ratecard.doors.cli import main, simulate_run
 from ratecard.simulation.demo_usage import demo_usage
 from ratecard.simulation.engines.spark_files import write_table
 from ratecard.simulation.failure import SimulationError
@@ -121,5 +123,32 @@ def test_groups_are_written(engines: Engines, tmp_path: Path) -> None:
     (row,) = pyarrow.parquet.read_table(tmp_path / "groups.parquet").to_pylist()
     assert (row["model"], row["day"], row["requests"]) == ("tts-kokoro", "2026-10-01", 2)
     assert found.total.amounts[0] in row.values()
-    with pytest.raises(SimulationError, match=r"groups.xlsx is a workbook"):
+    with pytest.raises(SimulationError, match=r"groups.xlsx cannot be written to a storage: a workbook"):
         write_groups(Report(found), f"{tmp_path.as_uri()}/groups.xlsx")
+
+
+def test_a_place_is_tried_before_the_usage_is_read(
+    engines: Engines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage, run = tmp_path / "usage.parquet", CliRunner()
+    demo_usage(usage, 200, seed=3)
+    (tmp_path / "there.parquet").mkdir()
+    (tmp_path / "file.txt").touch()
+    before = sorted(tmp_path.rglob("*"))
+    words = ["simulate", str(usage), "--candidate", "2026-10-01", "--current", "2026-08-03", "--engine", "spark"]
+    with monkeypatch.context() as nothing_is_read:
+        nothing_is_read.setattr(simulate_run, "simulate", None)
+        for name, said in (
+            ("there.parquet", "it already exists"),
+            ("file.txt/groups.parquet", "cannot be written: "),
+            ("groups.xlsx", "a workbook is written as a file of this machine"),
+            ("groups.csv.gz", "its format is not known"),
+        ):
+            done = run.invoke(main, [*words, "--out", f"{tmp_path.as_uri()}/{name}"])
+            assert done.exit_code in (1, 2)
+            assert said in done.stderr
+            assert sorted(tmp_path.rglob("*")) == before
+    done = run.invoke(main, [*words, "--out", f"{tmp_path.as_uri()}/new/folder/groups.parquet"])
+    assert done.exit_code == 0, done.output
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["folder"]
+    assert pyarrow.parquet.read_table(tmp_path / "new" / "folder" / "groups.parquet").num_rows

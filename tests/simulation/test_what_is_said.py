@@ -16,8 +16,9 @@ from ledgers import card_with, export, line
 from rows import table_of
 from usage import CALL, CLIP, ROWS, TEXT, row
 
-from ratecard import load_rate_card
+from ratecard import RateCard, load_rate_card
 from ratecard.diff.side import Side
+from ratecard.load.folder import shipped_folder
 from ratecard.simulation.as_billed import AsBilled
 from ratecard.simulation.customers import customers_of
 from ratecard.simulation.failure import SimulationError
@@ -205,9 +206,12 @@ def test_costs_of_a_candidate_are_laid_over_the_current_tables(tmp_path: Path) -
         simulate(table_of(ROWS), "2026-09-01", costs=file)
 
 
-def test_our_own_tables_as_costs_leave_nothing_on_any_day() -> None:
+@pytest.mark.parametrize(
+    "costs", [load_rate_card(), shipped_folder(), str(shipped_folder())], ids=["card", "path", "word"]
+)
+def test_our_own_tables_as_costs_leave_nothing_on_any_day(costs: RateCard | Path | str) -> None:
     rows = [row("text", "openai-gpt-56-luna", "a", prompt_tokens=7_000_000, completion_tokens=9_000)]
-    with simulate(table_of(rows), "2026-08-03", "2026-08-21", by=["model"], costs=load_rate_card()) as found:
+    with simulate(table_of(rows), "2026-08-03", "2026-08-21", by=["model"], costs=costs) as found:
         assert found.total.difference()
         assert [found.margin().total.margin(side) for side in (0, 1)] == [0, 0]
 

@@ -174,3 +174,27 @@ def test_the_pure_part_does_without_the_page() -> None:
 
     code = "import sys, ratecard.whatif.desk, ratecard.whatif.save; print('nicegui' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+def test_it_goes_on_from_the_tables_to_which_a_draft_was_promoted(
+    usage: Path, card: ratecard.RateCard, tmp_path: Path
+) -> None:
+    path, empty = tmp_path / "candidate.yaml", Draft(DAY)
+    path.write_text(Draft(DAY, (DEARER, OUTPUT)).text(), encoding="utf-8")
+    promoted, costs = card.with_candidate(path), Side("costs", card)
+    with (
+        simulate(str(usage), Side(DAY, card, STANDING), costs=costs) as simulation,
+        simulate(str(usage), Side(DAY, promoted, STANDING), costs=costs) as wanted,
+    ):
+        desk = Desk(simulation)
+        before = desk.answer(empty).panel
+        with_changes = {tile.label: tile.value for tile in desk.answer(Draft(DAY, (DEARER, OUTPUT))).panel.tiles}
+        desk.take(promoted)
+        now = desk.answer(empty).panel
+        assert now == panel_now(Report(wanted)) != before
+        assert now.tiles[0].value == with_changes["With your changes"]
+        # The day before has the prices that it had.
+        old_day = desk.answer(Draft("2026-11-21")).panel
+        desk.take(card)
+        assert desk.answer(Draft("2026-11-21")).panel == old_day
+        assert desk.answer(empty).panel == before

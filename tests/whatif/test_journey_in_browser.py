@@ -81,7 +81,15 @@ def test_a_family_rises_another_ones_output_falls_from_a_day_and_it_is_promoted(
         wait(lambda: f"effective: {DAY}" in text_of(page, "pre.lines"))
         assert before == {path: path.read_bytes() for path in tables.rglob("*.yaml")}
         press(page, "Write these lines")
-        wait(lambda: "Promoted: added" in text_of(page, ".done"))
+        wait(lambda: "This page shows the new prices now" in text_of(page, ".done"))
+        assert "Promoted: added" in text_of(page, ".done")
+        # It goes on from the new prices, with nothing changed.
+        new_prices = revenue(folder / usage, folder)
+        press(page, "Close")
+        wait(lambda: tiles(page) == {"Revenue now": [new_prices]})
+        choose(page, "Which", RAISED)
+        write(page, "Factor", "10%")
+        wait(lambda: "has a version from" in text_of(page, ".changes"))
         assert complaints_of(page) == []
 
     candidate = folder / "candidates" / "new-year.yaml"
@@ -106,6 +114,12 @@ def difference(usage: Path, folder: Path, percent: str) -> str:
         report = Report(found)
         change = report.rounded(1) - report.rounded(0)
     return f"{'+' if change > 0 else '-'}${abs(change):,.2f}"
+
+
+def revenue(usage: Path, folder: Path) -> str:
+    """What `simulate` says of the tables as they are."""
+    with simulate(str(usage), DAY, tables=folder / "tables", by=["model"]) as found:
+        return f"${Report(found).rounded(0):,.2f}"
 
 
 def rates(card: RateCard, name: str, day: date) -> list[tuple[Mapping[str, tuple[str, ...]], Decimal]]:

@@ -1,6 +1,7 @@
 """`ratecard whatif` without its page: wrong uses, and usage that cannot be read."""
 
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -14,6 +15,9 @@ from click.testing import CliRunner, Result
 from desks import DAY, STANDING, write_usage
 
 from ratecard.doors.cli import main, whatif
+from ratecard.simulation.simulate import simulate
+from ratecard.whatif import serving
+from ratecard.whatif.draft import Draft
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +45,9 @@ def test_help_teaches() -> None:
         (("USAGE", "--at", "soon"), "soon"),
         (("USAGE", "--cost", "no-such-folder"), "'no-such-folder' names nothing that can be compared"),
         (("USAGE", "--port", "70000"), "70000"),
+        (("USAGE", "--where", "customer = beta"), "Text is in quotes: 'beta'"),
+        (("USAGE", "--since", "soon"), "soon"),
+        (("USAGE", "--since", "2026-10-04", "--until", "2026-10-04"), "no day is since 2026-10-04"),
     ],
 )
 def test_wrong_uses(words: tuple[str, ...], said: str, usage: Path) -> None:
@@ -82,11 +89,35 @@ def test_usage_that_cannot_be_priced(content: str, said: str, tmp_path: Path) ->
 
 def test_the_report_of_a_saved_candidate_is_of_the_same_usage() -> None:
     columns = {"customer": "account"}
+    where, days = "customer = 'beta'", ("2026-10-02", "2026-10-04")
     asked = whatif._Asked(
-        ("my usage.csv",), STANDING, Path("tables"), "costs", columns, "1GB", Locale("en"), port=0, no_open=False
+        ("my usage.csv",),
+        STANDING,
+        Path("tables"),
+        "costs",
+        columns,
+        where,
+        *days,
+        "1GB",
+        Locale("en"),
+        port=0,
+        no_open=False,
     )
-    words = "ratecard simulate 'my usage.csv' --map customer=account --tables tables --cost costs"
+    chosen = f"--where {shlex.quote(where)} --since {days[0]} --until {days[1]}"
+    words = f"ratecard simulate 'my usage.csv' --map customer=account {chosen} --tables tables --cost costs"
     assert asked.command() == words
+
+
+def test_the_rows_that_are_chosen_are_those_of_simulate(usage: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = ("--where", "customer = 'beta'", "--since", "2026-10-02", "--until", "2026-10-05")
+    shown: list[str] = []
+    monkeypatch.setattr(serving, "serve", lambda desk, **_: shown.append(desk.answer(Draft(DAY)).panel.scope))
+    answered = run(str(usage), "--at", DAY, *chosen)
+    assert answered.exit_code == 0, answered.output
+    words = "(9 of 70 rows: where customer = 'beta', since 2026-10-02, until 2026-10-05)"
+    assert words in shown[0]
+    with simulate(usage, where="customer = 'beta'", since="2026-10-02", until="2026-10-05") as found:
+        assert (found.rows, found.reading.found) == (9, 70)
 
 
 def test_a_kill_while_it_reads_leaves_nothing(tmp_path: Path) -> None:

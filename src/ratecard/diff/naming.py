@@ -23,6 +23,9 @@ class Stack(NamedTuple):
 
     paths: tuple[Path, ...]
 
+    def __str__(self) -> str:
+        return _ON_TOP.join(map(str, self.paths))
+
     def over(self, card: RateCard) -> RateCard:
         """The card with all of them. Raises `TableError`."""
         for path in self.paths:
@@ -95,7 +98,7 @@ def revision_of(given: str, folder: Path | None) -> Revision:
 
 def _readers(tables: Path | None) -> Iterator[tuple[str, Callable[[str], Named]]]:
     yield "folder", _folder
-    yield "candidate", _candidate
+    yield "candidate", stack_of
     yield "revision", lambda given: revision_of(given, tables)
     yield "date", read_instant
 
@@ -106,7 +109,8 @@ def _folder(given: str) -> str:
     return given
 
 
-def _candidate(given: str) -> Stack:
+def stack_of(given: str) -> Stack:
+    """The candidate file of a word, or the stack. Raises `SideError` for a file that is not there."""
     if Path(given).is_file():
         return Stack((Path(given),))
     parts = [Path(part) for part in given.split(_ON_TOP)]
@@ -114,5 +118,5 @@ def _candidate(given: str) -> Stack:
     if len(missing) == len(parts):
         raise SideError("there is no file of this name")
     if missing:
-        raise SideError(f"of {_ON_TOP.join(map(str, parts))}, there is no file {', '.join(missing)}")
+        raise SideError(f"of {Stack(tuple(parts))}, there is no file {', '.join(missing)}")
     return Stack(tuple(parts))

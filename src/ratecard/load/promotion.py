@@ -1,4 +1,4 @@
-"""A candidate written into tables: the same files with more lines, and nothing else in them changed."""
+"""Candidates written into tables: the same files with more lines, and nothing else in them changed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
@@ -27,15 +27,20 @@ class Promoted(NamedTuple):
 
 
 def promoted(
-    contents: Mapping[str, bytes], before: Tables, after: Tables, file: CandidateFile, totals: Totals, checked: date
+    contents: Mapping[str, bytes],
+    before: Tables,
+    after: Tables,
+    files: Sequence[CandidateFile],
+    totals: Totals,
+    checked: date,
 ) -> Promoted:
     """What the files come to. Raises `TableError` where they cannot be written line by line."""
-    return _Writer(contents, before, file).written(after, totals, checked)
+    return _Writer(contents, before, files).written(after, totals, checked)
 
 
 class _Writer:
-    def __init__(self, contents: Mapping[str, bytes], before: Tables, file: CandidateFile) -> None:
-        self.contents, self.before, self.file = contents, before, file
+    def __init__(self, contents: Mapping[str, bytes], before: Tables, files: Sequence[CandidateFile]) -> None:
+        self.contents, self.before, self.files = contents, before, files
         self.texts: dict[str, Positions] = {}
         self.insertions: dict[str, list[Insertion]] = {}
         self.families: dict[str, list[tuple[AnyModel, Insertion]]] = {}
@@ -51,7 +56,8 @@ class _Writer:
                     self.insertions.setdefault(home, []).extend(found)
                 except TableError as error:
                     self.faults += error.faults
-        self._add_models()
+        for file in self.files:
+            self._add_models(file)
         if self.faults:
             raise TableError(self.faults)
         result = Promoted({}, [])
@@ -80,11 +86,11 @@ class _Writer:
                 made = new_version(at, below, base, version, totals[model.model, version.effective], checked)
                 yield made._replace(what=f"{model.model} from {version.effective}")
 
-    def _add_models(self) -> None:
-        if not any(isinstance(change, Add) for _, change in self.file.changes):
+    def _add_models(self, file: CandidateFile) -> None:
+        if not any(isinstance(change, Add) for _, change in file.changes):
             return
-        of = Positions(self.file.text.name, self.file.content)
-        for index, change in self.file.changes:
+        of = Positions(file.text.name, file.content)
+        for index, change in file.changes:
             if isinstance(change, Add):
                 path = ("changes", index, "add")
                 what = f"{change.add.model}, a new model of {change.family}"
@@ -99,7 +105,7 @@ class _Writer:
                     lines = model_lines(of, path, _DASH, _KEYS, "\n")
                     self.families.setdefault(change.family, []).append((change.add, Insertion(0, lines, what)))
                 except ValueError as error:
-                    self.faults.append(self.file.fault(index, ("family",), str(error)))
+                    self.faults.append(file.fault(index, ("family",), str(error)))
                 except TableError as error:
                     self.faults += error.faults
 

@@ -45,6 +45,9 @@ class Dialect(Protocol):
     def literal(self, text: str) -> str:
         """A text as SQL writes it."""
 
+    def looked_up(self, text: str, values: Mapping[str, str]) -> str:
+        """What belongs to a text; null for one that has nothing."""
+
     def total(self, number: str, condition: str, places: int) -> str:
         """The exact sum, 0 of nothing, where a condition holds. It raises where it is too large, and never wraps."""
 

@@ -101,13 +101,11 @@ class RollUpSql:
         if not usage.untyped:
             return
         given = self.dialect.digits(quoted(self._given_type)) if self._given_type else None
-        models: dict[str, list[str]] = {}
-        for model, type_ in self.plan.types.items():
-            models.setdefault(type_, []).append(self.dialect.literal(model))
         # The name of a text model may have parameters behind it.
-        name = f"split_part({self.dialect.digits(self._column('model'))}, ':', 1)" if usage.has("model") else "NULL"
-        whens = "".join(f" WHEN {name} IN ({', '.join(names)}) THEN '{type_}'" for type_, names in models.items())
-        found = f"CASE{whens} END" if whens and usage.has("model") else self.dialect.digits("NULL")
+        name = f"split_part({self.dialect.digits(self._column('model'))}, ':', 1)" if usage.has("model") else ""
+        found = (
+            self.dialect.looked_up(name, self.plan.types) if name and self.plan.types else self.dialect.digits("NULL")
+        )
         typed = f"CASE WHEN {given} IS NOT NULL THEN {given} ELSE {found} END" if given else found
         self.usage = usage._replace(
             columns={**usage.columns, "type": _TYPE},

@@ -34,22 +34,20 @@ Stamps = Mapping[str, Stamp]
 class Source(NamedTuple):
     """What was read: how many files with how many bytes, and a digest of their paths, sizes, times and identities.
 
-    Without files it is a frame in memory or a table, and `snapshot` is what its storage calls the version that was
-    read, if it says so.
+    Without files it is a frame in memory, or a table for which Spark names no files: then nothing is known of it.
     """
 
     files: int = 0
     bytes: int = 0
     fingerprint: str = ""
-    snapshot: str = ""
 
     @classmethod
-    def of(cls, stamps: Stamps, snapshot: str = "") -> "Source":
+    def of(cls, stamps: Stamps) -> "Source":
         """The source that consists of these files."""
         places = {file if is_remote(file) else os.path.abspath(file): stamp for file, stamp in stamps.items()}  # noqa: PTH100
         written = "\n".join(repr((place, *stamp)) for place, stamp in sorted(places.items()))
         fingerprint = sha256(written.encode()).hexdigest()[:_DIGITS] if stamps else ""
-        return cls(len(stamps), sum(stamp.bytes for stamp in stamps.values()), fingerprint, snapshot)
+        return cls(len(stamps), sum(stamp.bytes for stamp in stamps.values()), fingerprint)
 
 
 @contextmanager
@@ -143,6 +141,15 @@ def kind_of(file: str) -> str:
         raise SimulationError(f"{file} {words}. {ALLOWED}")
     if ending not in _ENDINGS:
         raise SimulationError(f"{file} is not a usage table. {ALLOWED}")
+    return _ENDINGS[ending]
+
+
+def kind_to_write(place: str) -> str:
+    """What groups are written as in a storage, by the ending. Raises `SimulationError` for any other ending."""
+    ending = Path(place).suffix.lower()
+    if ending not in _ENDINGS:
+        what = "a workbook is written as a file of this machine" if is_workbook(place) else "its format is not known"
+        raise SimulationError(f"{place} cannot be written to a storage: {what}. Allowed there: .parquet, .csv, .jsonl")
     return _ENDINGS[ending]
 
 

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ratecard.card import RateCard
 from ratecard.diff.side import Side
-from ratecard.simulation.costs import CardCosts
+from ratecard.simulation.costs import CardCosts, Costs
 from ratecard.simulation.effect import check_effect
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.report.figures import ENGLISH
 from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.result import Simulation
+from ratecard.simulation.roll_up import RollUp
 from ratecard.tables.scalars import read_day
 from ratecard.whatif.draft import Draft, DraftError
 from ratecard.whatif.panel import Panel, panel_now, panel_of
@@ -97,20 +98,34 @@ class Desk:
         finally:
             simulation.forget()
 
+    def take(self, card: RateCard) -> None:
+        """Go on from other tables, as those to which a draft was promoted; what we pay stays as it was read.
+
+        Raises `SimulationError` where the usage has to be read again for them; then nothing is changed.
+        """
+        with self._busy:
+            known = self._standing
+            current = known.sides[0]._replace(card=card)
+            compared = known.against(current)
+            compared.forget()
+            self._stand(compared.comparison.roll_up, current, known.costs)
+
     def _standing_at(self, day: date) -> Simulation:
         """The current prices as they stand on a day."""
         instant, known = datetime(day.year, day.month, day.day, tzinfo=UTC), self._standing
         if known.sides[0].at != instant:
-            current = Side(day.isoformat(), self.card, instant)
             costs = known.costs
             if isinstance(costs, CardCosts) and costs.side.at == known.sides[0].at:
                 costs = CardCosts(costs.side._replace(at=None))  # those of another day stay there
-            rolled, pricer = known.comparison.roll_up, known.pricer
-            outcomes = pricer.outcomes((current,), rolled.shapes)
-            self._standing = Simulation(rolled, (current,), pricer, outcomes, costs)
-            self._now = None
-            known.comparison.sides[0].drop()
+            self._stand(known.comparison.roll_up, Side(day.isoformat(), self.card, instant), costs)
         return self._standing
+
+    def _stand(self, rolled: RollUp, current: Side, costs: Costs | None) -> None:
+        known = self._standing
+        outcomes = known.pricer.outcomes((current,), rolled.shapes)
+        self._standing = Simulation(rolled, (current,), known.pricer, outcomes, costs)
+        self._now = None
+        known.comparison.sides[0].drop()
 
     def _report(self, simulation: Simulation) -> Report:
         return Report(simulation, locale=self._locale)

@@ -55,7 +55,7 @@ class Page:
                     ui.button("Add a rate", icon="add", on_click=lambda: self.add(NewRate())).props(
                         "flat no-caps dense"
                     )
-                self.saving = Saving(desk, self.draft, self.keep, command, tables)
+                self.saving = Saving(desk, self.draft, self.keep, self.renew, command, tables)
                 with ui.element("div").classes("files"):
                     Opener(desk, self.open)
                     self.files = [
@@ -70,7 +70,14 @@ class Page:
     def start(self) -> None:
         """Show what this tab of the browser had before it was loaded again; first of all one empty change."""
         known = app.storage.tab.get(_KEY)
-        self.open(from_json(known) if known else Draft(self.day_shown.isoformat(), (START,)))
+        if known:
+            self.open(from_json(known))
+        else:
+            self.renew()
+
+    def renew(self) -> None:
+        """Show the current prices of the day, and one empty change."""
+        self.open(Draft(self.day_shown.isoformat(), (START,)))
 
     def _day(self) -> None:
         with ui.element("section").classes("day"):

@@ -9,7 +9,9 @@ from pathlib import Path
 
 from nicegui import run, ui
 
+from ratecard.card import load_rate_card
 from ratecard.promote import Promotion, promotion
+from ratecard.simulation.failure import SimulationError
 from ratecard.whatif.desk import Desk
 from ratecard.whatif.draft import Draft, DraftError, Head
 from ratecard.whatif.save import FOLDER, FileThereError, SaveError, save
@@ -22,13 +24,20 @@ _DATES = {"until": "Until (first day without it)", "announced": "Announced on"}
 class Saving:
     """A button, and the dialog behind it. `command` simulates the same usage, but for its prices.
 
-    `tables` is the folder to which a saved candidate can be promoted, if there is one.
+    `tables` is the folder to which a saved candidate can be promoted, if there is one; `renew` shows its new prices.
     """
 
     def __init__(
-        self, desk: Desk, draft: Callable[[], Draft], keep: Callable[[], None], command: str, tables: Path | None
+        self,
+        desk: Desk,
+        draft: Callable[[], Draft],
+        keep: Callable[[], None],
+        renew: Callable[[], None],
+        command: str,
+        tables: Path | None,
     ) -> None:
-        self.desk, self.draft, self.keep, self.command, self.tables = desk, draft, keep, command, tables
+        self.desk, self.draft, self.keep, self.renew = desk, draft, keep, renew
+        self.command, self.tables = command, tables
         self.saved: Path | None = None
         self.made: Promotion | None = None
         self.button = ui.button("Save as a candidate", on_click=self.open).props("no-caps unelevated").classes("save")
@@ -123,20 +132,31 @@ class Saving:
         self.lines.set_content(escape("\n".join(f"{added}\n{added.text}" for added in self.made.added)))
         self._actions(write=True)
 
-    def promoted(self) -> None:
-        """Write those lines."""
+    async def promoted(self) -> None:
+        """Write those lines, and go on from the new tables."""
         if self.made is None:
             return
+        made, self.made, self.saved = self.made, None, None
+        self.write.props(add="loading")
         try:
-            self.made.write()
+            made.write()
+            await run.io_bound(self._take, made.folder)
         except TableError as error:
             self._say(wrong=str(error))
             return
-        words = f"Promoted: added {self.made.summary} of {escape(str(self.tables))}. Digest {self.made.digest}"
-        self._say(
-            done=f"{words}<p>This page still shows the prices before. Start it again to go on from the new ones.</p>"
-        )
+        except SimulationError as error:
+            now = f"This page still shows the prices before: {escape(str(error))}. Start it again to see the new ones."
+        else:
+            self.renew()
+            now = "This page shows the new prices now."
+        finally:
+            self.write.props(remove="loading")
+        words = f"Promoted: added {made.summary} of {escape(str(made.folder))}. Digest {made.digest}"
+        self._say(done=f"{words}<p>{now}</p>")
         self._actions()
+
+    def _take(self, tables: Path) -> None:
+        self.desk.take(load_rate_card(tables))
 
     def _say(self, *, wrong: str = "", done: str = "", replace: bool = False) -> None:
         self.wrong.set_text(wrong)

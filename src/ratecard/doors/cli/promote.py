@@ -5,8 +5,17 @@ from pathlib import Path
 
 import click
 
+from ratecard.diff.naming import SideError, Stack, stack_of
 from ratecard.doors.cli.options import now, tables_option, tell_tables
 from ratecard.promote import folder_of, promotion
+
+
+def stack(given: str | Stack) -> Stack:
+    """A candidate file, or several: `one.yaml+two.yaml`."""
+    try:
+        return given if isinstance(given, Stack) else stack_of(given)
+    except SideError as error:
+        raise click.BadParameter(f"'{given}': {error}") from None
 
 
 def day(given: str | date) -> date:
@@ -22,12 +31,16 @@ def _today() -> date:
 
 
 @click.command(short_help="Write an accepted candidate into the tables.")
-@click.argument("candidate", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("candidate", type=stack)
 @tables_option
 @click.option("--checked", type=day, default=_today, show_default="today", help="The day that its versions say.")
 @click.option("--dry-run", is_flag=True, help="Show the new lines, and write nothing.")
-def promote(candidate: Path, tables: Path | None, checked: date, dry_run: bool) -> None:
-    """Write the file CANDIDATE into the tables as new versions.
+def promote(candidate: Stack, tables: Path | None, checked: date, dry_run: bool) -> None:
+    """Write the file CANDIDATE into the tables as new versions; or several, stacked as in a simulation.
+
+    \b
+    ratecard promote proposal.yaml
+    ratecard promote spring.yaml+promotion.yaml
 
     Only whole new lines are added: a version above the one that it supersedes, with each example worked again; a line
     that retires a model; new models below those of their family. The result must load, and mean what the candidate

@@ -19,6 +19,7 @@ from ratecard.doors.cli.simulate_options import (
     optional_share,
     outputs,
     periods,
+    rows_options,
     share,
 )
 
@@ -49,9 +50,7 @@ class _Recorded(click.Command):
 )
 @click.option("--by", metavar="KEYS", help="Columns to group by. Default: model,day and customer, as far as there are.")
 @click.option("--map", "columns", metavar="NAME=COLUMN", multiple=True, help="A column of another name; repeatable.")
-@click.option("--where", metavar="CONDITION", help="Only the rows for which it holds: \"region = 'eu' and not n > 4\".")
-@click.option("--since", metavar="DAY", help="Only the rows from this day (UTC) on.")
-@click.option("--until", metavar="DAY", help="Only the rows before this day (UTC).")
+@rows_options
 @click.option("--out", metavar="FILE", multiple=True, help="Write .html, .xlsx, .csv, .parquet or .json; repeatable.")
 @click.option("--strict", is_flag=True, help="Fail where rows have no price on either side.")
 @click.option("--cost", metavar="COST", help="What we pay: tables, a candidate, a CSV file, or 60%. Shows the margin.")

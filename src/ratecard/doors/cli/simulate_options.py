@@ -1,6 +1,6 @@
 """How the words of `ratecard simulate` are read, and what of them is wrong use."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -9,12 +9,25 @@ import click
 
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.report.place import beside
+from ratecard.simulation.usage_files import kind_to_write
 
 ENDINGS = (".html", ".xlsx", ".csv", ".parquet", ".json")
 TORNADO_ENDINGS = (".html", ".csv", ".json")
 # An address of a storage, not a file.
 _REMOTE = "://"
 SPARK = "spark"
+_CONDITION = "region = 'eu' and not n > 4"
+
+
+def rows_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that choose rows of a usage."""
+    for option in (
+        click.option("--until", metavar="DAY", help="Only the rows before this day (UTC)."),
+        click.option("--since", metavar="DAY", help="Only the rows from this day (UTC) on."),
+        click.option("--where", metavar="CONDITION", help=f'Only the rows for which it holds: "{_CONDITION}".'),
+    ):
+        command = option(command)
+    return command
 
 
 def keys(given: str | None) -> tuple[str, ...] | None:
@@ -95,8 +108,8 @@ def check_tornado(given: Mapping[str, Any]) -> None:
     if named := [name for name, used in others.items() if used]:
         raise click.UsageError(f"--tornado moves the current prices, family by family; leave out {', '.join(named)}")
     for out in given["out"]:
-        if Path(out).suffix.lower() not in TORNADO_ENDINGS:
-            raise click.UsageError(f"{out}: a tornado is written as {', '.join(TORNADO_ENDINGS)}")
+        if Path(out).suffix.lower() not in TORNADO_ENDINGS or _REMOTE in out:
+            raise click.UsageError(f"{out}: a tornado is written as {', '.join(TORNADO_ENDINGS)}, on this machine")
 
 
 def check_usage(usage: Sequence[str], engine: str | None) -> None:
@@ -112,6 +125,11 @@ def outputs(given: Sequence[str], usage: Sequence[str], engine: str | None) -> t
     places = [each for each in given if _REMOTE in each]
     if places and engine != SPARK:
         raise click.UsageError(f"{places[0]} is an address, which Spark writes: --engine spark")
+    for place in places:
+        try:
+            kind_to_write(place)
+        except SimulationError as error:
+            raise click.UsageError(str(error)) from None
     paths = [Path(each) for each in given if _REMOTE not in each]
     for path in paths:
         if path.suffix.lower() not in ENDINGS:

@@ -17,6 +17,7 @@ from ratecard.simulation.as_billed import AS_BILLED
 from ratecard.simulation.chosen import Chosen
 from ratecard.simulation.costs import Costs
 from ratecard.simulation.elsewhere import Elsewhere
+from ratecard.simulation.engines.spark_files import writable
 from ratecard.simulation.failure import SimulationError
 from ratecard.simulation.limits import Limits, beyond, check_limits
 from ratecard.simulation.report.groups_storage import write_groups
@@ -79,6 +80,8 @@ def run(asked: Asked) -> None:
     limits = Limits(asked.max_change, asked.max_rise)
     question = Question(asked.command, elasticities, asked.rise, target, bridge=asked.bridge)
     with ExitStack() as stack:
+        if asked.places:
+            stack.enter_context(writable(asked.places, asked.settings["master"]))
         with progress() as begin:
             simulation = stack.enter_context(_simulated(asked, compared, costs, begin))
             if not simulation.priced:

@@ -13,7 +13,7 @@ from babel import Locale
 from click.core import ParameterSource
 
 from ratecard.doors.cli.options import instant, locale_option, now, tables_option, tell_tables
-from ratecard.doors.cli.simulate_options import check_usage, columns
+from ratecard.doors.cli.simulate_options import check_usage, columns, rows_options
 
 _INTERRUPTED = 130
 # What DuckDB raises of an interrupted query.
@@ -26,6 +26,9 @@ class _Asked(NamedTuple):
     tables: Path | None
     cost: str | None
     columns: Mapping[str, str]
+    where: str | None
+    since: str | None
+    until: str | None
     memory: str
     locale: Locale
     port: int
@@ -37,6 +40,8 @@ class _Asked(NamedTuple):
         """What simulates the same usage, but for its prices."""
         words = ["ratecard", "simulate", *self.usage]
         words += [word for name, column in self.columns.items() for word in ("--map", f"{name}={column}")]
+        chosen = {"--where": self.where, "--since": self.since, "--until": self.until}
+        words += [word for name, given in chosen.items() if given is not None for word in (name, given)]
         words += ["--tables", str(self.tables)] if self.tables and self.named else []
         return shlex.join(words + (["--cost", self.cost] if self.cost else []))
 
@@ -53,6 +58,7 @@ def _tomorrow() -> datetime:
 @click.option("--cost", metavar="SPEC", help="What we pay: tables, a candidate, a CSV file, or 60%. Shows the margin.")
 @click.option("--customer", metavar="COLUMN", help="Column that names customers. Default: customer, if there is one.")
 @click.option("--map", "mapped", metavar="NAME=COLUMN", multiple=True, help="A column of another name; repeatable.")
+@rows_options
 @click.option("--memory", default="1GB", show_default=True, help="Most memory of the engine; it spills what is more.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, show_default="any free one", help="Port of the page.")
 @click.option("--no-open", is_flag=True, help="Do not open the browser.")
@@ -97,6 +103,7 @@ def _run(asked: _Asked) -> None:
     from ratecard.diff.side import Side
     from ratecard.doors.cli.simulate_progress import progress
     from ratecard.promote import folder_of
+    from ratecard.simulation.chosen import Chosen
     from ratecard.simulation.failure import SimulationError
     from ratecard.simulation.simulate import simulate
     from ratecard.simulation.specification import costs_of
@@ -109,12 +116,21 @@ def _run(asked: _Asked) -> None:
         standing = datetime.combine(day, time(), UTC)
         current = Side(day.isoformat(), load_rate_card(asked.tables), standing)
         costs = costs_of(asked.cost, [current], asked.tables)
+        Chosen.of(asked.where, asked.since, asked.until)
     except (PortError, SimulationError) as error:
         raise click.UsageError(str(error)) from None
     tell_tables(asked.tables)
     with progress() as begin:
         simulation = simulate(
-            list(asked.usage), current, columns=asked.columns, costs=costs, memory=asked.memory, progress=begin
+            list(asked.usage),
+            current,
+            columns=asked.columns,
+            where=asked.where,
+            since=asked.since,
+            until=asked.until,
+            costs=costs,
+            memory=asked.memory,
+            progress=begin,
         )
     with simulation:
         if not simulation.priced:

@@ -69,6 +69,11 @@ class DuckDbSql:
     def literal(self, text: str) -> str:
         return "'{}'".format(text.replace("'", "''"))
 
+    def looked_up(self, text: str, values: Mapping[str, str]) -> str:
+        # Each list of an IN would be joined to every row, also where a CASE does not come to it.
+        listed = ", ".join(f"{self.literal(key)}: {self.literal(value)}" for key, value in values.items())
+        return f"map_extract_value(MAP {{{listed}}}, {text})"
+
     def total(self, number: str, condition: str, places: int) -> str:
         if (
             not places

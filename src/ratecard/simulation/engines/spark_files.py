@@ -2,7 +2,8 @@
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -19,6 +20,7 @@ from ratecard.simulation.usage_files import (
     files_of,
     is_workbook,
     kind_of,
+    kind_to_write,
     local_stamps,
     one_kind,
 )
@@ -134,13 +136,46 @@ def _kind(given: str) -> str | None:
         return None
 
 
+@contextmanager
+def writable(places: Sequence[str], master: str | None = None) -> Iterator[None]:
+    """A session that is kept meanwhile, in which places of a storage were tried: what would fail, fails at once.
+
+    Raises `SimulationError` where something is there already, or no file can be made. Spark Connect writes no single
+    file, so that nothing is tried there.
+    """
+    with ExitStack() as stack:
+        session = stack.enter_context(spark_session(master))
+        if getattr(session, "_jvm", None) is None:
+            stack.close()
+        else:
+            for place in places:
+                with failures(f"{place} cannot be written"):
+                    _try(session, place)
+        yield
+
+
+def _try(session: "SparkSession", place: str) -> None:
+    """Make an empty file in the folder of a place, or in the first one above that is there, and remove it."""
+    jvm: Any = session._jvm
+    path = jvm.org.apache.hadoop.fs.Path(place)
+    storage = path.getFileSystem(session.sparkContext._jsc.hadoopConfiguration())
+    if storage.exists(path):
+        raise SimulationError(f"{place} cannot be written: it already exists, and stays as it is. Name another place")
+    folder = path.getParent()
+    while folder.getParent() is not None and not storage.exists(folder):
+        folder = folder.getParent()
+    trial = jvm.org.apache.hadoop.fs.Path(folder, f".{path.getName()}.{os.getpid()}.new")
+    storage.create(trial, False).close()
+    storage.delete(trial, False)
+
+
 def write_table(table: pyarrow.Table, place: str, master: str | None = None) -> None:
     """Write a table to a storage of Spark's (`s3a://...`, `hdfs://...`) as Parquet, CSV or JSON lines, by its ending.
 
     It becomes a folder of that name, whole or not at all. Amounts are text in CSV and JSON, with all of their digits.
     Raises `SimulationError`, also where something stands there already.
     """
-    kind = kind_of(place)
+    kind = kind_to_write(place)
     with spark_session(master) as session, failures(f"{place} cannot be written"):
         frame = session.createDataFrame(table).coalesce(1)
         if kind != ".parquet":

@@ -75,6 +75,10 @@ class SparkSql:
     def literal(self, text: str) -> str:
         return "'{}'".format(text.replace("\\", "\\\\").replace("'", "\\'"))
 
+    def looked_up(self, text: str, values: Mapping[str, str]) -> str:
+        listed = ", ".join(f"{self.literal(key)}, {self.literal(value)}" for key, value in values.items())
+        return f"try_element_at(map({listed}), {text})"
+
     def total(self, number: str, condition: str, places: int) -> str:
         type_ = f"DECIMAL(38, {places})"
         return f"coalesce(sum(CASE WHEN {condition} THEN CAST({number} AS {type_}) END), CAST(0 AS {type_}))"
