@@ -55,7 +55,7 @@ demo: $(VENV)/.package  ## quote real models at real prices, with line items, er
 	$(RATECARD) explain --at $(DAY) kling-o3-pro-text-to-video
 	@echo; echo "== Many requests: a line in, a line out, the bad one in its place"; echo
 	printf '%s\n' 'model,duration,resolution' 'ovi-image-to-video,,' 'veo3,5s,' 'wan-3-0-pro-text-to-video,30s,4k' | $(RATECARD) quote --at $(DAY) --batch - || test $$? = 1
-	@echo; echo "Done. Next: README.md, pricing_tables/README.md, make test"
+	@echo; echo "Done. Next: README.md, docs/tutorial.md, make test"
 
 .PHONY: test
 test: lint types  ## run lint, format, types and all tests with branch coverage
@@ -115,6 +115,14 @@ tables: $(VENV)/.package  ## check pricing_tables and its examples
 test-tables: $(VENV)/.tools  ## try every example and every law on pricing_tables
 	$(BIN)/python -m pytest -q --rate-card pricing_tables
 
+.PHONY: docs
+docs: $(VENV)/.tools  ## serve the pages as a site, and build them again when they change
+	$(BIN)/python -m zensical serve
+
+.PHONY: site
+site: $(VENV)/.tools  ## build the site into the folder site; a broken link fails it
+	$(BIN)/python -m zensical build --clean --strict
+
 .PHONY: catalogue
 catalogue: $(VENV)/.tools  ## write docs/errors-in-tables.md from the broken tables of the tests
 	$(BIN)/python tests/errors_in_tables.py
@@ -162,10 +170,10 @@ bench-text: constraints.txt | $(BIN)/python  ## compare the charge of tokens wit
 	.venv-bench/bin/python benchmarks/rate_text.py
 
 .PHONY: readme
-readme: $(VENV)/.package  ## write the real output of every example into the pages
+readme: $(VENV)/.tools  ## write the real output of every example into the pages
 	$(BIN)/python tests/readme_blocks.py
 
 .PHONY: clean
 clean:  ## remove the environment and everything that was built
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage htmlcov
+	rm -rf $(VENV) build dist site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage htmlcov
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

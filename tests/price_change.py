@@ -1,4 +1,4 @@
-"""The change of a price that pricing_tables/README.md shows, made on a copy of the tables; and mistakes made in it."""
+"""The change of a price that docs/change-a-price.md shows, made on a copy of the tables; and mistakes made in it."""
 
 import shutil
 import tempfile
@@ -7,7 +7,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from ratecard.doors.cli import main
-from readme_blocks import PRICING, ROOT, blocks
+from readme_blocks import CHANGE, ROOT, blocks
 
 # One mistake each: what is replaced in the changed table, by what.
 MISTAKES = (
@@ -32,7 +32,7 @@ MISTAKES = (
 def changed_file(tables: Path) -> Path:
     """Copy the tables to a folder, make the change of the page there, and name the file that it is in."""
     shutil.copytree(ROOT / "pricing_tables", tables)
-    (diff,) = [block.text for block in blocks(PRICING) if block.language == "diff"]
+    (diff,) = [block.text for block in blocks(CHANGE) if block.language == "diff"]
     heading, *lines = diff.splitlines(keepends=True)
     file = tables / Path(heading.removeprefix("--- ").strip()).relative_to("pricing_tables")
     first = next(i for i, line in enumerate(lines) if line[0] == "+")

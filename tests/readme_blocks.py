@@ -1,14 +1,18 @@
-"""The examples of README.md: what they say, and what they really print.
+"""The examples of the pages: what they say, and what they really print.
 
     python tests/readme_blocks.py       writes the real output into the pages
 
 A `python` block is run, and prints the `text` block after it. A `console` block holds commands (`$ ratecard ...`), each
-with what it prints, errors included. A `yaml` block is an excerpt of the file that its first line names. The `text`
-block of the tables' page is what mistakes in its example are answered with.
+with what it prints, errors included. A `yaml` block is an excerpt of the file in `pricing_tables` that its first line
+names; of a file anywhere else it is the content, which the commands below it find. The `text` block of the page on
+changing a price is what mistakes in its example are answered with.
+
+Each page is run in an empty folder with a copy of the tables, so that what one example writes is left to the next one.
 """
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -19,11 +23,15 @@ from textwrap import dedent
 from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
-PRICING = "pricing_tables/README.md"
-SIMULATION = "docs/simulation.md"
-USAGES, ACCOUNTS = "docs/metered-requests.md", "docs/accounts.md"
-PAGES = ("README.md", PRICING, SIMULATION, USAGES, ACCOUNTS, "docs/usage-fields.md")
+CHANGE, FORMAT, CANDIDATES = "docs/change-a-price.md", "docs/table-format.md", "docs/candidates.md"
+# Pages whose examples need more than a folder of their own, and what runs them instead.
+ELSEWHERE = {
+    "docs/server.md": "tests/server/test_clients.py, which asks a server",
+    "docs/probe.md": ".ci/test_extras.py, with a video of its own in place of one from the network",
+    "docs/warehouses.md": ".ci/test_extras.py, in a session of Spark",
+}
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FILE = re.compile(r"# ((?!pricing_tables/)\S+\.yaml)\n")
 # These change with every edit of a table, and the sense of a page does not depend on them.
 _PASSING = re.compile(r"(?<=\.yaml:)\d+|\b[0-9a-f]{16}\b")
 
@@ -45,19 +53,33 @@ def blocks(page: str) -> list[Block]:
     return [Block(page, text.count("\n", 0, m.start()) + 1, m[1], m[2], m.span(2)) for m in found]
 
 
+def _has_examples(page: str) -> bool:
+    return page == CHANGE or any(block.language in ("python", "console") for block in blocks(page))
+
+
+DOCS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md"))
+# Every page whose examples are run here.
+PAGES = tuple(page for page in ("README.md", *DOCS) if page not in ELSEWHERE and _has_examples(page))
+
+
 def outputs(page: str) -> Iterator[tuple[Block, str, str]]:
     """(block, what the page shows, what is really printed) for every block that shows an output."""
-    with TemporaryDirectory() as own:  # where what an example writes is left to the next one
-        yield from _outputs(page, Path(own) if page == SIMULATION else ROOT)
+    with TemporaryDirectory() as own:
+        folder = Path(own)
+        shutil.copytree(ROOT / "pricing_tables", folder / "pricing_tables")
+        yield from _outputs(page, folder)
 
 
 def _outputs(page: str, folder: Path) -> Iterator[tuple[Block, str, str]]:
     known = blocks(page)
     for block, after in zip(known, [*known[1:], None], strict=True):
-        if page == PRICING and block.language == "text":
+        if page == CHANGE and block.language == "text":
             from price_change import refusals
 
             yield block, block.text, refusals()
+        if block.language == "yaml" and (named := _FILE.match(block.text)):
+            (folder / named[1]).parent.mkdir(parents=True, exist_ok=True)
+            (folder / named[1]).write_text(block.text, encoding="utf-8")
         if block.language == "python" and after is not None and after.language == "text":
             yield after, after.text, _run([sys.executable, "-c", block.text], folder)
         if block.language == "console":
@@ -85,12 +107,12 @@ def _run(command: list[str], folder: Path) -> str:
     done = subprocess.run(
         command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
     )
-    return done.stdout.decode().replace(str(ROOT), "/path/to/ratecard")
+    return done.stdout.decode().replace(str(ROOT), "/path/to/ratecard").replace(str(folder), "/path/to")
 
 
 def main() -> None:
-    """Write what is really printed into the pages."""
-    for page in PAGES:
+    """Write what is really printed into the pages that are named, or into all."""
+    for page in sys.argv[1:] or PAGES:
         text = (ROOT / page).read_text(encoding="utf-8")
         for block, shown, printed in reversed(list(outputs(page))):
             if shown != printed:

@@ -1,4 +1,4 @@
-"""The five steps of pricing_tables/README.md, done literally on a copy, and whether the page is complete."""
+"""The five steps of docs/change-a-price.md, done literally on a copy, and whether the format's page is complete."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ from price_change import changed_file
 from ratecard import load_rate_card
 from ratecard.doors.cli import main
 from ratecard.tables.card import Family
-from readme_blocks import PRICING, ROOT
+from readme_blocks import FORMAT, ROOT
 
 # Keys that the loader writes, not a person.
 OWN_KEYS = {"@source", "attributes"}
@@ -19,7 +19,7 @@ OWN_KEYS = {"@source", "attributes"}
 
 @pytest.fixture
 def changed(tmp_path: Path) -> Path:
-    """A copy of the tables with the change of the README."""
+    """A copy of the tables with the change of the page."""
     changed_file(tmp_path / "pricing_tables")
     return tmp_path / "pricing_tables"
 
@@ -55,7 +55,7 @@ def test_all_mistakes_of_a_folder_are_told_at_once(changed: Path) -> None:
 
 
 def test_the_page_names_every_key_and_word_of_a_video_table() -> None:
-    page = (ROOT / PRICING).read_text(encoding="utf-8")
+    page = (ROOT / FORMAT).read_text(encoding="utf-8")
     definitions = Family.model_json_schema()["$defs"]
     parts = [definitions[name].get("properties", {}) for name in reached(definitions, "VideoModel")]
     keys = {key for part in parts for key in part} - OWN_KEYS

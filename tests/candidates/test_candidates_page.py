@@ -8,11 +8,11 @@ import pytest
 from overlays import copy_of_shipped
 
 from ratecard import RateCard, TableError, load_rate_card
-from ratecard.load.folder import shipped_folder
 from ratecard.promote import promotion
 from ratecard.tables.candidate import KINDS, Candidate
+from readme_blocks import CANDIDATES, ROOT
 
-PAGE = (shipped_folder() / "candidates.md").read_text(encoding="utf-8")
+PAGE = (ROOT / CANDIDATES).read_text(encoding="utf-8")
 EXAMPLE = re.findall(r"^```yaml\n# \S+\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 

@@ -10,11 +10,11 @@ from jsonschema import Draft7Validator
 from jsonschema.exceptions import best_match
 
 from ratecard.doors.cli import main
-from ratecard.load.folder import shipped_folder
 from ratecard.schema import candidate_schema, schema_text
+from readme_blocks import CANDIDATES, ROOT
 
 VALIDATOR = Draft7Validator(candidate_schema())
-PAGE = (shipped_folder() / "candidates.md").read_text(encoding="utf-8")
+PAGE = (ROOT / CANDIDATES).read_text(encoding="utf-8")
 EXAMPLE = PAGE.partition("```yaml\n")[2].partition("```")[0]
 
 

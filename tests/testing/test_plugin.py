@@ -88,8 +88,8 @@ def test_a_wrong_example_shows_its_line_and_the_lines_of_its_price(pytester: pyt
     ])  # fmt: skip
 
 
-def test_the_failure_in_the_readme_is_a_real_one(pytester: pytest.Pytester, tmp_path: Path) -> None:
-    [shown] = [block.text for block in blocks("README.md") if block.text.startswith("The example says")]
+def test_the_failure_that_the_page_shows_is_a_real_one(pytester: pytest.Pytester, tmp_path: Path) -> None:
+    [shown] = [block.text for block in blocks("docs/test-your-tables.md") if block.text.startswith("The example says")]
     shutil.copytree(shipped_folder(), tmp_path / "shipped")
     path = tmp_path / "shipped" / "video" / "grok-imagine.yaml"
     before, here, after = path.read_text(encoding="utf-8").partition("model: grok-imagine-1-5-image-to-video-private\n")

@@ -8,10 +8,10 @@ from desks import KLING
 
 import ratecard
 from ratecard import TableError
-from ratecard.load.folder import shipped_folder
 from ratecard.whatif.change import Factor, Kept, NewRate
 from ratecard.whatif.draft import from_json, to_json
 from ratecard.whatif.opening import candidates_in, opened
+from readme_blocks import CANDIDATES, ROOT
 
 HEAD = """candidate: mine
 effective: 2027-03-01
@@ -62,7 +62,7 @@ def test_what_is_opened_is_the_candidate(tmp_path: Path, card: ratecard.RateCard
 
 
 def test_models_that_are_added_and_retired_are_kept_too(tmp_path: Path, card: ratecard.RateCard) -> None:
-    page = (shipped_folder() / "candidates.md").read_text(encoding="utf-8")
+    page = (ROOT / CANDIDATES).read_text(encoding="utf-8")
     text = page.partition("```yaml\n")[2].partition("```")[0]
     path = tmp_path / "page.yaml"
     path.write_text(text, encoding="utf-8")

@@ -2,7 +2,7 @@
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
@@ -64,9 +64,6 @@ class Workspace:
             "preserve_insertion_order": False,
             # Nothing is kept: the work of a checkpoint would be for nobody.
             "checkpoint_threshold": "1TB",
-            # So that the engine can be asked how far it is; it prints nothing.
-            "enable_progress_bar": True,
-            "enable_progress_bar_print": False,
         }
         try:
             for name, value in settings.items():
@@ -74,6 +71,10 @@ class Workspace:
         except duckdb.Error as error:
             self.close()
             raise SimulationError(f"{name} {value!r} is not possible: {error}") from None
+        # So that the engine can be asked how far it is; it prints nothing. In Jupyter it refuses without ipywidgets.
+        with suppress(duckdb.InvalidInputException):
+            self.connection.execute("SET enable_progress_bar = true")
+            self.connection.execute("SET enable_progress_bar_print = false")
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
