@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 
 from ratecard import LineItem, Quote
 from ratecard.ledger.store import Ledger
+from ratecard.rating.line_item import LineRate
 from ratecard.tables.limits import Rates
 
 PATH = "/billing/usage-history"
@@ -18,7 +19,7 @@ WHEN = datetime(2026, 10, 1, tzinfo=UTC)
 
 def quote_of(*amounts: Decimal | str, currency: str = "USD") -> Quote:
     """A quote with one line an amount."""
-    lines = tuple(LineItem("sku", Decimal(1), "unit", Decimal(each), Decimal(each), "m.yaml:1") for each in amounts)
+    lines = tuple(LineItem(LineRate("sku", "unit", Decimal(each), "m.yaml:1"), 1, Decimal(each)) for each in amounts)
     total = sum((line.amount for line in lines), Decimal(0))
     return Quote("model, 1", total, total, currency, lines, date(2026, 1, 1), "digest", type="image", rates=RATES)
 
