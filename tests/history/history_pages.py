@@ -7,9 +7,8 @@ from typing import Any
 
 from starlette.testclient import TestClient
 
-from ratecard import LineItem, Quote
+from ratecard import LineItem, LineRate, Quote
 from ratecard.ledger.store import Ledger
-from ratecard.rating.line_item import LineRate
 from ratecard.tables.limits import Rates
 
 PATH = "/billing/usage-history"

@@ -7,10 +7,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from ratecard import LedgerEntry, LineItem, Quote
+from ratecard import LedgerEntry, LineItem, LineRate, Quote
 from ratecard.ledger.store import Ledger
 from ratecard.ledger.walk import Walk
-from ratecard.rating.line_item import LineRate
 from ratecard.tables.limits import Rates
 
 RATES = Rates(DIEM=Decimal(1), BUNDLED_CREDITS=Decimal(1))

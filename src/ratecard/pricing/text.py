@@ -25,6 +25,7 @@ from ratecard.words.wording import REQUIRED, NotOffered
 _ZERO = Decimal(0)
 # The keys of a usage that has nothing beside its tokens: type and model, by which this is found, and `usage`.
 _TOKENS_ALONE = 3
+_LEFT_OUT: Any = object()
 _KEYS = usage_keys(("usage", *SELECTORS))
 _TEXT_KEYS = usage_keys(("usage", *(field for field, _ in SEARCHES.values()), "service_parameters", *SELECTORS))
 _WEB_SEARCHES = SEARCHES["web_search"][0]
@@ -51,25 +52,26 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
         problems: Problems = []
         lines: list[LineItem] = []
         exact = _ZERO
-        further = len(usage) != _TOKENS_ALONE or "usage" not in usage
+        given = usage.get("usage", _LEFT_OUT)
+        further = len(usage) != _TOKENS_ALONE or given is _LEFT_OUT
         if further:
             problems += usage_problems(usage, known) + selector_problems(usage)
-        if "usage" in usage:
-            counts = read_tokens(usage["usage"], problems, completion_required=is_text)
-        else:
+        if given is _LEFT_OUT:
             counts = NO_TOKENS
             problems.append((("usage",), REQUIRED))
+        else:
+            counts = read_tokens(given, problems, completion_required=is_text)
         uncached, cached, written, completion, searched, ignored = counts
         if not problems:
             try:
                 lines, exact = lines_of(uncached, cached, written, completion)
             except NoPriceError:
-                problems += _unpriced(counts, rates, usage["usage"])
+                problems += _unpriced(counts, rates, given)
         searches = _NO_SEARCHES
         if is_text and (further or suffix or searched is not None):
             searches = _read_searches(usage, suffix, searched, supported, scraped_most, problems)
         elif searched:
-            problems.append((path_of("searches", usage["usage"]), NO_PRICE))
+            problems.append((path_of("searches", given), NO_PRICE))
         if problems:
             raise QuoteError(INVALID, problems)
         if searches is not _NO_SEARCHES:
