@@ -21,7 +21,7 @@ from ratecard.ledger import LedgerError, ledger_csv, ledger_json, read_ledger
 from ratecard.price_book import PriceBook
 from ratecard.pricing.estimate import Estimate
 from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry
-from ratecard.rating.line_item import LineItem
+from ratecard.rating.line_item import LineItem, LineRate
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.usage import (
@@ -63,6 +63,7 @@ __all__ = [
     "Limit",
     "LimitError",
     "LineItem",
+    "LineRate",
     "MusicUsage",
     "PriceBook",
     "Quote",

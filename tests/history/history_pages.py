@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.testclient import TestClient
 
-from ratecard import LineItem, Quote
+from ratecard import LineItem, LineRate, Quote
 from ratecard.ledger.store import Ledger
 from ratecard.tables.limits import Rates
 
@@ -18,7 +18,7 @@ WHEN = datetime(2026, 10, 1, tzinfo=UTC)
 
 def quote_of(*amounts: Decimal | str, currency: str = "USD") -> Quote:
     """A quote with one line an amount."""
-    lines = tuple(LineItem("sku", Decimal(1), "unit", Decimal(each), Decimal(each), "m.yaml:1") for each in amounts)
+    lines = tuple(LineItem(LineRate("sku", "unit", Decimal(each), "m.yaml:1"), 1, Decimal(each)) for each in amounts)
     total = sum((line.amount for line in lines), Decimal(0))
     return Quote("model, 1", total, total, currency, lines, date(2026, 1, 1), "digest", type="image", rates=RATES)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from ratecard import LedgerEntry, LineItem, Quote
+from ratecard import LedgerEntry, LineItem, LineRate, Quote
 from ratecard.ledger.store import Ledger
 from ratecard.ledger.walk import Walk
 from ratecard.tables.limits import Rates
@@ -32,7 +32,7 @@ def rows(ledger: Ledger, account: str, **filters: Any) -> list[LedgerEntry]:
 def quote_of(*amounts: Decimal | str, model: str = "m") -> Quote:
     """A quote with one line an amount, of a type that has a row a line."""
     lines = tuple(
-        LineItem(f"{model}-{place}", Decimal(1), "unit", Decimal(amount), Decimal(amount), "image/m.yaml:1")
+        LineItem(LineRate(f"{model}-{place}", "unit", Decimal(amount), "image/m.yaml:1"), 1, Decimal(amount))
         for place, amount in enumerate(amounts)
     )
     total = sum((line.amount for line in lines), Decimal(0))

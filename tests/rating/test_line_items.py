@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from made_up_tables import assert_costs, charge, prices_of
 
-from ratecard import LineItem, PriceBook, SourceVideo
+from ratecard import LineItem, LineRate, PriceBook, SourceVideo
 from ratecard.load.folder import shipped_folder
 
 SEEDANCE = "seedance-2-5-reference-to-video-basic"
@@ -86,7 +86,8 @@ def test_what_no_decimal_holds_is_shown_to_the_line_places_of_the_table(line_pla
 
 
 def test_a_line_as_a_record_has_its_numbers_as_text_and_a_note_only_where_there_is_one() -> None:
-    line = LineItem("x-fixed", Decimal("1E+3"), "clip", Decimal("6.25E-10"), Decimal("6.25E-7"), "video/x.yaml:7")
+    rate = LineRate("x-fixed", "clip", Decimal("6.25E-10"), "video/x.yaml:7")
+    line = LineItem(rate, Decimal("1E+3"), Decimal("6.25E-7"))
     record = {
         "sku": "x-fixed",
         "quantity": "1000",
@@ -96,4 +97,4 @@ def test_a_line_as_a_record_has_its_numbers_as_text_and_a_note_only_where_there_
         "source": "video/x.yaml:7",
     }
     assert line.to_dict() == record
-    assert replace(line, note="so").to_dict() == {**record, "note": "so"}
+    assert replace(line, rate=replace(rate, note="so")).to_dict() == {**record, "note": "so"}

@@ -15,7 +15,8 @@ from ratecard.words.money import ROUNDING, step
 
 def per_bucket(lines: Any, *counts: int) -> Any:
     each = [tuple(count if index == number else 0 for index in range(4)) for number, count in enumerate(counts)]
-    return [line for one in each for line in lines(*one)]
+    found = [lines(*one) for one in each]
+    return [line for some, _ in found for line in some], sum(exact for _, exact in found)
 
 
 def rounded_lines(line: Any, shape: Any) -> Any:

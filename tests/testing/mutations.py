@@ -135,7 +135,7 @@ MUTATIONS = [
         "seconds counted twice",
         (KLING,),
         ("a_line_counts_what_its_method_says",),
-        lines_of("per_second", lambda line, shape: replace(line, quantity=line.quantity * 2, amount=line.amount * 2)),
+        lines_of("per_second", lambda line, shape: replace(line, count=line.count * 2, amount=line.amount * 2)),
     ),
     Mutation(
         "longer is cheaper",

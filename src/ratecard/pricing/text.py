@@ -18,13 +18,14 @@ from ratecard.requests.token_fields import SELECTORS
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.metered_charges import Surcharge, Tokens
 from ratecard.words.errors import QuoteError
-from ratecard.words.money import EXACT
+from ratecard.words.money import total
 from ratecard.words.tree import Path
 from ratecard.words.wording import REQUIRED, NotOffered
 
 _ZERO = Decimal(0)
 # The keys of a usage that has nothing beside its tokens: type and model, by which this is found, and `usage`.
 _TOKENS_ALONE = 3
+_LEFT_OUT: Any = object()
 _KEYS = usage_keys(("usage", *SELECTORS))
 _TEXT_KEYS = usage_keys(("usage", *(field for field, _ in SEARCHES.values()), "service_parameters", *SELECTORS))
 _WEB_SEARCHES = SEARCHES["web_search"][0]
@@ -45,38 +46,39 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
     )
     kind, is_text, worth = metered.model.type, metered.model.type == "text", metered.rates
     search_lines = {name: surcharge_line(each) for name, each in surcharges.items()}
-    known, supported, sum_of = _TEXT_KEYS if is_text else _KEYS, frozenset(search_lines), EXACT.add
+    known, supported = _TEXT_KEYS if is_text else _KEYS, frozenset(search_lines)
 
     def rate(usage: Mapping[str, Any], suffix: Mapping[str, Any]) -> Quote:
         problems: Problems = []
         lines: list[LineItem] = []
-        further = len(usage) != _TOKENS_ALONE or "usage" not in usage
+        exact = _ZERO
+        given = usage.get("usage", _LEFT_OUT)
+        further = len(usage) != _TOKENS_ALONE or given is _LEFT_OUT
         if further:
             problems += usage_problems(usage, known) + selector_problems(usage)
-        if "usage" in usage:
-            counts = read_tokens(usage["usage"], problems, completion_required=is_text)
-        else:
+        if given is _LEFT_OUT:
             counts = NO_TOKENS
             problems.append((("usage",), REQUIRED))
+        else:
+            counts = read_tokens(given, problems, completion_required=is_text)
         uncached, cached, written, completion, searched, ignored = counts
         if not problems:
             try:
-                lines = lines_of(uncached, cached, written, completion)
+                lines, exact = lines_of(uncached, cached, written, completion)
             except NoPriceError:
-                problems += _unpriced(counts, rates, usage["usage"])
+                problems += _unpriced(counts, rates, given)
         searches = _NO_SEARCHES
         if is_text and (further or suffix or searched is not None):
             searches = _read_searches(usage, suffix, searched, supported, scraped_most, problems)
         elif searched:
-            problems.append((path_of("searches", usage["usage"]), NO_PRICE))
+            problems.append((path_of("searches", given), NO_PRICE))
         if problems:
             raise QuoteError(INVALID, problems)
         if searches is not _NO_SEARCHES:
-            lines += [search_lines[name](count) for name, count in searches.billed.items()]
+            searched_lines = [search_lines[name](count) for name, count in searches.billed.items()]
+            lines += searched_lines
+            exact = total([exact, *(line.amount for line in searched_lines)])
             ignored += searches.ignored
-        exact = lines[0].amount if lines else _ZERO
-        for line in lines[1:]:
-            exact = sum_of(exact, line.amount)
         tokens = (uncached + cached + written, completion)
         return Quote(model, exact, exact, currency, tuple(lines), effective, digest, ignored, kind, tokens, worth)
 
@@ -113,20 +115,22 @@ def _read_searches(
 
     A count that the model does not support has no price. A parameter that it does not support has no effect.
     """
+
+    def path_to(field: str) -> Path:
+        return (field,) if field in usage else path_of("searches", usage["usage"])
+
     counts: dict[str, int] = {}
-    paths: dict[str, Path] = {}
     for kind, (field, _) in SEARCHES.items():
         if field in usage:
             given, most = usage[field], scraped_most if kind == "web_scraping" else MOST_TOKENS
-            messages = () if given.__class__ is int and 0 <= given <= most else count_messages(given, most)
+            messages = count_messages(given, most)
             problems += [((field,), message) for message in messages]
-            counts[field], paths[field] = 0 if messages else int(given), (field,)
+            counts[field] = 0 if messages else int(given)
     if searched is not None:
         if counts.get(_WEB_SEARCHES, searched) != searched:
             words = f"Expected {counts[_WEB_SEARCHES]}, as {_WEB_SEARCHES} beside the usage says"
             problems.append((path_of("searches", usage["usage"]), words))
-        if _WEB_SEARCHES not in counts:
-            counts[_WEB_SEARCHES], paths[_WEB_SEARCHES] = searched, path_of("searches", usage["usage"])
+        counts.setdefault(_WEB_SEARCHES, searched)
     parameters: Mapping[str, Any] = {}
     if suffix or "service_parameters" in usage:
         parameters = read_parameters(usage.get("service_parameters", {}), suffix, problems)
@@ -136,13 +140,13 @@ def _read_searches(
     idle = [name for name in unsupported if parameters.get(name) not in (None, "off", "false")]
     billed = billed_searches(counts, {name: value for name, value in parameters.items() if name not in idle})
     problems += [
-        (paths[SEARCHES[kind][0]], NotOffered(f"This model does not support {kind.replace('_', ' ')}"))
+        (path_to(SEARCHES[kind][0]), NotOffered(f"This model does not support {kind.replace('_', ' ')}"))
         for kind in billed
         if kind not in supported
     ]
     switches = {switch for _, switch in SEARCHES.values()}
     uncharged = [field for kind, (field, _) in SEARCHES.items() if counts.get(field) and kind not in billed]
-    ignored = [".".join(map(str, paths[field])) for field in uncharged]
+    ignored = [".".join(map(str, path_to(field))) for field in uncharged]
     ignored += [f"service_parameters.{name}" for name in parameters if name not in switches or name in idle]
     return _Searches(billed, tuple(ignored))
 

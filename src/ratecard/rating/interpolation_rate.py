@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from ratecard.rating.compiling import Calculator, Compiling, Shape
-from ratecard.rating.line_item import LineItem
+from ratecard.rating.line_item import LineItem, LineRate
 from ratecard.rating.tiers import tier_of
 from ratecard.tables.video_charges import InterpolationRate
 from ratecard.words.money import from_fraction
@@ -20,6 +20,6 @@ def interpolation_rate(charge: Compiling, options: InterpolationRate) -> Calcula
         fps = Fraction(shape.get("target_fps") or source.fps)
         quantity = Fraction(shape["seconds"]) * shape["slowdown_factor"] * fps / at_frame_rate
         amount = from_fraction(quantity * Fraction(rate), places)
-        return LineItem(f"{sku}{words}", from_fraction(quantity, places), unit, rate, amount, where, note)
+        return LineItem(LineRate(f"{sku}{words}", unit, rate, where, note), from_fraction(quantity, places), amount)
 
     return calculate

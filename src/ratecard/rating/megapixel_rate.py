@@ -5,7 +5,7 @@ from math import ceil
 
 from ratecard.rating.compiling import SECONDS, Calculator, Compiling, Shape, slug
 from ratecard.rating.frame_size import Framed, frame_size_of
-from ratecard.rating.line_item import LineItem
+from ratecard.rating.line_item import LineItem, LineRate
 from ratecard.tables.scalars import Size
 from ratecard.tables.video_charges import MegapixelRate
 from ratecard.words.money import from_fraction
@@ -40,6 +40,6 @@ def megapixel_rate(charge: Compiling, options: MegapixelRate) -> Calculator:
         duration = f"-{shape['duration']}" if "duration" in shape else ""
         amount = from_fraction(quantity * Fraction(rate), places)
         shown = from_fraction(quantity, places)
-        return LineItem(f"{sku}{duration}{ending}", shown, unit, rate, amount, source, note)
+        return LineItem(LineRate(f"{sku}{duration}{ending}", unit, rate, source, note), shown, amount)
 
     return calculate

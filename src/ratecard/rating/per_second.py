@@ -1,7 +1,7 @@
 """`duration-rate`, `resolution-rate`: seconds of output x rate."""
 
 from ratecard.rating.compiling import SECONDS, Calculator, Compiling, Shape
-from ratecard.rating.line_item import LineItem
+from ratecard.rating.line_item import LineItem, LineRate
 from ratecard.words.money import multiply
 
 
@@ -10,13 +10,17 @@ def per_second(charge: Compiling) -> Calculator:
     key, rates = charge.rates_by("duration")
     unit = charge.charge.unit
     cells = {
-        values: (f"{charge.sku}{rate.words}", SECONDS[_duration(values)], rate.unit_rate, rate.source)
+        values: (
+            LineRate(f"{charge.sku}{rate.words}", unit, rate.unit_rate, rate.source),
+            SECONDS[_duration(values)],
+            rate.unit_rate,
+        )
         for values, rate in rates.items()
     }
 
     def calculate(shape: Shape) -> LineItem:
-        sku, seconds, rate, source = cells[key(shape)]
-        return LineItem(sku, seconds, unit, rate, multiply(seconds, rate), source)
+        rate, seconds, unit_rate = cells[key(shape)]
+        return LineItem(rate, seconds, multiply(seconds, unit_rate))
 
     return calculate
 

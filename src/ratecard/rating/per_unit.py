@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from decimal import Decimal
 
-from ratecard.rating.line_item import LineItem
+from ratecard.rating.line_item import LineItem, LineRate
 from ratecard.tables.charge import Charge
 from ratecard.tables.rate import Rate
 from ratecard.words.money import EXACT, multiply, plain
@@ -18,7 +18,7 @@ def per_unit(charge: Charge, per: int) -> Counter:
 
     def line(count: Count, rate: Rate, sku: str) -> LineItem:
         unit_rate = plain(multiply(rate.rate, charge.markup))
-        quantity = multiply(count, of_unit)
-        return LineItem(sku, quantity, charge.unit, unit_rate, multiply(quantity, unit_rate), rate.source)
+        by = LineRate(sku, charge.unit, unit_rate, rate.source, of_unit=of_unit)
+        return LineItem(by, count, multiply(multiply(count, of_unit), unit_rate))
 
     return line

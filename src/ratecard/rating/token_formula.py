@@ -3,6 +3,7 @@
 With reference video the seconds billed are at least ceil(output seconds x the table's minimum).
 """
 
+from dataclasses import replace
 from decimal import Decimal
 from itertools import product
 from math import ceil
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ratecard.rating.compiling import SECONDS, Calculator, Compiling, Shape, slug
 from ratecard.rating.frame_size import frame_size_of
-from ratecard.rating.line_item import LineItem
+from ratecard.rating.line_item import LineItem, LineRate
 from ratecard.tables.video_charges import TokenFormula
 from ratecard.words.money import EXACT, ROUNDING, add, multiply, places_of, plain, step
 
@@ -19,16 +20,13 @@ from ratecard.words.money import EXACT, ROUNDING, add, multiply, places_of, plai
 class _Cell(NamedTuple):
     """One rate at one size and duration: all that no further part of a request decides."""
 
-    sku: str
+    rate: LineRate
     seconds: Decimal
     least_seconds: Decimal
     # Units (millions of tokens) of one second.
     tokens: Decimal
-    unit_rate: Decimal
-    source: str
     # Whether the amount of whole seconds needs no rounding.
     exact: bool
-    note: str
 
 
 def token_formula(charge: Compiling, options: TokenFormula) -> Calculator:
@@ -47,7 +45,7 @@ def token_formula(charge: Compiling, options: TokenFormula) -> Calculator:
         words = f"{rate.words}-{slug(ratio)}" if ratio else rate.words
         exact = places_of(multiply(tokens, rate.unit_rate)) <= places
         sku = f"{charge.sku}-{duration}{words}"
-        return _Cell(sku, seconds, least, tokens, rate.unit_rate, rate.source, exact, note)
+        return _Cell(LineRate(sku, unit, rate.unit_rate, rate.source, note), seconds, least, tokens, exact)
 
     cells: dict[Any, _Cell] = {}
     names = ("duration", "resolution", "aspect_ratio", "video_input")
@@ -61,7 +59,7 @@ def token_formula(charge: Compiling, options: TokenFormula) -> Calculator:
 
     def calculate(shape: Shape) -> LineItem:
         cell = cells.get(key(shape))
-        sku, billed, least, of_second, rate, source, exact, note = cell if cell else cell_of(shape)
+        rate, billed, least, of_second, exact = cell if cell else cell_of(shape)
         reference = shape["reference_seconds"]
         if reference is not None:
             exact = False
@@ -69,12 +67,12 @@ def token_formula(charge: Compiling, options: TokenFormula) -> Calculator:
             if billed < least:
                 billed = least
                 words = f"the minimum of {least} s with reference video applies"
-                note = f"{note}; {words}" if note else words
+                rate = replace(rate, note=f"{rate.note}; {words}" if rate.note else words)
         tokens = multiply(billed, of_second)
-        amount = multiply(tokens, rate)
+        amount = multiply(tokens, rate.unit_rate)
         if not exact:
             rounded = ROUNDING.quantize(amount, finest)
             amount = amount if rounded == amount else rounded
-        return LineItem(sku, tokens, unit, rate, amount, source, note)
+        return LineItem(rate, tokens, amount)
 
     return calculate

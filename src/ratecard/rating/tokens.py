@@ -2,16 +2,17 @@
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
-from ratecard.rating.line_item import LineItem
+from ratecard.rating.line_item import LineItem, LineRate
 from ratecard.tables.metered_charges import Tokens
 from ratecard.tables.rate import Rate
 from ratecard.words.money import EXACT, multiply, plain
 
 # How the ledger's SKUs call each bucket, in the order of the lines.
 BUCKETS = {"input": "input", "cache_input": "cache-input", "cache_write": "cache-write-5m", "output": "output"}
-Rated = Callable[[int, int, int, int], list[LineItem]]
+Rated = Callable[[int, int, int, int], tuple[list[LineItem], Decimal]]
+_ZERO = Decimal(0)
 
 
 class Bucket(NamedTuple):
@@ -72,47 +73,54 @@ def token_rates(model: str, charge: Tokens, per: int) -> TokenRates:
 
 
 def token_lines(charge: Tokens, rates: TokenRates, per: int) -> Rated:
-    """The function (uncached, cached, written, completion) -> lines; every bucket with tokens has one, and is exact.
+    """The function (uncached, cached, written, completion) -> lines and their sum; exact.
 
-    It raises `NoPriceError` where a bucket that has tokens has no price.
+    Every bucket with tokens has a line. Raises `NoPriceError` where one of them has no price.
     """
     of_unit = EXACT.divide(Decimal(1), Decimal(per))
     base, extended = (
-        [_bucket_line(tier.get(bucket), charge.unit, of_unit) for bucket in BUCKETS]
+        [_of_bucket(tier.get(bucket), charge.unit, of_unit) for bucket in BUCKETS]
         for tier in (rates.base, rates.extended)
     )
-    threshold = rates.threshold
+    threshold, add, times = rates.threshold, EXACT.add, EXACT.multiply
 
-    def lines(uncached: int, cached: int, written: int, completion: int) -> list[LineItem]:
+    def lines(uncached: int, cached: int, written: int, completion: int) -> tuple[list[LineItem], Decimal]:
         tier = extended if threshold is not None and uncached + cached + written > threshold else base
         of_input, of_cache_input, of_cache_write, of_output = tier
-        found = []
+        found: list[LineItem] = []
+        exact = _ZERO
         # Written out: a loop over the four takes as long as the lines themselves.
         if uncached:
-            found.append(of_input(uncached))
+            rate, of_one = of_input or _refuse()
+            exact = times(uncached, of_one)
+            found.append(LineItem(rate, uncached, exact))
         if cached:
-            found.append(of_cache_input(cached))
+            rate, of_one = of_cache_input or _refuse()
+            amount = times(cached, of_one)
+            found.append(LineItem(rate, cached, amount))
+            exact = add(exact, amount)
         if written:
-            found.append(of_cache_write(written))
+            rate, of_one = of_cache_write or _refuse()
+            amount = times(written, of_one)
+            found.append(LineItem(rate, written, amount))
+            exact = add(exact, amount)
         if completion:
-            found.append(of_output(completion))
-        return found
+            rate, of_one = of_output or _refuse()
+            amount = times(completion, of_one)
+            found.append(LineItem(rate, completion, amount))
+            exact = add(exact, amount)
+        return found, exact
 
     return lines
 
 
-def _bucket_line(bucket: Bucket | None, unit: str, of_unit: Decimal) -> Callable[[int], LineItem]:
-    """The function count -> line of one bucket; `of_unit` is how much of the unit one token is."""
+def _of_bucket(bucket: Bucket | None, unit: str, of_unit: Decimal) -> tuple[LineRate, Decimal] | None:
+    """The rate of a bucket's lines, and the price of one token; `of_unit` is how much of the unit that is."""
     if bucket is None:
-        return _no_line
-    sku, unit_rate, rate, source, note = bucket
-    times = EXACT.multiply
-
-    def line(count: int) -> LineItem:
-        return LineItem(sku, times(count, of_unit), unit, unit_rate, times(count, rate), source, note)
-
-    return line
+        return None
+    rate = LineRate(bucket.sku, unit, bucket.unit_rate, bucket.source, bucket.note, of_unit)
+    return rate, bucket.token_rate
 
 
-def _no_line(count: int) -> LineItem:
-    raise NoPriceError(count)
+def _refuse() -> NoReturn:
+    raise NoPriceError

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from ratecard.rating.compiling import Calculator, Compiling, Shape
-from ratecard.rating.line_item import LineItem
+from ratecard.rating.line_item import LineItem, LineRate
 from ratecard.rating.tiers import tier_of
 from ratecard.tables.video_charges import UpscaleRate
 from ratecard.words.money import from_fraction, multiply, plain
@@ -30,6 +30,6 @@ def upscale_rate(charge: Compiling, options: UpscaleRate) -> Calculator:
             note = "; ".join(filter(None, (note, more)))
         seconds = Fraction(shape["seconds"])
         amount = from_fraction(seconds * Fraction(rate), places)
-        return LineItem(f"{sku}{words}", from_fraction(seconds, places), unit, rate, amount, where, note)
+        return LineItem(LineRate(f"{sku}{words}", unit, rate, where, note), from_fraction(seconds, places), amount)
 
     return calculate

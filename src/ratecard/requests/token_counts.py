@@ -5,7 +5,7 @@ the prompt, so a bill that adds both counts them twice. Whatever else the object
 have a price; what counts nothing is listed.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ratecard.requests.fields import whole
@@ -70,8 +70,8 @@ def read_tokens(given: object, problems: Problems, *, completion_required: bool)
         problems.append((_AT, wrong_type("object", given)))
         return NO_TOKENS
     wrong: Problems = []
-    others: list[_Other] = []
     odd: list[_Odd] = []
+    others: Collection[_Other] = ()
     found, parts = _NOTHING.copy(), _NO_PARTS
     _gather(FIELDS, fields, found, odd)
     if odd:
@@ -88,7 +88,8 @@ def read_tokens(given: object, problems: Problems, *, completion_required: bool)
     ignored = _Further(wrong).read(others, found + parts) if others else ()
     if not wrong and (inputs is not None or top_cached is not None or top_written is not None):
         named, cached, written = _in_dialect(found, fields, wrong)
-    prompt, completion, cached, written = named or 0, completion or 0, cached or 0, written or 0
+    prompt, completion = named or 0, completion or 0
+    cached, written = cached or 0, written or 0
     if not wrong:
         if cached + written > prompt:
             excess, most = ("read", prompt) if cached > prompt else ("written", prompt - cached)
