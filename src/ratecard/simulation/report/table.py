@@ -80,7 +80,8 @@ def written(value: Value, kind: Kind, figures: Figures) -> str:
     if isinstance(value, str) or value is None:
         return value or ""
     if isinstance(value, Fraction):
-        return figures.percent(value, signed=kind is not Kind.SHARE)
+        words = figures.percent(value)
+        return words.removeprefix("+") if kind is Kind.SHARE else words
     if isinstance(value, int):
         return figures.count(value)
     if kind in (Kind.EXACT, Kind.QUANTITY):
