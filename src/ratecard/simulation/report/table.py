@@ -84,8 +84,10 @@ def written(value: Value, kind: Kind, figures: Figures) -> str:
         return words.removeprefix("+") if kind is Kind.SHARE else words
     if isinstance(value, int):
         return figures.count(value)
-    if kind in (Kind.EXACT, Kind.QUANTITY):
+    if kind is Kind.EXACT:
         return text(plain(value))
+    if kind is Kind.QUANTITY:
+        return figures.quantity(value)
     if kind in CHANGES:
         return figures.change(value)
     return figures.rate(value) if kind is Kind.RATE else figures.money(value)
