@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 import pytest
-from desks import CLAUDE, DAY, write_usage
+from desks import CLAUDE, DAY, KLING, write_usage
 from selenium.webdriver import ActionChains, Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -249,6 +249,20 @@ def test_it_fits_the_window_and_asks_nobody_else(width: int, running: Served) ->
         assert not [each.text for each in tables if each.is_displayed() and page.execute_script(cut, each)]
         assert hosts(page) == {urlsplit(running.url).netloc}
         assert complaints_of(page) == []
+
+
+def test_a_reason_of_long_words_breaks_on_a_phone(tmp_path: Path) -> None:
+    usage = write_usage(tmp_path / "usage.csv")
+    line = usage.read_text(encoding="utf-8").splitlines()[1].replace(KLING, "no_such_model_" * 8)
+    with usage.open("a", encoding="utf-8") as file:
+        file.write(f"{line}\n")
+    with browser(PHONE) as page, served(tmp_path, "--at", DAY) as running:
+        page.get(running.url)
+        wait(lambda: text_of(page, "h1"))
+        page.find_element(By.CSS_SELECTOR, ".q-expansion-item .q-item").click()
+        wait(lambda: page.find_element(By.CSS_SELECTOR, ".unpriced td").is_displayed())
+        assert "no_such_model" in text_of(page, ".unpriced").replace("\n", "")
+        assert page.execute_script("return document.documentElement.scrollWidth") == PHONE
 
 
 def test_who_does_not_ask_for_this_machine_is_refused(running: Served) -> None:

@@ -10,8 +10,10 @@ _COLOURS = {
     "var(--ink)": "#76808d",
     "var(--quiet)": "#8a939f",
     "var(--edge)": "rgba(128, 138, 150, 0.25)",
-    "var(--rise)": "#d0642a",
-    "var(--fall)": "#3b86d1",
+    "var(--rise)": "#3b86d1",
+    "var(--fall)": "#d0642a",
+    "var(--lost)": "#c2508f",
+    "var(--new)": "#3d9a5b",
     "var(--line)": "#3b86d1",
 }
 

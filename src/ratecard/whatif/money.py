@@ -35,8 +35,7 @@ def largest(report: Report, key: str, most: int) -> Table:
     def line(name: str, chosen: Sequence[int]) -> tuple[Value, ...]:
         amount = total([amounts[index] for index in chosen])
         share = Fraction(amount) / Fraction(whole) if whole else None
-        written = report.figures.percent(share, signed=False) if share is not None else ""
-        return name, sum(rows[index].requests for index in chosen), amount, written
+        return name, sum(rows[index].requests for index in chosen), amount, share
 
     lines = [line(rows[index].key[0] or NOTHING, [index]) for index in order[:most]]
     if order[most:]:
@@ -45,6 +44,6 @@ def largest(report: Report, key: str, most: int) -> Table:
         Column(heading(key)),
         Column("Requests", Kind.COUNT),
         Column(CURRENT, Kind.MONEY),
-        Column("Share", Kind.PERCENT),
+        Column("Share", Kind.SHARE),
     )
     return Table("", columns, tuple(lines), line(TOTAL, order))

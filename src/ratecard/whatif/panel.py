@@ -9,7 +9,7 @@ from ratecard.simulation.report.charts import change_by_model, revenue_by_period
 from ratecard.simulation.report.costs import share_left
 from ratecard.simulation.report.people import losers_table, unpriced_table, winners_table
 from ratecard.simulation.report.report import CUSTOMER, Report, share_of_change
-from ratecard.simulation.report.sentences import answer, further, scope
+from ratecard.simulation.report.sentences import details, further, headline, scope
 from ratecard.simulation.report.table import Kind, Table
 from ratecard.whatif.figure import Plot, plot
 from ratecard.whatif.money import largest, revenue_by_family
@@ -68,9 +68,9 @@ def panel_of(report: Report, now: Panel) -> Panel:
     """The panel of the current prices and a candidate; `now` is that of the current prices alone."""
     customers = report.customers(1) if report.has(CUSTOMER) else None
     return Panel(
-        answer(report, 1),
+        headline(report, 1),
         scope(report),
-        tuple(further(report, 1)),
+        tuple(filter(None, (details(report, 1), *further(report, 1)))),
         tuple(_tiles(report)),
         plot(change_by_model(report, 1), report.figures),
         _by_day(report),

@@ -2,9 +2,11 @@
 
 STYLE = """
 :root { --ink: #1c2430; --quiet: #5b6675; --paper: #ffffff; --card: #f5f6f8; --edge: #dde1e7; --warn: #8a5a00;
-  --warned: #fff6e0; --rise: #b4460f; --fall: #1c62a8; --wrong: #b3261e; }
+  --warned: #fff6e0; --rise: #1c62a8; --fall: #b4460f; --lost: #8c1d5f; --new: #1d6b3a;
+  --wrong: #b3261e; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e8ebf0; --quiet: #a3adba; --paper: #14181e; --card: #1d232b;
-  --edge: #343c47; --warn: #ffcf70; --warned: #2d2614; --rise: #ff9a5c; --fall: #74b3f5; --wrong: #ff8f87; } }
+  --edge: #343c47; --warn: #ffcf70; --warned: #2d2614; --rise: #74b3f5; --fall: #ff9a5c; --lost: #f58cc4;
+  --new: #6fcf86; --wrong: #ff8f87; } }
 body, body.body--dark { background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
 .nicegui-content { padding: 0; gap: 0; display: block; }
 .top { display: flex; gap: .75rem; align-items: baseline; padding: .7rem 1.5rem; border-bottom: 1px solid var(--edge); }
@@ -45,6 +47,7 @@ h2 { font-size: 1.05rem; line-height: 1.4; font-weight: 600; letter-spacing: 0; 
 .tiles b { display: block; color: var(--ink); font-size: 1.15rem; line-height: 1.5; font-weight: 600;
   font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
 .tiles b.rise, td.rise { color: var(--rise); } .tiles b.fall, td.fall { color: var(--fall); }
+td.lost { color: var(--lost); } td.new { color: var(--new); }
 .notes p { margin: 0 0 .25rem; max-width: 60rem; }
 .part { margin-top: 1.9rem; min-width: 0; }
 .q-expansion-item .q-item { padding: .4rem 0; font-weight: 600; font-size: 1.05rem; }
@@ -59,7 +62,8 @@ th { font-weight: 500; color: var(--quiet); }
 th:last-child, td:last-child { padding-right: 0; }
 tfoot td { font-weight: 600; border-bottom: 0; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-td:first-child { overflow-wrap: anywhere; }
+td:not(.number) { overflow-wrap: anywhere; }
+.part .unpriced { width: 100%; }
 .time { margin-top: 1.5rem; font-variant-numeric: tabular-nums; }
 .q-dialog__inner > .dialog { background: var(--paper); color: var(--ink); width: 38rem; max-width: 100%;
   padding: 1.25rem; display: grid; gap: .7rem; border-radius: .6rem; }

@@ -1,13 +1,10 @@
 """A table of the report as HTML for the page: amounts to the right, changes in the colour of their direction."""
 
-from decimal import Decimal
-from fractions import Fraction
 from html import escape
 
 from ratecard.simulation.report.figures import Figures
+from ratecard.simulation.report.page_table import tone_of
 from ratecard.simulation.report.table import Column, Kind, Table, Value, written
-
-_SIGNED = (Kind.CHANGE, Kind.PERCENT)
 
 
 def table_html(table: Table, figures: Figures) -> str:
@@ -31,7 +28,4 @@ def _row(row: tuple[Value, ...], columns: tuple[Column, ...], figures: Figures) 
 def _class(kind: Kind, value: Value = None) -> str:
     if kind is Kind.TEXT:
         return ""
-    direction = ""
-    if kind in _SIGNED and isinstance(value, (Decimal, Fraction)) and value:
-        direction = " rise" if value > 0 else " fall"
-    return f' class="number{direction}"'
+    return f' class="number{tone_of(value, kind)}"'

@@ -27,7 +27,7 @@ from ratecard.simulation.report.tornado_page import headline, tornado_table
 from ratecard.simulation.tornado import Swing
 
 _REASONS, _MODELS, _PARTS, _CUSTOMERS, _CELLS, _BEYOND = 10, 10, 10, 5, 5, 20
-_NUMBERS = {Kind.COUNT, Kind.MONEY, Kind.PERCENT, Kind.SHARE, Kind.RATE, *CHANGES}
+_NUMBERS = {Kind.COUNT, Kind.MONEY, Kind.PERCENT, Kind.SHARE, Kind.RATE, Kind.QUANTITY, *CHANGES}
 
 
 def show(report: Report) -> None:

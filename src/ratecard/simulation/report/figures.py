@@ -50,6 +50,14 @@ class Figures:
         """A whole number."""
         return self._written(self.locale.decimal_formats[None], Decimal(number), 0)
 
+    def quantity(self, amount: Decimal) -> str:
+        """A quantity with the decimals that it has.
+
+        >>> Figures(ENGLISH, "USD", 2).quantity(Decimal("10108.30"))
+        '10,108.30'
+        """
+        return self._written(self.locale.decimal_formats[None], amount, places_of(amount))
+
     def percent(self, share: Fraction | None, *, signed: bool = True) -> str:
         """A share of one as percent, rounded half-up to two decimals; nothing for none. A change has a sign.
 

@@ -109,7 +109,7 @@ def bridge_sentences(report: Report, bridge: Bridge) -> Iterator[str]:
 
 
 def _size(size: Fraction | None) -> Decimal | None:
-    return None if size is None else from_fraction(size, _SIZE_PLACES)
+    return None if size is None else round_half_up(from_fraction(size, _SIZE_PLACES), _SIZE_PLACES)
 
 
 def _decimal(amount: Fraction) -> Decimal:

@@ -80,11 +80,14 @@ def written(value: Value, kind: Kind, figures: Figures) -> str:
     if isinstance(value, str) or value is None:
         return value or ""
     if isinstance(value, Fraction):
-        return figures.percent(value, signed=kind is not Kind.SHARE)
+        words = figures.percent(value)
+        return words.removeprefix("+") if kind is Kind.SHARE else words
     if isinstance(value, int):
         return figures.count(value)
-    if kind in (Kind.EXACT, Kind.QUANTITY):
+    if kind is Kind.EXACT:
         return text(plain(value))
+    if kind is Kind.QUANTITY:
+        return figures.quantity(value)
     if kind in CHANGES:
         return figures.change(value)
     return figures.rate(value) if kind is Kind.RATE else figures.money(value)

@@ -27,7 +27,8 @@ _BARS = """
 .tornado rect.rise { fill: var(--rise); } .tornado line { stroke: var(--quiet); vector-effect: non-scaling-stroke; }
 .tornado .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 @media (max-width: 40rem) { .tornado li { grid-template-columns: 1fr 1fr; }
-  .tornado svg, .tornado .name { grid-column: 1 / -1; } .tornado .number:first-of-type { text-align: left; } }
+  .tornado svg, .tornado .name { grid-column: 1 / -1; } .tornado svg { order: 1; }
+  .tornado .name + .number { text-align: left; } }
 """
 
 
