@@ -84,7 +84,7 @@ def simulate(environment: Environment) -> str:
     found = environment.sh(command)
     assert "Revenue rises" in found, found
     environment.sh(f"{command} --out report.html --out report.xlsx --out report.parquet --out report.csv")
-    environment.python("import ratecard.whatif.serving, ratecard.whatif.page")
+    environment.python("import ratecard.whatif.app, ratecard.whatif.page")
     return command
 
 

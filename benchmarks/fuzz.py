@@ -18,8 +18,8 @@ from serve_requests import GIVEN
 
 import ratecard
 from ratecard import PriceBook, Quote, QuoteError
-from ratecard.requests.video_fields import FIELD_ORDER
-from ratecard.testing.invalid_video_requests import BROKEN
+from ratecard.requests.video import FIELD_ORDER
+from ratecard.testing.video_strategies import BROKEN
 
 DAYS = (date(2026, 9, 29), date(2026, 10, 24))
 ROUND = 10_000

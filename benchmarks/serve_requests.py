@@ -6,7 +6,7 @@ from typing import Any
 
 from quote_one import given_cases
 
-from ratecard.testing.invalid_video_requests import BROKEN
+from ratecard.testing.video_strategies import BROKEN
 
 _HEAD = b"POST /api/v1/video/quote HTTP/1.1\r\nHost: x\r\n"
 _TYPE = b"Content-Type: application/json\r\n"

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import ratecard
+from ratecard.base.errors import Fault
 from ratecard.examples import wrong_examples
-from ratecard.words.errors import Fault
 
 HERE = Path(__file__).parent
 TABLES, METERED = HERE / "tables" / "bad", HERE / "metered" / "bad"

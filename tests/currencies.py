@@ -4,7 +4,7 @@ import re
 
 from ratecard import RateCard
 from ratecard.load.folder import LIMITS, shipped_folder
-from ratecard.testing.rate_cards import card_of
+from ratecard.testing.card_strategies import card_of
 
 SHIPPED = "{DIEM: 1, BUNDLED_CREDITS: 1}"
 # A picture, and a film whose two lines come to 0.505 and are rounded.

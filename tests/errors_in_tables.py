@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 from bad_limits import BAD_LIMITS
 from bad_tables import BadTable, bad_metered_tables, bad_tables
-from ratecard.words.errors import Fault
+from ratecard.base.errors import Fault
 
 PAGE = Path(__file__).parent.parent / "docs" / "errors-in-tables.md"
 LONGEST = 160

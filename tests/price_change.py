@@ -6,7 +6,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from ratecard.doors.cli import main
+from ratecard.cli import main
 from readme_blocks import CHANGE, ROOT, blocks
 
 # One mistake each: what is replaced in the changed table, by what.

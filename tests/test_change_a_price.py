@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from price_change import changed_file
 from ratecard import load_rate_card
-from ratecard.doors.cli import main
+from ratecard.cli import main
 from ratecard.tables.card import Family
 from readme_blocks import FORMAT, ROOT
 

@@ -12,15 +12,15 @@ from click.testing import CliRunner
 
 import ratecard
 from ratecard import PriceBook, RateCard, SourceVideo, TableError
-from ratecard.doors.cli.main import main
+from ratecard.cli.commands import main
 from ratecard.examples import work_version
-from ratecard.explain import explain
 from ratecard.load.folder import read_folder, shipped_folder, tables_from
 from ratecard.server import LiveRateCard, application
-from ratecard.server.listing import models_json
-from ratecard.sheet import price_cells
+from ratecard.server.tables import models_json
 from ratecard.tables.metered import UsageExample
-from ratecard.whatif.choices import rates_on
+from ratecard.views.explain import explain
+from ratecard.views.sheet import price_cells
+from ratecard.whatif.controls import rates_on
 
 DAY = date(2026, 10, 20)
 OVI, OVI_MODEL = "video/ovi.yaml", "ovi-image-to-video"

@@ -16,7 +16,7 @@ import pytest
 from nbclient import NotebookClient
 
 import ratecard
-from ratecard.doors.cli import main
+from ratecard.cli import main
 from readme_blocks import DOCS, ROOT, blocks
 
 PARTS = ("zensical.toml", "docs_build.py", "ARCHITECTURE.md", "CHANGELOG.md")

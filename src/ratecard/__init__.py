@@ -11,18 +11,17 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from ratecard.account.keys import Amounts, ApiKey, ApiKeyList, ConsumptionLimits, KeyUsage, within_limits
-from ratecard.account.limits import Block, Limit, LimitError, Sunset, VideoLimit, failed_request_block
-from ratecard.account.periods import next_refresh, period_end, period_start
-from ratecard.account.settle import BalanceError, TopUpError, check_top_up, daily_allowance, settle
-from ratecard.account.shipped import limits_for, sunset
-from ratecard.card import RateCard, load_rate_card
+from ratecard.accounts.keys import Amounts, ApiKey, ApiKeyList, ConsumptionLimits, KeyUsage, within_limits
+from ratecard.accounts.limits import Block, Limit, LimitError, Sunset, VideoLimit, failed_request_block
+from ratecard.accounts.periods import next_refresh, period_end, period_start
+from ratecard.accounts.settlement import BalanceError, TopUpError, check_top_up, daily_allowance, settle
+from ratecard.base.errors import CurrencyError, Fault, InstantError, QuoteError, RateCardError, TableError
+from ratecard.card import RateCard, limits_for, load_rate_card, sunset
 from ratecard.ledger import LedgerError, ledger_csv, ledger_json, read_ledger
 from ratecard.price_book import PriceBook
 from ratecard.pricing.estimate import Estimate
 from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry
-from ratecard.rating.line_item import LineItem, LineRate
-from ratecard.rating.quote import Quote
+from ratecard.rating.quote import LineItem, LineRate, Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.usage import (
     EditUsage,
@@ -37,7 +36,6 @@ from ratecard.requests.usage import (
     UpscaleUsage,
     VideoUsage,
 )
-from ratecard.words.errors import CurrencyError, Fault, InstantError, QuoteError, RateCardError, TableError
 
 if TYPE_CHECKING:
     from ratecard.simulation.simulate import simulate as simulate
@@ -115,7 +113,7 @@ def __getattr__(name: str) -> Any:
         return import_module(f"ratecard.{name}")
     if name != "simulate":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from ratecard.simulation.failure import missing_extra
+    from ratecard.simulation.errors import missing_extra
 
     try:
         from ratecard.simulation.simulate import simulate

@@ -1,5 +1,5 @@
 """`python -m ratecard`."""
 
-from ratecard.doors.cli import main
+from ratecard.cli import main
 
 main()

@@ -1,28 +1,34 @@
-"""The rate card: all tables at one digest, and the price book of any instant."""
+"""None
+
+The rate card: all tables at one digest, and the price book of any instant.
+
+Limits of the shipped tables, for a program that needs no prices. A price book has the same at its own instant.
+"""
 
 from collections.abc import Mapping
 from copy import copy
 from datetime import UTC, date, datetime
+from functools import lru_cache
 from pathlib import Path
+from typing import Literal, overload
 
-from ratecard.candidate import with_candidate
+from ratecard.accounts.limits import Limit, Sunset, VideoLimit
+from ratecard.base.errors import Fault, InstantError, TableError
+from ratecard.candidates.file import CandidateFile, read_candidate
+from ratecard.candidates.overlay import with_candidate
 from ratecard.examples import faults_of, work_version
-from ratecard.load.candidate_file import CandidateFile, read_candidate
 from ratecard.load.folder import load_tables
 from ratecard.price_book import PriceBook
 from ratecard.pricing.compiled import Metered, Rater
-from ratecard.pricing.media import price_audio, price_media
-from ratecard.pricing.rpc import price_rpc
+from ratecard.pricing.counted import price_audio, price_media, price_rpc
 from ratecard.pricing.text import price_text
 from ratecard.pricing.video import Pricer, price_video
-from ratecard.requests.video_fields import api_wide_fields
+from ratecard.requests.video import api_wide_fields
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.limits import Limits, Rates
-from ratecard.tables.metered import MeteredVersion, TextVersion
-from ratecard.tables.metered_charges import RpcCredits
+from ratecard.tables.metered import MeteredVersion, RpcCredits, TextVersion
 from ratecard.tables.version import Version
 from ratecard.tables.video import VideoModel, VideoVersion
-from ratecard.words.errors import Fault, InstantError, TableError
 
 
 def load_rate_card(folder: str | Path | None = None) -> "RateCard":
@@ -198,3 +204,63 @@ def _day(instant: datetime | date) -> date:
     if isinstance(instant, date):
         return instant
     raise InstantError(f"{instant!r} is not a datetime or a date")
+
+
+@overload  # mypy cannot say "every str but this one"
+def limits_for(  # type: ignore[overload-overlap]
+    type_: Literal["video"], *, partner: bool = False, at: datetime | date | None = None
+) -> VideoLimit: ...
+@overload
+def limits_for(
+    type_: str, *, tier: str | None = None, partner: bool = False, at: datetime | date | None = None
+) -> Limit: ...
+@overload
+def limits_for(
+    type_: str | None = None,
+    *,
+    model: str | None = None,
+    tier: str | None = None,
+    partner: bool = False,
+    at: datetime | date | None = None,
+) -> Limit | VideoLimit: ...
+def limits_for(
+    type_: str | None = None,
+    *,
+    model: str | None = None,
+    tier: str | None = None,
+    partner: bool = False,
+    at: datetime | date | None = None,
+) -> Limit | VideoLimit:
+    """Requests (and tokens) a minute of a type or model, as the shipped tables have it at an instant (now if left out).
+
+    As `PriceBook.limits_for`. Raises `LimitError`.
+
+    >>> limits_for("text", tier="S", partner=False)
+    Limit(requests=75, tokens=750000, from_default=False)
+    """
+    return _shipped().at(at or datetime.now(UTC)).limits_for(type_, model=model, tier=tier, partner=partner)
+
+
+def sunset(endpoint: str, *, at: datetime | date | None = None) -> Sunset | None:
+    """Status, headers and body of an endpoint that ends, as the shipped tables have it at an instant (now if left out).
+
+    404 before its last day, 410 from then on, of HEAD as of GET; None of an endpoint that stays.
+
+    >>> sunset("GET /billing/usage", at=date(2026, 9, 16)).status
+    410
+    """
+    return _shipped().at(at or datetime.now(UTC)).sunset(endpoint)
+
+
+def shipped_rates() -> Rates:
+    """What one of each balance is worth in US dollars, from the newest limits of the shipped tables.
+
+    >>> shipped_rates().DIEM, shipped_rates().VCU
+    (Decimal('1'), None)
+    """
+    return _shipped().tables.limits[0].rates
+
+
+@lru_cache(maxsize=1)
+def _shipped() -> RateCard:
+    return load_rate_card()

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import NamedTuple
 
+from ratecard.base.errors import Fault, QuoteError
+from ratecard.base.money import text
 from ratecard.price_book import Card, PriceBook
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
@@ -12,8 +14,6 @@ from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import UsageExample
 from ratecard.tables.version import Example, Version
 from ratecard.tables.video import VideoExample
-from ratecard.words.errors import Fault, QuoteError
-from ratecard.words.money import text
 
 
 class Worked(NamedTuple):

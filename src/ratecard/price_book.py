@@ -1,35 +1,66 @@
-"""The price book: a rate card at one instant. What a server holds."""
+"""None
+
+What a response says of a model that will be retired.
+
+The price book: a rate card at one instant. What a server holds.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Any, NoReturn, Protocol
+from typing import Any, NamedTuple, NoReturn, Protocol
 
-from ratecard.account.limits import LimitsOfADay
-from ratecard.deprecation import Deprecation, deprecation_of
+from ratecard.accounts.limits import LimitsOfADay
+from ratecard.base.errors import QuoteError
+from ratecard.base.messages import REQUIRED, NotOffered, Path, echo, wrong_type
+from ratecard.base.suggestions import suggestions
 from ratecard.pricing.compiled import Metered, Rater
 from ratecard.pricing.estimate import Asked, Estimate, estimate
 from ratecard.pricing.text import surcharge_line
 from ratecard.pricing.video import Pricer
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
-from ratecard.requests.asked import usage_keys, usage_problems
 from ratecard.requests.body import INVALID, Body, read_body
 from ratecard.requests.fields import Field
+from ratecard.requests.metered import usage_keys, usage_problems
 from ratecard.requests.service_parameters import split_model
-from ratecard.requests.text_usage import count_messages
+from ratecard.requests.token_usage import count_messages
 from ratecard.requests.usage import RATED, AnyUsage, read_usage
-from ratecard.requests.video import refuse_without_model
-from ratecard.requests.video_fields import FIELD_ORDER
+from ratecard.requests.video import FIELD_ORDER, refuse_without_model
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.limits import Limits, Rates
 from ratecard.tables.metered import TextVersion
-from ratecard.tables.version import Version
+from ratecard.tables.version import Model, Version
 from ratecard.tables.video import VideoModel, VideoVersion
-from ratecard.words.errors import QuoteError
-from ratecard.words.suggest import suggestions
-from ratecard.words.tree import Path
-from ratecard.words.wording import REQUIRED, NotOffered, echo, wrong_type
+
+
+class Deprecation(NamedTuple):
+    """The texts of the two headers, for a model that has a price still.
+
+    >>> Deprecation("m is retired on 2026-11-10.", "2026-11-10").headers["x-service-model-deprecation-date"]
+    '2026-11-10'
+    """
+
+    warning: str
+    date: str
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers by their names."""
+        return {
+            "x-service-model-deprecation-warning": self.warning,
+            "x-service-model-deprecation-date": self.date,
+        }
+
+
+def deprecation_of(model: Model[Any], day: date) -> Deprecation | None:
+    """The texts for a model that will be retired after a day; None of any other, and of one that is retired."""
+    retired = model.retired
+    if retired is None or retired.on <= day:
+        return None
+    hint = f" Use {retired.successor} instead." if retired.successor else ""
+    return Deprecation(f"{model.model} is retired on {retired.on}, 00:00 UTC.{hint}", retired.on.isoformat())
+
 
 _NO_SUFFIX: dict[str, Any] = {}
 _VIDEO_KEYS, _SURCHARGE_KEYS = usage_keys(FIELD_ORDER), usage_keys(("count",))

@@ -7,7 +7,7 @@ from overlays import ADDED, HEAD, candidate, made_up, refusal
 
 import ratecard
 from ratecard import RateCard, TableError
-from ratecard.load.candidate_file import load_candidate
+from ratecard.candidates.file import load_candidate
 
 NEW = ADDED.format(family="mixed", model="new")
 

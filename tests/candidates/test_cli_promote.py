@@ -8,7 +8,7 @@ from click.testing import CliRunner, Result
 from overlays import candidate, made_up
 
 import ratecard
-from ratecard.doors.cli import main
+from ratecard.cli import main
 
 
 def run(*words: str | Path) -> Result:
@@ -75,7 +75,7 @@ def test_without_a_folder_it_is_that_of_the_checkout_and_never_that_of_a_package
 ) -> None:
     path = candidate(folder, "- retire: talker\n")
     monkeypatch.chdir(tmp_path)  # outside of the checkout that the tests are run in
-    monkeypatch.setattr("ratecard.promote.shipped_folder", lambda: folder)
+    monkeypatch.setattr("ratecard.changes.promote.shipped_folder", lambda: folder)
     assert run(path, "--dry-run").exit_code == 0
     (tmp_path / "__init__.py").write_text("")
     sent = run(path)

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from overlays import HEAD, without
 
 from ratecard import PriceBook, QuoteError, RateCard, TableError, load_rate_card
-from ratecard.candidate_rates import attributes_of
+from ratecard.candidates.rates import attributes_of
+from ratecard.changes.promote import promotion
 from ratecard.examples import price_example
 from ratecard.load.folder import read_folder, shipped_folder, tables_from
-from ratecard.promote import promotion
 from ratecard.tables.card import AnyModel
 from ratecard.tables.version import Example
 

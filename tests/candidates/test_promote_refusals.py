@@ -9,8 +9,8 @@ from overlays import ADDED, MIXED, candidate, made_up
 
 import ratecard
 from ratecard import TableError
-from ratecard.load.replace_files import replace_files
-from ratecard.promote import promotion
+from ratecard.changes.promote import promotion
+from ratecard.changes.replace_files import replace_files
 
 CHECKED = date(2027, 8, 20)
 SCALE = "- scale: {type: video}\n  factor: 2\n"
@@ -199,10 +199,10 @@ def test_another_meaning_than_that_of_the_candidate_is_not_written(
 ) -> None:
     path = candidate(folder, "- set: plain\n  rate: 0.3\n")
     with monkeypatch.context() as patched:
-        patched.setattr("ratecard.load.new_version.text", lambda amount: "0.31")
+        patched.setattr("ratecard.changes.insertion.text", lambda amount: "0.31")
         assert "plain: the example says 0.3, the rates give 0.31" in refusal(folder, path)
     with monkeypatch.context() as patched:
-        patched.setattr("ratecard.load.new_version.literal", lambda value: "other")
+        patched.setattr("ratecard.changes.insertion.literal", lambda value: "other")
         assert refusal(folder, path).endswith("other dates or sources of plain than the candidate")
     edit(
         folder,
@@ -211,7 +211,7 @@ def test_another_meaning_than_that_of_the_candidate_is_not_written(
     )
     path = candidate(folder, "- set: plain\n  where: {duration: 10s}\n  rate: 0.3\n")
     with monkeypatch.context() as patched:
-        patched.setattr("ratecard.load.new_version.text", lambda amount: "0.31")
+        patched.setattr("ratecard.changes.insertion.text", lambda amount: "0.31")
         assert "  other prices than the candidate: digest " in refusal(folder, path)
 
 
@@ -305,7 +305,7 @@ def test_a_folder_that_cannot_be_written_to_is_said(folder: Path, monkeypatch: p
         raise PermissionError(errno.EACCES, "Permission denied")
 
     before = files(folder)
-    monkeypatch.setattr("ratecard.load.replace_files._write", refuse)
+    monkeypatch.setattr("ratecard.changes.replace_files._write", refuse)
     with pytest.raises(
         TableError, match=r"^video/mixed.yaml:1: cannot be written: Permission denied. No file is changed$"
     ):

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from overlays import HEAD, amounts, candidate, made_up, refusal
 
 from ratecard import RateCard, TableError, load_rate_card
-from ratecard.candidate_rates import At, attributes_of
-from ratecard.doors.cli import main
-from ratecard.promote import promotion
+from ratecard.candidates.rates import At, attributes_of
+from ratecard.changes.promote import promotion
+from ratecard.cli import main
 from ratecard.tables.version import Version
 
 CARD = load_rate_card()

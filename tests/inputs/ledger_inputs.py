@@ -17,14 +17,14 @@ from starlette.testclient import TestClient
 
 from currencies import FILM, PICTURE, SHIPPED, TABLES, card_in, limits_with
 from ratecard import RateCardError, read_ledger, settle, within_limits
-from ratecard.doors.cli import main
+from ratecard.base.money import plain, text
+from ratecard.cli import main
 from ratecard.history import usage_history_router
 from ratecard.ledger import open_ledger
 from ratecard.load.folder import LIMITS
 from ratecard.server import router
-from ratecard.simulation.as_billed import AsBilled
+from ratecard.simulation.pricing.sides import AsBilled
 from ratecard.simulation.simulate import simulate
-from ratecard.words.money import plain, text
 
 WHEN = datetime(2026, 10, 1, tzinfo=UTC)
 DAY, SKU = "2026-10-01T00:00:00Z", "picture-fixed-1K-1img"

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 import ratecard
 from bad_limits import SHIPPED
 from git_tables import FILES, repository, write
-from ratecard.doors.cli import main
+from ratecard.cli import main
 from ratecard.server import LiveRateCard, application
 
 TOKENS: dict[str, Any] = {"prompt_tokens": 0, "max_completion_tokens": 0}

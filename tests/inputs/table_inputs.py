@@ -13,9 +13,9 @@ from input_case import InputCase
 
 import ratecard
 from ratecard import SourceVideo
-from ratecard.doors.cli.main import main
+from ratecard.base.errors import QuoteError, TableError
+from ratecard.cli.commands import main
 from ratecard.load.folder import read_folder
-from ratecard.words.errors import QuoteError, TableError
 
 NOW = int(datetime(2026, 11, 22, tzinfo=UTC).timestamp()) * 10**9
 OVI, GROK = "video/ovi.yaml", "video/grok-imagine.yaml"
@@ -101,7 +101,7 @@ def served(*edits: Edit) -> Callable[[], str]:
     """What a server says of its tables when they are edited while it runs."""
 
     def act() -> str:
-        from ratecard.server.table_folder import TableFolder
+        from ratecard.server.tables import TableFolder
 
         with folder_of() as folder:
             tables = TableFolder(folder)

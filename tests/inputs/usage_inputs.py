@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 from input_case import InputCase
 
 from ratecard import PriceBook, Quote, QuoteError, TextUsage, load_rate_card
-from ratecard.doors.cli import main
+from ratecard.cli import main
 from ratecard.server import LiveRateCard, application
 
 DAY = date(2026, 9, 29)

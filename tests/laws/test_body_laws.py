@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from video_requests import BOOKS, BROKEN, CELLS, REFERENCE, Request, any_request
 
 from ratecard import Quote, QuoteError
-from ratecard.words.wording import field_name
+from ratecard.base.messages import field_name
 
 MANY = settings(max_examples=250, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 KEYS = st.text(max_size=8).filter(lambda key: key not in BROKEN)

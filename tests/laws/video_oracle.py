@@ -7,7 +7,7 @@ from typing import Any
 from video_requests import REFERENCE, Request
 
 from ratecard.tables.rate import Rate
-from ratecard.tables.video_charges import InterpolationRate, MegapixelRate, TokenFormula, UpscaleRate, VideoCharge
+from ratecard.tables.video import InterpolationRate, MegapixelRate, TokenFormula, UpscaleRate, VideoCharge
 
 
 def expected(request: Request) -> Fraction:

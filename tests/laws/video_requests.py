@@ -11,9 +11,9 @@ import ratecard
 from ratecard import SourceVideo
 from ratecard.tables.video import VideoVersion
 from ratecard.testing import sourced_video_requests
-from ratecard.testing.invalid_video_requests import BROKEN as BROKEN_VALUES
 from ratecard.testing.offer import REFERENCE, Offer
-from ratecard.testing.video_requests import offers_of
+from ratecard.testing.video_strategies import BROKEN as BROKEN_VALUES
+from ratecard.testing.video_strategies import offers_of
 
 __all__ = ["BOOKS", "BROKEN", "CELLS", "REFERENCE", "Cell", "Request", "any_request", "requests"]
 

@@ -11,9 +11,9 @@ from kept import WHEN, quote_of, rows
 
 from currencies import FILM, PICTURE, card_in
 from ratecard import CurrencyError, LedgerError, PriceBook, Quote, RateCardError, ledger_csv, ledger_json, read_ledger
+from ratecard.base.money import ISO_4217
 from ratecard.ledger import LedgerConflictError
 from ratecard.ledger.store import Ledger
-from ratecard.words.currency import ISO_4217
 
 ALLOWED = "Allowed: USD, DIEM, BUNDLED_CREDITS or another ISO 4217 code"
 
@@ -108,7 +108,7 @@ def test_a_quote_of_no_price_book_is_paid_in_its_own_currency() -> None:
 
 def test_the_rates_are_those_of_the_quotes_own_day() -> None:
     from currencies import TABLES, limits_in_time
-    from ratecard.testing.rate_cards import card_of
+    from ratecard.testing.card_strategies import card_of
 
     limits = limits_in_time(("2026-10-02", "{DIEM: 0.5}"), ("2026-09-01", "{DIEM: 1}"))
     card = card_of({"tables.yaml": TABLES.format(currency="USD").encode(), "limits.yaml": limits})

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from ledger_rows import ROWS, all_rows
 
 from ratecard import LedgerEntry, LedgerError, PriceBook, ledger_csv, ledger_json, read_ledger
-from ratecard.ledger import iter_ledger, json_text
-from ratecard.ledger.json_rows import json_rows
+from ratecard.ledger import files as json_text
+from ratecard.ledger import iter_ledger
+from ratecard.ledger.files import json_rows
 
 MANY = 20_000
 

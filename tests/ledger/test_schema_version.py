@@ -13,7 +13,7 @@ from kept import WHEN, quote_of, rows
 from sqlalchemy import Connection, create_engine, inspect
 
 from ratecard.ledger import LedgerConflictError, LedgerError, open_ledger
-from ratecard.ledger.database import connect
+from ratecard.ledger.store import connect
 
 # As the releases before the first note made it, statement by statement.
 SQLITE = """
@@ -142,7 +142,7 @@ def test_a_migration_that_fails_leaves_everything_as_it_was(database: str, monke
     run(database, SQLITE, ROWS)
     before = columns(database)
     with monkeypatch.context() as patched, pytest.raises(ZeroDivisionError):
-        patched.setattr("ratecard.ledger.migration.insert", lambda _: 1 // 0)
+        patched.setattr("ratecard.ledger.schema.insert", lambda _: 1 // 0)
         open_ledger(database)
     assert columns(database) == before
     with open_ledger(database) as ledger:

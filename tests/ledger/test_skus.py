@@ -12,7 +12,7 @@ import pytest
 
 from ratecard import PriceBook, Quote, RateCard
 from ratecard.tables.metered import MeteredVersion
-from ratecard.unit_usages import unit_usages
+from ratecard.views.sheet import unit_usages
 
 FACTS = Path(__file__).parent.parent / "facts"
 # Real exports have these; what each stands for.

@@ -14,9 +14,9 @@ from ledger_rows import USAGES
 
 from databases import POSTGRES
 from ratecard import InferenceDetails, InstantError, LedgerEntry, PriceBook
+from ratecard.base.messages import echo
 from ratecard.ledger import LedgerConflictError, LedgerError, LedgerUnavailableError, open_ledger
 from ratecard.ledger.store import Ledger
-from ratecard.words.wording import echo
 
 
 def test_the_rows_of_every_type_of_quote_come_back_as_they_were(ledger: Ledger, prices: PriceBook) -> None:

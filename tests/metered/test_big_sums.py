@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ratecard import PriceBook
-from ratecard.words.money import EXACT
+from ratecard.base.money import EXACT
 
 # Dollars per million tokens, in units of 1e-8 dollars: input, cache read, cache write, output; below and above.
 RATES = {

@@ -22,7 +22,7 @@ from ratecard import (
     VideoUsage,
 )
 from ratecard.requests.usage import AnyUsage
-from ratecard.testing.rate_cards import card_of
+from ratecard.testing.card_strategies import card_of
 
 # Every rate is another power of ten, so that each digit of a total says what was counted and how often.
 TABLES = """\

@@ -15,7 +15,7 @@ from ratecard import PriceBook, QuoteError, TextUsage, load_rate_card
 from ratecard.requests.usage import TYPES
 from ratecard.testing import usages
 from ratecard.testing.request import json_text
-from ratecard.testing.token_usages import in_any_dialect
+from ratecard.testing.usage_strategies import in_any_dialect
 
 PRICES = load_rate_card().at(date(2026, 9, 29))
 OF_TYPE = {kind: vars(ratecard)[f"{kind.capitalize()}Usage"] for kind in TYPES.words}

@@ -8,7 +8,7 @@ from metered_answers import refused, sentence
 
 from ratecard import PriceBook, QuoteError, RateCard
 from ratecard.tables.metered import MeteredVersion
-from ratecard.unit_usages import unit_usages
+from ratecard.views.sheet import unit_usages
 
 
 def test_every_rate_is_charged_the_same_without_the_type(card: RateCard) -> None:

@@ -9,7 +9,7 @@ from ratecard import PriceBook, RateCard
 from ratecard.examples import work, wrong_examples
 from ratecard.requests.text_body import usage_of_text
 from ratecard.tables.metered import MeteredVersion
-from ratecard.unit_usages import unit_usages
+from ratecard.views.sheet import unit_usages
 
 
 def test_every_example_of_the_shipped_tables_is_right(card: RateCard) -> None:

@@ -11,9 +11,9 @@ from video_server import VideoServer, running
 
 from ratecard import QuoteError
 from ratecard.probe import Limits, network, probe
-from ratecard.probe.addresses import is_public
+from ratecard.probe.limits import UnreadableError
+from ratecard.probe.network import is_public
 from ratecard.probe.source import read_source
-from ratecard.probe.unreadable import UnreadableError
 
 MP4 = video("mp4", movflags="faststart")
 

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from made_videos import video
 
-from ratecard.doors.cli import main
+from ratecard.cli import main
 
 BODY = {"model": "topaz-video-upscale", "upscale_factor": 2}
 URI = "data:video/mp4;base64," + b64encode(video(frames=30, rate=Fraction(60))).decode()

@@ -5,11 +5,10 @@ from typing import Literal, get_args
 import pytest
 
 from ratecard import RateCard
-from ratecard.rating.calculators import calculator
 from ratecard.rating.compiling import Compiling
-from ratecard.tables.charge import Charge
-from ratecard.tables.video import VideoModel
-from ratecard.tables.video_charges import VideoCharge
+from ratecard.rating.video import calculator
+from ratecard.tables.rate import Charge
+from ratecard.tables.video import VideoCharge, VideoModel
 
 
 class ByWeight(Charge):

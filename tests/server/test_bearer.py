@@ -7,7 +7,7 @@ from asking import asked, post
 
 import ratecard
 from ratecard.server import application
-from ratecard.server.keys import ApiKeys
+from ratecard.server.auth import ApiKeys
 
 
 def check(token: str) -> str | None:

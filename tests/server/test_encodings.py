@@ -10,7 +10,7 @@ from asking import asked, post
 
 import ratecard
 from ratecard.server import application
-from ratecard.server.encoding import encode
+from ratecard.server.http import encode
 
 BODIES = [b"", b'{"quote":0.82}', b"x" * 1001, bytes(range(256)) * 500]
 

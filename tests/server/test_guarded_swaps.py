@@ -14,11 +14,10 @@ from serving import GROK, RATE, Server, at_rate, copy_tables, serving, wait_for
 import ratecard
 from mounted import Mount
 from ratecard import TableError
-from ratecard.doors.cli.main import main
+from ratecard.cli.commands import main
 from ratecard.load.folder import read_folder
 from ratecard.server import LiveRateCard, application
-from ratecard.server.last_sound import LastSound
-from ratecard.server.table_folder import TableFolder
+from ratecard.server.tables import LastSound, TableFolder
 
 NOW = int(datetime(2026, 11, 22, 12, tzinfo=UTC).timestamp()) * 10**9
 OVI = "video/ovi.yaml"

@@ -17,8 +17,7 @@ from starlette.routing import Mount
 import ratecard
 from ratecard import TableError
 from ratecard.server import LiveRateCard, application, router
-from ratecard.server.last_sound import LastSound
-from ratecard.server.table_folder import TableFolder
+from ratecard.server.tables import LastSound, TableFolder
 
 
 def nanoseconds(year: int, month: int, day: int, hour: int = 0) -> int:
@@ -241,7 +240,7 @@ def test_whatever_happens_while_loading_the_old_card_stays(tables: Tables, monke
     def broken(contents: object) -> None:
         raise RuntimeError("a fault of ours")
 
-    monkeypatch.setattr("ratecard.server.table_folder.tables_from", broken)
+    monkeypatch.setattr("ratecard.server.tables.tables_from", broken)
     tables.price("0.2")
     wait_for(lambda: tables.refused() is not None, "refusal")
     assert "a fault of ours" in json.dumps(tables.refused())

@@ -9,7 +9,7 @@ import pytest
 from asking import asked
 
 import ratecard
-from ratecard.requests.video_fields import FIELD_ORDER
+from ratecard.requests.video import FIELD_ORDER
 from ratecard.server import LiveRateCard, application
 
 

@@ -13,7 +13,7 @@ from asking import asked, post
 from openapi_cases import send_cases
 
 import ratecard
-from ratecard.requests.video_fields import FIELD_ORDER
+from ratecard.requests.video import FIELD_ORDER
 from ratecard.server import LiveRateCard, application
 
 NOW = int(datetime(2026, 10, 1, tzinfo=UTC).timestamp()) * 10**9

@@ -11,7 +11,7 @@ from asking import QUOTE, asked, post
 import ratecard
 from ratecard import QuoteError, SourceVideo
 from ratecard.server import LiveRateCard, application
-from ratecard.server.quotes import _LONG
+from ratecard.server.endpoints import _LONG
 
 URL = "https://example.com/clip.mp4"
 CLIP = SourceVideo(seconds="10", width=854, height=480, fps=30)

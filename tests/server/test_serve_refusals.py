@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 from serving import EVERY_ADDRESS, copy_tables
 
-from ratecard.doors.cli import main
-from ratecard.doors.cli import serve as command
+from ratecard.cli import main
+from ratecard.cli import serve as command
 
 GROK = "video/grok-imagine.yaml"
 
@@ -23,7 +23,7 @@ def nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """A command that was not refused says so, and ends."""
     monkeypatch.delenv("RATECARD_API_KEYS", raising=False)
     monkeypatch.setattr(os, "environ", os.environ.copy())
-    monkeypatch.setattr("ratecard.doors.cli.serve._run", lambda *_: click.echo("it runs"))
+    monkeypatch.setattr("ratecard.cli.serve._run", lambda *_: click.echo("it runs"))
 
 
 def refused(*arguments: str | Path, **environment: str) -> tuple[int, str]:
@@ -79,7 +79,7 @@ def test_unsound_tables_end_with_1_and_their_lines(tmp_path: Path) -> None:
 
 
 def test_the_command_line_loads_the_server_only_to_serve() -> None:
-    code = "import ratecard.doors.cli, sys; print({'fastapi', 'uvicorn', 'sqlalchemy'} & sys.modules.keys())"
+    code = "import ratecard.cli, sys; print({'fastapi', 'uvicorn', 'sqlalchemy'} & sys.modules.keys())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from engines_agree import Engines
 
-from ratecard.simulation.engines.spark_session import spark_session
+from ratecard.simulation.usage.engines.spark_session import spark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

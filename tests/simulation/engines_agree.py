@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow
 
-from ratecard.simulation.result import Simulation
+from ratecard.simulation.results.simulation import Simulation
 from ratecard.simulation.simulate import simulate
 
 if TYPE_CHECKING:

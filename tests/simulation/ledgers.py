@@ -9,7 +9,7 @@ from typing import Any
 from rows import Row, quote_of
 
 from ratecard import LedgerEntry, PriceBook, QuoteError, RateCard, ledger_csv, ledger_json, settle
-from ratecard.testing.rate_cards import card_of
+from ratecard.testing.card_strategies import card_of
 
 HEAD = "timestamp,sku,pricePerUnitUsd,unit,amount,currency,notes"
 CHAT, PICTURE, CLIP = "chat-llm-input-mtoken", "picture-fixed-1K-1img", "film-resolution-rate-5s-720p"

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow
 
 from ratecard import Quote, QuoteError, RateCard, SourceVideo
-from ratecard.simulation.columns import COLUMNS, LAYOUTS
+from ratecard.simulation.usage.columns import COLUMNS, LAYOUTS
 
 Row = dict[str, Any]
 # The other names by which a client's usage object calls its counts.

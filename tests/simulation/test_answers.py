@@ -10,13 +10,13 @@ from rows import table_of
 from usage import CALL, CLIP, ROWS, TEXT
 
 from ratecard import load_rate_card
-from ratecard.simulation.customers import customers_of
-from ratecard.simulation.failure import SimulationError
-from ratecard.simulation.result import Simulation
-from ratecard.simulation.row import Row
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.results.customers import customers_of
+from ratecard.simulation.results.rows import Row
+from ratecard.simulation.results.simulation import Simulation
+from ratecard.simulation.results.target import read_target, smallest_factor
+from ratecard.simulation.results.volume import read_elasticity
 from ratecard.simulation.simulate import simulate
-from ratecard.simulation.target import read_target, smallest_factor
-from ratecard.simulation.volume import read_elasticity
 
 KEYS = ("model", "day", "customer")
 CANDIDATE = """\

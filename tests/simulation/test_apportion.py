@@ -5,8 +5,8 @@ from decimal import Context, Decimal, localcontext
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ratecard.simulation.report.apportion import apportion, apportion_rows
-from ratecard.words.money import EXACT, round_half_up, step, total
+from ratecard.base.money import EXACT, round_half_up, step, total
+from ratecard.simulation.report.figures import apportion, apportion_rows
 
 AMOUNTS = st.decimals(min_value=-(10**9), max_value=10**9, places=12)
 PLACES = st.integers(0, 6)

@@ -18,13 +18,13 @@ from test_row_by_row import written
 from usage import CALL, CLIP, ROWS, TEXT, row
 
 from ratecard import RateCard, load_rate_card
-from ratecard.diff.side import Side
-from ratecard.simulation import side_prices
-from ratecard.simulation.failure import SimulationError
-from ratecard.simulation.priced_shape import PricedShape
-from ratecard.simulation.pricer import Outcome, Pricer, Refused
-from ratecard.simulation.result import Simulation
-from ratecard.simulation.row import EVEN, Uneven
+from ratecard.changes.sides import Side
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.pricing import price_table as side_prices
+from ratecard.simulation.pricing.pricer import Outcome, Pricer, Refused
+from ratecard.simulation.pricing.shape_price import PricedShape
+from ratecard.simulation.results.rows import EVEN, Uneven
+from ratecard.simulation.results.simulation import Simulation
 from ratecard.simulation.simulate import simulate
 
 KEYS = ("model", "day", "customer")

@@ -8,9 +8,9 @@ import pyarrow.csv
 import pytest
 from chosen_rows import DAYS, WHERE, table
 
-from ratecard.simulation.chosen import read_condition
-from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.simulate import simulate
+from ratecard.simulation.usage.where import read_condition
 
 TABLE = table()
 

@@ -5,9 +5,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from ratecard.simulation.engines.csv_table import csv_query
-from ratecard.simulation.engines.unreadable import readable
-from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.usage.engines.duckdb_engine import csv_query, readable
 
 
 def read(*files: Path) -> list[tuple[str | None, ...]]:

@@ -16,11 +16,10 @@ import pytest
 from ratecard import QuoteError, RateCard, load_rate_card
 from ratecard.load.folder import shipped_folder
 from ratecard.requests.usage import TYPES
-from ratecard.simulation.demo.calendar import pages_of
-from ratecard.simulation.demo.sample import COLUMNS, quote_row
-from ratecard.simulation.demo.slots import SLOTS, stretches
+from ratecard.simulation.demo.query import SLOTS, pages_of, stretches
+from ratecard.simulation.demo.requests import COLUMNS, quote_row
 from ratecard.simulation.demo.traffic import MILLION, Traffic
-from ratecard.simulation.demo_usage import demo_usage
+from ratecard.simulation.demo.usage import demo_usage
 
 UNTIL = date(2026, 12, 1)
 FIRST = ("type", "model", "timestamp", "request_id", "customer", "api_key", "region")

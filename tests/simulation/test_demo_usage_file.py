@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from ratecard.doors.cli import main
-from ratecard.simulation.demo_usage import demo_usage
-from ratecard.simulation.failure import SimulationError
+from ratecard.cli import main
+from ratecard.simulation.demo.usage import demo_usage
+from ratecard.simulation.errors import SimulationError
 
 
 def run(*words: str) -> Result:
@@ -72,7 +72,7 @@ def test_the_extra_is_named_where_it_is_missing(tmp_path: Path, monkeypatch: pyt
 
 
 def test_the_command_line_loads_no_engine_before_it_is_needed() -> None:
-    code = "import ratecard.doors.cli, sys; print(sorted({'duckdb', 'pyarrow'} & sys.modules.keys()))"
+    code = "import ratecard.cli, sys; print(sorted({'duckdb', 'pyarrow'} & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
 

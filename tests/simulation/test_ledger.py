@@ -12,8 +12,8 @@ from pyarrow import parquet
 from rows import Row
 
 from ratecard import LedgerEntry, RateCard
-from ratecard.simulation.demo_usage import demo_usage
-from ratecard.simulation.result import Simulation
+from ratecard.simulation.demo.usage import demo_usage
+from ratecard.simulation.results.simulation import Simulation
 from ratecard.simulation.simulate import simulate
 
 ROWS = 200_000

@@ -8,11 +8,11 @@ from ledgers import write_csv, write_pages
 
 from currencies import FILM, PICTURE, TABLES, card_in, limits_in_time, limits_with
 from ratecard import LedgerEntry, Quote, RateCard, settle
-from ratecard.diff.side import Side
-from ratecard.simulation.as_billed import AsBilled
-from ratecard.simulation.result import Simulation
+from ratecard.changes.sides import Side
+from ratecard.simulation.pricing.sides import AsBilled
+from ratecard.simulation.results.simulation import Simulation
 from ratecard.simulation.simulate import simulate
-from ratecard.testing.rate_cards import card_of
+from ratecard.testing.card_strategies import card_of
 
 HEAD = "timestamp,sku,pricePerUnitUsd,pricePerUnit,unit,amount,currency,notes,requestId"
 SKU = "picture-fixed-1K-1img"

@@ -12,10 +12,10 @@ import pytest
 from ledgers import CHAT, HEAD, PICTURE, card_with, export, line
 
 from ratecard import RateCard
-from ratecard.diff.side import Side
-from ratecard.simulation.as_billed import AsBilled
-from ratecard.simulation.failure import SimulationError
-from ratecard.simulation.result import Simulation
+from ratecard.changes.sides import Side
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.pricing.sides import AsBilled
+from ratecard.simulation.results.simulation import Simulation
 from ratecard.simulation.simulate import simulate
 
 CURRENT = card_with()

@@ -12,10 +12,10 @@ from rows import charge
 from test_row_by_row import SLOW, usage_rows
 
 from ratecard import RateCard
-from ratecard.diff.side import Side
-from ratecard.simulation.failure import SimulationError
+from ratecard.changes.sides import Side
+from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.simulate import simulate
-from ratecard.testing.rate_cards import METHODS, card_of, table_files
+from ratecard.testing.card_strategies import METHODS, card_of, table_files
 
 Files = dict[str, bytes]
 RATES = ("0", "0.003", "0.5", "2", "7")

@@ -9,14 +9,14 @@ import pytest
 from ledgers import CHAT, CLIP, PICTURE, card_with, export, line
 
 from ratecard import RateCard
-from ratecard.diff.side import Side
-from ratecard.simulation.ledger_pricer import LedgerPricer
-from ratecard.simulation.predicates import Predicates
-from ratecard.simulation.priced_shape import PricedShape
-from ratecard.simulation.pricer import Refused
-from ratecard.simulation.result import Simulation
-from ratecard.simulation.shape import Shape
+from ratecard.changes.sides import Side
+from ratecard.simulation.billing.repricer import LedgerPricer
+from ratecard.simulation.pricing.pricer import Refused
+from ratecard.simulation.pricing.shape_price import PricedShape
+from ratecard.simulation.results.simulation import Simulation
 from ratecard.simulation.simulate import simulate
+from ratecard.simulation.usage.predicates import Predicates
+from ratecard.simulation.usage.shape import Shape
 
 CURRENT = card_with()
 GONE = "SKU {} is not in the version of 2026-01-01 of {}, or not for all that it stood for"

@@ -20,7 +20,7 @@ def test_the_library_says_what_to_install(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["duckdb", "pyarrow", "plotly", "xlsxwriter"])
 def test_the_command_says_what_to_install(name: str) -> None:
-    code = WITHOUT.format(name=name) + "from ratecard.doors.cli import main; main(sys.argv[1:])"
+    code = WITHOUT.format(name=name) + "from ratecard.cli import main; main(sys.argv[1:])"
     words = ["simulate", "pyproject.toml", "--candidate", "2026-10-01"]
     done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False)
     assert done.returncode == 2

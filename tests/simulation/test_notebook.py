@@ -9,10 +9,10 @@ import pyarrow
 import pytest
 
 import ratecard
-from ratecard.simulation.comparison import QUANTITY_NAMES
-from ratecard.simulation.failure import SimulationError
-from ratecard.simulation.frames import ANSWERS
-from ratecard.simulation.result import Simulation
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.results.comparison import QUANTITY_NAMES
+from ratecard.simulation.results.frames import ANSWERS
+from ratecard.simulation.results.simulation import Simulation
 from reports import files, simulated
 
 

@@ -16,13 +16,13 @@ from usage import row
 
 from nightly import examples
 from ratecard import Quote, RateCard, load_rate_card
-from ratecard.simulation.costs import Costs
-from ratecard.simulation.demo_usage import demo_usage
-from ratecard.simulation.result import Simulation
+from ratecard.base.money import places_of
+from ratecard.simulation.demo.usage import demo_usage
+from ratecard.simulation.pricing.costs import Costs
+from ratecard.simulation.pricing.sides import costs_of
+from ratecard.simulation.results.simulation import Simulation
+from ratecard.simulation.results.target import read_target, smallest_factor
 from ratecard.simulation.simulate import simulate
-from ratecard.simulation.specification import costs_of
-from ratecard.simulation.target import read_target, smallest_factor
-from ratecard.words.money import places_of
 
 ROWS = examples(1_500, nightly=200_000)
 SHIPPED = load_rate_card()

@@ -11,11 +11,11 @@ import pyarrow
 import pytest
 
 import ratecard
-from ratecard.simulation.failure import SimulationError
-from ratecard.simulation.report.periods import annualised, bridge_table
+from ratecard.base.money import from_fraction, round_half_up
+from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.report import Report
-from ratecard.simulation.result import Simulation
-from ratecard.words.money import from_fraction, round_half_up
+from ratecard.simulation.report.sections import annualised, bridge_table
+from ratecard.simulation.results.simulation import Simulation
 from reports import simulated, usage
 
 OVI, KLING, CLAUDE = "ovi-image-to-video", "kling-o3-pro-text-to-video", "claude-opus-4-6"

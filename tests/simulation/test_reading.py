@@ -13,10 +13,10 @@ import pytest
 from rows import table_of
 from usage import ROWS
 
-from ratecard.simulation.failure import SimulationError
-from ratecard.simulation.pricer import NO_TYPE
-from ratecard.simulation.reading import Reading
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.pricing.pricer import NO_TYPE
 from ratecard.simulation.simulate import simulate
+from ratecard.simulation.usage.files import Reading
 
 TEXT = {"type": "text", "model": "claude-opus-4-6", "timestamp": "2026-10-02", "completion_tokens": 0}
 SPEECH = {"type": "speech", "model": "tts-kokoro", "timestamp": "2026-10-02"}

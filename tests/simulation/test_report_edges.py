@@ -9,7 +9,8 @@ import pytest
 from babel import Locale
 
 import ratecard
-from ratecard.simulation.report import page, spreadsheet
+from ratecard.simulation.report import page
+from ratecard.simulation.report import workbook as spreadsheet
 from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sentences import answer

@@ -17,12 +17,12 @@ import openpyxl
 import pyarrow.parquet
 import pytest
 
-from ratecard.simulation.comparison import QUANTITY_NAMES
-from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report import output
 from ratecard.simulation.report.output import WRITERS, write
 from ratecard.simulation.report.report import Question, Report
-from ratecard.simulation.result import Simulation
+from ratecard.simulation.results.comparison import QUANTITY_NAMES
+from ratecard.simulation.results.simulation import Simulation
 from reports import CUSTOMERS, simulated
 
 

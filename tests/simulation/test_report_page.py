@@ -2,7 +2,7 @@
 
 import re
 
-from ratecard.simulation.columns import LAYOUTS
+from ratecard.simulation.usage.columns import LAYOUTS
 from readme_blocks import ROOT
 
 

@@ -12,10 +12,10 @@ from rows import Row, expected, key_of, rows_of, table_of
 
 from nightly import examples
 from ratecard import RateCard, load_rate_card
-from ratecard.diff.side import Side
-from ratecard.simulation.comparison import QUANTITY_NAMES
-from ratecard.simulation.failure import SimulationError
-from ratecard.simulation.result import Simulation
+from ratecard.changes.sides import Side
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.results.comparison import QUANTITY_NAMES
+from ratecard.simulation.results.simulation import Simulation
 from ratecard.simulation.simulate import simulate
 from ratecard.testing import rate_cards, sourced_video_requests, usages
 

@@ -11,9 +11,9 @@ from engines_agree import Engines, reasons, same
 from rows import charge
 
 from ratecard import QuoteError, RateCard
-from ratecard.simulation.comparison import QUANTITY_NAMES
-from ratecard.simulation.demo_usage import demo_usage
-from ratecard.simulation.result import Simulation
+from ratecard.simulation.demo.usage import demo_usage
+from ratecard.simulation.results.comparison import QUANTITY_NAMES
+from ratecard.simulation.results.simulation import Simulation
 
 ROWS = 200_000
 BY = ("model", "day", "customer")

@@ -11,7 +11,7 @@ from rows import table_of
 from test_reading import CACHED, CHANGES, MANY, SPEECH, TEXT, UNCACHED, lines, written
 from usage import ROWS
 
-from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.errors import SimulationError
 
 KEYS = ("type", "model", "day", "customer")
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from engines_agree import Engines, usage_of
 
-from ratecard.simulation.engines.spark_session import spark_session
-from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.simulate import simulate
+from ratecard.simulation.usage.engines.spark_session import spark_session
 
 USAGE = usage_of("speech", "tts-kokoro", characters=[5])
 # A process of its own, in which no session runs.

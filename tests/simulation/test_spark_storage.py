@@ -13,12 +13,12 @@ import pytest
 from click.testing import CliRunner
 from engines_agree import Engines, same, usage_of
 
-from ratecard.doors.cli import main, simulate_run
-from ratecard.simulation.demo_usage import demo_usage
-from ratecard.simulation.engines.spark_files import write_table
-from ratecard.simulation.failure import SimulationError
-from ratecard.simulation.report.groups_storage import write_groups
+from ratecard.cli import main, simulate_run
+from ratecard.simulation.demo.usage import demo_usage
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.report.groups import write_groups
 from ratecard.simulation.report.report import Report
+from ratecard.simulation.usage.engines.spark_files import write_table
 
 BY = ("model", "day")
 

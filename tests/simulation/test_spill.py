@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ratecard.simulation.engines.duckdb_engine import Workspace
+from ratecard.simulation.usage.engines.duckdb_engine import Workspace
 
 ANOTHER = """
 import sys

@@ -15,9 +15,9 @@ import pytest
 from rows import table_of
 from usage import ROWS, row
 
-from ratecard.simulation.failure import SimulationError
-from ratecard.simulation.pricer import NO_INSTANT
-from ratecard.simulation.result import Simulation
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.pricing.pricer import NO_INSTANT
+from ratecard.simulation.results.simulation import Simulation
 from ratecard.simulation.simulate import simulate
 
 TABLE = table_of(ROWS)

@@ -17,20 +17,20 @@ from rows import table_of
 from usage import CALL, CLIP, ROWS, TEXT, row
 
 from ratecard import RateCard, load_rate_card
-from ratecard.diff.side import Side
+from ratecard.changes.sides import Side
 from ratecard.load.folder import shipped_folder
-from ratecard.simulation.as_billed import AsBilled
-from ratecard.simulation.customers import customers_of
-from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.pricing.sides import AsBilled
 from ratecard.simulation.report.breakdown import sides_table
 from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import Question, Report
 from ratecard.simulation.report.sentences import answer, every_sentence
-from ratecard.simulation.result import Simulation
-from ratecard.simulation.row import Row, Uneven
+from ratecard.simulation.results.customers import customers_of
+from ratecard.simulation.results.rows import Row, Uneven
+from ratecard.simulation.results.simulation import Simulation
+from ratecard.simulation.results.target import read_target, smallest_factor
+from ratecard.simulation.results.volume import Elasticity, read_elasticity, response
 from ratecard.simulation.simulate import simulate
-from ratecard.simulation.target import read_target, smallest_factor
-from ratecard.simulation.volume import Elasticity, read_elasticity, response
 
 KLING = "kling-o3-pro-text-to-video"
 HEAD = "effective: 2026-10-01\nproposed_by: tests\nwhy: to see what it does\nchanges:\n"

@@ -11,8 +11,8 @@ import pytest
 
 from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import Question, Report
-from ratecard.simulation.result import Simulation
-from ratecard.simulation.row import Row
+from ratecard.simulation.results.rows import Row
+from ratecard.simulation.results.simulation import Simulation
 from reports import PERIODS, mixed
 
 Amounts = Sequence[Decimal | Fraction | None]

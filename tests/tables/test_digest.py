@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import ratecard
-from ratecard.tables.digest import digest as compute
+from ratecard.tables.card import digest as compute
 from ratecard.tables.rate import Rate
 
 SOUND = Path(__file__).parent / "sound"

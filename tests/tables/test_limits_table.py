@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import ratecard
 from bad_limits import BAD_LIMITS, SHIPPED, BadLimits
 from git_tables import FILES, repository, write
-from ratecard.doors.cli import main
+from ratecard.cli import main
 from ratecard.load.folder import shipped_folder
 from ratecard.tables.limits import Limits
 

@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ratecard.tables.charge import Charge
-from ratecard.tables.rate import Rate
-from ratecard.tables.selection import domains_of, missing, named_attributes, overlaps, select, tiers
+from ratecard.tables.rate import Charge, Rate, domains_of, missing, named_attributes, overlaps, select, tiers
 
 ACCEPTED = {"resolution": ("480p", "720p"), "audio": ("false", "true"), "duration": ("5s",)}
 ORDER = ("resolution", "audio", "up_to")

@@ -7,10 +7,10 @@ from typing import Any
 
 from planting import altered
 
+from ratecard.base.money import ROUNDING, step
 from ratecard.rating.compiling import Compiling
 from ratecard.rating.quote import Quote
-from ratecard.tables.metered_charges import PerInputImage
-from ratecard.words.money import ROUNDING, step
+from ratecard.tables.metered import PerInputImage
 
 
 def per_bucket(lines: Any, *counts: int) -> Any:

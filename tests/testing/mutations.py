@@ -49,8 +49,8 @@ from planting import (
 import ratecard.card
 import ratecard.price_book
 import ratecard.requests.video
-import ratecard.sheet
 import ratecard.testing.case
+import ratecard.views.sheet
 from ratecard.pricing.compiled import Metered
 from ratecard.rating.compiling import Compiling
 from ratecard.rating.quote import Quote
@@ -240,7 +240,7 @@ MUTATIONS = [
         "a rate that no usage reaches",
         (CLAUDE,),
         ("every_rate_is_charged_somewhere",),
-        wrapped(ratecard.sheet, "unit_usages", lambda original, *args: islice(original(*args), 1)),
+        wrapped(ratecard.views.sheet, "unit_usages", lambda original, *args: islice(original(*args), 1)),
     ),
     Mutation(
         "cached tokens counted twice",

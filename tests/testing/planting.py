@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 import ratecard.card
-import ratecard.rating.calculators
+import ratecard.rating.video
 from ratecard.rating.quote import Quote
 
 Patch = pytest.MonkeyPatch
 Plant = Callable[[Patch], None]
-CALCULATORS = ratecard.rating.calculators
+CALCULATORS = ratecard.rating.video
 CARD: Any = ratecard.card
 # The rooms in which the types of requests are compiled, wherever they stand.
 TEXT: Any = sys.modules[CARD.price_text.__module__]

@@ -12,8 +12,8 @@ from ratecard import RateCard
 from ratecard.load.folder import read_folder, tables_from
 from ratecard.testing import LAWS, BrokenLawError, Case, Law, Request, check
 from ratecard.testing.case import expect
-from ratecard.testing.checks import checks_of
-from ratecard.testing.laws.rate_lines import numbers_at
+from ratecard.testing.laws.any_quote import numbers_at
+from ratecard.testing.plugin import checks_of
 
 CARD = ratecard.load_rate_card()
 BOOK = CARD.at(date(2026, 9, 29))

@@ -11,8 +11,8 @@ import ratecard
 from ratecard import RateCard, load_rate_card
 from ratecard.load.folder import LIMITS, UNITS, VOCABULARY, read_folder, tables_from
 from ratecard.testing import LAWS
-from ratecard.testing.checks import Check, checks_of
 from ratecard.testing.laws.law import MAX_EXAMPLES
+from ratecard.testing.plugin import Check, checks_of
 
 TABLES, FILES = load_rate_card().tables, read_folder()
 # What every other file refers to.

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import ratecard
 from ratecard.examples import wrong_examples
 from ratecard.testing import LAWS, Case, rate_cards, table_files
-from ratecard.testing.rate_cards import METHODS, card_of
+from ratecard.testing.card_strategies import METHODS, card_of
 
 SOME = settings(
     max_examples=16, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)

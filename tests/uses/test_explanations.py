@@ -7,8 +7,8 @@ from decimal import Decimal
 import pytest
 
 from ratecard import PriceBook, QuoteError, RateCard
-from ratecard.explain import explain
 from ratecard.load.folder import shipped_folder
+from ratecard.views.explain import explain
 
 
 def test_every_rate_of_every_model_is_on_the_line_that_is_named(prices: PriceBook) -> None:

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from ratecard import PriceBook, QuoteError, RateCard
-from ratecard.sheet import COLUMNS, Cell, price_cells
+from ratecard.views.sheet import COLUMNS, Cell, price_cells
 
 
 def cells(prices: PriceBook, name: str) -> list[Cell]:

@@ -9,11 +9,11 @@ import click
 from desks import DAY, STANDING
 
 from ratecard.card import load_rate_card
-from ratecard.diff.side import Side
+from ratecard.changes.sides import Side
 from ratecard.simulation.simulate import simulate
-from ratecard.whatif.desk import Answer, Desk
+from ratecard.whatif.app import HOST, free_port, serve
 from ratecard.whatif.draft import Draft
-from ratecard.whatif.serving import HOST, free_port, serve
+from ratecard.whatif.session import Answer, Desk
 
 
 class Held(Desk):

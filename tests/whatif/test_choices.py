@@ -5,9 +5,8 @@ from datetime import date
 from desks import CLAUDE, KLING
 
 import ratecard
-from ratecard.whatif.change import NewRate
-from ratecard.whatif.choices import names_of, rates_on
-from ratecard.whatif.draft import Draft
+from ratecard.whatif.controls import names_of, rates_on
+from ratecard.whatif.draft import Draft, NewRate
 
 DAY = date(2026, 11, 22)
 

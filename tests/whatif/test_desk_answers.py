@@ -9,14 +9,13 @@ import pytest
 from desks import CLAUDE, DAY, KLING, OVI, STANDING, write_usage
 
 import ratecard
-from ratecard.diff.side import Side
+from ratecard.changes.sides import Side
 from ratecard.simulation.report.report import Report
-from ratecard.simulation.result import Simulation
+from ratecard.simulation.results.simulation import Simulation
 from ratecard.simulation.simulate import simulate
-from ratecard.whatif.change import Change, Factor, NewRate
-from ratecard.whatif.desk import Desk
-from ratecard.whatif.draft import Draft, DraftError
-from ratecard.whatif.panel import panel_now, panel_of
+from ratecard.whatif.draft import Change, Draft, DraftError, Factor, NewRate
+from ratecard.whatif.session import Desk
+from ratecard.whatif.view import panel_now, panel_of
 
 DEARER = Factor("family", ("kling-o3",), "1.05")
 OUTPUT = NewRate(CLAUDE, "tokens", (("context", ("base",)), ("tokens", ("output",))), "33.5")
@@ -169,10 +168,10 @@ def test_customers_by_another_name(tmp_path: Path, card: ratecard.RateCard) -> N
 
 
 def test_the_pure_part_does_without_the_page() -> None:
-    assert "ratecard.whatif.desk" in sys.modules
+    assert "ratecard.whatif.session" in sys.modules
     import subprocess
 
-    code = "import sys, ratecard.whatif.desk, ratecard.whatif.save; print('nicegui' in sys.modules)"
+    code = "import sys, ratecard.whatif.session, ratecard.whatif.candidate_file; print('nicegui' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
 

@@ -6,9 +6,8 @@ import pytest
 from desks import CLAUDE, DAY, KLING
 
 import ratecard
-from ratecard.load.candidate_file import load_candidate
-from ratecard.whatif.change import Factor, NewRate
-from ratecard.whatif.draft import Draft, DraftError, Head
+from ratecard.candidates.file import load_candidate
+from ratecard.whatif.draft import Draft, DraftError, Factor, Head, NewRate
 
 DEARER = Factor("family", ("kling-o3",), "1.05")
 SAME = NewRate(KLING, "video", (("audio", ("true",)),), "0.154")

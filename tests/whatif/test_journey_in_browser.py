@@ -12,7 +12,7 @@ from served import choose, press, served, text_of, tiles, wait, write
 
 from browsers import browser, complaints_of
 from ratecard.card import RateCard, load_rate_card
-from ratecard.doors.cli import main
+from ratecard.cli import main
 from ratecard.load.folder import shipped_folder
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.simulate import simulate

@@ -8,9 +8,8 @@ from desks import KLING
 
 import ratecard
 from ratecard import TableError
-from ratecard.whatif.change import Factor, Kept, NewRate
-from ratecard.whatif.draft import from_json, to_json
-from ratecard.whatif.opening import candidates_in, opened
+from ratecard.whatif.candidate_file import candidates_in, opened
+from ratecard.whatif.draft import Factor, Kept, NewRate, from_json, to_json
 from readme_blocks import CANDIDATES, ROOT
 
 HEAD = """candidate: mine

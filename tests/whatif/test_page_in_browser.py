@@ -16,11 +16,11 @@ from selenium.webdriver.remote.webelement import WebElement
 from served import Served, choose, field, press, served, started, text_of, tiles, wait, write
 
 from browsers import DESKTOP, PHONE, WIDE, browser, complaints_of
+from ratecard.candidates.file import load_candidate
 from ratecard.card import load_rate_card
-from ratecard.load.candidate_file import load_candidate
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.simulate import simulate
-from ratecard.whatif.panel import panel_now, panel_of
+from ratecard.whatif.view import panel_now, panel_of
 
 
 @pytest.fixture(scope="module")

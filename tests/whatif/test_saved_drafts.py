@@ -7,9 +7,8 @@ import pytest
 from desks import DAY
 
 import ratecard
-from ratecard.whatif.change import Factor
-from ratecard.whatif.draft import Draft, DraftError, Head
-from ratecard.whatif.save import FileThereError, SaveError, save
+from ratecard.whatif.candidate_file import FileThereError, SaveError, save
+from ratecard.whatif.draft import Draft, DraftError, Factor, Head
 
 DRAFT = Draft(DAY, (Factor("family", ("kling-o3",), "1.05"),), Head("dearer", "Pricing", "costs"))
 
@@ -91,6 +90,6 @@ def test_what_is_read_again_must_be_what_was_meant(
         for name, content in after.items():
             (folder / name).write_bytes(content.replace(b"1.05", b"1.06"))
 
-    monkeypatch.setattr("ratecard.whatif.save.replace_files", mistaken)
+    monkeypatch.setattr("ratecard.whatif.candidate_file.replace_files", mistaken)
     with pytest.raises(SaveError, match="does not mean what was tried"):
         save(DRAFT, card, tmp_path / "dearer.yaml")

@@ -14,9 +14,9 @@ from babel import Locale
 from click.testing import CliRunner, Result
 from desks import DAY, STANDING, write_usage
 
-from ratecard.doors.cli import main, whatif
+from ratecard.cli import main, whatif
 from ratecard.simulation.simulate import simulate
-from ratecard.whatif import serving
+from ratecard.whatif import app as serving
 from ratecard.whatif.draft import Draft
 
 

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ratecard.load.yaml_text import read_yaml_text
-from ratecard.whatif.change import Factor, Kept, NewRate, flow, read_times, scalar
-from ratecard.whatif.draft import Draft, Head, from_json, to_json
+from ratecard.whatif.draft import Draft, Factor, Head, Kept, NewRate, flow, from_json, read_times, scalar, to_json
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 

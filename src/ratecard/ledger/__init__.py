@@ -3,9 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ratecard.ledger.errors import LedgerConflictError, LedgerError, LedgerUnavailableError
-from ratecard.ledger.joining import join_parts
-from ratecard.ledger.reading import iter_ledger, read_ledger
-from ratecard.ledger.writing import COLUMNS, ledger_csv, ledger_json
+from ratecard.ledger.files import COLUMNS, iter_ledger, join_parts, ledger_csv, ledger_json, read_ledger
 
 if TYPE_CHECKING:
     from ratecard.ledger.store import Ledger

@@ -1,6 +1,6 @@
 """What a ledger refuses."""
 
-from ratecard.words.errors import RateCardError
+from ratecard.base.errors import RateCardError
 
 
 class LedgerError(RateCardError):

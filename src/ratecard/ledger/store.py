@@ -1,22 +1,177 @@
-"""The ledger in a database: quotes are appended once, and read in the order of time."""
+"""The ledger in a database.
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+The database of a ledger: a SQLite file, or PostgreSQL where more than one machine writes.
+
+What can be kept in every database, checked before anything is written.
+
+A ledger entry as a row of the database, and back; and where two charges for one request differ.
+
+The ledger in a database: quotes are appended once, and read in the order of time.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
 from decimal import Decimal
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
-from sqlalchemy import ColumnElement, Connection, and_, func, insert, select, tuple_
+from sqlalchemy import (
+    URL,
+    ColumnElement,
+    Connection,
+    Engine,
+    Row,
+    and_,
+    create_engine,
+    func,
+    insert,
+    make_url,
+    select,
+    tuple_,
+)
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import TimeoutError as NoConnectionError
 
-from ratecard.ledger.checks import check_count, check_moment, check_name
-from ratecard.ledger.database import connect, connected
-from ratecard.ledger.errors import LedgerConflictError
-from ratecard.ledger.rows import difference, entry_of, row_of
-from ratecard.ledger.sql_tables import ACCOUNTS, ENTRIES, REQUESTS
-from ratecard.ledger.walk import AFTER_ALL, BEFORE_ALL, Page, Walk, instant_of
-from ratecard.rating.ledger_entry import LedgerEntry
+from ratecard.base.errors import InstantError
+from ratecard.base.messages import echo
+from ratecard.ledger.errors import LedgerConflictError, LedgerError, LedgerUnavailableError
+from ratecard.ledger.files import PRICES
+from ratecard.ledger.schema import ACCOUNTS, ENTRIES, REQUESTS, prepare
+from ratecard.ledger.walk import AFTER_ALL, BEFORE_ALL, Page, Walk, instant_of, timestamp_of
+from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry
 from ratecard.rating.quote import Quote
+
+_EXAMPLES = "Write sqlite:///ledger.db, or postgresql://user@host/name"
+# Seconds that a writer waits for another one of the same SQLite file.
+_PATIENCE = 30
+# Processes that open a new database at once may meet while they make its tables.
+_ATTEMPTS = 10
+
+
+def connect(url: str) -> Engine:
+    """An engine for this URL, its tables made where they are missing, and migrated where they are older."""
+    try:
+        given = make_url(url)
+    except ArgumentError:  # without the URL: it may hold a password
+        raise LedgerError(f"the URL of the database cannot be read. {_EXAMPLES}") from None
+    engine = _sqlite(given) if given.get_backend_name() == "sqlite" else _postgresql(given)
+    try:
+        with connected(engine):  # whether there is a database at all is known at once
+            pass
+        _prepare(engine)
+    except BaseException:
+        engine.dispose()
+        raise
+    return engine
+
+
+def _prepare(engine: Engine) -> None:
+    for attempt in range(1, _ATTEMPTS + 1):
+        try:
+            prepare(engine)
+            return
+        except DBAPIError as error:
+            if attempt == _ATTEMPTS:
+                raise LedgerUnavailableError(f"the ledger's tables cannot be made: {error.orig}") from error
+
+
+@contextmanager
+def connected(engine: Engine) -> Iterator[Connection]:
+    """A connection, rolled back at the end unless it was committed; no database is `LedgerUnavailableError`."""
+    try:
+        with engine.connect() as connection:
+            yield connection
+    except (OperationalError, InterfaceError) as error:
+        raise LedgerUnavailableError(f"the ledger's database does not answer: {error.orig}") from error
+    except NoConnectionError as error:
+        raise LedgerUnavailableError("the ledger's database does not answer: every connection is busy") from error
+
+
+def _sqlite(url: URL) -> Engine:
+    if url.database in (None, "", ":memory:") or "memory" in url.query.get("mode", ""):
+        raise LedgerError(f"a ledger in memory would be lost, and differ between threads. {_EXAMPLES}")
+    return create_engine(url, connect_args={"timeout": _PATIENCE})
+
+
+def _postgresql(url: URL) -> Engine:
+    if url.drivername not in ("postgresql", "postgres", "postgresql+psycopg"):
+        raise LedgerError(f"a ledger cannot be kept in {url.drivername}. {_EXAMPLES}")
+    query = {"connect_timeout": "10", **url.query}
+    given = url.set(drivername="postgresql+psycopg", query=query)
+    try:
+        # Whatever the server's default: a retry must see what the attempt before it committed.
+        return create_engine(given, pool_pre_ping=True, isolation_level="READ COMMITTED")
+    except (ModuleNotFoundError, NoSuchModuleError):
+        raise LedgerError("a ledger in PostgreSQL needs psycopg: pip install 'psycopg[binary]'") from None
+
+
+_LONGEST = 200
+
+
+def check_name(field: str, given: str) -> None:
+    """An account or a request id: a key of the database, so short, and without signs that one of them refuses."""
+    if not isinstance(given, str) or not 0 < len(given) <= _LONGEST or not given.isprintable():
+        raise LedgerError(f"{field}={echo(repr(given))}. Allowed: 1 to {_LONGEST} printable characters")
+
+
+def check_moment(given: datetime) -> None:
+    """A moment that has a date in UTC: the first and last hours of the calendar may have none."""
+    try:
+        given.astimezone(UTC)
+    except OverflowError:
+        raise InstantError(f"{given!r} has no date in UTC") from None
+
+
+def check_count(field: str, given: int | None) -> None:
+    """A whole number, zero or more, that fits 64 bits."""
+    if given is not None and (isinstance(given, bool) or not isinstance(given, int) or not 0 <= given <= AFTER_ALL):
+        raise LedgerError(f"{field}={echo(repr(given))}. Allowed: a whole number, zero or more, of 64 bits")
+
+
+# When it was and how long it took belong to the attempt, not to the charge: a retry may say otherwise.
+_CHARGED = ("sku", "currency", *PRICES, "unit", "amount", "notes", "requestId", "promptTokens", "completionTokens")
+
+
+def row_of(account: str, number: int, instant: int, entry: LedgerEntry) -> dict[str, Any]:
+    """The columns of an entry that has details, as every entry of a quote."""
+    details = entry.details or InferenceDetails("", None)
+    return {
+        "account": account,
+        "number": number,
+        "instant": instant,
+        **{name: getattr(entry, name) for name in ("sku", "price_per_unit", "unit", "amount", "currency", "notes")},
+        **asdict(details),
+    }
+
+
+def entry_of(row: Row[Any]) -> LedgerEntry:
+    """The entry of a row, its timestamp in UTC."""
+    details = InferenceDetails(row.request_id, row.execution_ms, row.prompt_tokens, row.completion_tokens)
+    return LedgerEntry(
+        timestamp_of(row.instant),
+        row.sku,
+        row.price_per_unit,
+        row.unit,
+        row.amount,
+        row.currency,
+        row.notes,
+        details,
+    )
+
+
+def difference(kept: Sequence[LedgerEntry], given: Sequence[LedgerEntry]) -> str:
+    """What two charges for one request do not agree on; empty where they are the same."""
+    if len(kept) != len(given):
+        return f"it has {len(kept)} rows, not {len(given)}"
+    for place, pair in enumerate(zip(kept, given, strict=True), 1):
+        before, now = (entry.to_dict() | (entry.details.to_dict() if entry.details else {}) for entry in pair)
+        for name in _CHARGED:
+            if before.get(name) != now.get(name):
+                return f"{name} of row {place} is {before.get(name)}, not {now.get(name)}"
+    return ""
 
 
 class Ledger:

@@ -3,8 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from ratecard.base.errors import InstantError
 from ratecard.rating.ledger_entry import LedgerEntry
-from ratecard.words.errors import InstantError
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)

@@ -3,12 +3,21 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
+from ratecard.base.money import text
+from ratecard.base.suggestions import did_you_mean
 from ratecard.load.checks import Finding, check_rates
-from ratecard.tables.charge import Charge
-from ratecard.tables.metered import METHODS_OF_TYPE, MeteredModel, MeteredVersion, TextModel
-from ratecard.tables.metered_charges import DurationBand, PerUpscale, RpcCredits, Tokens, band
-from ratecard.words.money import text
-from ratecard.words.suggest import did_you_mean
+from ratecard.tables.metered import (
+    METHODS_OF_TYPE,
+    DurationBand,
+    MeteredModel,
+    MeteredVersion,
+    PerUpscale,
+    RpcCredits,
+    TextModel,
+    Tokens,
+    band,
+)
+from ratecard.tables.rate import Charge
 
 _TOKENS = ("input", "output", "cache_input", "cache_write")
 _CONTEXTS = ("base", "extended")

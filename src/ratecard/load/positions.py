@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from ratecard.words.errors import Fault, TableError
-from ratecard.words.tree import Path
+from ratecard.base.errors import Fault, TableError
+from ratecard.base.messages import Path
 
 _Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 

@@ -8,11 +8,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from ratecard.load.folder import LIMITS, UNITS, VOCABULARY, shipped_folder, tables_from
-from ratecard.load.table_files import Entry, Kind, LinkError, TableFiles
+from ratecard.base.errors import Fault, RateCardError, TableError
+from ratecard.base.messages import echo
+from ratecard.load.folder import (
+    LIMITS,
+    UNITS,
+    VOCABULARY,
+    Entry,
+    Kind,
+    LinkError,
+    TableFiles,
+    shipped_folder,
+    tables_from,
+)
 from ratecard.tables.card import Tables
-from ratecard.words.errors import Fault, RateCardError, TableError
-from ratecard.words.wording import echo
 
 _SHARED = (UNITS, VOCABULARY, LIMITS)
 # How the mode of a file begins, and that of a link; another repository within has neither.

@@ -11,9 +11,9 @@ from typing import Any
 
 import yaml
 
+from ratecard.base.errors import Fault
+from ratecard.base.messages import Path
 from ratecard.tables.rate import PLACED_BY, SOURCE_KEY
-from ratecard.words.errors import Fault
-from ratecard.words.tree import Path
 
 _Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 

@@ -4,13 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ratecard.rating.line_item import LineItem
-from ratecard.rating.quote import Quote
+from ratecard.base.money import total
+from ratecard.rating.quote import LineItem, Quote
 from ratecard.tables.limits import Rates
 from ratecard.tables.metered import MeteredVersion
+from ratecard.tables.units import Unit
 from ratecard.tables.version import Model
-from ratecard.tables.vocabulary import Unit
-from ratecard.words.money import total
 
 # From a usage, and the parameters of its model's name, to a quote.
 Rater = Callable[[Mapping[str, Any], Mapping[str, Any]], Quote]

@@ -6,15 +6,15 @@ from decimal import Decimal
 from itertools import product
 from typing import Any, NamedTuple
 
+from ratecard.base.errors import QuoteError
+from ratecard.base.money import add, multiply
 from ratecard.pricing.compiled import Metered
 from ratecard.pricing.text import surcharge_line, tokens_of
 from ratecard.rating.tokens import token_rates
 from ratecard.requests.body import INVALID
 from ratecard.requests.service_parameters import SEARCHES, billed_searches, read_parameters
-from ratecard.requests.text_usage import MOST_TOKENS, Problems, count_messages
+from ratecard.requests.token_usage import MOST_TOKENS, Problems, count_messages
 from ratecard.tables.limits import Limits
-from ratecard.words.errors import QuoteError
-from ratecard.words.money import add, multiply
 
 _SWITCHED_ON = ("on", "auto", "true")
 

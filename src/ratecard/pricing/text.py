@@ -4,23 +4,29 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from ratecard.base.errors import QuoteError
+from ratecard.base.messages import REQUIRED, NotOffered, Path
+from ratecard.base.money import total
 from ratecard.pricing.compiled import Metered, Rater
-from ratecard.rating.line_item import LineItem
-from ratecard.rating.per_unit import per_unit
-from ratecard.rating.quote import Quote
+from ratecard.rating.counts import per_unit
+from ratecard.rating.quote import LineItem, Quote
 from ratecard.rating.tokens import BUCKETS, NoPriceError, TokenRates, token_lines, token_rates
-from ratecard.requests.asked import usage_keys, usage_problems
 from ratecard.requests.body import INVALID
+from ratecard.requests.metered import usage_keys, usage_problems
 from ratecard.requests.service_parameters import SEARCHES, billed_searches, read_parameters
-from ratecard.requests.text_usage import MOST_TOKENS, Problems, count_messages, selector_problems
-from ratecard.requests.token_counts import NO_PRICE, NO_TOKENS, TokenCounts, path_of, read_tokens
-from ratecard.requests.token_fields import SELECTORS
-from ratecard.tables.metered import MeteredVersion
-from ratecard.tables.metered_charges import Surcharge, Tokens
-from ratecard.words.errors import QuoteError
-from ratecard.words.money import total
-from ratecard.words.tree import Path
-from ratecard.words.wording import REQUIRED, NotOffered
+from ratecard.requests.token_usage import (
+    MOST_TOKENS,
+    NO_PRICE,
+    NO_TOKENS,
+    SELECTORS,
+    Problems,
+    TokenCounts,
+    count_messages,
+    path_of,
+    read_tokens,
+    selector_problems,
+)
+from ratecard.tables.metered import MeteredVersion, Surcharge, Tokens
 
 _ZERO = Decimal(0)
 # The keys of a usage that has nothing beside its tokens: type and model, by which this is found, and `usage`.

@@ -3,17 +3,17 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ratecard.rating.calculators import calculator
+from ratecard.base.messages import MOST_NAMES, field_names
+from ratecard.base.money import ROUNDING, step, total
 from ratecard.rating.compiling import Compiling
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
+from ratecard.rating.video import calculator
 from ratecard.requests.fields import Field
 from ratecard.requests.video import VideoRequests, in_order
 from ratecard.tables.card import Tables
 from ratecard.tables.limits import Rates
 from ratecard.tables.video import VideoModel, VideoVersion
-from ratecard.words.money import ROUNDING, step, total
-from ratecard.words.wording import MOST_NAMES, field_names
 
 Pricer = Callable[[dict[str, Any], SourceVideo | None], Quote]
 

@@ -1,6 +1,15 @@
-"""How far a probe may go."""
+"""Limits of a probe, and its one error.
+
+Why a video could not be read.
+
+How far a probe may go.
+"""
 
 from dataclasses import dataclass
+
+
+class UnreadableError(Exception):
+    """A video that is not read; the message completes the sentence `Could not read the video: ...`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,10 +9,10 @@ from dataclasses import asdict
 from importlib.util import find_spec
 from typing import Any, NoReturn
 
+from ratecard.base.errors import QuoteError
 from ratecard.probe.limits import Limits
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.body import INVALID
-from ratecard.words.errors import QuoteError
 
 # All that the process gets of the environment: where its libraries and the certificates of this machine are. Keys and
 # passwords of a server stay with it.
@@ -31,7 +31,7 @@ def probe(video_url: str, limits: Limits | None = None) -> SourceVideo:
     >>> probe("data:text/plain,no video")
     Traceback (most recent call last):
         ...
-    ratecard.words.errors.QuoteError: Invalid request body
+    ratecard.base.errors.QuoteError: Invalid request body
       video_url: Could not read the video: it is not an MP4, MOV, WebM or Matroska file
     """
     limits = limits or Limits()

@@ -5,9 +5,8 @@ import signal
 import sys
 from typing import Any
 
-from ratecard.probe.limits import Limits
+from ratecard.probe.limits import Limits, UnreadableError
 from ratecard.probe.source import read_source
-from ratecard.probe.unreadable import UnreadableError
 
 _MEMORY = 2 * 2**30
 _FILES = 64

@@ -8,12 +8,10 @@ from itertools import product
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from ratecard.rating.line_item import LineItem
-from ratecard.tables.charge import Charge
-from ratecard.tables.rate import Rate
-from ratecard.tables.selection import Combination, select
+from ratecard.base.money import multiply, plain
+from ratecard.rating.quote import LineItem
+from ratecard.tables.rate import Charge, Combination, Rate, select
 from ratecard.tables.video import VideoVersion
-from ratecard.words.money import multiply, plain
 
 # Seconds of every duration that a table may list, so that the common case is one look-up.
 SECONDS = {f"{seconds}s": Decimal(seconds) for seconds in range(1, 1_000)}

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ratecard.rating.compiling import Shape
 from ratecard.tables.scalars import Size
-from ratecard.tables.video_charges import FrameSize
+from ratecard.tables.video import FrameSize
 
 Place = tuple[str | None, str | None]
 

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import NamedTuple, NoReturn
 
-from ratecard.rating.line_item import LineItem, LineRate
-from ratecard.tables.metered_charges import Tokens
+from ratecard.base.money import EXACT, multiply, plain
+from ratecard.rating.quote import LineItem, LineRate
+from ratecard.tables.metered import Tokens
 from ratecard.tables.rate import Rate
-from ratecard.words.money import EXACT, multiply, plain
 
 # How the ledger's SKUs call each bucket, in the order of the lines.
 BUCKETS = {"input": "input", "cache_input": "cache-input", "cache_write": "cache-write-5m", "output": "output"}

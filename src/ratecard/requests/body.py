@@ -4,9 +4,9 @@ import json
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from ratecard.words.errors import QuoteError
-from ratecard.words.money import READING
-from ratecard.words.wording import REQUIRED, wrong_type
+from ratecard.base.errors import QuoteError
+from ratecard.base.messages import REQUIRED, wrong_type
+from ratecard.base.money import READING
 
 Body = Mapping[str, Any] | bytes | bytearray | str
 

@@ -1,6 +1,10 @@
-"""How one request field is checked. `accept` is fast and answers None for a refusal; `messages` then says why.
+"""Fields of a request: what each accepts, and the messages of what it refuses.
+
+How one request field is checked. `accept` is fast and answers None for a refusal; `messages` then says why.
 
 The messages come in the order in which clients know them: type, integer, least, greatest.
+
+Whole seconds, as an integer or as its digits.
 """
 
 import re
@@ -9,8 +13,7 @@ from decimal import Decimal
 from itertools import product
 from typing import Any, Protocol
 
-from ratecard.words.money import MAX_DECIMAL_PLACES, READING, places_of
-from ratecard.words.wording import (
+from ratecard.base.messages import (
     INVALID_URL,
     NOT_AN_INTEGER,
     NotOffered,
@@ -20,6 +23,7 @@ from ratecard.words.wording import (
     too_small,
     wrong_type,
 )
+from ratecard.base.money import MAX_DECIMAL_PLACES, READING, places_of
 
 Accept = Callable[[Any], Any]
 # A whole number as large as this is beyond every bound.
@@ -177,3 +181,22 @@ def whole(given: object) -> int | None:
 def _bounds(number: Decimal, least: Decimal, greatest: Decimal) -> list[str]:
     words = [NotOffered(too_small(least))] if number < least else []
     return [*words, *([NotOffered(too_big(greatest))] if number > greatest else [])]
+
+
+_DIGITS = re.compile(r"\d{1,12}", re.ASCII)
+
+
+class WholeSeconds(WholeNumber):
+    """`duration_seconds` of audio: 90 or "90"."""
+
+    def accept(self, given: object) -> int | None:
+        """The seconds; None where they are refused."""
+        return super().accept(_number(given))
+
+    def messages(self, given: object) -> list[str]:
+        """Why seconds are refused."""
+        return super().messages(_number(given))
+
+
+def _number(given: object) -> object:
+    return int(given) if isinstance(given, str) and _DIGITS.fullmatch(given) else given

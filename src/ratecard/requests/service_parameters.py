@@ -4,11 +4,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ratecard.requests.asked import accepted, unrecognized
+from ratecard.base.messages import echo, wrong_type
+from ratecard.base.suggestions import did_you_mean
 from ratecard.requests.fields import Boolean, Choice, Field, Text
-from ratecard.requests.text_usage import Problems, mapping_of
-from ratecard.words.suggest import did_you_mean
-from ratecard.words.wording import echo, wrong_type
+from ratecard.requests.metered import accepted, unrecognized
+from ratecard.requests.token_usage import Problems, mapping_of
 
 PARAMETERS: dict[str, Field] = {
     "character_slug": Text(),

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ratecard.words.money import READING
+from ratecard.base.money import READING
 
 _NUMBER = re.compile(r"-?\d{1,30}(\.\d{1,400})?", re.ASCII)
 _NUMBER_FIELDS = ("upscale_factor", "target_fps", "slowdown_factor", "reference_video_total_duration")

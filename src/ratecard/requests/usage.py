@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ratecard.requests.body import Body, read_body
 from ratecard.requests.fields import Choice
-from ratecard.requests.text_usage import mapping_of
+from ratecard.requests.token_usage import mapping_of
 
 
 class _Own(BaseModel):

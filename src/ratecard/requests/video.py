@@ -1,16 +1,175 @@
-"""Bodies of `POST /video/quote` -> shapes of one version, or every error of the body at once."""
+"""Bodies of video requests -> request shapes, or the error tree.
 
-from collections.abc import Collection, Mapping
+The fields of `POST /video/quote`: API-wide, and as one version of a model knows them.
+
+Rules across the fields of a video request: what a reference clip or a source video decides.
+
+A rule completes the shape in place and returns the problems that it finds; with none, the shape can be rated.
+
+Bodies of `POST /video/quote` -> shapes of one version, or every error of the body at once.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from decimal import Decimal
+from math import ceil
 from typing import Any, NoReturn
 
+from ratecard.base.errors import QuoteError
+from ratecard.base.messages import REQUIRED, NotOffered, Path, too_big, too_small, wrong_type
+from ratecard.rating.compiling import SECONDS
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.body import INVALID
-from ratecard.requests.fields import Accept, Field
-from ratecard.requests.source_rules import Problems, Shape, rule_of
-from ratecard.requests.video_fields import FIELD_ORDER, fields_of
-from ratecard.tables.video import SOURCE_MATCHED_DURATIONS, SOURCE_MATCHED_RATIOS, VideoVersion
-from ratecard.words.errors import QuoteError
-from ratecard.words.wording import REQUIRED, wrong_type
+from ratecard.requests.fields import Accept, Boolean, Choice, Field, Literals, Number, Text, Unwanted, Url, WholeNumber
+from ratecard.tables.units import VideoFields
+from ratecard.tables.video import (
+    SOURCE_MATCHED_DURATIONS,
+    SOURCE_MATCHED_RATIOS,
+    InterpolationRate,
+    MegapixelRate,
+    ReferenceVideo,
+    UpscaleRate,
+    VideoVersion,
+)
+
+# The order of the specification: errors and ignored fields are listed in it.
+FIELD_ORDER = (
+    "model",
+    "duration",
+    "aspect_ratio",
+    "resolution",
+    "upscale_factor",
+    "enhancement_model",
+    "target_fps",
+    "slowdown_factor",
+    "audio",
+    "video_url",
+    "reference_video_total_duration",
+)
+NO_RESOLUTION = "Use upscale_factor instead of resolution"
+_EITHER_AUTO = {"auto": "Auto", "Auto": "auto"}
+
+
+def api_wide_fields(fields: VideoFields) -> dict[str, Field]:
+    """How a field is checked where no model is known, or where the field has no effect on the model."""
+    reference = fields.reference_video_total_duration
+    return {
+        "duration": Choice(fields.duration),
+        "aspect_ratio": Choice(fields.aspect_ratio),
+        "resolution": Choice(fields.resolution, fold=True),
+        "upscale_factor": Literals(fields.upscale_factor),
+        "enhancement_model": Text(),
+        "target_fps": WholeNumber(int(fields.target_fps.min), int(fields.target_fps.max)),
+        "slowdown_factor": Literals(fields.slowdown_factor),
+        "audio": Boolean(),
+        "video_url": Url(),
+        "reference_video_total_duration": Number(reference.min, reference.max),
+    }
+
+
+def fields_of(version: VideoVersion, api_wide: dict[str, Field]) -> dict[str, Field]:
+    """How a field is checked for one version: against its own values wherever it has any."""
+    accepts, own = version.accepts, dict(api_wide)
+    if accepts.duration:
+        also = {_EITHER_AUTO[word]: word for word in accepts.duration if word in _EITHER_AUTO}
+        own["duration"] = Choice(accepts.duration, {k: v for k, v in also.items() if k not in accepts.duration})
+    if accepts.aspect_ratio:
+        own["aspect_ratio"] = Choice(accepts.aspect_ratio)
+    if accepts.resolution:
+        own["resolution"] = Choice(accepts.resolution, accepts.resolution_aliases, fold=True)
+    elif accepts.upscale_factor:
+        own["resolution"] = Unwanted(NO_RESOLUTION)
+    if accepts.enhancement_model:
+        own["enhancement_model"] = Choice(accepts.enhancement_model)
+    if accepts.upscale_factor:
+        own["upscale_factor"] = Literals(accepts.upscale_factor)
+    if accepts.slowdown_factor:
+        own["slowdown_factor"] = Literals(accepts.slowdown_factor)
+    if accepts.target_fps:
+        own["target_fps"] = WholeNumber(accepts.target_fps.min, accepts.target_fps.max)
+    if accepts.reference_video_total_duration:
+        cap = Decimal(accepts.reference_video_total_duration.max)
+        wide = own["reference_video_total_duration"]
+        least = wide.least if isinstance(wide, Number) else Decimal(0)
+        own["reference_video_total_duration"] = Number(least, cap)
+    return own
+
+
+Problems = list[tuple[Path, str]]
+Shape = dict[str, Any]
+Rule = Callable[[Shape, SourceVideo | None], Problems]
+
+NO_DURATION = "Could not read the duration of the video"
+NO_SIZE = "Could not read the size of the video"
+NO_FRAME_RATE = "Could not read the frame rate of the video"
+
+
+def rule_of(version: VideoVersion) -> Rule | None:
+    """The rule of a version: of its source video, of its reference video, or none."""
+    if any(isinstance(charge, (UpscaleRate, InterpolationRate)) for charge in version.charges):
+        return _source_rule(version)
+    if any(isinstance(charge, MegapixelRate) and not charge.sizes for charge in version.charges):
+        return _source_rule(version)
+    if version.accepts.reference_video_total_duration:
+        return _reference_rule(version.accepts.reference_video_total_duration)
+    return None
+
+
+def _reference_rule(limits: ReferenceVideo) -> Rule:
+    """With reference video: the tier with video input; `-1` and `auto` take its seconds, rounded up."""
+    name = "reference_video_total_duration"
+    field: Path = (name,)
+
+    def settle(shape: Shape, source: SourceVideo | None) -> Problems:
+        problems: Problems = []
+        reference = shape.pop(name, None) or None
+        duration, ratio = shape.get("duration", ""), shape.get("aspect_ratio")
+        if duration in SOURCE_MATCHED_DURATIONS and reference is not None:
+            if reference < limits.source_min:
+                problems.append((field, NotOffered(too_small(limits.source_min))))
+            if reference > limits.source_max:
+                problems.append((field, NotOffered(too_big(limits.source_max))))
+            shape["duration"] = f"{ceil(reference)}s"
+        elif reference is None and (duration in SOURCE_MATCHED_DURATIONS or ratio in SOURCE_MATCHED_RATIOS):
+            problems.append((field, REQUIRED))
+        shape["video_input"] = "false" if reference is None else "true"
+        shape["reference_seconds"], shape["source"] = reference, source
+        return problems
+
+    return settle
+
+
+def _source_rule(version: VideoVersion) -> Rule:
+    """Seconds, size and frame rate are those of the source video, else the stated seconds at the dearest tier.
+
+    What has no dearest is an error: the size and the frame rate of megapixels, and the frame rate of an interpolation.
+    """
+    longest = version.accepts.video_url.max_seconds if version.accepts.video_url else None
+    needs_size = any(isinstance(charge, MegapixelRate) for charge in version.charges)
+    needs_rate = any(isinstance(charge, InterpolationRate) for charge in version.charges)
+    url: Path = ("video_url",)
+
+    def settle(shape: Shape, source: SourceVideo | None) -> Problems:
+        problems: Problems = []
+        sent = shape.pop("video_url", None)
+        stated = SECONDS.get(shape.pop("duration", ""))
+        seconds = source.seconds if source and source.seconds else stated
+        there = sent or source
+        no_rate = not (source and source.fps) and (needs_size or (needs_rate and not shape.get("target_fps")))
+        if seconds is None:
+            problems.append((url, NO_DURATION if sent else REQUIRED))
+        elif longest is not None and seconds > longest:
+            problems.append((url, NotOffered(f"The video may have at most {longest} seconds")))
+        elif needs_size and not (source and source.width and source.height):
+            problems.append((url, NO_SIZE if there else REQUIRED))
+        elif no_rate and there:
+            problems.append((url, NO_FRAME_RATE))
+        if no_rate and needs_rate and not there:
+            problems.append((("target_fps",), REQUIRED))
+        shape["seconds"], shape["source"] = seconds, source
+        return problems
+
+    return settle
+
 
 # Fields that must be given where the price depends on them and the version offers more than one value.
 _CHOICES = ("duration", "aspect_ratio", "resolution", "enhancement_model", "upscale_factor", "slowdown_factor")

@@ -13,11 +13,10 @@ try:
 except ImportError as missing:
     raise ImportError(f"The server needs {missing.name}: pip install 'ratecard[server]'", name=missing.name) from None
 
-from ratecard.account.limits import BASE_PATH
-from ratecard.server.application import application
-from ratecard.server.bearer import Bearer, Check
-from ratecard.server.live import LiveRateCard
-from ratecard.server.router import PARTS, router
-from ratecard.server.source import Probe
+from ratecard.accounts.limits import BASE_PATH
+from ratecard.server.app import PARTS, application, router
+from ratecard.server.auth import Bearer, Check
+from ratecard.server.source_videos import Probe
+from ratecard.server.tables import LiveRateCard
 
 __all__ = ["BASE_PATH", "PARTS", "Bearer", "Check", "LiveRateCard", "Probe", "application", "router"]

@@ -10,8 +10,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
+from ratecard.server.http import Refusal
 from ratecard.server.metrics import REQUEST_SECONDS
-from ratecard.server.refusal import Refusal
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 

@@ -6,30 +6,28 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from ratecard.diff.side import Side
-from ratecard.simulation.as_billed import AS_BILLED, AsBilled
-from ratecard.simulation.chosen import Chosen
-from ratecard.simulation.columns import COLUMNS, DAY, LAYOUTS
-from ratecard.simulation.costs import Costs
-from ratecard.simulation.effect import check_effect
-from ratecard.simulation.elsewhere import NOWHERE, Elsewhere
-from ratecard.simulation.engines.duckdb_engine import DEFAULT_MEMORY, Workspace, open_usage
-from ratecard.simulation.engines.spark_session import is_spark_frame
-from ratecard.simulation.failure import SimulationError
-from ratecard.simulation.ledger_pricer import LedgerPricer
-from ratecard.simulation.ledger_usage import EXPORT_NAMES
-from ratecard.simulation.plan import PERIODS, Plan, Usage, places_of_type
-from ratecard.simulation.predicates import Predicates
-from ratecard.simulation.pricer import Outcome, Pricer
+from ratecard.base.suggestions import did_you_mean
+from ratecard.changes.sides import Side
+from ratecard.simulation.billing.repricer import LedgerPricer
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.pricing.costs import Costs
+from ratecard.simulation.pricing.pricer import Outcome, Pricer
+from ratecard.simulation.pricing.remap import NOWHERE, Elsewhere
+from ratecard.simulation.pricing.sides import AS_BILLED, AsBilled, Specification, costs_of, sides
 from ratecard.simulation.progress import OPENED, PRICED, READ, Progress, silent, within
-from ratecard.simulation.reading import Reading
-from ratecard.simulation.result import Simulation
-from ratecard.simulation.roll_up import RollUp
-from ratecard.simulation.roll_up_sql import Grouping
-from ratecard.simulation.specification import Specification, costs_of, sides
-from ratecard.simulation.usage_files import Source
+from ratecard.simulation.results.no_effect import check_effect
+from ratecard.simulation.results.simulation import Simulation
+from ratecard.simulation.usage.billing_export import EXPORT_NAMES
+from ratecard.simulation.usage.columns import COLUMNS, DAY, LAYOUTS
+from ratecard.simulation.usage.engines.duckdb_engine import DEFAULT_MEMORY, Workspace, open_usage
+from ratecard.simulation.usage.engines.spark_session import is_spark_frame
+from ratecard.simulation.usage.files import Reading, Source
+from ratecard.simulation.usage.plan import PERIODS, Plan, Usage, places_of_type
+from ratecard.simulation.usage.predicates import Predicates
+from ratecard.simulation.usage.roll_up import RollUp
+from ratecard.simulation.usage.roll_up_sql import Grouping
+from ratecard.simulation.usage.where import Chosen
 from ratecard.tables.limits import Limits
-from ratecard.words.suggest import did_you_mean
 
 Engine = Literal["duckdb", "spark"]
 _ALL = Chosen()
@@ -166,7 +164,7 @@ def _opened(
     if engine == "spark" or is_spark_frame(usage):
         if engine == "duckdb":
             raise SimulationError("engine is duckdb, and a Spark frame is read by Spark; leave out engine")
-        from ratecard.simulation.engines import spark_engine
+        from ratecard.simulation.usage.engines import spark_engine
 
         return spark_engine.open_usage(usage, names, master, progress)
     if master:

@@ -6,9 +6,9 @@ from typing import Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from ratecard.base.money import add
 from ratecard.tables.card import AnyModel
 from ratecard.tables.scalars import Day, Frozen, Number, Percent, Positive, Text, Words
-from ratecard.words.money import add
 
 
 class SetRate(Frozen):

@@ -1,17 +1,64 @@
-"""All tables of a folder: models, units and vocabulary."""
+"""All tables together, and the digest that names what they mean.
 
-from collections.abc import Mapping
+A digest of what tables mean: the same for reordered, reformatted or commented files.
+
+All tables of a folder: models, units and vocabulary.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Annotated
+from decimal import Decimal
+from fractions import Fraction
+from hashlib import sha256
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
+from ratecard.base.money import plain, text
 from ratecard.tables.limits import Limits
 from ratecard.tables.metered import MeteredModel, TextModel
-from ratecard.tables.scalars import Frozen, Text
+from ratecard.tables.scalars import Frozen, Size, Text
+from ratecard.tables.units import Unit, Vocabulary
 from ratecard.tables.video import VideoModel
-from ratecard.tables.vocabulary import Unit, Vocabulary
+
+# Evidence and hand-made examples say why a rate is right; they decide no answer. Nor does the place of a version.
+_NO_MEANING = {"checked", "examples", "evidence", "reference", "announced", "name"}
+_NO_MEANING |= {"correction", "expected_change", "place"}
+# The first charge of a version has the shortest SKU: here, and only here, the order has a meaning.
+_ORDERED = ("charges", "tiers")
+_LENGTH = 16
+
+
+def digest(parts: Iterable[BaseModel]) -> str:
+    """The first 16 hexadecimal digits of the SHA-256 of these parts' meaning, in whatever order they come."""
+    meanings = sorted(json.dumps(_meaning(part), sort_keys=True, separators=(",", ":")) for part in parts)
+    return sha256("\n".join(meanings).encode()).hexdigest()[:_LENGTH]
+
+
+def _meaning(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        own_source = (
+            {"source"} if value.__class__.__name__ == "Rate" or "effective" in value.__class__.model_fields else set()
+        )
+        skipped = _NO_MEANING | own_source
+        fields = {name: getattr(value, name) for name in value.__class__.model_fields if name not in skipped}
+        return {
+            name: [_meaning(one) for one in part] if name in _ORDERED else _meaning(part)
+            for name, part in fields.items()
+            if part is not None
+        }
+    if isinstance(value, Mapping):
+        return {str(key): _meaning(part) for key, part in value.items()}
+    if isinstance(value, Size):
+        return f"{value.width}x{value.height}"
+    if isinstance(value, (tuple, list)):
+        return sorted((_meaning(part) for part in value), key=lambda part: json.dumps(part, sort_keys=True))
+    if isinstance(value, Decimal):
+        return text(plain(value))
+    return str(value) if isinstance(value, (date, Fraction)) else value
+
 
 AnyModel = Annotated[VideoModel | TextModel | MeteredModel, Field(discriminator="type")]
 

@@ -1,10 +1,21 @@
-"""A rate: one amount per unit, under stated attributes, at one `file:line`."""
+"""Rates, the charges that hold them, and the rate that a request selects.
 
-from typing import Any
+A rate: one amount per unit, under stated attributes, at one `file:line`.
+
+What every charge has: a name, a pricing method, a unit, and its rates.
+
+Which rate fits which attributes: every combination that a version accepts must fit exactly one.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import product
+from typing import Any, ClassVar, Protocol
 
 from pydantic import Field, model_validator
 
-from ratecard.tables.scalars import Frozen, Number, Words
+from ratecard.tables.scalars import Frozen, Number, Positive, Text, Words
 
 # Where the loader puts the `file:line` of a rate; no key that a person writes.
 SOURCE_KEY = "@source"
@@ -42,3 +53,100 @@ class Rate(Frozen):
             raise ValueError(f"is cut off by a comma before {digits}. Write a decimal point, like 0.25")
         kept = {key: value for key, value in given.items() if key in own}
         return {**kept, "attributes": {key: value for key, value in given.items() if key not in own}}
+
+
+class Charge(Frozen):
+    """One priced part of a version. A subclass is one kind of formula, with the options that it reads.
+
+    `markup` multiplies every rate of the charge: the rates are then a provider's list rates.
+    """
+
+    # Attributes that a rate of this charge may name, in the order in which a SKU names them.
+    ATTRIBUTES: ClassVar[tuple[str, ...]] = ()
+    # What the units of this charge may count (see units.yaml).
+    METERS: ClassVar[tuple[str, ...]] = ()
+
+    charge: Text
+    method: str
+    unit: Text
+    markup: Positive = Decimal(1)
+    rates: tuple[Rate, ...]
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """The request fields that this charge's amount depends on."""
+        return frozenset(attribute for rate in self.rates for attribute in rate.attributes)
+
+
+Combination = tuple[str, ...]
+Domains = Mapping[str, Sequence[str]]
+
+
+class Accepting(Protocol):
+    """A version, as far as rates are selected under it."""
+
+    def values_of(self, attribute: str) -> tuple[str, ...]:
+        """Every value that the attribute can have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The rates of a charge by the values of the attributes that they name."""
+
+    attributes: tuple[str, ...]
+    rates: Mapping[Combination, Rate]
+
+
+def named_attributes(rates: Iterable[Rate], order: Sequence[str]) -> tuple[str, ...]:
+    """The attributes that these rates name, in the order of `order`."""
+    named = {attribute for rate in rates for attribute in rate.attributes}
+    return tuple(attribute for attribute in order if attribute in named)
+
+
+def combinations(rate: Rate, attributes: Sequence[str], domains: Domains) -> Iterator[Combination]:
+    """Every combination of values that a rate stands for."""
+    return product(*(rate.attributes.get(attribute, domains[attribute]) for attribute in attributes))
+
+
+def domains_of(version: Accepting, charge: Charge) -> dict[str, tuple[str, ...]]:
+    """The values that each attribute named by a charge's rates can have; of `up_to`, the tiers that it has."""
+    names = named_attributes(charge.rates, charge.ATTRIBUTES)
+    return {name: tiers(charge.rates) if name == "up_to" else version.values_of(name) for name in names}
+
+
+def tiers(rates: Iterable[Rate]) -> tuple[str, ...]:
+    """Every upper edge of these rates' tiers, rising, `any` last."""
+    edges = {edge for rate in rates for edge in rate.attributes.get("up_to", ())}
+    return tuple(sorted(edges, key=lambda edge: (edge == ANY, len(edge), edge)))
+
+
+def select(version: Accepting, charge: Charge) -> Selection:
+    """Compile rates, which were checked when they were loaded, into one look-up."""
+    domains = domains_of(version, charge)
+    attributes = tuple(domains)
+    rates = {key: rate for rate in charge.rates for key in combinations(rate, attributes, domains)}
+    return Selection(attributes, rates)
+
+
+def overlaps(rates: Sequence[Rate], attributes: Sequence[str], domains: Domains) -> Iterator[tuple[int, int, str]]:
+    """(index, index of the earlier rate, combination) for every combination that two rates fit."""
+    seen: dict[Combination, int] = {}
+    for index, rate in enumerate(rates):
+        for key in combinations(rate, attributes, domains):
+            if key in seen:
+                yield index, seen[key], describe(attributes, key)
+                break
+            seen[key] = index
+
+
+def missing(rates: Sequence[Rate], attributes: Sequence[str], domains: Domains) -> Iterator[str]:
+    """Every accepted combination that no rate fits."""
+    have = {key for rate in rates for key in combinations(rate, attributes, domains)}
+    for key in product(*(domains[attribute] for attribute in attributes)):
+        if key not in have:
+            yield describe(attributes, key)
+
+
+def describe(attributes: Sequence[str], key: Combination) -> str:
+    """`resolution: 720p, audio: true`."""
+    return ", ".join(f"{attribute}: {value}" for attribute, value in zip(attributes, key, strict=True))

@@ -10,7 +10,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 
-from ratecard.words.money import READING, plain
+from ratecard.base.money import READING, plain
 
 _NUMBER = re.compile(r"\d{1,15}(\.\d{1,12})?", re.ASCII)
 _AMOUNT = re.compile(r"\d{1,15}(\.\d{1,40})?", re.ASCII)

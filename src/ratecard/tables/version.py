@@ -5,8 +5,7 @@ from typing import Generic, Literal, TypeVar
 
 from pydantic import Field
 
-from ratecard.tables.charge import Charge
-from ratecard.tables.rate import SOURCE_KEY
+from ratecard.tables.rate import SOURCE_KEY, Charge
 from ratecard.tables.scalars import Address, Amount, Day, Frozen, Integer, Positive, Text
 
 

@@ -1,12 +1,137 @@
-"""A video model: what its versions accept, and their charges."""
+"""Video models: what a version accepts, and its charges.
 
-from typing import Literal
+The charges of a video: one class a formula; `method` is the word that the API's own documents use for it.
+
+A video model: what its versions accept, and their charges.
+"""
+
+from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from ratecard.tables.scalars import Count, Counts, Frozen, Integer, Positive, Text, Words
+from ratecard.tables.rate import Charge
+from ratecard.tables.scalars import Count, Counts, Frozen, Integer, Pixels, Positive, Ratio, Text, Words
 from ratecard.tables.version import Example, Model, Rounding, Version
-from ratecard.tables.video_charges import VideoCharge
+
+
+class FrameSize(Frozen):
+    """The pixels of an output, under the request fields that decide them."""
+
+    resolution: Text | None = None
+    aspect_ratio: Text | None = None
+    size: Pixels
+
+
+def fields_of(sizes: Iterable[FrameSize]) -> frozenset[str]:
+    """The request fields that decide a size."""
+    return frozenset(
+        name for entry in sizes for name in ("resolution", "aspect_ratio") if getattr(entry, name) is not None
+    )
+
+
+class PerSecond(Charge):
+    """Seconds of output times the rate."""
+
+    ATTRIBUTES: ClassVar = ("resolution", "audio")
+    METERS: ClassVar = ("second of video",)
+    method: Literal["duration-rate", "resolution-rate"]
+
+    @property
+    def fields(self) -> frozenset[str]:
+        return super().fields | {"duration"}
+
+
+class PerClip(Charge):
+    """One price for the whole clip, or one flat fee a request."""
+
+    ATTRIBUTES: ClassVar = ("duration", "resolution", "audio")
+    METERS: ClassVar = ("clip", "input image")
+    method: Literal["fixed", "duration-resolution-rate"]
+
+
+class TokenFormula(Charge):
+    """Video tokens: (input + output seconds) x pixels x frames per second / pixels per token."""
+
+    ATTRIBUTES: ClassVar = ("resolution", "video_input")
+    METERS: ClassVar = ("token",)
+    method: Literal["token-formula"]
+    frames_per_second: Count
+    pixels_per_token: Count
+    # With reference video, at least ceil(output seconds x this) seconds are billed; 0 switches the minimum off.
+    reference_minimum: Ratio = Fraction(5, 3)
+    sizes: tuple[FrameSize, ...]
+
+    @property
+    def fields(self) -> frozenset[str]:
+        named = super().fields - {"video_input"} | fields_of(self.sizes) | {"duration"}
+        return named | {"reference_video_total_duration"} if "video_input" in super().fields else named
+
+
+class Frames(Frozen):
+    """How many frames a clip has: seconds x `per_second`, and `plus`."""
+
+    per_second: Count
+    plus: Integer = 0
+
+
+class MegapixelRate(Charge):
+    """Width x height x frames / 1,000,000 times the rate; without `sizes`, of the source video times its upscaling."""
+
+    ATTRIBUTES: ClassVar = ("resolution",)
+    METERS: ClassVar = ("pixel of video",)
+    method: Literal["megapixel-rate"]
+    frames: Frames | None = None
+    megapixels: Literal["exact", "rounded-up"] = "exact"
+    sizes: tuple[FrameSize, ...] = ()
+
+    @property
+    def fields(self) -> frozenset[str]:
+        if not self.sizes:
+            return super().fields | {"duration", "video_url", "upscale_factor"}
+        return super().fields | fields_of(self.sizes) | {"duration"}
+
+
+class FrameRateStep(Frozen):
+    """From how many frames per second the price is multiplied, and by what."""
+
+    from_: Annotated[Positive, Field(alias="from")]
+    factor: Positive
+
+
+class UpscaleRate(Charge):
+    """Seconds of source times the rate of the tier that holds the output height."""
+
+    ATTRIBUTES: ClassVar = ("enhancement_model", "up_to")
+    METERS: ClassVar = ("second of video",)
+    method: Literal["upscale-rate"]
+    frame_rate: FrameRateStep
+
+    @property
+    def fields(self) -> frozenset[str]:
+        return super().fields - {"up_to"} | {"duration", "video_url", "upscale_factor", "target_fps"}
+
+
+class InterpolationRate(Charge):
+    """Seconds of output times frames per second / `at_frame_rate`, at the rate of the source height's tier."""
+
+    ATTRIBUTES: ClassVar = ("enhancement_model", "up_to")
+    METERS: ClassVar = ("second of interpolated video",)
+    method: Literal["interpolation-rate"]
+    at_frame_rate: Positive = Decimal(60)
+
+    @property
+    def fields(self) -> frozenset[str]:
+        return super().fields - {"up_to"} | {"duration", "video_url", "slowdown_factor", "target_fps"}
+
+
+VideoCharge = Annotated[
+    PerSecond | PerClip | TokenFormula | MegapixelRate | UpscaleRate | InterpolationRate,
+    Field(discriminator="method"),
+]
+
 
 # Words of a request that mean "as the source clip".
 SOURCE_MATCHED_DURATIONS = ("-1", "auto", "Auto")

@@ -18,13 +18,17 @@ try:
 except ModuleNotFoundError as missing:
     raise ModuleNotFoundError("ratecard.testing needs hypothesis: pip install 'ratecard[testing]'") from missing
 
+from ratecard.testing.card_strategies import rate_cards, table_files
 from ratecard.testing.case import BrokenLawError, Case
-from ratecard.testing.invalid_video_requests import invalid_video_requests
 from ratecard.testing.laws import LAWS, Law, check
-from ratecard.testing.rate_cards import rate_cards, table_files
 from ratecard.testing.request import Request
-from ratecard.testing.usages import usages
-from ratecard.testing.video_requests import source_videos, sourced_video_requests, video_requests
+from ratecard.testing.usage_strategies import usages
+from ratecard.testing.video_strategies import (
+    invalid_video_requests,
+    source_videos,
+    sourced_video_requests,
+    video_requests,
+)
 
 __all__ = [
     "LAWS",

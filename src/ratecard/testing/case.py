@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
+from ratecard.base.errors import QuoteError
+from ratecard.base.money import ROUNDING, step, text
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import Quote
-from ratecard.sheet import Cell, price_cells
 from ratecard.tables.card import AnyModel
 from ratecard.tables.version import Version
 from ratecard.testing.offer import Offer
 from ratecard.testing.request import Request
-from ratecard.testing.usages import metered_requests
-from ratecard.words.errors import QuoteError
-from ratecard.words.money import ROUNDING, step, text
+from ratecard.testing.usage_strategies import metered_requests
+from ratecard.views.sheet import Cell, price_cells
 
 
 class BrokenLawError(AssertionError):

@@ -1,17 +1,118 @@
-"""The query that makes the rows: each from its number and the seed alone, whatever the order or the machine."""
+"""The query that makes the rows.
 
-from collections.abc import Sequence
+When requests are sent: more on working days and in the afternoon, in pages of rows that follow each other.
+
+The samples of a period in slots: how many of them a model has is how often it is used.
+
+The query that makes the rows: each from its number and the seed alone, whatever the order or the machine.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ratecard.simulation.demo.calendar import pages_of
-from ratecard.simulation.demo.sample import COLUMNS, Sample
-from ratecard.simulation.demo.slots import SLOTS, stretches
-from ratecard.simulation.demo.traffic import Period
+from ratecard.simulation.demo.requests import COLUMNS, Sample
+from ratecard.simulation.demo.traffic import MILLION, Offer, Period
 
 if TYPE_CHECKING:
     import duckdb
     import pyarrow
+
+
+_WEEKDAYS = (100, 104, 105, 103, 94, 52, 48)
+_HOURS = (22, 18, 15, 14, 16, 22, 32, 48, 66, 80, 90, 95, 94, 98, 100, 98, 92, 84, 74, 66, 58, 48, 38, 28)
+_HOUR = 3_600_000_000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# So many pages are enough for a smooth year.
+MOST_PAGES = 65_536
+
+
+class Page(NamedTuple):
+    """A stretch of rows: its first microsecond, how many it lasts, and its period."""
+
+    page: int
+    start: int
+    length: int
+    period: int
+
+
+def pages_of(periods: Sequence[Period], rows: int) -> Iterator[Page]:
+    """Pages with the same number of rows each (to one), in the order of time; none crosses an hour."""
+    hours = list(_hours(periods))
+    ends = list(accumulate(weight for _, _, weight in hours))
+    count = min(rows, MOST_PAGES)
+    edges = [_place(hours, ends, ends[-1] * (2 * page + 1), 2 * count) for page in range(count)]
+    for page, (start, number) in enumerate(edges):
+        end = hours[number][0] + _HOUR
+        following = edges[page + 1][0] if page + 1 < count else end
+        yield Page(page, start, min(following, end) - start, hours[number][1])
+
+
+def _place(hours: Sequence[tuple[int, int, int]], ends: Sequence[int], target: int, parts: int) -> tuple[int, int]:
+    """The microsecond at which target / parts of all weight is reached, and its hour."""
+    number = bisect_right(ends, target // parts)
+    start, _, weight = hours[number]
+    within = target - (ends[number] - weight) * parts
+    return start + min(_HOUR * within // (weight * parts), _HOUR - 1), number
+
+
+def _hours(periods: Sequence[Period]) -> Iterator[tuple[int, int, int]]:
+    """(first microsecond, period, weight) of every hour."""
+    for number, period in enumerate(periods):
+        weight = sum(offer.weight for offer in period.offers)
+        midnight = datetime(period.start.year, period.start.month, period.start.day, tzinfo=UTC)
+        for day in range(period.days):
+            start = midnight + timedelta(days=day)
+            since = (start - _EPOCH) // timedelta(microseconds=1)
+            for hour, of_hour in enumerate(_HOURS):
+                yield since + hour * _HOUR, number, weight * _WEEKDAYS[start.weekday()] * of_hour
+
+
+# Of each period; a power of two.
+SLOTS = 65_536
+
+
+class Stretch(NamedTuple):
+    """So many slots from `slot` on hold the `kinds` samples from `first` on."""
+
+    slot: int
+    slots: int
+    first: int
+    kinds: int
+
+
+def stretches(periods: Sequence[Period], bad: int) -> Iterator[Stretch]:
+    """The slots of every period; `bad` is the part of the rows that are spoilt, of a million."""
+    for number, period in enumerate(periods):
+        spoilt = min(SLOTS, max(1, round_half_up(SLOTS * bad, MILLION))) if bad else 0
+        yield from _placed(number * SLOTS, [(period.faults, spoilt), *_shared(period.offers, SLOTS - spoilt)])
+
+
+def round_half_up(number: int, parts: int) -> int:
+    """A fraction as the nearest whole number."""
+    return (2 * number + parts) // (2 * parts)
+
+
+def _shared(offers: Sequence[Offer], slots: int) -> Iterator[tuple[Offer, int]]:
+    """Slots by weight; at least one each, as long as there are enough."""
+    used = [offer for offer in offers if offer.weight]
+    least = 1 if len(used) <= slots else 0
+    free, total, so_far = slots - least * len(used), sum(offer.weight for offer in used), 0
+    for offer in used:
+        before = free * so_far // total
+        so_far += offer.weight
+        yield offer, free * so_far // total - before + least
+
+
+def _placed(slot: int, shared: list[tuple[Offer, int]]) -> Iterator[Stretch]:
+    for offer, slots in shared:
+        if slots:
+            yield Stretch(slot, slots, offer.first, offer.kinds)
+            slot += slots
+
 
 # Seconds and frames per second to the thousandth: the number of digits.
 DIGITS = {"seconds": 12, "reference_video_total_duration": 9, "source_seconds": 9, "source_fps": 9}

@@ -1,7 +1,12 @@
-"""How much of what is used: the samples of every model, and how often each is sent in each period of prices."""
+"""Traffic of made-up usage: customers, models, mistakes.
+
+Samples of what goes wrong in recorded usage: rows that have no price.
+
+How much of what is used: the samples of every model, and how often each is sent in each period of prices.
+"""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from itertools import pairwise
 from random import Random
@@ -9,15 +14,48 @@ from typing import NamedTuple
 
 from ratecard.card import RateCard
 from ratecard.price_book import PriceBook
-from ratecard.simulation.demo.counted import counted_samples
-from ratecard.simulation.demo.faults import faulty_samples
-from ratecard.simulation.demo.sample import Sample
-from ratecard.simulation.demo.tokens import token_samples
-from ratecard.simulation.demo.videos import video_samples
+from ratecard.simulation.demo.requests import Row, Sample, counted_samples, token_samples, video_samples
 from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.version import Version
 from ratecard.tables.video import VideoVersion
+
+_UNKNOWN = "preview"
+_FAR_TOO_LONG = "99s"
+# A filter lives on a connection, which a proxy does not keep.
+_REFUSED_METHOD = "eth_newFilter"
+_TWICE_THE_PROMPT = 2_000
+
+
+def faulty_samples(prices: PriceBook, samples: Iterable[Sample], others: Iterable[Sample]) -> list[Sample]:
+    """Spoilt copies of some `samples`, and those of `others` whose models have no price in this book."""
+    spoilt = [each for sample in samples for each in _spoilt(sample, prices.card.tables.vocabulary.video.resolution)]
+    return [sample for sample in (*spoilt, *others) if not sample.has_price(prices)]
+
+
+def _spoilt(sample: Sample, resolutions: Sequence[str]) -> Iterator[Sample]:
+    row = sample.row
+    if row["type"] != "rpc":
+        yield sample._replace(row=row | {"model": f"{row['model']}-{_UNKNOWN}"})
+    match row["type"]:
+        case "text":
+            yield sample._replace(row=_without(row, "completion_tokens"))
+            yield sample._replace(cached=_TWICE_THE_PROMPT, written=None)
+            yield sample._replace(row=row | {"type": "chat"})
+        case "video":
+            yield sample._replace(row=row | {"duration": _FAR_TOO_LONG})
+            yield sample._replace(row=_without(row, "duration"))
+            yield sample._replace(row=row | {"resolution": resolutions[0]})
+        case "rpc":
+            yield sample._replace(row=row | {"method": _REFUSED_METHOD})
+            yield sample._replace(row=row | {"network": f"{row['network']}-{_UNKNOWN}"})
+        case _:
+            pass
+
+
+def _without(row: Row, name: str) -> Row:
+    return {key: value for key, value in row.items() if key != name}
+
 
 MILLION = 1_000_000
 # Rows of each type, of a thousand; "fractional" are the reference videos with a fraction of a second.

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 
-from ratecard.simulation.comparison import QUANTITY_NAMES
-from ratecard.simulation.report.apportion import apportion, apportion_rows
+from ratecard.base.money import EXACT, total
+from ratecard.simulation.report.figures import apportion, apportion_rows
 from ratecard.simulation.report.report import CURRENT, Report, share_of_change
 from ratecard.simulation.report.table import Column, Kind, Table, Value
-from ratecard.simulation.row import Row, joined
-from ratecard.words.money import EXACT, total
+from ratecard.simulation.results.comparison import QUANTITY_NAMES
+from ratecard.simulation.results.rows import Row, joined
 
 _HEADINGS = {"model": "Model", "day": "Day", "week": "Week of", "month": "Month", "customer": "Customer"}
 _DAYS = ("day", "week")

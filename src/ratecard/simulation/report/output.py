@@ -1,18 +1,146 @@
-"""Writes reports to files: each whole or not at all."""
+"""Write an answer: page, workbook, JSON, groups.
 
+Where a report is written until it is whole.
+
+The whole result as JSON, for programs: every amount as text with all of its digits, the groups one on a line.
+
+Writes reports to files: each whole or not at all.
+"""
+
+import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
+from typing import Any, TextIO
 
 import duckdb
 
-from ratecard.simulation.failure import SimulationError
-from ratecard.simulation.report.document import write_json
-from ratecard.simulation.report.groups_file import write_csv, write_parquet
+from ratecard.base.money import text
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.report.groups import Field, decimal_text, groups_query, side_names, write_csv, write_parquet
 from ratecard.simulation.report.page import write_page
-from ratecard.simulation.report.place import beside
 from ratecard.simulation.report.report import Report
-from ratecard.simulation.report.spreadsheet import write_spreadsheet
+from ratecard.simulation.report.workbook import write_spreadsheet
+from ratecard.simulation.results.attribution import Part
+from ratecard.simulation.results.comparison import QUANTITY_NAMES
+from ratecard.simulation.results.margin import Cost, Margin
+from ratecard.simulation.results.rows import Uncommon
+
+
+def beside(path: Path) -> Path:
+    """The file beside the place of a report, in the same folder, that gets its name at the end."""
+    target = path.resolve()
+    return target.with_name(f".{target.name}.{os.getpid()}.new")
+
+
+_BATCH = 10_000
+
+
+def write_json(report: Report, path: Path) -> None:
+    """One object: what was compared, rows, totals, attribution, and `groups`, an object for every group.
+
+    The groups are read and written in batches: their number does not matter to the memory.
+    """
+    with path.open("w", encoding="utf-8") as out:
+        head = json.dumps(_head(report), indent=1, ensure_ascii=False)
+        out.write(f'{head.removesuffix("}").rstrip()},\n "groups": [')
+        _write_groups(report, out)
+        out.write("\n ]\n}\n")
+
+
+def _head(report: Report) -> dict[str, Any]:
+    simulation = report.simulation
+    return {
+        "command": report.question.command or None,
+        "currency": report.figures.currency,
+        "sides": [
+            {"name": name, "label": side.label, "at": side.at and side.at.isoformat(), "digest": side.card.digest}
+            for name, side in zip(report.names, simulation.sides, strict=True)
+        ],
+        "rows": simulation.rows,
+        "priced": simulation.priced,
+        "reading": simulation.reading.record(),
+        "unpriced": [each._asdict() for each in report.without_price],
+        "disputed": [each._asdict() for each in simulation.disputed],
+        "total": _total(report),
+        "attribution": {
+            report.names[candidate]: [_part(part) for part in report.attribution(candidate).parts]
+            for candidate in report.candidates
+        },
+        "lost": _uncommon(report, simulation.lost),
+        "new": _uncommon(report, simulation.new),
+        "margin": _margin(report.margin, report.names) if report.margin else None,
+        "by": list(simulation.by),
+    }
+
+
+def _uncommon(report: Report, found: Callable[[int], Sequence[Uncommon]]) -> dict[str, list[dict[str, Any]]]:
+    return {
+        report.names[candidate]: [each._asdict() | {"amount": text(each.amount)} for each in found(candidate)]
+        for candidate in report.candidates
+    }
+
+
+def _margin(margin: Margin, names: Sequence[str]) -> dict[str, Any]:
+    """Cost and margin under each side, of all and by model."""
+    return {"total": _cost(margin.total, names), "models": [_cost(each, names) for each in margin.models]}
+
+
+def _cost(cost: Cost, names: Sequence[str]) -> dict[str, Any]:
+    named: dict[str, Any] = {"model": cost.model} if cost.model else {}
+    named |= {"requests": cost.requests, "requests_without_cost": cost.unknown}
+    amounts = zip(names, cost.revenues, cost.costs, cost.unknown_revenues, strict=True)
+    for side, (name, revenue, paid, unknown) in enumerate(amounts):
+        parts = {"revenue": revenue, "cost": paid, "margin": cost.margin(side), "revenue_without_cost": unknown}
+        named[name] = {word: text(amount) for word, amount in parts.items()}
+    return named
+
+
+def _total(report: Report) -> dict[str, Any]:
+    row = report.simulation.total
+    numbers: dict[str, Any] = {"requests": row.requests}
+    numbers |= {name: text(value) for name, value in zip(QUANTITY_NAMES, row.quantities, strict=True)}
+    current, *candidates = side_names(report)
+    numbers[current] = text(row.amounts[0])
+    for side, name in enumerate(candidates, 1):
+        uneven = row.beside(side)
+        parts = {"": row.amounts[side], " difference": row.difference(side), " lost": uneven.lost, " new": uneven.new}
+        numbers |= {f"{name}{word}": text(amount) for word, amount in parts.items()}
+        numbers[f"{name} percent"] = row.percent(side).removesuffix("%") or None
+    return numbers
+
+
+def _part(part: Part) -> dict[str, Any]:
+    return {name: text(value) if isinstance(value, Decimal) else value for name, value in part._asdict().items()}
+
+
+def _write_groups(report: Report, out: TextIO) -> None:
+    source, fields = groups_query(report)
+    chosen = ", ".join(map(_value, fields))
+    connection = report.simulation.comparison.roll_up.workspace.connection
+    found = connection.execute(f"SELECT {chosen} FROM {source}")
+    comma = "\n  "
+    while rows := found.fetchmany(_BATCH):
+        for group in _objects(fields, rows):
+            out.write(comma + group)
+            comma = ",\n  "
+
+
+def _objects(fields: Sequence[Field], rows: Sequence[tuple[Any, ...]]) -> Iterator[str]:
+    names = [field.name for field in fields]
+    return (json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False) for row in rows)
+
+
+def _value(field: Field) -> str:
+    if field.places is None:
+        return field.expression
+    return (
+        f"CAST({field.expression} AS BIGINT)"
+        if field.name in ("requests", "requests_without_cost")
+        else decimal_text(field.expression, field.places)
+    )
+
 
 Write = Callable[[Report, Path], None]
 

@@ -9,24 +9,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from babel import Locale
 
-from ratecard.diff.side import Side
-from ratecard.simulation.attribution import Attribution
-from ratecard.simulation.bridge import Bridge
-from ratecard.simulation.columns import DAY
-from ratecard.simulation.comparison import QUANTITY_NAMES
-from ratecard.simulation.customers import Customers
-from ratecard.simulation.margin import Margin
-from ratecard.simulation.plan import PERIODS
-from ratecard.simulation.report.apportion import apportion
-from ratecard.simulation.report.figures import ENGLISH, Figures
-from ratecard.simulation.row import Row
-from ratecard.simulation.unpriced import Unpriced
-from ratecard.simulation.volume import Elasticity, Response
-from ratecard.words.money import EXACT, round_half_up
+from ratecard.base.money import EXACT, round_half_up
+from ratecard.changes.sides import Side
+from ratecard.simulation.report.figures import ENGLISH, Figures, apportion
+from ratecard.simulation.results.attribution import Attribution
+from ratecard.simulation.results.bridge import Bridge
+from ratecard.simulation.results.comparison import QUANTITY_NAMES
+from ratecard.simulation.results.customers import Customers
+from ratecard.simulation.results.margin import Margin
+from ratecard.simulation.results.rows import Row, Unpriced
+from ratecard.simulation.results.volume import Elasticity, Response
+from ratecard.simulation.usage.columns import DAY
+from ratecard.simulation.usage.plan import PERIODS
 
 if TYPE_CHECKING:
-    from ratecard.simulation.result import Simulation
-    from ratecard.simulation.target import Reached, Target
+    from ratecard.simulation.results.simulation import Simulation
+    from ratecard.simulation.results.target import Reached, Target
 
 # Where all there is comes to less than one unit of the currency, cents would hide it.
 _PLACES, _SMALL_PLACES = 2, 6

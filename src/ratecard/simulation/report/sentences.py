@@ -4,16 +4,15 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ratecard.simulation.customers import Customers
-from ratecard.simulation.margin import Margin
-from ratecard.simulation.report.people import changed
-from ratecard.simulation.report.periods import annualised, bridge_sentences
+from ratecard.base.money import EXACT, round_half_up
 from ratecard.simulation.report.report import Report, share_of_change, share_of_prices
-from ratecard.simulation.volume import Response
-from ratecard.words.money import EXACT, round_half_up
+from ratecard.simulation.report.sections import annualised, bridge_sentences, changed
+from ratecard.simulation.results.customers import Customers
+from ratecard.simulation.results.margin import Margin
+from ratecard.simulation.results.volume import Response
 
 if TYPE_CHECKING:
-    from ratecard.simulation.target import Reached, Target
+    from ratecard.simulation.results.target import Reached, Target
 
 
 def answer(report: Report, candidate: int) -> str:

@@ -5,8 +5,8 @@ from enum import Enum
 from fractions import Fraction
 from typing import NamedTuple
 
+from ratecard.base.money import plain, text
 from ratecard.simulation.report.figures import Figures
-from ratecard.words.money import plain, text
 
 
 class Kind(Enum):

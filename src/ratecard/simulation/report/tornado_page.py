@@ -9,14 +9,14 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from ratecard.simulation.failure import SimulationError
+from ratecard.base.money import round_half_up, text
+from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.figures import Figures
-from ratecard.simulation.report.page_style import STYLE
+from ratecard.simulation.report.page import STYLE
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sentences import scope
 from ratecard.simulation.report.table import Column, Kind, Table, Value
-from ratecard.simulation.tornado import Swing
-from ratecard.words.money import round_half_up, text
+from ratecard.simulation.results.tornado import Swing
 
 # Half of the drawing, in its own units; and of the bars of a terminal, in columns.
 _HALF, _COLUMNS = 5_000, 16

@@ -1,17 +1,239 @@
-"""Laws of every video model."""
+"""Laws of video models.
+
+What each method of a video counts, by the plain formulas in fractions: short, slow, and independent.
+
+Laws of reference video: what is billed with it, and never less for more of it.
+
+Laws of videos that are processed: upscaling by tier and frame rate, interpolation, slow motion.
+
+Laws of every video model.
+"""
 
 from fractions import Fraction
+from itertools import product
+from math import ceil, log
+from typing import Any
 
 from hypothesis import strategies as st
 
+from ratecard.base.errors import QuoteError
 from ratecard.rating.compiling import SECONDS
-from ratecard.tables.video_charges import MegapixelRate, PerSecond, TokenFormula
-from ratecard.testing.case import BrokenLawError, Case, expect
-from ratecard.testing.laws.law import Law, of_type
-from ratecard.testing.laws.quantities import quantity_of
+from ratecard.rating.quote import LineItem
+from ratecard.rating.source_video import SourceVideo
+from ratecard.tables.rate import ANY, tiers
+from ratecard.tables.scalars import Size
+from ratecard.tables.video import InterpolationRate, MegapixelRate, PerClip, PerSecond, TokenFormula, UpscaleRate
+from ratecard.testing.case import Asked, BrokenLawError, Case, expect
+from ratecard.testing.laws.law import Law, charged_by, of_type
+from ratecard.testing.offer import REFERENCE, seconds
 from ratecard.testing.request import Request
-from ratecard.testing.video_requests import requests_of
-from ratecard.words.errors import QuoteError
+from ratecard.testing.video_strategies import requests_of, sources_of
+
+
+def quantity_of(case: Case, charge: Any, request: Request) -> Fraction:
+    """The units that a request uses of a charge."""
+    body, source, offer = request.body, request.source, case.offer
+    if isinstance(charge, PerClip):
+        return Fraction(1)
+    seconds = seconds_of(case, request)
+    if isinstance(charge, TokenFormula):
+        billed, clip = seconds, clip_of(case, request)
+        if clip:
+            billed = max(seconds + clip, Fraction(ceil(seconds * charge.reference_minimum)))
+        frames = billed * charge.frames_per_second
+        return frames * pixels_of(case, charge, request) / charge.pixels_per_token / case.per(charge.unit)
+    if isinstance(charge, InterpolationRate):
+        fps = Fraction(body["target_fps"] if "target_fps" in body or source is None else source.fps or 0)
+        return seconds * int(offer.settled(body, "slowdown_factor")) * fps / Fraction(charge.at_frame_rate)
+    if isinstance(charge, MegapixelRate):
+        if charge.frames:
+            frames = seconds * charge.frames.per_second + charge.frames.plus
+        else:
+            frames = seconds * (source.fps or 0 if source else 0)
+        megapixels = frames * pixels_of(case, charge, request) / case.per(charge.unit)
+        return Fraction(ceil(megapixels)) if charge.megapixels == "rounded-up" else megapixels
+    return seconds
+
+
+def seconds_of(case: Case, request: Request) -> Fraction:
+    """The seconds of the output, or of the source where the version bills those."""
+    if case.offer.of_source and request.source and request.source.seconds:
+        return request.source.seconds
+    if case.offer.matches_clip(request.body):
+        return Fraction(ceil(clip_of(case, request)))
+    return Fraction(str(case.offer.settled(request.body, "duration")).removesuffix("s"))
+
+
+def clip_of(case: Case, request: Request) -> Fraction:
+    """The seconds of the reference clip; 0 without one."""
+    return Fraction(request.body.get(REFERENCE, 0)) if REFERENCE in case.offer.active else Fraction(0)
+
+
+def pixels_of(case: Case, charge: TokenFormula | MegapixelRate, request: Request) -> int:
+    """The pixels of a frame: of the listed size, or of the source enlarged."""
+    body, source = request.body, request.source
+    if not charge.sizes:
+        factor = int(case.offer.settled(body, "upscale_factor"))
+        return (source.width or 0) * (source.height or 0) * factor**2 if source else 0
+    sizes: dict[str, Size] = {}
+    for entry in charge.sizes:
+        if entry.resolution is None or entry.resolution == case.offer.attribute(body, "resolution"):
+            sizes[entry.aspect_ratio or ""] = entry.size
+    ratio = "" if "" in sizes else str(case.offer.settled(body, "aspect_ratio"))
+    if ratio not in sizes and source and source.width and source.height:
+        wide = log(source.width / source.height)
+        ratio = min(sizes, key=lambda words: abs(_log(words) - wide))
+    chosen = [sizes[ratio]] if ratio in sizes else sizes.values()
+    return max(size.width * size.height for size in chosen)
+
+
+def _log(ratio: str) -> Any:
+    width, height = ratio.split(":")
+    return log(int(width) / int(height))
+
+
+def reference_video_is_never_below_its_minimum(case: Case, data: st.DataObject) -> None:
+    """With reference video, its seconds and those of the output are billed, and at least the table's minimum."""
+    request, clip = data.draw(_stated_clips(case)), data.draw(_clips(case))
+    charge = case.charges(TokenFormula)[0]
+    number = case.version.charges.index(charge)
+    out = Fraction(SECONDS[case.offer.settled(request.body, "duration")])
+    least = Fraction(ceil(out * charge.reference_minimum))
+    plain = case.ask(request.without(REFERENCE))
+    asked = case.ask(request.with_fields(**{REFERENCE: clip}))
+    billed = Fraction(asked.quote.lines[number].quantity) / Fraction(plain.quote.lines[number].quantity) * out
+    expected = max(out + Fraction(clip), least)
+    expect(billed == expected, f"{billed} seconds are billed, not {expected}", plain, asked)
+
+
+def more_reference_video_is_never_cheaper(case: Case, data: st.DataObject) -> None:
+    """More seconds of reference video never cost less."""
+    request = data.draw(_stated_clips(case))
+    fewer, more = sorted((data.draw(_clips(case)), data.draw(_clips(case))))
+    one, other = (case.ask(request.with_fields(**{REFERENCE: clip})) for clip in (fewer, more))
+    expect(one.exact <= other.exact, f"{more} s of reference video cost less than {fewer} s", one, other)
+
+
+def _clips(case: Case) -> st.SearchStrategy[Any]:
+    """Seconds of a clip that there is."""
+    limits = case.version.accepts.reference_video_total_duration
+    return seconds(0, limits.max).filter(bool)
+
+
+def _stated_clips(case: Case) -> st.SearchStrategy[Request]:
+    """Requests whose duration and aspect ratio are their own, not those of the clip."""
+    durations = st.sampled_from(case.offer.stated_durations)
+    ratios = case.version.values_of("aspect_ratio")
+
+    @st.composite
+    def requests(draw: st.DrawFn) -> Request:
+        request = draw(case.requests).with_fields(duration=draw(durations))
+        return request.with_fields(aspect_ratio=draw(st.sampled_from(ratios))) if ratios else request
+
+    return requests()
+
+
+def _takes_clips(case: Case) -> bool:
+    return of_type("video")(case) and bool(case.charges(TokenFormula)) and REFERENCE in case.offer.active
+
+
+REFERENCE_VIDEO = (
+    Law(reference_video_is_never_below_its_minimum, _takes_clips),
+    Law(more_reference_video_is_never_cheaper, _takes_clips),
+)
+
+
+def from_a_frame_rate_on_an_upscale_costs_a_multiple(case: Case, data: st.DataObject) -> None:
+    """At the frame rate that the table names the price is multiplied, just below it is not; nothing else changes it."""
+    request, (charge,) = data.draw(case.requests), case.charges(UpscaleRate)
+    step, factor = ceil(charge.frame_rate.from_), Fraction(charge.frame_rate.factor)
+    limits = case.version.accepts.target_fps
+    below, at = (case.ask(request.with_fields(target_fps=fps)) for fps in (step - 1, step))
+    low, high = st.integers(limits.min, step - 1), st.integers(step, limits.max)
+    for fps, near in ((data.draw(low), below), (data.draw(high), at)):
+        other = case.ask(request.with_fields(target_fps=fps))
+        expect(other.exact == near.exact, "On one side of the step the frame rate changes the price", near, other)
+    multiplied = _alike(case, _amount(below, charge) * factor, _amount(at, charge))
+    expect(multiplied, f"From {step} frames per second on the price is not {factor} times as high", below, at)
+
+
+def interpolation_is_linear_in_the_frame_rate(case: Case, data: st.DataObject) -> None:
+    """Twice the frames per second cost twice as much."""
+    limits = case.version.accepts.target_fps
+    _in_proportion(case, data, "target_fps", st.integers(limits.min, limits.max))
+
+
+def slow_motion_multiplies(case: Case, data: st.DataObject) -> None:
+    """A video slowed down four times is four times as long, and costs four times as much."""
+    _in_proportion(case, data, "slowdown_factor", st.sampled_from(case.version.accepts.slowdown_factor))
+
+
+def a_tier_holds_its_upper_edge(case: Case, data: st.DataObject) -> None:
+    """A height is priced at the first tier whose upper edge it does not exceed: the edge itself is in."""
+    source = data.draw(sources_of(case.offer))
+    asked = case.ask(Request(data.draw(case.requests).body, source))
+    charge, body = case.charges(UpscaleRate, InterpolationRate)[0], asked.request.body
+    factor = int(case.offer.settled(body, "upscale_factor")) if isinstance(charge, UpscaleRate) else 1
+    height = (source.height or 0) * factor
+    tier = next(edge for edge in tiers(charge.rates) if edge == ANY or height <= int(edge))
+    named = {"up_to": tier, "enhancement_model": case.offer.settled(body, "enhancement_model")}
+    fitting = {
+        rate.source
+        for rate in charge.rates
+        if all(named[attribute] in values for attribute, values in rate.attributes.items())
+    }
+    expect(_line(asked, charge).source in fitting, f"A height of {height} belongs to the tier up_to: {tier}", asked)
+
+
+def an_unknown_source_is_never_cheaper(case: Case, data: st.DataObject) -> None:
+    """A source video of unknown height, frame rate or both costs at least as much as one that is known."""
+    body, source = data.draw(case.requests).body, data.draw(sources_of(case.offer))
+    known = case.ask(Request(body, source))
+    # Without a frame rate an interpolation has no price, unless one is asked for.
+    rates = [source.fps, None] if "target_fps" in body or not case.charges(InterpolationRate) else [source.fps]
+    for height, fps in product((source.height, None), rates):
+        unknown = case.ask(Request(body, SourceVideo(source.seconds, None, height, fps)))
+        expect(known.exact <= unknown.exact, "What is unknown of its source makes it cheaper", known, unknown)
+
+
+def _in_proportion(case: Case, data: st.DataObject, name: str, values: st.SearchStrategy[int]) -> None:
+    request, (charge,) = data.draw(case.requests), case.charges(InterpolationRate)
+    one, other = data.draw(values), data.draw(values)
+    first, second = (case.ask(request.with_fields(**{name: value})) for value in (one, other))
+    same = _alike(case, _amount(first, charge) * other / one, _amount(second, charge), 1 + Fraction(other, one))
+    expect(same, f"Prices for {name} {one} and {other} are not in proportion", first, second)
+
+
+def _line(asked: Asked, charge: Any) -> LineItem:
+    number: int = asked.case.version.charges.index(charge)
+    return asked.quote.lines[number]
+
+
+def _amount(asked: Asked, charge: Any) -> Fraction:
+    return Fraction(_line(asked, charge).amount)
+
+
+def _alike(case: Case, one: Fraction, other: Fraction, slack: Fraction = Fraction(2)) -> bool:
+    """Equal but for the rounding of lines."""
+    places: int = case.version.rounding.line_places
+    return abs(one - other) <= slack * Fraction(1, 10**places)
+
+
+def _has_a_step(case: Case) -> bool:
+    limits = case.version.accepts.target_fps if charged_by("upscale-rate")(case) else None
+    steps = [ceil(charge.frame_rate.from_) for charge in case.charges(UpscaleRate)]
+    return limits is not None and len(steps) == 1 and limits.min < steps[0] <= limits.max
+
+
+_INTERPOLATED = charged_by("interpolation-rate")
+_PROCESSED = charged_by("interpolation-rate", "upscale-rate")
+SOURCE_VIDEO = (
+    Law(from_a_frame_rate_on_an_upscale_costs_a_multiple, _has_a_step),
+    Law(interpolation_is_linear_in_the_frame_rate, _INTERPOLATED),
+    Law(slow_motion_multiplies, _INTERPOLATED),
+    Law(a_tier_holds_its_upper_edge, _PROCESSED),
+    Law(an_unknown_source_is_never_cheaper, _PROCESSED),
+)
 
 
 def every_charge_has_one_line(case: Case, data: st.DataObject) -> None:
@@ -97,7 +319,7 @@ def _has_lengths(case: Case) -> bool:
 
 
 _VIDEO = of_type("video")
-LAWS = (
+VIDEO = (
     Law(every_charge_has_one_line, _VIDEO),
     Law(a_line_counts_what_its_method_says, _VIDEO),
     Law(longer_is_never_cheaper, _has_lengths),

@@ -1,0 +1,276 @@
+"""Request limits, the block after failed requests, and endpoints that end, from the dated table of limits."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from email.utils import format_datetime
+from typing import Any, Literal, overload
+
+from ratecard.accounts.periods import in_utc
+from ratecard.base.errors import RateCardError
+from ratecard.base.suggestions import did_you_mean
+from ratecard.requests.service_parameters import split_model
+from ratecard.tables.card import AnyModel
+from ratecard.tables.limits import LIMIT_TYPES, TIERS, EndpointRetirement, FailedRequests, Limits
+from ratecard.tables.metered import TextModel
+from ratecard.tables.version import Version
+
+# The base path of the present API: links in its answers begin with it.
+BASE_PATH = "/api/v1"
+# The limit that a type shares with others.
+_SHARED = {"speech": "audio", "transcription": "audio", "music": "audio", "edit": "image", "upscale": "image"}
+_NONE = {
+    "rpc": "type 'rpc' has no published limit of requests; a batch of calls is limited by its own table",
+    "surcharge": "type 'surcharge' has no limit of its own: a search is part of a text request",
+}
+_HEADERS = ("limit", "remaining", "reset")
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """Requests a minute, and tokens a minute for text models.
+
+    `from_default` says that a partner asked where no limit of partners is published: this is that of everybody.
+    """
+
+    requests: int
+    tokens: int | None = None
+    from_default: bool = False
+
+    @property
+    def header_names(self) -> tuple[str, ...]:
+        """The response headers that tell of this limit.
+
+        >>> Limit(20).header_names[:2]
+        ('x-ratelimit-limit-requests', 'x-ratelimit-remaining-requests')
+        """
+        counted = ("requests",) if self.tokens is None else ("requests", "tokens")
+        return (*(f"x-ratelimit-{each}-{what}" for what in counted for each in _HEADERS), "x-ratelimit-type")
+
+    def fits(
+        self, tokens: int | None = None, *, requests_left: int | None = None, tokens_left: int | None = None
+    ) -> int:
+        """How many more requests of `tokens` each (prompt and completion) fit into what is left of a window.
+
+        What is left is what `x-ratelimit-remaining-requests` and `-tokens` say; the whole limit where it is left out.
+        Raises `LimitError` where the size is missing, or is given for a type that does not count tokens.
+
+        >>> Limit(75, 750_000).fits(20_000), Limit(75, 750_000).fits(20_000, requests_left=9, tokens_left=150_000)
+        (37, 7)
+        """
+        left = self.requests if requests_left is None else _count("requests_left", requests_left)
+        if self.tokens is None:
+            for name, given in (("tokens", tokens), ("tokens_left", tokens_left)):
+                if given is not None:
+                    raise LimitError(f"{name}={given!r}: this limit counts no tokens; leave it out")
+            return left
+        if tokens is None:
+            raise LimitError("tokens=None: this limit counts tokens too; give the tokens of one request")
+        size = _count("tokens", tokens)
+        budget = self.tokens if tokens_left is None else _count("tokens_left", tokens_left)
+        return min(left, budget // size) if size else left
+
+
+@dataclass(frozen=True, slots=True)
+class VideoLimit:
+    """The two limits of video: of requests that queue one, and of those that retrieve it."""
+
+    queue: Limit
+    retrieve: Limit
+
+
+class LimitError(RateCardError, ValueError):
+    """A type or tier that has no published limit, or a number that no limit has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sunset:
+    """What an endpoint that ends answers: 404 until its last day (only its successor has data), 410 from then on."""
+
+    status: int
+    headers: dict[str, str]
+    body: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """All requests are refused until an instant, with a message."""
+
+    until: datetime
+    message: str
+
+    @property
+    def body(self) -> dict[str, str]:
+        """The error object of a refused request."""
+        return {"error": self.message}
+
+
+def limit_of(limits: Limits, type_: str, tier: str | None, partner: bool) -> Limit | VideoLimit:
+    """The limit of a type; of a text model's tier, with the tokens a minute. Raises `LimitError`."""
+    if type_ in _NONE:
+        raise LimitError(_NONE[type_])
+    if type_ != "text" and tier is not None:
+        raise LimitError(f"tier={tier!r}: only text models have tiers; leave it out for {type_}")
+    if type_ == "video":
+        return VideoLimit(_of_type(limits, "video-queue", partner), _of_type(limits, "video-retrieve", partner))
+    if type_ != "text":
+        return _of_type(limits, _SHARED.get(type_, type_), partner)
+    for each in limits.text:
+        if (each.tier, each.partner) == (tier, partner):
+            return Limit(each.requests, each.tokens)
+    who = "partners" if partner else "everybody"
+    raise LimitError(f"tier={tier!r} of text has no limit for {who}. Tiers: {', '.join(TIERS)}")
+
+
+def _of_type(limits: Limits, type_: str, partner: bool) -> Limit:
+    found = {each.partner: each.requests for each in limits.types if each.type == type_}
+    if False not in found:
+        who, near = "partners" if partner else "everybody", did_you_mean(str(type_), ("text", *LIMIT_TYPES, *_SHARED))
+        raise LimitError(f"type {type_!r} has no limit for {who}.{near} Types: text, {', '.join(LIMIT_TYPES)}")
+    return Limit(found[partner]) if partner in found else Limit(found[False], from_default=True)
+
+
+class LimitsOfADay:
+    """What a price book knows beside prices: the limits of its day, and the endpoints that end."""
+
+    __slots__ = ()
+    day: date
+
+    @property
+    def limits(self) -> Limits:
+        """The limits in effect."""
+        raise NotImplementedError
+
+    def in_effect(self, name: str) -> tuple[AnyModel, Version]:
+        """A model and its version in effect."""
+        raise NotImplementedError
+
+    @overload  # mypy cannot say "every str but this one"
+    def limits_for(  # type: ignore[overload-overlap]
+        self, type_: Literal["video"], *, partner: bool = False
+    ) -> VideoLimit: ...
+    @overload
+    def limits_for(self, type_: str, *, tier: str | None = None, partner: bool = False) -> Limit: ...
+    @overload
+    def limits_for(
+        self, type_: str | None = None, *, model: str | None = None, tier: str | None = None, partner: bool = False
+    ) -> Limit | VideoLimit: ...
+    def limits_for(
+        self, type_: str | None = None, *, model: str | None = None, tier: str | None = None, partner: bool = False
+    ) -> Limit | VideoLimit:
+        """Requests (and tokens) a minute of a type or of a model.
+
+        `type_` is a type of models, or video-queue and video-retrieve for one limit of video. A text model needs its
+        `tier` where its table does not say it; a partner has the limit of everybody where none of partners is
+        published. Raises `LimitError`, and `QuoteError` for a model without a price.
+
+        >>> from ratecard import load_rate_card
+        >>> prices = load_rate_card().at(date(2026, 10, 1))
+        >>> prices.limits_for("text", tier="S")
+        Limit(requests=75, tokens=750000, from_default=False)
+        >>> prices.limits_for(model="ovi-image-to-video").retrieve.requests
+        120
+        """
+        if model is not None:
+            found, _ = self.in_effect(split_model(model)[0])
+            if type_ not in (None, found.type):
+                raise LimitError(f"type {type_!r}: {found.model} is of type {found.type}; leave the type out")
+            type_ = found.type
+            if isinstance(found, TextModel):
+                tier = _tier_of(found, tier)
+        if type_ is None:
+            raise LimitError("no type and no model. Give one, like limits_for('image') or limits_for(model='...')")
+        return limit_of(self.limits, type_, tier, partner)
+
+    def sunset(self, endpoint: str) -> Sunset | None:
+        """Status, headers and body of an endpoint that ends: 404 before its last day, 410 from then on; else None.
+
+        HEAD ends with its GET.
+
+        >>> from ratecard import load_rate_card
+        >>> load_rate_card().at(date(2026, 9, 15)).sunset("GET /billing/usage").headers["Sunset"]
+        'Wed, 16 Sep 2026 00:00:00 GMT'
+        """
+        return sunset_of(self.limits, endpoint, self.day)
+
+
+def _tier_of(model: TextModel, asked: str | None) -> str:
+    """The tier of a text model: the one that its table says, or the one that is asked with."""
+    if model.tier is None and asked is None:
+        raise LimitError(
+            f"the tables do not say the tier of {model.model}. Give one, like tier='S': {', '.join(TIERS)}"
+        )
+    if model.tier and asked and model.tier != asked:
+        raise LimitError(f"tier={asked!r}: {model.model} is in tier {model.tier}; leave the tier out")
+    return str(model.tier or asked)
+
+
+def failed_request_block(failures: Iterable[datetime], at: datetime | date, rule: FailedRequests) -> Block | None:
+    """The block that failed requests have led to at an instant; None where requests are answered.
+
+    `failures` are the aware instants of requests that failed, in any order; those after `at` do not count, nor do the
+    refusals of a block itself; after a block the count begins anew. `rule` is `prices.limits.failed_requests`.
+    Raises `InstantError`.
+
+    >>> rule = FailedRequests(more_than=2, within_seconds=30, blocked_seconds=30)
+    >>> noon = datetime(2026, 10, 1, 12, tzinfo=UTC)
+    >>> failed_request_block([noon, noon, noon], noon, rule).message
+    'Too many failed attempts. Please wait 30 s before the next request.'
+    """
+    now, within = in_utc(at), timedelta(seconds=rule.within_seconds)
+    blocked = timedelta(seconds=rule.blocked_seconds)
+    until: datetime | None = None
+    counted: list[datetime] = []
+    for failure in sorted(map(in_utc, failures)):
+        if failure > now:
+            break
+        if until is not None and failure < until:
+            continue
+        counted = [each for each in counted if failure - each <= within]
+        counted.append(failure)
+        if len(counted) > rule.more_than:
+            until, counted = failure + blocked, []
+    if until is None or now >= until:
+        return None
+    return Block(until, f"Too many failed attempts. Please wait {rule.blocked_seconds} s before the next request.")
+
+
+def sunset_of(limits: Limits, endpoint: str, day: date) -> Sunset | None:
+    """What an endpoint that ends answers on a day, with its headers and what to use instead; None of any other.
+
+    HEAD is answered as GET is.
+    """
+    method, _, path = endpoint.partition(" ")
+    asked = f"GET {path}" if method == "HEAD" else endpoint
+    for each in limits.sunsets:
+        if each.endpoint == asked:
+            gone = each.sunset <= day
+            return Sunset(410 if gone else 404, _headers(each), {"error": _message(each, gone)})
+    return None
+
+
+def _headers(each: EndpointRetirement) -> dict[str, str]:
+    """`Deprecation` of RFC 9745, `Link` of RFC 8288 and `Sunset` of RFC 8594."""
+    return {
+        "Deprecation": f"@{int(_midnight(each.deprecated).timestamp())}",
+        "Link": f'<{BASE_PATH}{each.successor}>; rel="successor-version"',
+        "Sunset": format_datetime(_midnight(each.sunset), usegmt=True),
+    }
+
+
+def _message(each: EndpointRetirement, gone: bool) -> str:
+    renamed = "; ".join(f"`{old}` is now {new}" for old, new in each.renamed.items())
+    use = f"Use {each.successor} instead{f': {renamed}' if renamed else ''}."
+    if gone:
+        return f"{each.endpoint} was sunset on {each.sunset}. {use}"
+    return f"{each.endpoint} has no data here; it is deprecated from {each.deprecated} and ends on {each.sunset}. {use}"
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
+
+
+def _count(name: str, given: int) -> int:
+    if isinstance(given, bool) or not isinstance(given, int) or given < 0:
+        raise LimitError(f"{name}={given!r} must be a whole number, zero or more")
+    return given

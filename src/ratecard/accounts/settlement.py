@@ -1,0 +1,106 @@
+"""Paying an amount: DIEM first, then bundled credits, then USD; and what staked tokens give a day."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+
+from ratecard.base.errors import RateCardError
+from ratecard.base.money import EXACT, USD, multiply, text
+from ratecard.base.suggestions import did_you_mean
+from ratecard.card import shipped_rates
+from ratecard.rating.ledger_entry import worths
+from ratecard.rating.quote import Quote
+from ratecard.tables.limits import Diem, Rates, TopUp
+
+
+class BalanceError(RateCardError):
+    """An amount that the balances cannot pay; `missing` is how much of it, in its own currency."""
+
+    def __init__(self, amount: Decimal, missing: Decimal, order: tuple[str, ...]) -> None:
+        super().__init__(amount, missing, order)
+        self.amount, self.missing, self.order = amount, missing, order
+
+    def __str__(self) -> str:
+        return f"{text(self.amount)} cannot be paid: {text(self.missing)} is missing after {', '.join(self.order)}"
+
+
+def settle(
+    amount: Quote | Decimal, balances: Mapping[str, Decimal], *, rates: Rates | None = None
+) -> dict[str, Decimal]:
+    """Split a charge over DIEM, bundled credits and USD, in that order: what each of them pays, in units of its own.
+
+    `amount` is a quote, or US dollars. `rates` is what one of each balance is worth in US dollars: by default that of
+    the quote's price book, and for an amount that of the shipped limits. A quote in another currency is paid in that
+    currency alone. Exact. Raises `BalanceError` where the balances do not reach, and `ValueError` for a negative or
+    inexact number, and for a balance that has no rate.
+
+    >>> settle(Decimal("0.95"), {"DIEM": Decimal("0.40"), "USD": Decimal("5")})
+    {'DIEM': Decimal('0.40'), 'BUNDLED_CREDITS': Decimal('0'), 'USD': Decimal('0.55')}
+    """
+    if isinstance(amount, Quote):
+        due, currency, rates = amount.total, amount.currency, rates or amount.rates
+    else:
+        due, currency, rates = amount, USD, rates or shipped_rates()
+    rest, payers = _number("amount", due), worths(currency, rates)
+    have: dict[str, Decimal] = {}
+    for name, balance in balances.items():
+        payer = str(name).upper()
+        if payer not in payers:
+            raise ValueError(f"balances has {name!r}. Allowed: {', '.join(payers)}")
+        if payer in have:
+            raise ValueError(f"balances has {name!r} twice; keep one")
+        have[payer] = _number(f"balances[{name!r}]", balance)
+    paid = {}
+    for payer, worth in payers.items():
+        balance = have.get(payer, Decimal(0))
+        enough = multiply(balance, worth) >= rest
+        paid[payer] = EXACT.divide(rest, worth) if enough else balance
+        rest = Decimal(0) if enough else EXACT.subtract(rest, multiply(balance, worth))
+    if rest:
+        raise BalanceError(due, rest, tuple(payers))
+    return paid
+
+
+class TopUpError(RateCardError, ValueError):
+    """A top-up that is not accepted."""
+
+
+def check_top_up(amount: Decimal, currency: str, top_up: TopUp) -> Decimal:
+    """What a top-up adds to the balance in `top_up.currency`, exact. `top_up` is `prices.limits.top_up`.
+
+    Raises `TopUpError` below the least amount or in another currency, and `ValueError` for an inexact number.
+
+    >>> rule = TopUp(currency="USD", least=Decimal(5), paid_in=("USDC", "USD"))
+    >>> check_top_up(Decimal("5.50"), "USDC", rule)
+    Decimal('5.50')
+    >>> check_top_up(Decimal("4.99"), "USDC", rule)
+    Traceback (most recent call last):
+    ratecard.accounts.settlement.TopUpError: a top-up of 4.99 USDC is below the least, 5 USD
+    """
+    paid = _number("amount", amount)
+    if currency not in top_up.paid_in:
+        near = did_you_mean(str(currency), top_up.paid_in)
+        raise TopUpError(f"a top-up in {currency!r} is not accepted.{near} Allowed: {', '.join(top_up.paid_in)}")
+    if paid < top_up.least:
+        raise TopUpError(
+            f"a top-up of {text(paid)} {currency} is below the least, {text(top_up.least)} {top_up.currency}"
+        )
+    return paid
+
+
+def daily_allowance(staked: Decimal, diem: Diem) -> Decimal:
+    """What staked DIEM gives for one day, in US dollars; nothing below the least stake. No roll-over.
+
+    >>> daily_allowance(Decimal("2.5"), Diem(usd_per_day=Decimal(1), least_staked=Decimal("0.1")))
+    Decimal('2.5')
+    """
+    held = _number("staked", staked)
+    return multiply(held, diem.usd_per_day) if held >= diem.least_staked else Decimal(0)
+
+
+def _number(name: str, given: Decimal | int) -> Decimal:
+    if isinstance(given, bool) or not isinstance(given, (Decimal, int)):
+        raise ValueError(f"{name}={given!r} must be a Decimal or an int; a float has lost its digits already")
+    number = Decimal(given)
+    if not number.is_finite() or number < 0:
+        raise ValueError(f"{name}={given!r} must be a finite number, zero or more")
+    return number

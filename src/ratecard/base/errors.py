@@ -1,0 +1,100 @@
+"""Every exception of ratecard. Each keeps its parts as fields, for programs that answer with JSON."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ratecard.base.messages import ErrorTree, NotOffered, Path, error_tree
+
+
+class RateCardError(Exception):
+    """Whatever ratecard refuses; the message says what was given, where, and what is allowed."""
+
+
+class QuoteError(RateCardError):
+    """A request that has no price: `error` (sentence), `details` (the `_errors` tree, or None), `body()`.
+
+    >>> QuoteError("Invalid request body", [(("duration",), "Required")]).body()
+    {'error': 'Invalid request body', 'details': {'_errors': [], 'duration': {'_errors': ['Required']}}}
+    """
+
+    def __init__(self, error: str, problems: Sequence[tuple[Path, str]] = ()) -> None:
+        super().__init__(error, problems)
+        self.error = error
+        self.problems = tuple(problems)
+
+    def __str__(self) -> str:
+        at_fields = (f"{'.'.join(map(str, path)) or 'body'}: {message}" for path, message in self.problems)
+        return "\n  ".join([self.error, *at_fields])
+
+    @property
+    def details(self) -> ErrorTree | None:
+        """The nested tree of field errors; None where the sentence alone is the answer."""
+        return error_tree(self.problems) if self.problems else None
+
+    @property
+    def not_offered(self) -> bool:
+        """Whether nothing is wrong but that the model, the value or the rate is not among these prices at this instant.
+
+        >>> from ratecard import load_rate_card
+        >>> from datetime import date
+        >>> try:
+        ...     load_rate_card().at(date(2026, 10, 1)).quote_video({"model": "ltx-2-fast-text-to-video"})
+        ... except QuoteError as error:
+        ...     print(error.not_offered)
+        True
+        """
+        said = [message for _, message in self.problems] or [self.error]
+        return all(isinstance(each, NotOffered) for each in said)
+
+    def body(self) -> dict[str, Any]:
+        """The error object that HTTP answers."""
+        error = str(self.error)
+        return {"error": error, "details": self.details} if self.problems else {"error": error}
+
+    def to_json(self) -> bytes:
+        """`body()` as JSON."""
+        return json.dumps(self.body(), ensure_ascii=False, separators=(",", ":")).encode()
+
+
+class InstantError(RateCardError, ValueError):
+    """An instant that cannot name a moment: without a time zone, or not a date at all."""
+
+
+class CurrencyError(RateCardError, ValueError):
+    """An amount in one currency where another one is due, or in one whose worth is not stated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One mistake in a table: the file, the line, the way to the field, and what is wrong with it."""
+
+    file: str
+    line: int
+    path: Path
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.message}"
+
+
+class TableError(RateCardError):
+    """Every mistake of a folder of tables, at once."""
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        super().__init__(faults)
+        self.faults = tuple(faults)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.faults))
+
+    @property
+    def details(self) -> ErrorTree:
+        """The faults as the same nested tree that requests have: file, then the way to the field."""
+        return error_tree(((fault.file, *fault.path), str(fault)) for fault in self.faults)
+
+    def body(self) -> dict[str, Any]:
+        """The error object that `ratecard check --json` prints."""
+        count = len(self.faults)
+        return {"error": f"{count} fault{'' if count == 1 else 's'} in the tables", "details": self.details}

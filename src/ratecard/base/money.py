@@ -1,0 +1,155 @@
+"""Amounts of money: exact decimals, their text, and currencies.
+
+Exact decimal arithmetic, and the only place that rounds.
+
+Every operation runs in a context of our own: a host that changed `decimal.getcontext()` changes nothing here.
+`EXACT` traps inexact results, so an operation that would lose a digit raises instead.
+
+Currencies: those of price lists (ISO 4217), and the balances of an account, which pay in US dollars.
+"""
+
+from decimal import (
+    MAX_EMAX,
+    MAX_PREC,
+    MIN_EMIN,
+    ROUND_HALF_UP,
+    Context,
+    Decimal,
+    DivisionByZero,
+    FloatOperation,
+    Inexact,
+    InvalidOperation,
+    Overflow,
+)
+from fractions import Fraction
+from functools import lru_cache
+
+from ratecard.base.suggestions import did_you_mean
+
+_ERRORS = [DivisionByZero, FloatOperation, InvalidOperation, Overflow]
+
+# A request's number may have this many decimal places: more than the shortest text of any IEEE double needs (341).
+MAX_DECIMAL_PLACES = 400
+# Enough for the longest accepted number times every factor of any formula; anything beyond raises.
+EXACT = Context(prec=1_000, rounding=ROUND_HALF_UP, traps=[*_ERRORS, Inexact])
+ROUNDING = Context(prec=1_000, rounding=ROUND_HALF_UP, traps=_ERRORS)
+# Reads the text of a number without loss; what is too large for any decimal becomes an infinity, as in JSON clients.
+READING = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
+
+add = EXACT.add
+multiply = EXACT.multiply
+minus = EXACT.minus
+
+
+@lru_cache(maxsize=64)
+def step(places: int) -> Decimal:
+    """The smallest amount with so many decimal places.
+
+    >>> step(2)
+    Decimal('0.01')
+    """
+    return Decimal((0, (1,), -places))
+
+
+def round_half_up(amount: Decimal, places: int) -> Decimal:
+    """`amount` to so many decimal places; a tie goes away from zero.
+
+    >>> round_half_up(Decimal("0.935"), 2)
+    Decimal('0.94')
+    """
+    return ROUNDING.quantize(amount, step(places))
+
+
+def places_of(number: Decimal) -> int:
+    """How many decimal places a finite number is written with.
+
+    >>> places_of(Decimal("4.10")), places_of(Decimal("1E+2"))
+    (2, 0)
+    """
+    exponent = number.as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0
+
+
+def from_fraction(amount: Fraction, places: int) -> Decimal:
+    """A rational as a decimal with at most so many places, rounded once, half-up.
+
+    >>> from_fraction(Fraction(5, 3), 4), from_fraction(Fraction(1, 2), 4)
+    (Decimal('1.6667'), Decimal('0.5'))
+    """
+    scale = 10**places
+    doubled, below = 2 * amount.numerator * scale, 2 * amount.denominator
+    units = (abs(doubled) + amount.denominator) // below
+    digits = Decimal(units if amount >= 0 else -units)
+    return plain(EXACT.scaleb(digits, -places))
+
+
+def plain(amount: Decimal) -> Decimal:
+    """`amount` without trailing zeros and without an exponent.
+
+    >>> plain(Decimal("13.3750")), plain(Decimal("1E+2"))
+    (Decimal('13.375'), Decimal('100'))
+    """
+    short = EXACT.normalize(amount)
+    return EXACT.quantize(short, step(0)) if not places_of(short) else short
+
+
+def total(amounts: list[Decimal]) -> Decimal:
+    """The exact sum, whatever the host's decimal context.
+
+    >>> total([Decimal("0.1")] * 3)
+    Decimal('0.3')
+    """
+    result = Decimal(0)
+    for amount in amounts:
+        result = add(result, amount)
+    return result
+
+
+def text(amount: Decimal) -> str:
+    """The digits of `amount`, never with an exponent.
+
+    >>> text(Decimal("6.25E-7"))
+    '0.000000625'
+    """
+    return format(amount, "f")
+
+
+USD = "USD"
+# In the order in which an account pays; what one is worth is stated in limits.yaml. VCU is an older unit without a
+# published worth: it counts as nothing until a rate is stated there.
+BALANCES = ("DIEM", "BUNDLED_CREDITS", "VCU")
+# Of these every reader knows that they pay in US dollars.
+CURRENCIES = (USD, "DIEM", "BUNDLED_CREDITS")
+# The codes in use (ISO 4217, 2026), and BGN, which ended with 2025. Funds, metals and test codes are not prices.
+_CODES = """
+AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CLP
+CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF
+IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD
+MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB
+RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD
+UYU UZS VED VES VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW ZWG
+"""
+ISO_4217 = frozenset(_CODES.split())
+
+
+def in_usd(currency: str) -> bool:
+    """Whether what is charged in a currency is priced in US dollars: dollars, and the balances of an account.
+
+    >>> in_usd("DIEM"), in_usd("EUR")
+    (True, False)
+    """
+    return currency == USD or currency in BALANCES
+
+
+def unknown_currency(given: str, *, vcu: bool = False) -> str:
+    """Why a currency is not one of a ledger, and what is allowed; empty for one that is. `vcu`: a rate is stated.
+
+    >>> unknown_currency("usd")
+    "is not known. Did you mean 'USD'? Allowed: USD, DIEM, BUNDLED_CREDITS or another ISO 4217 code"
+    """
+    if given in CURRENCIES or given in ISO_4217 or (given == "VCU" and vcu):
+        return ""
+    allowed = f"Allowed: {', '.join(CURRENCIES)} or another ISO 4217 code"
+    if given == "VCU":
+        return f"has no stated rate. {allowed}"
+    return f"is not known.{did_you_mean(given, (*CURRENCIES, *sorted(ISO_4217)))} {allowed}"

@@ -1,0 +1,1 @@
+"""Candidates: changes laid over the tables, read from a file."""

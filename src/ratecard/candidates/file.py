@@ -1,0 +1,119 @@
+"""A candidate overlay read from YAML, each change with its line."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from ratecard.base.errors import Fault, TableError
+from ratecard.base.messages import Path as Place
+from ratecard.base.suggestions import did_you_mean
+from ratecard.load.faults import complaints
+from ratecard.load.yaml_text import TextFile, read_yaml_text
+from ratecard.tables.candidate import KINDS, Candidate, Change
+
+
+class CandidateFile(NamedTuple):
+    """A candidate, and its text for whoever must point into it or write parts of it elsewhere.
+
+    `changes` are the sound ones with their index in the file; `faults` what is wrong with the others.
+    """
+
+    candidate: Candidate
+    changes: tuple[tuple[int, Change], ...]
+    text: TextFile
+    content: bytes
+
+    @property
+    def faults(self) -> list[Fault]:
+        """What is wrong with the changes that could not be read."""
+        return self.text.faults
+
+    @property
+    def written(self) -> set[str]:
+        """The ids of the models that it adds as they are written, sound or not."""
+        listed = [change.get("add") for change in self.text.data["changes"] if isinstance(change, dict)]
+        return {str(model["model"]) for model in listed if isinstance(model, dict) and "model" in model}
+
+    def place(self, index: int) -> str:
+        """`file:line` of a change."""
+        return f"{self.text.name}:{self.text.line(('changes', index))}"
+
+    def place_of(self, key: str) -> str:
+        """`file:line` of a key of the head."""
+        return f"{self.text.name}:{self.text.line((key,))}"
+
+    def fault(self, index: int, path: Place, message: str) -> Fault:
+        """A mistake at a part of a change."""
+        full = ("changes", index, *path)
+        return Fault(self.text.name, self.text.line(full), full, message)
+
+
+def load_candidate(path: str | Path) -> CandidateFile:
+    """The candidate of a file. Raises `TableError` with every fault, each at its line."""
+    file = read_candidate(path)
+    if file.faults:
+        raise TableError(file.faults)
+    return file
+
+
+def read_candidate(path: str | Path) -> CandidateFile:
+    """The candidate of a file as far as it is sound, so that the faults of its matching can be told with its own.
+
+    Raises `TableError` where the file is no candidate at all, or its head is at fault.
+    """
+    name = str(path)
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise TableError([Fault(name, 1, (), f"cannot be read: {error.strerror}")]) from None
+    return candidate_from(name, content)
+
+
+def candidate_from(name: str, content: bytes) -> CandidateFile:
+    """The same of content that need not be in a file; `name` is how messages call it."""
+    text = read_yaml_text(name, content)
+    data = text.data
+    if text.faults and data is None:
+        raise TableError(text.faults)
+    listed = data.get("changes") if isinstance(data, dict) else None
+    changes: tuple[tuple[int, Change], ...] = ()
+    if isinstance(listed, list):
+        changes = tuple(_changes(text, listed))
+        data = {**data, "changes": tuple(change for _, change in changes)}
+        if not listed:
+            text.fault(("changes",), "changes is empty. Write at least one: " + ", ".join(KINDS))
+    try:
+        candidate = Candidate.model_validate(data)
+    except ValidationError as error:
+        for at, message in complaints(error, data, Candidate):
+            text.fault(at, message)
+        raise TableError(sorted(text.faults, key=lambda fault: fault.line)) from None
+    return CandidateFile(candidate, changes, text, content)
+
+
+def _changes(text: TextFile, listed: list[Any]) -> Iterator[tuple[int, Change]]:
+    """The sound changes with their index; the faults of the others are recorded."""
+    for index, given in enumerate(listed):
+        path = ("changes", index)
+        keys = list(given) if isinstance(given, dict) else []
+        named = [key for key in KINDS if key in keys]
+        if len(named) != 1:
+            text.fault(path, _which(keys, named))
+            continue
+        kind = KINDS[named[0]]
+        try:
+            yield index, kind.model_validate(given)
+        except ValidationError as error:
+            for at, message in complaints(error, given, kind, "the change"):
+                text.fault((*path, *at), message)
+
+
+def _which(keys: list[str], named: list[str]) -> str:
+    allowed = ", ".join(KINDS)
+    if named:
+        return f"{' and '.join(named)} in one change; write each on its own, begun by a dash"
+    near = next(filter(None, (did_you_mean(key, KINDS) for key in keys)), "")
+    given = f"'{', '.join(keys)}' names no change" if keys else "a change must hold keys, like `set: MODEL`"
+    return f"{given}.{near} Write one of: {allowed}"

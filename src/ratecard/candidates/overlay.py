@@ -1,0 +1,336 @@
+"""Lay a candidate over the tables.
+
+Which models a change means, and whether they can be changed. Every refusal is (path into the change, message).
+
+A candidate laid over tables: new immutable tables, with a new version of every model that it changes.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+
+from ratecard.base.errors import Fault, TableError
+from ratecard.base.messages import Path
+from ratecard.base.suggestions import did_you_mean
+from ratecard.candidates.file import CandidateFile
+from ratecard.candidates.rates import At, Refusal, found, meant, moved, rates_of, scaled
+from ratecard.load.checks import Finding, check_model, check_references
+from ratecard.load.metered_checks import check_metered
+from ratecard.load.video_checks import check_video
+from ratecard.tables.candidate import Add, Change, Retire, Scale, Selection, SetRate
+from ratecard.tables.card import AnyModel, Tables, digest
+from ratecard.tables.metered import TextVersion
+from ratecard.tables.version import Retirement, Version
+from ratecard.tables.video import VideoModel
+
+
+def named(models: Mapping[str, AnyModel], name: str, path: Path) -> AnyModel:
+    """The model of an id. Raises `Refusal`."""
+    if name not in models:
+        near = did_you_mean(name, models)
+        raise Refusal((path, f"matches nothing: no model '{name}'.{near} Name a model's id, as the tables have it"))
+    return models[name]
+
+
+def selected(
+    models: Mapping[str, AnyModel], families: Mapping[str, str], wanted: Selection, day: date
+) -> list[AnyModel]:
+    """The models of a family, a type, or both, that have a price on a day. Raises `Refusal` where there is none."""
+    if wanted.family is None and wanted.type is None:
+        raise Refusal((("scale",), "names no models. Write one of: model, family, type"))
+    wrong = [
+        *_unknown("family", wanted.family, set(families.values())),
+        *_unknown("type", wanted.type, {model.type for model in models.values()}),
+    ]
+    if wrong:
+        raise Refusal(*wrong)
+    chosen = [
+        model
+        for name, model in models.items()
+        if wanted.family in (None, families.get(name)) and wanted.type in (None, model.type)
+        if model.version_on(day) and not model.retired_on(day)
+    ]
+    if not chosen:
+        words = " and ".join(f"{part} {given}" for part, given in wanted if given)
+        raise Refusal((("scale",), f"matches nothing: no model of {words} has a price on {day}"))
+    return chosen
+
+
+def _unknown(part: str, given: str | None, known: Collection[str]) -> Iterator[tuple[Path, str]]:
+    if given is not None and given not in known:
+        near, allowed = did_you_mean(given, sorted(known)), ", ".join(sorted(known))
+        yield ("scale", part), f"matches nothing: no {part} '{given}'.{near} Allowed: {allowed}"
+
+
+def in_effect(model: AnyModel, day: date, path: Path) -> Version:
+    """The version of a model that is in effect on a day. Raises `Refusal` where there is none, and says why."""
+    version = model.version_on(day)
+    if version is None:
+        words = f"its first version takes effect on {model.versions[-1].effective}"
+    elif model.retired and model.retired_on(day):
+        words = f"it is retired on {model.retired.on}"
+    else:
+        return version
+    raise Refusal((path, f"matches nothing: {model.model} has no price on {day}; {words}"))
+
+
+def users(models: Mapping[str, AnyModel], surcharge: str, day: date) -> list[str]:
+    """The text models that charge by a surcharge on a day or later."""
+    return sorted(
+        model.model
+        for model in models.values()
+        for version in model.versions
+        if isinstance(version, TextVersion) and surcharge in version.surcharges.values()
+        if (version is model.version_on(day) or version.effective > day) and not model.retired_on(day)
+    )
+
+
+def with_candidate(tables: Tables, file: CandidateFile, *, idle: bool = False) -> Tables:
+    """The tables as they would be. The base stays as it is.
+
+    A change that matches nothing is an error at its line; so is one that changes nothing, unless `idle` ones are
+    allowed: one of many factors that are tried may happen to. Raises `TableError` with all of them.
+    """
+    overlay = _Overlay(tables, file, idle)
+    for index, change in file.changes:
+        try:
+            overlay.make(index, change)
+        except Refusal as refusal:
+            overlay.faults += [file.fault(index, path, words) for path, words in refusal.findings]
+    overlay.check()
+    if overlay.faults:
+        raise TableError(sorted(overlay.faults, key=lambda fault: fault.line))
+    return overlay.tables()
+
+
+class _Overlay:
+    """Tables while the changes of one candidate are made, one after the other, in the order of the file."""
+
+    def __init__(self, base: Tables, file: CandidateFile, idle: bool) -> None:
+        self.base, self.file, self.day, self.until = base, file, file.candidate.effective, file.candidate.until
+        self.idle = idle
+        self.models, self.families, self.files = dict(base.models), dict(base.families), dict(base.files)
+        self.faults: list[Fault] = list(file.faults)
+        # What this candidate did so far, and in which change: models with other rates, added, retired; rates set.
+        self.changed: dict[str, int] = {}
+        self.added: dict[str, int] = {}
+        self.retired: dict[str, int] = {}
+        self.rates_set: dict[tuple[str, date, At], int] = {}
+        # Its versions by model and first day, and those of them with which the prices before it hold again.
+        self.made: set[tuple[str, date]] = set()
+        self.restored: set[tuple[str, date]] = set()
+
+    def tables(self) -> Tables:
+        models, base = self.models, self.base
+        proposed = base.proposed | self.made | self.restored | {(name, self.day) for name in self.added}
+        parts = [*models.values(), *base.units.values(), base.vocabulary, *base.limits]
+        return replace(
+            base,
+            models=models,
+            families=self.families,
+            files=self.files,
+            proposed=proposed,
+            restored=base.restored | self.restored,
+            digest=digest(parts),
+        )
+
+    def make(self, index: int, change: Change) -> None:
+        match change:
+            case Add():
+                self._add(index, change)
+            case Retire():
+                self._retire(index, change)
+            case SetRate():
+                self._set(index, change)
+            case _:
+                self._scale(index, change)
+
+    def _add(self, index: int, change: Add) -> None:
+        self._for_good(("add",), "a model that is added stays")
+        model = change.add
+        if model.model in self.models:
+            words = f"model '{model.model}' is in the tables already ({self.files[model.model]}); use set or scale"
+            raise Refusal((("add", "model"), words))
+        first = model.versions[-1].effective if model.versions else self.day
+        if first < self.day:
+            path = ("add", "versions", len(model.versions) - 1, "effective")
+            raise Refusal((path, f"effective {first} is before {self.day}, from which the candidate holds"))
+        self.models[model.model], self.families[model.model] = model, change.family
+        self.files[model.model], self.added[model.model] = self.file.text.name, index
+
+    def _for_good(self, path: Path, words: str) -> None:
+        if self.until is not None:
+            raise Refusal(
+                (path, f"{words}, and until ends this candidate on {self.until}; write it in one without until")
+            )
+
+    def _retire(self, index: int, change: Retire) -> None:
+        self._for_good(("retire",), "a model is retired for good")
+        model = self._model(change.retire, ("retire",))
+        if model.model in self.changed:
+            words = f"{self._line(self.changed[model.model])} changes {model.model} from the same day on; keep one"
+            raise Refusal((("retire",), words))
+        if model.retired and model.retired.on <= self.day:
+            raise Refusal((("retire",), f"changes nothing: {model.model} is retired already, on {model.retired.on}"))
+        charged = users(self.models, model.model, self.day)
+        if charged:
+            words = f"text models charge by '{model.model}' from then on, like {charged[0]}"
+            raise Refusal((("retire",), f"{words}; give them versions without it first"))
+        retired = Retirement(on=self.day, successor=change.successor)
+        self.models[model.model] = model.model_copy(update={"retired": retired})
+        self.retired[model.model] = index
+
+    def _set(self, index: int, change: SetRate) -> None:
+        model = self._model(change.set, ("set",))
+        name, amounts, there = model.model, {}, None
+        for day, version in self._bases(model, ("set",)):
+            try:
+                chosen = found(name, version, change)
+            except Refusal as refusal:
+                if day == self.day:
+                    raise
+                # What holds of a list price that begins while the candidate holds is said with its line.
+                before = f"from {day} on ({version.place}): "
+                raise Refusal(*((path, before + words) for path, words in refusal.findings)) from None
+            again = [self.rates_set[name, day, at] for at in chosen if (name, day, at) in self.rates_set]
+            if again:
+                raise Refusal((("set",), f"{self._line(again[0])} sets a rate that is meant here too; keep one"))
+            rates = rates_of(version)
+            there = there or rates[chosen[0]].source
+            amounts[day] = version, {at: change.rate for at in chosen if rates[at].rate != change.rate}
+            self.rates_set |= {(name, day, at): index for at in chosen}
+        if not self.idle and not any(each for _, each in amounts.values()):
+            raise Refusal((("rate",), f"changes nothing: {name} has this rate already ({there})"))
+        self._new_versions(index, model, amounts)
+
+    def _scale(self, index: int, change: Scale) -> None:
+        wanted, path = change.scale, ("scale",)
+        if wanted.model is None:
+            # A model that the candidate adds keeps the rates that it is written with.
+            there = {name: model for name, model in self.models.items() if name not in self.added}
+            models = selected(there, self.families, wanted, self.day)
+        elif wanted.family is None and wanted.type is None:
+            models = [self._model(wanted.model, path)]
+        else:
+            raise Refusal((path, "names a model, so leave out family and type"))
+        if change.times == 1 and change.round is None:
+            raise Refusal(((change.word,), "changes nothing: every rate x 1 is the same"))
+        bases: list[tuple[AnyModel, date, Version]] = []
+        wrong: list[Finding] = []
+        for model in models:
+            try:
+                bases += [(model, *base) for base in self._bases(self._model(model.model, path), path)]
+            except Refusal as refusal:
+                wrong += refusal.findings
+        scaling: dict[str, dict[date, tuple[Version, dict[At, Decimal]]]] = {}
+        chosen = meant([(model.model, version) for model, _, version in bases], change) if bases else []
+        for (model, day, version), rates in zip(bases, chosen, strict=True):
+            try:
+                scaling.setdefault(model.model, {})[day] = version, scaled(version, change, rates)
+            except Refusal as refusal:
+                wrong += refusal.findings
+        if wrong:
+            raise Refusal(*wrong)
+        # A model that costs nothing stays as it is, as long as there are others.
+        moving = {name: days for name, days in scaling.items() if any(amounts for _, amounts in days.values())}
+        if not moving:
+            why = "all of these rates are 0" if change.round is None else "rounded, these rates are as they were"
+            raise Refusal((path, f"changes nothing: {why}"))
+        for name, days in moving.items():
+            self._new_versions(index, self.models[name], days)
+
+    def _model(self, name: str, path: Path) -> AnyModel:
+        if name in self.added:
+            raise Refusal((path, f"{self._line(self.added[name])} adds {name}; write it there as it should be"))
+        return named(self.models, name, path)
+
+    def _bases(self, model: AnyModel, path: Path) -> Iterator[tuple[date, Version]]:
+        """The versions that new ones are based on, and from when these hold: the version in effect on the candidate's
+        day, and each that begins while the candidate holds.
+
+        A day has one version, which only candidates may replace: on their first day, or while they hold.
+        """
+        name, version = model.model, in_effect(model, self.day, path)
+        if version.effective == self.day and name not in self.changed and (name, self.day) not in self.base.proposed:
+            where = self.files.get(name, "the tables")
+            raise Refusal((path, f"{name} has a version from {self.day} already ({where}). Choose another day"))
+        again = min((day for other, day in self.base.restored if other == name and day > self.day), default=None)
+        if self.until is None and again is not None:
+            words = f"{name} has its list prices again from {again} on, by `until` of a candidate below this one"
+            raise Refusal((path, f"{words}, which would end this one; stack it above this one"))
+        yield self.day, version
+        for later in reversed(model.versions):
+            if self.until and self.day < later.effective < self.until and not model.retired_on(later.effective):
+                yield later.effective, later
+
+    def _new_versions(
+        self, index: int, model: AnyModel, amounts: Mapping[date, tuple[Version, Mapping[At, Decimal]]]
+    ) -> None:
+        if model.model not in self.changed:
+            self._restore(model)
+        self.changed[model.model] = index
+        for day, (base, moving) in amounts.items():
+            if moving:
+                self._new_version(index, model.model, day, base, moving)
+
+    def _new_version(self, index: int, name: str, day: date, base: Version, amounts: Mapping[At, Decimal]) -> None:
+        source = self.file.candidate.source
+        if base.effective == day:
+            # What an earlier candidate, or the list, says of the same day stays part of the reason.
+            source = base.source if (name, day) in self.made else f"{base.source}; {source}"
+        head = self._head(day, source) | {"place": self.file.place(index)}
+        self._put(name, base.model_copy(update=head | moved(base, amounts, self.file.place(index))))
+        self.made.add((name, day))
+
+    def _restore(self, model: AnyModel) -> None:
+        """End the candidate with the prices of the list: with a version of theirs, unless one begins just then."""
+        if self.until is None or model.retired_on(self.until):
+            return
+        version = in_effect(model, self.until, ())
+        if version.effective != self.until:
+            head = self._head(self.until, f"the prices before {self.file.candidate.source}")
+            self._put(model.model, version.model_copy(update=head | {"place": self.file.place_of("until")}))
+            self.restored.add((model.model, self.until))
+
+    def _head(self, day: date, source: str) -> dict[str, object]:
+        """What a new version says of itself; what its base says of itself does not hold of it."""
+        dates = {"effective": day, "announced": self.file.candidate.announced}
+        return {**dates, "source": source, "reference": None, "correction": None, "expected_change": None}
+
+    def _put(self, name: str, version: Version) -> None:
+        model = self.models[name]
+        others: list[Version] = [each for each in model.versions if each.effective != version.effective]
+        versions = sorted([version, *others], key=lambda each: each.effective, reverse=True)
+        self.models[name] = model.model_copy(update={"versions": tuple(versions)})
+
+    def check(self) -> None:
+        """What the changes come to: other rates in the end, and models that obey the rules of loaded tables."""
+        for name, index in self.changed.items():
+            before, after = (self._rates(models[name]) for models in (self.base.models, self.models))
+            if before == after and not self.idle:
+                words = f"changes nothing of {name}: after the changes above, its rates are as they were"
+                self.faults.append(self.file.fault(index, (), words))
+        for made in (self.changed, self.added, self.retired):
+            for name, index in made.items():
+                for path, words in self._findings(self.models[name]):
+                    # A model that is added stands in this file; of the others, only the change does.
+                    at = ("add", *path) if made is self.added else path[1:] if path[:1] == ("retired",) else ()
+                    self.faults.append(self.file.fault(index, at, words))
+
+    def _rates(self, model: AnyModel) -> list[Decimal]:
+        """Every rate on the first day of the candidate, and on each of its days on which a version begins."""
+        begins = (version.effective for version in model.versions if self.until and version.effective < self.until)
+        days = {self.day, *(day for day in begins if day > self.day and not model.retired_on(day))}
+        return [rate.rate for day in sorted(days) for rate in rates_of(in_effect(model, day, ())).values()]
+
+    def _findings(self, model: AnyModel) -> Iterator[Finding]:
+        yield from check_model(model, self.base.units)
+        if isinstance(model, VideoModel):
+            yield from check_video(model, self.base.vocabulary.video)
+        else:
+            yield from check_metered(model)
+        yield from check_references(model, self.models, self.file.written - self.models.keys())
+
+    def _line(self, index: int) -> str:
+        return f"line {self.file.place(index).rpartition(':')[2]}"

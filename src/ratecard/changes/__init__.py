@@ -1,0 +1,1 @@
+"""Changes of tables: what differs, what may change, and writing a change into the files."""

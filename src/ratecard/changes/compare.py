@@ -1,0 +1,277 @@
+"""Compare two sides over all days: models, rates, conditions, cells of the price sheet.
+
+The price cells of a model on both sides: every request that decides a price of either, priced under both.
+
+One model on both sides, day by day: a stretch of days on which both stand still, and what differs on it.
+
+What differs in the files that all tables share: units, vocabulary and limits.
+
+Two sides compared on every day on which one of them changes; what goes on is told once, from its first day.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, date, datetime
+from typing import Any, NamedTuple
+
+from ratecard.base.errors import QuoteError
+from ratecard.base.money import plain
+from ratecard.changes.difference import ADDED, CHANGED, REMOVED, RETIRED, CellChange, Cells, Change, extremes, factor
+from ratecard.changes.rates import Terms, described, rate_changes, term_changes, terms_of
+from ratecard.changes.sides import Priceable, Side, Standing
+from ratecard.load.folder import LIMITS, UNITS, VOCABULARY
+from ratecard.price_book import PriceBook
+from ratecard.rating.quote import Quote
+from ratecard.tables.card import digest
+from ratecard.views.sheet import Cell, price_cells
+
+
+def compare_cells(model: str, old: PriceBook | None, new: PriceBook | None) -> Cells:
+    """The cells of both sides; None is a side on which the model has no price."""
+    differing, steepest, steepest_factor = [], None, None
+    added = removed = count = 0
+    for cell, was, now in _pairs(model, old, new):
+        count += 1
+        if was is None or now is None:
+            added, removed = added + (was is None), removed + (now is None)
+            continue
+        if was.total != now.total or was.currency != now.currency:
+            differing.append(CellChange(model, cell, plain(was.total), plain(now.total)))
+        times = factor(was.exact, now.exact)
+        if steepest is None or times is None or (steepest_factor is not None and times > steepest_factor):
+            steepest, steepest_factor = CellChange(model, cell, plain(was.exact), plain(now.exact)), times
+    return Cells(tuple(differing), added, removed, count, steepest)
+
+
+def _pairs(
+    model: str, old: PriceBook | None, new: PriceBook | None
+) -> Iterator[tuple[str, Quote | None, Quote | None]]:
+    seen: set[str] = set()
+    for cell in price_cells(old, model) if old else ():
+        seen.add(_key(cell))
+        yield describe(cell), cell.quote, _priced(new, cell)
+    for cell in price_cells(new, model) if new else ():
+        if _key(cell) not in seen:
+            yield describe(cell), _priced(old, cell), cell.quote
+
+
+def _key(cell: Cell) -> str:
+    return repr((sorted(cell.body.items()), cell.video, cell.quote.type))
+
+
+def _priced(prices: PriceBook | None, cell: Cell) -> Quote | None:
+    """The quote of a cell in another book; None where that has no price for it."""
+    if prices is None:
+        return None
+    body, kind = cell.body, cell.quote.type
+    try:
+        if kind == "video":
+            return prices.quote_video(body, source=cell.video)
+        if kind == "surcharge":
+            return prices.surcharge(body["model"], 1)
+        return prices.rate({"type": kind, "model": body["model"], **json.loads(body["usage"])})
+    except QuoteError:
+        return None
+
+
+def describe(cell: Cell) -> str:
+    """`duration 5s, audio true`: what was asked for, without the model."""
+    asked = {name: value for name, value in cell.body.items() if name not in ("model", "usage")}
+    asked |= json.loads(cell.body.get("usage", "{}"))
+    if cell.video:
+        asked["source video"] = f"{cell.video.width}x{cell.video.height}, {cell.video.fps} fps"
+    return ", ".join(_flat(asked))
+
+
+def _flat(asked: dict[str, Any]) -> Iterator[str]:
+    for name, value in asked.items():
+        if isinstance(value, dict):
+            yield from _flat(value)
+        elif isinstance(value, list):
+            yield from (word for each in value for word in _flat(each))
+        else:
+            yield f"{name} {str(value).lower() if isinstance(value, bool) else value}"
+
+
+_NOT_IN_THE_TABLES = "not in the tables any more"
+
+
+def stretches(name: str, old: Side, new: Side, days: Sequence[date]) -> Iterator[Change]:
+    """Everything that differs of a model, a change for each pair of versions that are in effect together."""
+    found: list[tuple[date, tuple[PriceBook, PriceBook], tuple[Standing, Standing]]] = []
+    for day in days:
+        books = old.book(day), new.book(day)
+        pair = Standing.of(books[0], name), Standing.of(books[1], name)
+        if not found or found[-1][2] != pair:
+            found.append((day, books, pair))
+    ends: list[date | None] = [day for day, *_ in found[1:]]
+    for (day, books, pair), until in zip(found, [*ends, None], strict=True):
+        change = _compare(name, books, pair, day)
+        if change:
+            yield change._replace(until=until)
+
+
+def _compare(
+    name: str, books: tuple[PriceBook, PriceBook], pair: tuple[Standing, Standing], day: date
+) -> Change | None:
+    old, new = pair
+    kind, effective, note = _kind(old, new, day)
+    before, after = (standing.priceable(book) for standing, book in zip(pair, books, strict=True))
+    if not kind or (before and after and same(before, after)):
+        return None
+    known = after or before
+    change = Change(
+        name,
+        kind,
+        effective,
+        None,
+        note,
+        known.model.currency if known else "",
+        new.place or old.place,
+        rate_changes(before, after),
+        term_changes(terms_of(before), terms_of(after)) if before and after else (),
+        compare_cells(name, books[0] if before else None, books[1] if after else None),
+    )
+    return change if kind != CHANGED or change.rates or change.terms or change.cells.affected else None
+
+
+def _kind(old: Standing, new: Standing, day: date) -> tuple[str, date, str]:
+    """What happened to a model, from which day, and a few words on it; nothing where neither side has a price."""
+    if old.version and new.version:
+        return CHANGED, max(old.version.effective, new.version.effective), ""
+    if new.version:
+        if old.retired:
+            return ADDED, day, "was retired"
+        first = old.model.versions[-1].effective if old.model else None
+        later = first is not None and first > new.version.effective
+        return ADDED, new.version.effective, f"had its first price from {first}" if later else ""
+    if not old.version:
+        return "", day, ""
+    if new.model is None:
+        return REMOVED, day, _NOT_IN_THE_TABLES
+    if new.model.retired and new.retired:
+        successor = f", use {new.model.retired.successor}" if new.model.retired.successor else ""
+        return RETIRED, new.model.retired.on, f"retired on {new.model.retired.on}{successor}"
+    return REMOVED, day, f"has its first price from {new.model.versions[-1].effective}"
+
+
+def same(one: Priceable, other: Priceable) -> bool:
+    """Whether two versions mean the same: the quick answer for most models of a large card."""
+    return one.units == other.units and _meaning(one) == _meaning(other)
+
+
+def _meaning(side: Priceable) -> str:
+    return digest([side.model.model_copy(update={"versions": (side.version,), "retired": None})])
+
+
+def shared_changes(old: Side, new: Side, days: Sequence[date]) -> Iterator[Change]:
+    """Every value of these files that differs; of the limits, those in effect on each day."""
+    for name, terms in ((UNITS, _units), (VOCABULARY, _vocabulary), (LIMITS, _limits)):
+        for index, day in enumerate(days):
+            found = term_changes(terms(old.book(day)), terms(new.book(day)))
+            if found:
+                until = days[index + 1] if index + 1 < len(days) else None
+                yield Change(name, CHANGED, day, until, "", "", name, (), found, Cells())
+
+
+def _units(book: PriceBook) -> Terms:
+    units = book.card.tables.units.values()
+    return {unit.unit: f"{unit.per} x {unit.counts}" for unit in units}
+
+
+def _vocabulary(book: PriceBook) -> Terms:
+    return described(book.card.tables.vocabulary.video)
+
+
+def _limits(book: PriceBook) -> Terms:
+    return described(book.limits)
+
+
+class Diff(NamedTuple):
+    """Everything that differs between two sides, by model and day."""
+
+    old: str
+    new: str
+    changes: tuple[Change, ...]
+
+    @property
+    def worst(self) -> tuple[CellChange | None, CellChange | None]:
+        """The worst rise and the worst fall of any price cell."""
+        return extremes(tuple(cell for change in self.changes for cell in change.cells.differing))
+
+    def counts(self) -> dict[str, int]:
+        """How many rates changed, were added and removed, conditions changed, and models came and went."""
+        rates = [rate.kind for change in self.changes if change.kind == CHANGED for rate in change.rates]
+        kinds = [(change.kind, change.model) for change in self.changes]
+        models = {kind: len({model for each, model in kinds if each == kind}) for kind in (ADDED, RETIRED, REMOVED)}
+        return {
+            "rates changed": rates.count(CHANGED),
+            "rates added": rates.count(ADDED),
+            "rates removed": rates.count(REMOVED),
+            "conditions changed": sum(len(change.terms) for change in self.changes),
+            **{f"models {kind}": count for kind, count in models.items()},
+            "price cells affected": sum(change.cells.affected for change in self.changes),
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as text and counts, in a stable order."""
+        rise, fall = self.worst
+        return {
+            "old": self.old,
+            "new": self.new,
+            "counts": {name.replace(" ", "_"): count for name, count in self.counts().items()},
+            "worst_rise": rise and rise.to_dict(),
+            "worst_fall": fall and fall.to_dict(),
+            "changes": [change.to_dict() for change in self.changes],
+        }
+
+
+def compare(old: Side, new: Side, at: datetime | None = None) -> Diff:
+    """What differs between two sides: on every day on which either changes, or at one instant.
+
+    A side that is a date stands still: it is compared with the other side from that day on.
+    """
+    days = days_of(old, new, at)
+    if old.at is None and new.at is None and old.card.digest == new.card.digest:
+        return Diff(old.label, new.label, ())
+    names = sorted({*old.card.tables.models, *new.card.tables.models})
+    found = [change for name in names for change in _told_once(stretches(name, old, new, days))]
+    return Diff(old.label, new.label, (*_told_once(shared_changes(old, new, days)), *found))
+
+
+def days_of(old: Side, new: Side, at: datetime | None = None) -> list[date]:
+    """The days on which two sides are compared, in order."""
+    if at is not None:
+        return [at.astimezone(UTC).date()]
+    still = [day for side in (old, new) if side.at for day in side.days()]
+    if len(still) > 1:
+        return still[1:]  # the new side's: it names the day from which its prices are
+    days = old.days() | new.days()
+    return sorted(day for day in days if not still or day >= still[0])
+
+
+def _told_once(changes: Iterable[Change]) -> Iterator[Change]:
+    """Changes of one model in order of their days; what goes on the same is one change from its first day."""
+    going_on: Change | None = None
+    for change in changes:
+        if going_on is not None and going_on.until == change.effective and _alike(going_on, change):
+            change = change._replace(effective=going_on.effective)
+        elif going_on is not None:
+            yield going_on
+        going_on = change
+    if going_on is not None:
+        yield going_on
+
+
+def _alike(one: Change, other: Change) -> bool:
+    if (one.model, one.kind, one.note) != (other.model, other.kind, other.note):
+        return False
+    return one.kind in (REMOVED, RETIRED) or _said(one) == _said(other)
+
+
+def _said(change: Change) -> tuple[Any, ...]:
+    """What a change says, wherever it stands."""
+    rates = (
+        (rate.charge, rate.attributes, rate.old and rate.old[:3], rate.new and rate.new[:3]) for rate in change.rates
+    )
+    return (*rates, change.terms, change.cells.affected)

@@ -1,0 +1,165 @@
+"""What differs between two cards, as plain values."""
+
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from ratecard.base.money import from_fraction, text
+
+CHANGED, ADDED, REMOVED, RETIRED = "changed", "added", "removed", "retired"
+MARKS = {CHANGED: "~", ADDED: "+", REMOVED: "-", RETIRED: "-"}
+_PERCENT_PLACES = 2
+
+
+def percent_text(old: Decimal | Fraction, new: Decimal | Fraction) -> str:
+    """The change from `old` to `new` in percent of `old`, with a sign; empty where `old` is zero.
+
+    Rounds: half-up to two decimal places; what would be zero but is not is `+<0.01%`.
+
+    >>> percent_text(Decimal("0.154"), Decimal("0.17")), percent_text(Decimal(3), Decimal(2))
+    ('+10.39%', '-33.33%')
+    """
+    if not old:
+        return ""
+    change = 100 * (Fraction(new) - Fraction(old)) / Fraction(old)
+    sign = "+" if change > 0 else "-"
+    digits = text(from_fraction(abs(change), _PERCENT_PLACES))
+    return f"{sign}{'<0.01' if digits == '0' and change else digits}%"
+
+
+def factor(old: Decimal | Fraction, new: Decimal | Fraction) -> Fraction | None:
+    """How many times as much the greater one is; None where only one of both is zero.
+
+    >>> factor(Decimal(1), Decimal(4)), factor(Decimal(4), Decimal(1)), factor(Decimal(0), Decimal(1))
+    (Fraction(4, 1), Fraction(4, 1), None)
+    """
+    if old == new:
+        return Fraction(1)
+    return max(Fraction(new) / Fraction(old), Fraction(old) / Fraction(new)) if old and new else None
+
+
+class Priced(NamedTuple):
+    """One rate for one combination of attributes, its markup included, and the line on which it stands.
+
+    `each` is the price of one of what the unit counts: rates of different units are compared by it.
+    """
+
+    amount: Decimal
+    unit: str
+    each: Fraction
+    source: str
+
+
+class RateChange(NamedTuple):
+    """One rate that differs: of which charge, under which attributes. One side is None where it has no such rate."""
+
+    charge: str
+    attributes: str
+    old: Priced | None
+    new: Priced | None
+
+    @property
+    def kind(self) -> str:
+        """Changed, added or removed."""
+        return ADDED if self.old is None else REMOVED if self.new is None else CHANGED
+
+    @property
+    def percent(self) -> str:
+        """By how much the price of one changes; empty where there are no two prices, or the old one is zero."""
+        return percent_text(self.old.each, self.new.each) if self.old and self.new else ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as text; null where a side has no such rate."""
+        own = {"change": self.kind, "charge": self.charge, "attributes": self.attributes}
+        sides = (("old", self.old), ("new", self.new))
+        priced = {
+            name: side and {"rate": text(side.amount), "unit": side.unit, "source": side.source} for name, side in sides
+        }
+        return {**own, **priced, "percent": self.percent or None}
+
+
+class TermChange(NamedTuple):
+    """A condition that differs: what is accepted, rounded, multiplied; each side as a table writes it, or empty."""
+
+    term: str
+    old: str
+    new: str
+
+
+class CellChange(NamedTuple):
+    """One price of a model that differs: the request, and both totals."""
+
+    model: str
+    cell: str
+    old: Decimal
+    new: Decimal
+
+    @property
+    def ratio(self) -> Fraction | None:
+        """New through old; None where the old one is zero, which no ratio reaches."""
+        return Fraction(self.new) / Fraction(self.old) if self.old else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as text."""
+        amounts = {"old": text(self.old), "new": text(self.new)}
+        return {**self._asdict(), **amounts, "percent": percent_text(self.old, self.new) or None}
+
+
+class Cells(NamedTuple):
+    """The price cells of a model on both sides: those whose total differs, those that only one side has, and all."""
+
+    differing: tuple[CellChange, ...] = ()
+    added: int = 0
+    removed: int = 0
+    of: int = 0
+    # The one whose exact price differs by the greatest factor, where that is not its total.
+    steepest: CellChange | None = None
+
+    @property
+    def affected(self) -> int:
+        """How many have another price, a new one, or none any more."""
+        return len(self.differing) + self.added + self.removed
+
+
+class Change(NamedTuple):
+    """Everything that differs of one model (or of one shared file), from a day on, until another day if it ends."""
+
+    model: str
+    kind: str
+    effective: date
+    until: date | None
+    note: str
+    currency: str
+    place: str
+    rates: tuple[RateChange, ...]
+    terms: tuple[TermChange, ...]
+    cells: Cells
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as text, in the order of a report."""
+        rise, fall = extremes(self.cells.differing)
+        return {
+            "model": self.model,
+            "change": self.kind,
+            "effective": self.effective.isoformat(),
+            "until": self.until and self.until.isoformat(),
+            "note": self.note,
+            "currency": self.currency,
+            "source": self.place,
+            "rates": [rate.to_dict() for rate in self.rates],
+            "terms": [term._asdict() for term in self.terms],
+            "price_cells": {"affected": self.cells.affected, "of": self.cells.of},
+            "worst_rise": rise and rise.to_dict(),
+            "worst_fall": fall and fall.to_dict(),
+        }
+
+
+def extremes(cells: tuple[CellChange, ...]) -> tuple[CellChange | None, CellChange | None]:
+    """The worst rise and the worst fall; of equal ones the first."""
+    rising = [(cell.ratio, cell) for cell in cells if cell.new > cell.old]
+    falling = [(cell.ratio, cell) for cell in cells if cell.new < cell.old]
+    # From nothing is the worst rise of all, the more the worse.
+    rise = max(rising, key=lambda pair: (pair[0] is None, pair[0] or pair[1].new), default=(None, None))
+    fall = min(falling, key=lambda pair: pair[0] or 0, default=(None, None))
+    return rise[1], fall[1]

@@ -1,0 +1,310 @@
+"""The guard: which changes of tables are refused.
+
+Prices that change by more than a factor: a slip of the decimal point, unless the new version expects it.
+
+Limits that were in effect stay as they were, like prices.
+
+Whether a version reads differently where it may not once it is in effect: in its prices and its units.
+
+What was in effect stays as it was: an edit of the past is refused unless it says that it is a correction.
+"""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from itertools import zip_longest
+from typing import NamedTuple
+
+from ratecard.base.errors import Fault
+from ratecard.base.money import from_fraction, text
+from ratecard.card import RateCard
+from ratecard.changes.compare import days_of, same, stretches
+from ratecard.changes.difference import CHANGED, Change, RateChange, factor
+from ratecard.changes.markdown import NONE, amounts, subject
+from ratecard.changes.rates import described, rate_changes, term_changes, terms_of
+from ratecard.changes.sides import Priceable, Side
+from ratecard.load.folder import LIMITS
+from ratecard.tables.card import AnyModel, digest
+from ratecard.tables.limits import Limits
+from ratecard.tables.version import Version
+
+_PLACES = 2
+
+
+class Step(NamedTuple):
+    """How many times as much or as little something costs, in words, and where; None is from or to nothing."""
+
+    times: Fraction | None
+    words: str
+    place: str
+
+
+def steep_steps(old: Side, new: Side, most: Decimal) -> Iterator[Fault]:
+    """Every new or edited version with a price beyond the factor, at its steepest rate, unless it expects that."""
+    days = days_of(old, new)
+    for name in sorted(old.card.tables.models.keys() & new.card.tables.models.keys()):
+        told: set[date] = set()
+        for change in stretches(name, old, new, days):
+            version = _written(name, change, old, new) if change.kind == CHANGED else None
+            if version is None or version.effective in told:
+                continue
+            step = _steepest(change)
+            if not _allowed(step, version.expected_change, most):
+                told.add(version.effective)
+                file, _, line = (step.place or version.place).rpartition(":")
+                yield Fault(file, int(line), (name,), f"{name}: {step.words}{_hint(step, version, most)}")
+
+
+def _written(name: str, change: Change, old: Side, new: Side) -> Version | None:
+    """The version in effect on the new side, if it is new there or was edited."""
+    after = Priceable(*new.card.at(change.effective).in_effect(name), new.card.tables.units)
+    model, units = old.card.tables.models[name], old.card.tables.units
+    before = (Priceable(model, each, units) for each in model.versions if each.effective == after.version.effective)
+    return None if any(same(each, after) for each in before) else after.version
+
+
+def _steepest(change: Change) -> Step:
+    """The steepest step of any rate, or of any price where that is steeper still."""
+    found = [Step(Fraction(1), "", "")]
+    for rate in change.rates:
+        if rate.old and rate.new:
+            was, now = amounts(rate)
+            words = f"{subject(rate)} goes from {was} ({rate.old.source}) to {now}"
+            found.append(Step(factor(rate.old.each, rate.new.each), words, rate.new.source))
+    cells = change.cells.steepest
+    if cells:
+        words = f"the price of {cells.cell or 'a request'} goes from {text(cells.old)} to {text(cells.new)}"
+        found.append(Step(factor(cells.old, cells.new), words, ""))
+    return max(found, key=lambda step: (step.times is None, step.times or 0))
+
+
+def _allowed(step: Step, expected: Decimal | None, most: Decimal) -> bool:
+    if step.times is None:
+        return expected is not None
+    enough = [Fraction(most), *(_either_way(expected) if expected else ())]
+    return any(step.times <= each for each in enough)
+
+
+def _either_way(expected: Decimal) -> tuple[Fraction, Fraction]:
+    """A quarter as much is four times as little."""
+    return Fraction(expected), 1 / Fraction(expected)
+
+
+def _hint(step: Step, version: Version, most: Decimal) -> str:
+    times = "" if step.times is None else text(_rounded_up(step.times))
+    by = f", by a factor of {times}; without a word at most {text(most)}" if times else ""
+    said = f", which says {text(version.expected_change)}" if version.expected_change else ""
+    return f"{by}. If that is right, say `expected_change: {times or 1}` in version {version.effective}{said}"
+
+
+def _rounded_up(times: Fraction) -> Decimal:
+    """To two decimal places, never below: what is written must be enough."""
+    scale = 10**_PLACES
+    return from_fraction(Fraction(-(-times.numerator * scale // times.denominator), scale), _PLACES)
+
+
+Days = Callable[[date], bool]
+
+
+def limit_refusals(
+    old: tuple[Limits, ...], new: tuple[Limits, ...], revision: str, begun: Days, past: Days
+) -> Iterator[Fault]:
+    """Limits in effect that were edited or deleted, and new ones that begin in the past, without a `correction`."""
+    before, after = ({each.effective: each for each in limits} for limits in (old, new))
+    corrected = [each for day, each in after.items() if day not in before and each.correction]
+    for day in filter(begun, before):
+        if day in after:
+            yield from _edited_limits(before[day], after[day])
+        elif corrected:
+            corrected.pop()
+        else:
+            words = f"the limits of {day} were in effect ({revision}:{before[day].place}), and are gone. Put them back"
+            yield _fault_of_limits(
+                new[0].place, f"{words}; if only their date was wrong, say `correction: reason` in the others"
+            )
+    for day in after:
+        if day not in before and not after[day].correction and past(day):
+            words = f"new limits begin on {day}, in the past. Let them begin later"
+            yield _fault_of_limits(
+                after[day].place, f"{words}; if the limits of that day were wrong, say `correction: reason`"
+            )
+
+
+def _edited_limits(old: Limits, new: Limits) -> Iterator[Fault]:
+    if digest([old]) == digest([new]) or (new.correction and new.correction != old.correction):
+        return
+    first = term_changes(described(old), described(new))[0]
+    was = {digest([line]) for line in (*old.text, *old.types, *old.sunsets)}
+    places = (line.place for line in (*new.text, *new.types, *new.sunsets) if digest([line]) not in was)
+    words = f"the limits of {new.effective} are in effect, and were edited: {first.term}: {first.old or NONE}"
+    words += f" -> {first.new or NONE}. Put them back as they were and write new ones above them"
+    hint = "if they were wrong from the start, say `correction: reason` in them"
+    if new.correction:
+        hint = f"'{new.correction}' is the reason of an earlier correction; if this is one too, say why"
+    place = next(places, "") if first.term in ("text", "types", "sunsets") else ""
+    yield _fault_of_limits(place or new.place, f"{words}; {hint}")
+
+
+def _fault_of_limits(place: str, words: str) -> Fault:
+    file, _, line = place.rpartition(":")
+    return Fault(file or LIMITS, int(line or 1), ("limits",), words)
+
+
+Dated = tuple[RateCard, AnyModel, Version]
+
+# What may be said differently without another price: what can be asked for, and names.
+_FREE = ("mode", "limit tier", "context_tokens", "order of charges", "accepts ")
+# Of what can be asked for, what decides a price.
+_PRICED = ("accepts resolution_aliases", "accepts reference_video_total_duration source")
+
+
+class Edit(NamedTuple):
+    """What was edited, and where, if it stands on a line of its own."""
+
+    words: str
+    place: str
+
+
+def edit_of(old: Dated, new: Dated) -> Edit | None:
+    """The first edit of prices or units; None where there is none."""
+    before, after = _priceable(*old), _priceable(*new)
+    if same(before, after):
+        return None
+    after = after._replace(version=_named_alike(before.version, after.version))
+    rates = rate_changes(before, after)
+    if rates:
+        more = f" and {len(rates) - 1} more" if len(rates) > 1 else ""
+        return Edit(f"{_words(rates[0])}{more}", rates[0].new.source if rates[0].new else "")
+    for term in term_changes(terms_of(before), terms_of(after)):
+        if term.term.startswith(_PRICED) or not term.term.startswith(_FREE):
+            return Edit(f"{term.term}: {term.old or NONE} -> {term.new or NONE}", "")
+    return None
+
+
+def _priceable(card: RateCard, model: AnyModel, version: Version) -> Priceable:
+    return Priceable(model, version, card.tables.units)
+
+
+def _named_alike(old: Version, new: Version) -> Version:
+    """The new version with its charges under the names that they had: a name is no price."""
+    was, now = [charge.charge for charge in old.charges], [charge.charge for charge in new.charges]
+    gone, come = [name for name in was if name not in now], [name for name in now if name not in was]
+    names = {name: before or name for name, before in zip_longest(come, gone[: len(come)])}
+    charges = tuple(
+        charge.model_copy(update={"charge": names.get(charge.charge, charge.charge)}) for charge in new.charges
+    )
+    return new.model_copy(update={"charges": charges})
+
+
+def _words(rate: RateChange) -> str:
+    old, new = amounts(rate)
+    return f"{subject(rate)}: {old or NONE} -> {new or NONE}"
+
+
+_RIGHT_WAY = "Put it back as it was and write a new version above it"
+
+
+class Rules(NamedTuple):
+    """What divides past from future, the greatest factor that needs no word, and what the old side is called."""
+
+    as_of: datetime
+    most: Decimal
+    revision: str
+
+    def begun(self, day: date) -> bool:
+        """Whether what is dated so is in effect."""
+        return _instant(day) <= self.as_of
+
+    def past(self, day: date) -> bool:
+        """Whether something can have been priced since then."""
+        return _instant(day) < self.as_of
+
+
+def refusals(old: RateCard, new: RateCard, rules: Rules) -> list[Fault]:
+    """Everything that the new card may not do to the old one, each at its line, in the order of the files."""
+    found = [fault for model in old.tables.models.values() for fault in _of_model(model, old, new, rules)]
+    found += limit_refusals(old.tables.limits, new.tables.limits, rules.revision, rules.begun, rules.past)
+    found += steep_steps(Side(rules.revision, old), Side("", new), rules.most)
+    return sorted(found, key=lambda fault: (fault.file, fault.line, fault.message))
+
+
+def _of_model(model: AnyModel, old: RateCard, new: RateCard, rules: Rules) -> Iterator[Fault]:
+    after = new.tables.models.get(model.model)
+    begun = [version for version in model.versions if rules.begun(version.effective)]
+    if after is None:
+        gone = model.retired is not None and rules.begun(model.retired.on)
+        if begun and not gone:
+            words = f"model '{model.model}' vanished, and has had prices since {begun[-1].effective}"
+            hint = "Put it back, and end it by `retired: {on: DATE}`; its versions stay"
+            yield _fault(f"{rules.revision}:{begun[0].place}", model.model, f"{words}. {hint}")
+        return
+    kept = {version.effective: version for version in after.versions}
+    dates = {version.effective for version in model.versions}
+    moved = [version for version in after.versions if version.effective not in dates and version.correction]
+    for version in begun:
+        now = kept.get(version.effective)
+        if now is not None:
+            yield from _edited(model, version, after, now, old, new)
+        elif moved:
+            moved.pop()
+        else:
+            yield _deleted(model, version, after, rules)
+    for version in after.versions:
+        if version.effective not in dates and not version.correction:
+            yield from _backdated(model, version, rules)
+    yield from _retired(model, after, rules)
+
+
+def _edited(
+    model: AnyModel, version: Version, after: AnyModel, now: Version, old: RateCard, new: RateCard
+) -> Iterator[Fault]:
+    if now.correction and now.correction != version.correction:
+        return
+    edit = edit_of((old, model, version), (new, after, now))
+    if edit is None:
+        return
+    words = f"version {version.effective} of {model.model} is in effect, and was edited: {edit.words}"
+    hint = "if it was wrong from the start, say `correction: reason` in it"
+    if now.correction:
+        hint = f"'{now.correction}' is the reason of an earlier correction; if this is one too, say why"
+    yield _fault(edit.place or now.place, model.model, f"{words}. {_RIGHT_WAY}; {hint}")
+
+
+def _deleted(model: AnyModel, version: Version, after: AnyModel, rules: Rules) -> Fault:
+    words = (
+        f"version {version.effective} of {model.model} was in effect ({rules.revision}:{version.place}), and is gone"
+    )
+    hint = "Put it back; if only its date was wrong, say `correction: reason` in the version with the right one"
+    return _fault(after.versions[0].place, model.model, f"{words}. {hint}")
+
+
+def _backdated(model: AnyModel, version: Version, rules: Rules) -> Iterator[Fault]:
+    before = model.version_on(version.effective)
+    if before and not model.retired_on(version.effective) and rules.past(version.effective):
+        words = f"new version {version.effective} of {model.model} begins in the past, in that of {before.effective}"
+        hint = "Let it begin later; if that price was wrong, say `correction: reason` in the new version"
+        yield _fault(version.place, model.model, f"{words}. {hint}")
+
+
+def _retired(model: AnyModel, after: AnyModel, rules: Rules) -> Iterator[Fault]:
+    days = [each.retired.on if each.retired else None for each in (model, after)]
+    if days[0] == days[1] or not any(day and rules.past(day) for day in days):
+        return
+    newest, before = after.versions[0], {version.effective: version for version in model.versions}
+    known = before.get(newest.effective)
+    if newest.correction and (known is None or newest.correction != known.correction):
+        return
+    old, new = (f"on {day}" if day else "not at all" for day in days)
+    words = f"{model.model} was retired {old}, and now {new}, which changes what had a price in the past"
+    hint = "Let it end later; if the date was wrong, say `correction: reason` in its newest version"
+    yield _fault(newest.place, model.model, f"{words}. {hint}")
+
+
+def _fault(place: str, model: str, words: str) -> Fault:
+    file, _, line = place.rpartition(":")
+    return Fault(file, int(line), (model,), words)
+
+
+def _instant(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day, tzinfo=UTC)

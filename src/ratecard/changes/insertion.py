@@ -1,0 +1,171 @@
+"""New lines for a table's file: versions and models, written where they belong.
+
+Whole new lines between the lines of a file, which stay as they are to the byte.
+
+The lines of a new version: those of the version that it is based on, with other dates, rates and totals.
+
+The lines of a new model: as the candidate has them, moved to where the models of its family stand.
+"""
+
+from codecs import BOM_UTF8
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import date
+from re import compile as pattern
+from typing import NamedTuple
+
+from ratecard.base.messages import Path
+from ratecard.base.money import plain, text
+from ratecard.load.positions import Positions, Span, lines_of, literal
+from ratecard.tables.card import AnyModel, Tables
+from ratecard.tables.version import Retirement, Version
+
+
+class Insertion(NamedTuple):
+    """New lines, where the line begins above which they go, and what they say in a few words."""
+
+    offset: int
+    text: str
+    what: str
+
+
+class Added(NamedTuple):
+    """Lines that are new in a file: the first, the last, what they say, and they themselves."""
+
+    file: str
+    first: int
+    last: int
+    what: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.first}-{self.last}: {self.what}"
+
+
+def inserted(at: Positions, content: bytes, insertions: Iterable[Insertion]) -> tuple[bytes, list[Added]]:
+    """The content of a file with new lines in it, and their numbers."""
+    words, done, shift = [], 0, 0
+    added = []
+    for offset, text, what in sorted(insertions, key=lambda insertion: insertion.offset):
+        count = len(lines_of(text))
+        first = at.line_of(offset) + shift
+        added.append(Added(at.name, first, first + count - 1, what, text))
+        words += [at.text[done:offset], text]
+        done, shift = offset, shift + count
+    mark = BOM_UTF8 if content.startswith(BOM_UTF8) else b""
+    return mark + "".join([*words, at.text[done:]]).encode(), added
+
+
+# What a version says of itself; of a new one, what is not known is left out.
+_HEAD = ("effective", "announced", "checked", "source", "reference", "correction", "expected_change")
+
+
+def new_version(
+    at: Positions, path: Path, base: Version, version: Version, totals: Sequence[str | None], checked: date
+) -> Insertion:
+    """A version to go above its base, which stands at `path`; a total that is None stays as it is written.
+
+    Comments between the lines of the base are copied too, since they tell how its lines are meant; those beside its
+    dates and source are not, since these are new. Raises `TableError` where the base is not written line by line.
+    """
+    at.dash(path)
+    start, end = at.line(at.spans[path].start).start, at.line(at.spans[path].end - 1).end
+    replaced = _head(at, path, version, checked)
+    for c, (old, new) in enumerate(zip(base.charges, version.charges, strict=True)):
+        for r, (before, after) in enumerate(zip(old.rates, new.rates, strict=True)):
+            if before.rate != after.rate:
+                replaced[at.spans[*path, "charges", c, "rates", r, "rate"]] = text(plain(after.rate))
+    for number, total in enumerate(totals):
+        if total is not None:
+            replaced[at.spans[*path, "examples", number, "total"]] = total
+    lines = at.copy(Span(start, end), replaced)
+    if not lines.endswith(("\n", "\r")):  # the base ends the file, within its last line
+        lines += at.eol
+    return Insertion(at.above(path), lines, f"from {version.effective}")
+
+
+def _head(at: Positions, path: Path, version: Version, checked: date) -> dict[Span, str]:
+    """Its dates and source, where the first of them stands in the base; the lines of the others are left out."""
+    known = {"effective": str(version.effective), "checked": str(checked), "source": literal(version.source)}
+    if version.announced:
+        known["announced"] = str(version.announced)
+    first, *others = sorted(at.keys[*path, name] for name in _HEAD if (*path, name) in at.keys)
+    ends = {at.keys[*path, name]: at.spans[*path, name].end for name in _HEAD if (*path, name) in at.keys}
+    indent = at.eol + " " * at.column(at.spans[path].start)
+    head = indent.join(f"{name}: {known[name]}" for name in _HEAD if name in known)
+    replaced = {Span(first, at.line(ends[first] - 1).end): head + at.eol}
+    for key in others:
+        replaced[Span(at.line(key).start, at.line(ends[key] - 1).end)] = ""
+    return replaced
+
+
+def new_retirement(at: Positions, path: Path, retired: Retirement) -> Insertion:
+    """The line that retires a model, which stands at `path`, below its currency. Raises `TableError`."""
+    at.dash(path)
+    below = at.after((*path, "currency"))
+    if (*path, "retired") in at.spans:
+        words = "is there already; change that line by hand, since promote only adds lines"
+        raise at.refusal((*path, "retired"), f"retired {words}")
+    if below is None:
+        raise at.refusal((*path, "currency"), "ends the file without the end of its line; add that first")
+    successor = f", successor: {literal(retired.successor)}" if retired.successor else ""
+    indent = " " * at.column(at.spans[path].start)
+    words = f"{indent}retired: {{on: {retired.on}{successor}}}{at.eol}"
+    return Insertion(below, words, f"retired on {retired.on}")
+
+
+# What is safe as the name of a file everywhere.
+_FILE = pattern(r"[a-z0-9][a-z0-9._-]{0,80}")
+_SCHEMA = b"# yaml-language-server:"
+
+
+def home_of(model: AnyModel, family: str, before: Tables) -> str | None:
+    """The file of a family: that with models of the same type, where it has several; None of a new family."""
+    homes = [name for name, own in before.families.items() if own == family]
+    homes.sort(key=lambda name: (before.models[name].type != model.type, before.files[name]))
+    return before.files[homes[0]] if homes else None
+
+
+def new_file(model: AnyModel, family: str, before: Tables, taken: Collection[str]) -> str:
+    """The name of the file of a new family, in the folder of the model's type. Raises `ValueError`."""
+    if not _FILE.fullmatch(family):
+        raise ValueError(f"family '{family}' cannot be the name of a file. Write small letters, digits, - . and _")
+    homes = (before.files[other.model] for other in before.models.values() if other.type == model.type)
+    folders = Counter(home.rpartition("/")[0] for home in homes).most_common(1)
+    folder = folders[0][0] if folders else model.type
+    name = f"{folder}/{family}.yaml" if folder else f"{family}.yaml"
+    if name in taken:
+        raise ValueError(f"family '{family}' is new, but its file {name} is there already. Choose another name")
+    return name
+
+
+def head_of(name: str, family: str, contents: Mapping[str, bytes]) -> str:
+    """The first lines of a new file, with the schema that its neighbours name for editors."""
+    folder = name.rpartition("/")[0]
+    firsts = (content.split(b"\n")[0] for other, content in contents.items() if other.rpartition("/")[0] == folder)
+    schema = next((line.decode().strip() + "\n" for line in firsts if line.startswith(_SCHEMA)), "")
+    return f"{schema}family: {literal(family)}\nmodels:\n"
+
+
+def model_lines(of: Positions, path: Path, dash: int, column: int, eol: str) -> str:
+    """A model of a candidate as a part of a list, its dash and its keys at these columns."""
+    span = of.spans[path]
+    shift = column - of.column(span.start)
+    first, *others = of.copy(span, {}).splitlines()
+    lines = [" " * dash + "-" + " " * (column - dash - 1) + first]
+    for line in others:
+        bare = line.lstrip(" ")
+        lines.append(" " * max(len(line) - len(bare) + shift, column) + bare if bare else "")
+    return eol.join([*lines, ""])
+
+
+def new_model(at: Positions, of: Positions, path: Path, what: str) -> Insertion:
+    """A model of a candidate, to go below the last one of a file; above it where the file ends within its line."""
+    number = max(int(key[1]) for key in at.spans if key[0:1] == ("models",) and len(key) > 1)
+    last = at.spans["models", number]
+    dash, column = at.dash(("models", number)), at.column(last.start)
+    lines = model_lines(of, path, dash, column, at.eol)
+    below = at.after(("models", number))
+    if below is not None:
+        return Insertion(below, at.eol + lines, what)
+    return Insertion(at.above(("models", number)), lines + at.eol, what)

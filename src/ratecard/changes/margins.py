@@ -1,0 +1,114 @@
+"""Every price against what it costs: one that leaves less than the margin is told at the line of its rate."""
+
+from collections.abc import Iterator
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from typing import NamedTuple
+
+from ratecard.base.errors import Fault, QuoteError
+from ratecard.base.money import from_fraction, plain, text
+from ratecard.card import RateCard
+from ratecard.price_book import PriceBook
+from ratecard.rating.quote import Quote
+from ratecard.views.sheet import Cell, price_cells
+
+_PLACES = 2
+
+
+class Costs(NamedTuple):
+    """What we pay: a share of the prices of a card, or, without a share, the prices of a card of costs."""
+
+    card: RateCard
+    share: Fraction | None = None
+
+
+class Margins(NamedTuple):
+    """What was found: the prices below the margin, each at its line; how many were compared; models without a cost."""
+
+    faults: tuple[Fault, ...]
+    compared: int
+    unknown: tuple[str, ...]
+
+
+def thin_margins(card: RateCard, costs: Costs, least: Fraction, since: date) -> Margins:
+    """Every price cell of every model (see `ratecard sheet`), on the day and whenever a price or a cost changes later.
+
+    A cell's margin is what is left of its price after its cost, as a share of the price. Of several cells that a rate
+    decides about, the worst is told.
+    """
+    worst: dict[tuple[str, str], tuple[Fraction, Fault]] = {}
+    seen: set[tuple[object, ...]] = set()
+    compared, unknown = 0, dict[str, None]()
+    days = {since, *(each.date() for known in (card, costs.card) for each in known.boundaries() if each.date() > since)}
+    for day in sorted(days):
+        prices, paid = card.at(day), costs.card.at(day)
+        for model, version in prices.in_effect_all():
+            pair = (model.model, id(version), *_deciding(costs.card, model.model, day))
+            if pair in seen:
+                continue
+            seen.add(pair)
+            for cell in price_cells(prices, model.model):
+                cost = _cost(paid, cell, model.type, costs.share)
+                if cost is None:
+                    unknown[model.model] = None
+                    continue
+                compared += 1
+                price = Fraction(cell.quote.total)
+                if cost <= price * (1 - least):
+                    continue
+                margin = (price - cost) / price if price else Fraction(-(10**9))
+                place = cell.quote.lines[0].source if cell.quote.lines else version.place
+                known = worst.get((model.model, place))
+                if known is None or margin < known[0]:
+                    worst[model.model, place] = margin, _fault(model.model, place, day, cell, cost, least)
+    faults = sorted((fault for _, fault in worst.values()), key=lambda fault: (fault.file, fault.line, fault.message))
+    return Margins(tuple(faults), compared, tuple(unknown))
+
+
+def _deciding(costs: RateCard, name: str, day: date) -> Iterator[object]:
+    """What decides about the cost of a model on a day, and its searches."""
+    for model in costs.tables.models.values():
+        if model.model == name or model.type == "surcharge":
+            yield id(model.version_on(day)) if not model.retired_on(day) else None
+
+
+def _cost(paid: PriceBook, cell: Cell, kind: str, share: Fraction | None) -> Fraction | None:
+    """What a cell costs us; None where the costs do not say."""
+    try:
+        quote = _quote(paid, cell, kind)
+    except QuoteError:
+        return None
+    return Fraction(quote.total) * (1 if share is None else share) if quote.currency == cell.quote.currency else None
+
+
+def _quote(paid: PriceBook, cell: Cell, kind: str) -> Quote:
+    name = cell.body["model"]
+    if kind == "surcharge":
+        return paid.surcharge(name, 1)
+    if cell.usage is not None:
+        return paid.rate(cell.usage)
+    return paid.quote_video(cell.body, source=cell.video)
+
+
+def _fault(model: str, place: str, day: date, cell: Cell, cost: Fraction, least: Fraction) -> Fault:
+    file, _, line = place.rpartition(":")
+    of = (
+        ", ".join(f"{name} {value}" for name, value in cell.row().items() if value and name in _NAMED) or "each request"
+    )
+    price = Fraction(cell.quote.total)
+    left = f"a margin of {_percent((price - cost) / price)}" if price else "nothing is charged for it"
+    words = f"{model} from {day}, {of}: the price is {text(plain(cell.quote.total))}, the cost {_amount(cost)}: {left}"
+    return Fault(file, int(line), (model,), f"{words}, and --min-margin is {_percent(least)}")
+
+
+# What tells cells of a model apart.
+_NAMED = ("duration", "resolution", "aspect_ratio", "audio", "upscale_factor", "target_fps", "usage", "source_video")
+
+
+def _percent(share: Fraction) -> str:
+    return f"{text(plain(from_fraction(100 * share, _PLACES)))}%"
+
+
+def _amount(cost: Fraction) -> str:
+    return text(from_fraction(cost, 12) if cost else Decimal(0))

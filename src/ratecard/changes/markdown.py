@@ -1,0 +1,150 @@
+"""A comparison in words, and as Markdown.
+
+How a change is said, in every format the same.
+
+A comparison as Markdown, for a pull request: tables, folded away where they are long.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from ratecard.base.money import text
+from ratecard.changes.compare import Diff
+from ratecard.changes.difference import MARKS, CellChange, Change, Priced, RateChange, TermChange, percent_text
+
+NO_CHANGES = "No price changes"
+LEGEND = "Key: ~ changed, + added, - removed"
+NONE = "none"
+
+
+def summary(diff: Diff) -> str:
+    """`3 rates changed, 1 model retired, 14 price cells affected`: what there is none of is left out."""
+    counted = ((count, name if count > 1 else name.replace("s ", " ", 1)) for name, count in diff.counts().items())
+    return ", ".join(f"{count:,} {name}" for count, name in counted if count)
+
+
+def when(change: Change) -> str:
+    """`from 2026-10-16`, and until when if it ends."""
+    return f"from {change.effective}{f' until {change.until}' if change.until else ''}"
+
+
+def subject(rate: RateChange) -> str:
+    """`video, audio true`: which rate."""
+    return f"{rate.charge}, {rate.attributes}" if rate.attributes else rate.charge
+
+
+def amounts(rate: RateChange) -> tuple[str, str]:
+    """Both rates; their units beside them where these differ."""
+    units = {side.unit for side in (rate.old, rate.new) if side}
+    return _amount(rate.old, len(units) > 1), _amount(rate.new, len(units) > 1)
+
+
+def _amount(side: Priced | None, with_unit: bool) -> str:
+    if side is None:
+        return ""
+    return f"{text(side.amount)} per {side.unit}" if with_unit else text(side.amount)
+
+
+def unit(rate: RateChange) -> str:
+    """The unit that both sides have, or the one that there is."""
+    units = {side.unit for side in (rate.old, rate.new) if side}
+    return units.pop() if len(units) == 1 else ""
+
+
+def lines(rate: RateChange) -> str:
+    """`file:line -> file:line`, or the one that there is."""
+    return " -> ".join(side.source for side in (rate.old, rate.new) if side)
+
+
+def by(rate: RateChange) -> str:
+    """`+10.39%`; of a price that was nothing, so."""
+    return rate.percent or ("from zero" if rate.old and rate.new else "")
+
+
+def mark(term: TermChange) -> str:
+    """`~`, or `+` and `-` where only one side has the condition."""
+    return "~" if term.old and term.new else "+" if term.new else "-"
+
+
+def cell(change: CellChange) -> str:
+    """`0.46 -> 0.51 (+10.87%)`."""
+    return f"{text(change.old)} -> {text(change.new)} ({percent_text(change.old, change.new) or 'from zero'})"
+
+
+def affected(change: Change) -> str:
+    """`13 of 26 price cells`."""
+    return f"{change.cells.affected:,} of {change.cells.of:,} price cell{'' if change.cells.of == 1 else 's'}"
+
+
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|~#&])")
+# A longer table is folded away under its heading.
+_SHORT = 20
+
+
+def diff_markdown(diff: Diff) -> str:
+    """The whole comparison. Nothing that stands in a table can end its cell or begin markup."""
+    sides = f"{_plain(diff.old)} → {_plain(diff.new)}"
+    if not diff.changes:
+        return f"**{NO_CHANGES}** ({sides})\n"
+    found = [f"**{summary(diff)}**", sides, *_worst(diff), f"{LEGEND}."]
+    found += _table("Models", ("", "Model", "From", "Affected", ""), _models(diff))
+    found += _table("Rates", ("", "Model", "Rate", "Old", "New", "Change", "Per", "From", "Lines"), _rates(diff))
+    found += _table("Conditions", ("", "Model", "Condition", "Old", "New", "From"), _terms(diff))
+    return "\n\n".join(["## Price changes", *found]) + "\n"
+
+
+def _worst(diff: Diff) -> Iterator[str]:
+    rows = [
+        f"* {name}: {cell(found)} for {_code(found.model)}{f', {_plain(found.cell)}' if found.cell else ''}"
+        for name, found in zip(("Worst rise", "Worst fall"), diff.worst, strict=True)
+        if found
+    ]
+    if rows:
+        yield "\n".join(rows)
+
+
+def _models(diff: Diff) -> Iterator[Sequence[str]]:
+    for change in diff.changes:
+        if change.cells.of:
+            yield (MARKS[change.kind], _code(change.model), _when(change), affected(change), _plain(change.note))
+
+
+def _rates(diff: Diff) -> Iterator[Sequence[str]]:
+    for change in diff.changes:
+        for rate in change.rates:
+            places = lines(rate).replace(" -> ", "` → `")
+            row = (*(_plain(one) for one in (subject(rate), *amounts(rate), by(rate), unit(rate))), _when(change))
+            yield (MARKS[rate.kind], _code(change.model), *row, f"`{places}`")
+
+
+def _terms(diff: Diff) -> Iterator[Sequence[str]]:
+    for change in diff.changes:
+        for term in change.terms:
+            words = (_plain(one) for one in (term.term, term.old, term.new))
+            yield (mark(term), _code(change.model), *words, _when(change))
+
+
+def _when(change: Change) -> str:
+    return when(change).removeprefix("from ")
+
+
+def _table(name: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    body = ["| " + " | ".join(row) + " |" for row in rows]
+    if not body:
+        return
+    table = "\n".join(["| " + " | ".join(headings) + " |", "|" + " --- |" * len(headings), *body])
+    if len(body) <= _SHORT:
+        yield f"### {name}"
+        yield table
+    else:
+        yield f"<details><summary><b>{name}</b> ({len(body)})</summary>"
+        yield table
+        yield "</details>"
+
+
+def _plain(words: str) -> str:
+    return _SPECIAL.sub(r"\\\1", words)
+
+
+def _code(word: str) -> str:
+    return f"`{word}`" if not _SPECIAL.search(word.replace("_", "")) else _plain(word)

@@ -1,0 +1,288 @@
+"""Promote a candidate: write it into the tables as dated versions.
+
+Candidates written into tables: the same files with more lines, and nothing else in them changed.
+
+A candidate, or a stack of them, promoted: the tables with its versions, proven to mean what it means.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import NamedTuple
+
+from ratecard.base.errors import Fault, QuoteError, TableError
+from ratecard.base.money import places_of, plain, text
+from ratecard.candidates.file import CandidateFile, read_candidate
+from ratecard.card import RateCard
+from ratecard.changes.insertion import (
+    Added,
+    Insertion,
+    head_of,
+    home_of,
+    inserted,
+    model_lines,
+    new_file,
+    new_model,
+    new_retirement,
+    new_version,
+)
+from ratecard.changes.replace_files import replace_files
+from ratecard.changes.sides import Stack
+from ratecard.examples import price_example, wrong_examples
+from ratecard.load.folder import read_folder, shipped_folder, tables_from
+from ratecard.load.positions import Positions
+from ratecard.price_book import PriceBook
+from ratecard.tables.candidate import Add
+from ratecard.tables.card import AnyModel, Tables
+from ratecard.tables.version import Example, Version
+from ratecard.tables.video import VideoModel
+
+# Of each version that a candidate makes, (model, effective date): its examples' totals; None where one stays.
+Totals = Mapping[tuple[str, date], Sequence[str | None]]
+# Columns of the dash and the keys of a model in a new file.
+_DASH, _KEYS = 2, 4
+
+
+class Promoted(NamedTuple):
+    """The contents of the files that have new lines, and these lines."""
+
+    contents: dict[str, bytes]
+    added: list[Added]
+
+
+def promoted(
+    contents: Mapping[str, bytes],
+    before: Tables,
+    after: Tables,
+    files: Sequence[CandidateFile],
+    totals: Totals,
+    checked: date,
+) -> Promoted:
+    """What the files come to. Raises `TableError` where they cannot be written line by line."""
+    return _Writer(contents, before, files).written(after, totals, checked)
+
+
+class _Writer:
+    def __init__(self, contents: Mapping[str, bytes], before: Tables, files: Sequence[CandidateFile]) -> None:
+        self.contents, self.before, self.files = contents, before, files
+        self.texts: dict[str, Positions] = {}
+        self.insertions: dict[str, list[Insertion]] = {}
+        self.families: dict[str, list[tuple[AnyModel, Insertion]]] = {}
+        self.faults: list[Fault] = []
+
+    def written(self, after: Tables, totals: Totals, checked: date) -> Promoted:
+        for name, old in self.before.models.items():
+            model = after.models[name]
+            if model is not old:
+                try:
+                    home = self.before.files[name]
+                    found = list(self._changes(home, old, model, totals, checked))
+                    self.insertions.setdefault(home, []).extend(found)
+                except TableError as error:
+                    self.faults += error.faults
+        for file in self.files:
+            self._add_models(file)
+        if self.faults:
+            raise TableError(self.faults)
+        result = Promoted({}, [])
+        for home, insertions in sorted(self.insertions.items()):
+            result.contents[home], added = inserted(self._text(home), self.contents[home], insertions)
+            result.added.extend(added)
+        for family, models in sorted(self.families.items()):
+            home = new_file(models[0][0], family, self.before, self.contents)
+            text = head_of(home, family, self.contents) + "\n".join(insertion.text for _, insertion in models)
+            result.contents[home] = text.encode()
+            what = ", ".join(insertion.what for _, insertion in models)
+            result.added.append(Added(home, 1, text.count("\n"), what, text))
+        return result
+
+    def _changes(self, home: str, old: AnyModel, model: AnyModel, totals: Totals, checked: date) -> Iterator[Insertion]:
+        at = self._text(home)
+        number = next(key[1] for key, value in at.values.items() if key[2:] == ("model",) and value == model.model)
+        path = ("models", number)
+        if model.retired is not None and model.retired != old.retired:
+            yield new_retirement(at, path, model.retired)._replace(what=f"{model.model}, retired on {model.retired.on}")
+        there = [version.effective for version in old.versions]
+        for version in model.versions:
+            base = old.version_on(version.effective)
+            if version.effective not in there and base is not None:
+                below = (*path, "versions", there.index(base.effective))
+                made = new_version(at, below, base, version, totals[model.model, version.effective], checked)
+                yield made._replace(what=f"{model.model} from {version.effective}")
+
+    def _add_models(self, file: CandidateFile) -> None:
+        if not any(isinstance(change, Add) for _, change in file.changes):
+            return
+        of = Positions(file.text.name, file.content)
+        for index, change in file.changes:
+            if isinstance(change, Add):
+                path = ("changes", index, "add")
+                what = f"{change.add.model}, a new model of {change.family}"
+                try:
+                    home = home_of(change.add, change.family, self.before)
+                    if home is not None:
+                        at = self._text(home)
+                        self.insertions.setdefault(home, []).append(new_model(at, of, path, what))
+                        continue
+                    # Refuses a name that no file can have, at the line that gives it.
+                    new_file(change.add, change.family, self.before, self.contents)
+                    lines = model_lines(of, path, _DASH, _KEYS, "\n")
+                    self.families.setdefault(change.family, []).append((change.add, Insertion(0, lines, what)))
+                except ValueError as error:
+                    self.faults.append(file.fault(index, ("family",), str(error)))
+                except TableError as error:
+                    self.faults += error.faults
+
+    def _text(self, home: str) -> Positions:
+        if home not in self.texts:
+            self.texts[home] = Positions(home, self.contents[home])
+        return self.texts[home]
+
+
+# What a table can hold: see `read_amount`.
+_PLACES = 40
+
+
+class Promotion(NamedTuple):
+    """What promoting a candidate adds to the files of a folder; nothing is written before `write()`."""
+
+    folder: Path
+    before: dict[str, bytes]
+    after: dict[str, bytes]
+    added: tuple[Added, ...]
+    digest: str
+
+    @property
+    def summary(self) -> str:
+        """`37 lines to 2 files`."""
+        lines = sum(added.last - added.first + 1 for added in self.added)
+        return f"{_count(lines, 'line')} to {_count(len(self.after), 'file')}"
+
+    def write(self) -> None:
+        """Write all files, or none. Raises `TableError`."""
+        replace_files(self.folder, self.before, self.after)
+
+
+def folder_of(tables: Path | None) -> Path | None:
+    """The folder that is promoted to: that of a person, or that of a source checkout; None in an installed package."""
+    folder = tables or shipped_folder()
+    return None if tables is None and (folder.parent / "__init__.py").exists() else folder
+
+
+def promotion(folder: str | Path, candidate: str | Path | Stack, checked: date) -> Promotion:
+    """A candidate as lines of the tables of a folder, or a stack of them in one go.
+
+    `checked` is the day that its versions say they were checked. The result is loaded, its examples are run, and it
+    means what the candidate laid over the tables means. Raises `TableError` with every reason why not.
+    """
+    contents = read_folder(folder)
+    stack = candidate if isinstance(candidate, Stack) else Stack((Path(candidate),))
+    files = [read_candidate(path) for path in stack.paths]
+    cards = [RateCard(tables_from(contents))]
+    for file in files:
+        cards.append(cards[-1].overlaid(file))
+    before, after = cards[0], cards[-1]
+    faults = [*_rewritten(cards, files), *_added_and_changed(after, files)]
+    totals, wrong = ({}, []) if faults else _totals(before, after)
+    if faults := [*faults, *wrong]:
+        raise TableError(faults)
+    made = promoted(contents, before.tables, after.tables, files, totals, checked)
+    _prove({**contents, **made.contents}, after.tables, str(stack))
+    return Promotion(Path(folder), contents, made.contents, tuple(made.added), after.digest)
+
+
+def _rewritten(cards: Sequence[RateCard], files: Sequence[CandidateFile]) -> Iterator[Fault]:
+    """The versions of the tables that a candidate changes, since they begin while it holds."""
+    for file, below, above in zip(files, cards, cards[1:], strict=False):
+        for name, model in cards[0].tables.models.items():
+            old, new = ({each.effective: each for each in card.tables.models[name].versions} for card in (below, above))
+            for version in model.versions:
+                if new[version.effective] is not old[version.effective]:
+                    yield _rewrite(version, name, file)
+
+
+def _rewrite(version: Version, name: str, file: CandidateFile) -> Fault:
+    words = f"version {version.effective} of {name} begins while the candidate holds, and would change with it"
+    fix = f"promote adds lines and edits none: let the candidate end on that day (until: {version.effective})"
+    home, _, line = version.place.rpartition(":")
+    words = f"{words} ({file.candidate.effective} until {file.candidate.until}). {fix}, and edit it by hand"
+    return Fault(home, int(line), (name,), words)
+
+
+def _added_and_changed(after: RateCard, files: Sequence[CandidateFile]) -> Iterator[Fault]:
+    """The models that a candidate adds and one above it changes: they are written as the first one has them."""
+    for file in files:
+        for index, change in file.changes:
+            if isinstance(change, Add) and after.tables.models[change.add.model] is not change.add:
+                words = f"a candidate above this one changes {change.add.model}. Write it here as it should be, or"
+                yield file.fault(index, ("add",), f"{words} promote this candidate first, and then the others")
+
+
+def _totals(before: RateCard, after: RateCard) -> tuple[dict[tuple[str, date], list[str | None]], list[Fault]]:
+    """The examples' totals of every new version, as far as they change; and the examples that go wrong."""
+    totals: dict[tuple[str, date], list[str | None]] = {}
+    faults: list[Fault] = []
+    for model in after.tables.models.values():
+        old = before.tables.models.get(model.model)
+        there = {version.effective for version in (old or model).versions}
+        for version in model.versions:
+            book, new = after.unproved.at(version.effective), version.effective not in there
+            for number, example in enumerate(version.examples):
+                try:
+                    total = _total(book, model, example)
+                except ValueError as error:
+                    faults.append(_fault(model, number, example, f"from {version.effective} on {error}"))
+                    continue
+                if new:
+                    totals.setdefault((model.model, version.effective), []).append(total)
+                elif total is not None:
+                    words = f"the example says {text(example.total)}, with the candidate it is {total}"
+                    faults.append(_fault(model, number, example, words))
+    return totals, faults
+
+
+def _total(book: PriceBook, model: AnyModel, example: Example) -> str | None:
+    """What an example costs, as a table writes it; None where it costs what it says. Raises `ValueError`."""
+    try:
+        total = price_example(book, model, example).total
+    except QuoteError as error:
+        raise ValueError(f"the example has no price: {error}") from None
+    if total == example.total:
+        return None
+    if places_of(plain(total)) > _PLACES:
+        raise ValueError(f"the example costs {text(plain(total))}, more than {_PLACES} decimal places. Round the rates")
+    return text(total if isinstance(model, VideoModel) else plain(total))
+
+
+def _fault(model: AnyModel, number: int, example: Example, words: str) -> Fault:
+    file, _, line = example.place.rpartition(":")
+    return Fault(file, int(line), (model.model, "examples", number), f"{model.model}: {words}")
+
+
+def _prove(contents: dict[str, bytes], wanted: Tables, name: str) -> None:
+    """The tables as they would be written load, their examples are right, and they mean what is wanted."""
+    try:
+        card = RateCard(tables_from(contents))
+        reasons = [str(fault) for fault in wrong_examples(card)] or list(_differences(card.tables, wanted))
+    except TableError as error:
+        reasons = [str(fault) for fault in error.faults]
+    if reasons:
+        words = "cannot be written as lines of these tables, write its versions by hand. They would say"
+        raise TableError([Fault(name, 1, (), f"{words}:\n  " + "\n  ".join(reasons))])
+
+
+def _differences(made: Tables, wanted: Tables) -> Iterator[str]:
+    if made.digest != wanted.digest:
+        yield f"other prices than the candidate: digest {made.digest}, not {wanted.digest}"
+    for name, model in wanted.models.items():
+        own = made.models.get(name)
+        if own is None or _records(own) != _records(model) or made.families[name] != wanted.families[name]:
+            yield f"other dates or sources of {name} than the candidate"
+
+
+def _records(model: AnyModel) -> list[tuple[object, ...]]:
+    return [(version.effective, version.announced, version.source, version.reference) for version in model.versions]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,200 @@
+"""Which rates and conditions of two versions differ.
+
+The rates of two versions, combination by combination: a line that was split, joined or moved changes nothing.
+
+The conditions of a version as text, in one order whatever that of the file: what is no rate and yet decides.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel
+
+from ratecard.base.money import multiply, plain, text
+from ratecard.changes.difference import Priced, RateChange, TermChange
+from ratecard.changes.sides import Priceable
+from ratecard.tables.rate import Charge, Combination, Rate, combinations, named_attributes, tiers
+from ratecard.tables.scalars import Size
+from ratecard.tables.units import Unit
+from ratecard.tables.version import Version
+
+# What an attribute is where a rate does not name it and the version lists no values of it.
+_ALL = ("",)
+# A rate of tokens that names no context is the one of the ordinary context.
+_UNNAMED = {"context": ("base",)}
+
+
+class _Key(NamedTuple):
+    """What a rate is the price of: rates are compared where all of this is equal."""
+
+    charge: str
+    counts: str
+    currency: str
+    values: Combination
+
+
+def rate_changes(old: Priceable | None, new: Priceable | None) -> tuple[RateChange, ...]:
+    """Every rate that differs; combinations that stand on the same two lines are one change."""
+    names = _names(old, new)
+    before, after = _rates(old, names), _rates(new, names)
+    groups: dict[tuple[str, Priced | None, Priced | None], list[Combination]] = {}
+    known: dict[str, list[Combination]] = {}
+    for key in {**before, **after}:
+        was, now = before.get(key), after.get(key)
+        known.setdefault(key.charge, []).append(key.values)
+        if was is None or now is None or was.each != now.each:
+            groups.setdefault((key.charge, was, now), []).append(key.values)
+    return tuple(
+        RateChange(charge, _attributes(names[charge], values, known[charge]), was, now)
+        for (charge, was, now), values in groups.items()
+    )
+
+
+def _attributes(names: tuple[str, ...], found: Sequence[Combination], known: Sequence[Combination]) -> str:
+    """`resolution 480p | 720p, audio true`; what has every value that there is does not matter."""
+    shown = []
+    for name, values, every in zip(names, _columns(found), _columns(known), strict=True):
+        if values != [""] and (len(values) == 1 or len(values) < len(every)):
+            shown.append(f"{name} {' | '.join(values)}")
+    return ", ".join(shown)
+
+
+def _columns(combined: Sequence[Combination]) -> list[list[str]]:
+    return [list(dict.fromkeys(column)) for column in zip(*combined, strict=True)]
+
+
+def _names(*sides: Priceable | None) -> dict[str, tuple[str, ...]]:
+    """The attributes that the rates of each charge name, on either side."""
+    charges = sorted((charge for side in sides if side for charge in side.version.charges), key=lambda one: one.charge)
+    return {name: _ordered(list(group)) for name, group in groupby(charges, key=lambda one: one.charge)}
+
+
+def _ordered(charges: Sequence[Charge]) -> tuple[str, ...]:
+    order = tuple(dict.fromkeys(name for charge in charges for name in charge.ATTRIBUTES))
+    return named_attributes((rate for charge in charges for rate in charge.rates), order)
+
+
+def _rates(side: Priceable | None, names: Mapping[str, tuple[str, ...]]) -> dict[_Key, Priced]:
+    if side is None:
+        return {}
+    found = {}
+    for charge in side.version.charges:
+        unit = side.units[charge.unit]
+        domains = {name: _domain(side.version, charge, name) for name in names[charge.charge]}
+        for rate in charge.rates:
+            priced = _priced(charge, rate, unit)
+            for values in combinations(rate, names[charge.charge], domains):
+                found[_Key(charge.charge, unit.counts, side.model.currency, values)] = priced
+    return found
+
+
+def _domain(version: Version, charge: Charge, name: str) -> tuple[str, ...]:
+    if name == "up_to":
+        return tiers(charge.rates) or _ALL
+    values: tuple[str, ...] = _UNNAMED.get(name) or version.values_of(name)  # type: ignore[attr-defined]
+    return values or _ALL
+
+
+def _priced(charge: Charge, rate: Rate, unit: Unit) -> Priced:
+    amount = plain(multiply(rate.rate, charge.markup))
+    return Priced(amount, unit.unit, Fraction(amount) / unit.per, rate.source)
+
+
+# Rates have their own comparison; the others say why a rate is right, or who wrote it when.
+_NOT_TERMS = {"rates", "charges", "examples", "effective", "announced", "checked", "source", "reference", "evidence"}
+_NOT_TERMS |= {"correction", "expected_change", "place"}
+# Of these the first that fits holds, so that their order has a meaning.
+_ORDERED = {"tiers"}
+_RANGE = 3
+
+Terms = dict[str, str | tuple[str, ...]]
+
+
+def terms_of(side: Priceable) -> Terms:
+    """Every condition of a version by its name: `accepts duration`, `rounding places`, `markup of video`."""
+    model, version, units = side
+    found: Terms = {"type": model.type, "currency": model.currency, "mode": getattr(model, "mode", "")}
+    found["limit tier"] = getattr(model, "tier", None) or ""
+    found |= described(version)
+    found["order of charges"] = ", ".join(charge.charge for charge in version.charges)
+    for charge in version.charges:
+        for name, value in _of_charge(charge, units):
+            found[f"{name} of {charge.charge}"] = value
+    return {name: value for name, value in found.items() if value}
+
+
+def described(part: BaseModel, prefix: str = "") -> Terms:
+    """The keys of a part of a table, those of its parts below it, each with its value as text."""
+    found: Terms = {}
+    for name in type(part).model_fields.keys() - _NOT_TERMS:
+        value, words = getattr(part, name), f"{prefix}{name.rstrip('_')}"
+        if isinstance(value, BaseModel):
+            found |= described(value, f"{words} ")
+        elif isinstance(value, Mapping):
+            found |= {f"{words} {key}": _one(each) for key, each in value.items()}
+        elif isinstance(value, tuple) and value and isinstance(value[0], BaseModel):
+            found[words] = _parts(value, ordered=name in _ORDERED)
+        elif value is not None:
+            found[words] = _one(value)
+    return found
+
+
+def term_changes(old: Terms, new: Terms) -> tuple[TermChange, ...]:
+    """The conditions that differ, by name; of a list of parts only those parts that differ."""
+    return tuple(
+        TermChange(name, *_sides(old.get(name, ""), new.get(name, "")))
+        for name in sorted({**old, **new})
+        if old.get(name, "") != new.get(name, "")
+    )
+
+
+def _of_charge(charge: Charge, units: Mapping[str, Unit]) -> Iterator[tuple[str, str | tuple[str, ...]]]:
+    yield from ((name, value) for name, value in described(charge).items() if name != "charge")
+    yield "unit count", str(units[charge.unit].per)
+
+
+def _sides(old: str | tuple[str, ...], new: str | tuple[str, ...]) -> tuple[str, str]:
+    before, after = _listed(old), _listed(new)
+    return "; ".join(one for one in before if one not in after), "; ".join(one for one in after if one not in before)
+
+
+def _listed(value: str | tuple[str, ...]) -> tuple[str, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _parts(values: tuple[BaseModel, ...], *, ordered: bool) -> tuple[str, ...]:
+    words = [", ".join(f"{key} {_whole(value)}" for key, value in sorted(described(one).items())) for one in values]
+    return tuple(f"{number}. {one}" for number, one in enumerate(words, 1)) if ordered else tuple(sorted(words))
+
+
+def _whole(value: str | tuple[str, ...]) -> str:
+    return "; ".join(_listed(value))
+
+
+def _one(value: Any) -> str:
+    if isinstance(value, Size):
+        return f"{value.width}x{value.height}"
+    if isinstance(value, (tuple, list)):
+        return ", ".join(_ranges(sorted({_one(each) for each in value}, key=_natural)))
+    if isinstance(value, bool):
+        return str(value).lower()
+    return text(plain(value)) if isinstance(value, Decimal) else str(value)
+
+
+def _natural(word: str) -> tuple[int, str]:
+    digits = word[: len(word) - len(word.lstrip("0123456789"))]
+    return int(digits or 0), word
+
+
+def _ranges(words: list[str]) -> list[str]:
+    """`3s, 4s, 5s` as `3s..5s`, the way that a table writes it."""
+    runs: list[list[str]] = []
+    for word in words:
+        if runs and word == f"{_natural(runs[-1][-1])[0] + 1}s" and runs[-1][-1][-1:] == "s":
+            runs[-1].append(word)
+        else:
+            runs.append([word])
+    return [one for run in runs for one in ([f"{run[0]}..{run[-1]}"] if len(run) >= _RANGE else run)]

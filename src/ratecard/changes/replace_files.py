@@ -1,0 +1,83 @@
+"""Several files replaced together: all of them, or none."""
+
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from ratecard.base.errors import Fault, TableError
+
+
+def replace_files(folder: Path, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> None:
+    """Give files below a folder other contents, or make them; `before` is what they are known to hold.
+
+    Everything is written beside the files first, their old contents too, and only then are they replaced one by one.
+    A failure on the way puts back what was replaced. Raises `TableError`; every file is then as it was.
+    """
+    work = _Replacement()
+    name = next(iter(after), "")
+    try:
+        for name, content in after.items():
+            path = (folder / name).resolve()
+            if (path.read_bytes() if path.exists() else None) != before.get(name):
+                raise TableError([Fault(name, 1, (), "has changed meanwhile; nothing is written. Try again")])
+            work.prepare(path, content, before.get(name))
+        work.replace()
+    except OSError as error:
+        work.undo()
+        raise TableError([Fault(name, 1, (), f"cannot be written: {error.strerror}. No file is changed")]) from None
+    except BaseException:
+        work.undo()
+        raise
+    finally:
+        work.tidy()
+
+
+class _Replacement:
+    def __init__(self) -> None:
+        # Path -> its new content and its old one, each in a file beside it.
+        self.prepared: dict[Path, tuple[Path, Path | None]] = {}
+        self.folders: list[Path] = []
+        self.done: list[Path] = []
+
+    def prepare(self, path: Path, content: bytes, old: bytes | None) -> None:
+        for folder in reversed([path.parent, *path.parent.parents]):
+            if not folder.exists():
+                folder.mkdir()
+                self.folders.append(folder)
+        new = path.with_name(f".{path.name}.{os.getpid()}.new")
+        kept = path.with_name(f".{path.name}.{os.getpid()}.old") if old is not None else None
+        self.prepared[path] = (new, kept)
+        _write(new, content, path)
+        if kept is not None and old is not None:
+            _write(kept, old, path)
+
+    def replace(self) -> None:
+        for path, (new, _) in self.prepared.items():
+            self.done.append(path)
+            new.replace(path)
+
+    def undo(self) -> None:
+        for path in self.done:
+            kept = self.prepared[path][1]
+            if kept is None:
+                path.unlink(missing_ok=True)
+            else:
+                kept.replace(path)
+        self.tidy()
+        for folder in reversed(self.folders):
+            folder.rmdir()
+
+    def tidy(self) -> None:
+        for path in (path for pair in self.prepared.values() for path in pair if path is not None):
+            path.unlink(missing_ok=True)
+
+
+def _write(path: Path, content: bytes, like: Path) -> None:
+    """A file that is on the disk when this returns, with the permissions of another one, if that is there."""
+    with path.open("xb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    if like.exists():
+        shutil.copymode(like, path)

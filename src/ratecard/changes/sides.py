@@ -1,0 +1,185 @@
+"""The two sides of a comparison, and what a command names them by.
+
+One side of a comparison: a rate card, and the instant at which it stands still if it is a date.
+
+What a word names: a folder of tables, a candidate or a stack of them, a git revision or a date, by what exists.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from ratecard.base.errors import RateCardError
+from ratecard.base.instants import read_instant
+from ratecard.candidates.file import read_candidate
+from ratecard.card import RateCard, load_rate_card
+from ratecard.load.revision import Revision, RevisionError, find_revision, load_revision, repository_of
+from ratecard.price_book import PriceBook
+from ratecard.tables.candidate import Candidate
+from ratecard.tables.card import AnyModel
+from ratecard.tables.units import Unit
+from ratecard.tables.version import Version
+
+
+class Side(NamedTuple):
+    """A card by the name that it was asked for; `at` is the one instant that counts, None for all of them.
+
+    `candidates` are those that are laid over its tables: their names, dates and reasons.
+    """
+
+    label: str
+    card: RateCard
+    at: datetime | None = None
+    candidates: tuple[Candidate, ...] = ()
+
+    def book(self, day: date) -> PriceBook:
+        """What is in effect on this side on a day of the comparison, as it is written: proved or not."""
+        return self.card.unproved.at(self.at.astimezone(UTC).date() if self.at else day)
+
+    def days(self) -> set[date]:
+        """The days on which something changes on this side."""
+        return {self.at.astimezone(UTC).date()} if self.at else {each.date() for each in self.card.boundaries()}
+
+
+class Priceable(NamedTuple):
+    """A version in effect with what its rates mean: its model, and the units of its card."""
+
+    model: AnyModel
+    version: Version
+    units: Mapping[str, Unit]
+
+
+class Standing(NamedTuple):
+    """A model on one side on one day: itself if the tables have it, and its version if it has a price."""
+
+    model: AnyModel | None
+    version: Version | None
+    retired: bool
+
+    @classmethod
+    def of(cls, book: PriceBook, name: str) -> "Standing":
+        """How a model stands in a price book."""
+        model = book.card.tables.models.get(name)
+        retired = model is not None and model.retired_on(book.day)
+        return cls(model, model.version_on(book.day) if model and not retired else None, retired)
+
+    def priceable(self, book: PriceBook) -> Priceable | None:
+        """What its prices are made of; None where it has none."""
+        units = book.card.tables.units
+        return Priceable(self.model, self.version, units) if self.model and self.version else None
+
+    @property
+    def place(self) -> str:
+        """`file:line` of the version, or of the newest one of a model that has no price."""
+        version = self.version or (self.model.versions[0] if self.model else None)
+        return version.place if version else ""
+
+
+_TABLES = "pricing_tables"
+# Between the files of candidates that are laid over each other.
+_ON_TOP = "+"
+
+
+class Stack(NamedTuple):
+    """One candidate file; or several, each laid over what the ones before it made: `spring.yaml+promotion.yaml`."""
+
+    paths: tuple[Path, ...]
+
+    def __str__(self) -> str:
+        return _ON_TOP.join(map(str, self.paths))
+
+    def over(self, card: RateCard) -> RateCard:
+        """The card with all of them. Raises `TableError`."""
+        for path in self.paths:
+            card = card.with_candidate(path)
+        return card
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """What each of them says of itself."""
+        return tuple(read_candidate(path).candidate for path in self.paths)
+
+    def holds(self, since: date) -> date:
+        """The first day from one on, on which all of them hold. Raises `SideError` where one has ended by then."""
+        heads = [(path, read_candidate(path).candidate) for path in self.paths]
+        day = max(since, *(head.effective for _, head in heads))
+        for path, head in heads:
+            if head.until is not None and head.until <= day:
+                words = f"{path} holds until {head.until}, and all usage would be priced at {day}"
+                raise SideError(f"{words}. Name an earlier day, or price each row at its own time")
+        return day
+
+
+# A folder as text.
+Named = str | Stack | Revision | datetime
+# How to write a word that could be two things.
+_PLAINLY = {
+    "folder": "./{0} for the folder",
+    "candidate": "./{0} for the file",
+    "revision": "refs/heads/{0}, refs/tags/{0} or its hash for the revision",
+    "date": "{0}T00:00Z for the date",
+}
+
+
+class SideError(RateCardError):
+    """A word that names no prices, or more than one thing."""
+
+
+def named(given: str, tables: Path | None) -> Named:
+    """What a word names. Raises `SideError`, with all that was tried."""
+    found, refused = {}, []
+    for kind, read in _readers(tables):
+        try:
+            found[kind] = read(given)
+        except RateCardError as error:
+            refused.append(f"\n  {kind}: {error}")
+    if not found:
+        raise SideError(f"'{given}' names nothing that can be compared. Tried:{''.join(refused)}")
+    if len(found) > 1:
+        plainly = ", ".join(_PLAINLY[kind].format(given) for kind in found)
+        raise SideError(f"'{given}' is a {' and a '.join(found)}. Write {plainly}")
+    return next(iter(found.values()))
+
+
+def side_of(given: str, found: str | Revision | datetime, tables: Path | None) -> Side:
+    """The side that a folder, a revision or an instant makes."""
+    if isinstance(found, Revision):
+        return Side(found.label, RateCard(load_revision(found)))
+    if isinstance(found, datetime):
+        return Side(given, load_rate_card(tables), found)
+    return Side(given, load_rate_card(found))
+
+
+def revision_of(given: str, folder: Path | None) -> Revision:
+    """A revision of a folder, or of the tables of the repository that we are in. Raises `RevisionError`."""
+    place = folder or repository_of(Path()) / _TABLES
+    if not place.is_dir():
+        raise RevisionError(f"the repository has no folder {_TABLES}. Name that of its tables by --tables")
+    return find_revision(place, given)
+
+
+def _readers(tables: Path | None) -> Iterator[tuple[str, Callable[[str], Named]]]:
+    yield "folder", _folder
+    yield "candidate", stack_of
+    yield "revision", lambda given: revision_of(given, tables)
+    yield "date", read_instant
+
+
+def _folder(given: str) -> str:
+    if not given or not Path(given).is_dir():
+        raise SideError("there is no folder of this name")
+    return given
+
+
+def stack_of(given: str) -> Stack:
+    """The candidate file of a word, or the stack. Raises `SideError` for a file that is not there."""
+    if Path(given).is_file():
+        return Stack((Path(given),))
+    parts = [Path(part) for part in given.split(_ON_TOP)]
+    missing = [str(part) for part in parts if not part.is_file()]
+    if len(missing) == len(parts):
+        raise SideError("there is no file of this name")
+    if missing:
+        raise SideError(f"of {Stack(tuple(parts))}, there is no file {', '.join(missing)}")
+    return Stack(tuple(parts))

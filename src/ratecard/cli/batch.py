@@ -1,0 +1,116 @@
+"""Many bodies or usages: JSON lines or CSV in, one JSON answer a line out, in the same order."""
+
+import csv
+import io
+import sys
+from codecs import BOM_UTF8
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from ratecard.base.errors import QuoteError
+from ratecard.rating.quote import Quote
+from ratecard.requests.body import INVALID, read_body
+
+# As it is in a file of JSON lines; of a CSV its fields, or what is wrong with it.
+Row = bytes | Mapping[str, Any] | QuoteError
+Price = Callable[[Mapping[str, Any]], Quote]
+OfText = Callable[[Mapping[str, str]], Mapping[str, Any]]
+
+_SAMPLE = 4096
+# A cell may hold a data URI of a whole video.
+_LONGEST_CELL = 2**31 - 1
+
+
+def answer_batch(price: Price, of_text: OfText, done: str, path: Path) -> int:
+    """Answer every row of a file on standard output; how many were refused, which is said on standard error.
+
+    `done` is the word for a row that has a price.
+    """
+    content = _read_rows(path)
+    rows = list(_csv_rows(content, of_text) if _is_csv(path, content) else _json_lines(content))
+    # On a terminal the answers wait until the progress bar is gone.
+    later = io.BytesIO() if sys.stdout.isatty() else None
+    out: BinaryIO = later or sys.stdout.buffer
+    bad = 0
+    for row in _watched(rows):
+        bad += _answer_row(price, row, out)
+    if later:
+        sys.stdout.buffer.write(later.getvalue())
+    sys.stdout.buffer.flush()
+    words = f"{len(rows):,} row{'' if len(rows) == 1 else 's'}: {len(rows) - bad:,} {done}, {bad:,} refused"
+    click.echo(words, err=True)
+    return bad
+
+
+def _read_rows(path: Path) -> bytes:
+    try:
+        content = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+    except OSError as error:
+        raise click.UsageError(f"Cannot read {path}: {error.strerror}") from None
+    return content.removeprefix(BOM_UTF8)
+
+
+def _answer_row(price: Price, row: Row, out: BinaryIO) -> bool:
+    try:
+        if isinstance(row, QuoteError):
+            raise row
+        answer = price(read_body(row)).to_json()
+    except QuoteError as error:
+        out.write(error.to_json() + b"\n")
+        return True
+    out.write(answer + b"\n")
+    return False
+
+
+def _is_csv(path: Path, content: bytes) -> bool:
+    """By its name; without one, JSON begins with a brace or a bracket."""
+    if path.suffix:
+        return path.suffix.lower() == ".csv"
+    return not content[:_SAMPLE].lstrip().startswith((b"{", b"["))
+
+
+def _json_lines(content: bytes) -> Iterator[bytes]:
+    yield from (line for line in content.split(b"\n") if line.strip())
+
+
+def _csv_rows(content: bytes, of_text: OfText) -> Iterator[Row]:
+    csv.field_size_limit(_LONGEST_CELL)
+    reader = csv.DictReader(io.StringIO(content.decode("utf-8", "replace"), newline=""), strict=True)
+    try:
+        names = [name.strip() for name in reader.fieldnames or ()]
+    except csv.Error as error:
+        raise click.UsageError(f"The heading is not CSV: {error}") from None
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise click.UsageError(f"The heading of the CSV names '{twice[0]}' twice")
+    while True:
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:  # a quotation mark that is not closed takes every row after it in
+            yield QuoteError(INVALID, [((), f"Row {reader.reader.line_num} is not CSV: {error}")])
+            continue
+        if None in row:
+            yield QuoteError(INVALID, [((), f"Row {reader.line_num} has more cells than the heading")])
+        else:
+            try:
+                yield of_text({name.strip(): (text or "").strip() for name, text in row.items()})
+            except QuoteError as error:
+                yield error
+
+
+def _watched(rows: Sequence[Row]) -> Iterator[Row]:
+    """The rows, with a progress bar on a terminal and nothing where standard error is a file."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield from rows
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        yield from progress.track(rows, description="Quoting")

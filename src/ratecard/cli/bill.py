@@ -1,0 +1,89 @@
+"""A quote as a bill, and a refusal with what may be written instead: for people, not for programs."""
+
+import sys
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+import click
+from babel import Locale
+
+from ratecard.base.errors import QuoteError
+from ratecard.base.messages import REQUIRED
+from ratecard.cli.screen import align, heading_style, money, number, width
+from ratecard.price_book import PriceBook
+from ratecard.rating.quote import Quote
+from ratecard.rating.source_video import SourceVideo
+from ratecard.views.explain import Working, choices, workings
+
+
+def show(
+    prices: PriceBook, quoted: Quote, fields: Mapping[str, Any], source: SourceVideo | None, locale: Locale
+) -> None:
+    """A quote as a bill: each SKU on a line of its own, below it the place of its rate and what it comes to."""
+
+    def amount(value: Any) -> str:
+        return money(value, quoted.currency, locale)
+
+    rows = [
+        (
+            f"  {line.source}",
+            f"{number(line.quantity, locale)} {line.unit}",
+            amount(line.unit_rate),
+            amount(line.amount),
+        )
+        for line in quoted.lines
+    ]
+    sums = [("Total", "", "", amount(quoted.total))]
+    if quoted.exact != quoted.total:
+        sums.insert(0, ("Exact", "", "", amount(quoted.exact)))
+    widest = min(max((len(line.sku) for line in quoted.lines), default=0), width() or sys.maxsize)
+    head, *body = align([("Line item", "Quantity", "Unit rate", "Amount"), *rows, *sums], {1, 2, 3}, least=widest)
+    rule = "-" * max(len(head), widest)
+    click.echo(heading_style(head))
+    click.echo(rule)
+    made = workings(prices, quoted, fields, source)
+    for line, row, working in zip(quoted.lines, body, made, strict=False):
+        click.echo(line.sku)
+        click.echo(row)
+        for words in (line.note, *_working(working, amount, locale)):
+            if words:
+                click.echo(f"  ({words})")
+    click.echo(rule)
+    for row in body[len(rows) :]:
+        click.echo(row)
+    if quoted.ignored:
+        click.echo(f"Without effect on this price: {', '.join(quoted.ignored)}")
+    click.echo(f"Prices of {quoted.effective}, tables {quoted.digest}")
+
+
+def _working(working: Working, amount: Any, locale: Locale) -> list[str]:
+    """How a line's quantity and unit rate come about, where each is more than a number of the table."""
+    words = []
+    if video := working.video:
+        size = f"{video.size.width} x {video.size.height}"
+        tokens = number(video.tokens, locale)
+        words.append(
+            f"{number(video.seconds, locale)} s x {size} x {video.frames_per_second} fps / {video.pixels_per_token}"
+            f" = {tokens} tokens"
+        )
+    if working.list_rate is not None:
+        words.append(f"list rate {amount(working.list_rate)} x {number(working.markup or Decimal(1), locale)}")
+    return words
+
+
+def refusal_text(error: QuoteError, prices: PriceBook, fields: Mapping[str, Any], likes: Mapping[str, str]) -> str:
+    """A refusal for people: a field that is required is followed by what it may be.
+
+    `likes` says what a value of a field looks like, where the table has no list of them.
+    """
+    problems = []
+    for path, message in error.problems:
+        name = str(path[-1]) if path else ""
+        if message == REQUIRED and path:
+            if allowed := choices(prices, fields, name):
+                message = f"{message}. Choices: {', '.join(allowed)}"
+            elif name in likes:
+                message = f"{message} ({likes[name]})"
+        problems.append((path, message))
+    return str(QuoteError(error.error, problems))

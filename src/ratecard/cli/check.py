@@ -1,0 +1,155 @@
+"""`ratecard check`: every fault of a folder of tables, its examples worked again, and what its changes may not do."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from ratecard.base.errors import Fault, TableError
+from ratecard.card import RateCard, load_rate_card
+from ratecard.changes.compare import compare
+from ratecard.changes.guard import Rules, refusals
+from ratecard.changes.margins import Costs, thin_margins
+from ratecard.changes.sides import Side
+from ratecard.cli.diff_text import diff_text
+from ratecard.cli.options import FOLDER, checkout_tables, instant, json_option, now, tell_tables
+from ratecard.cli.simulate_options import optional_share, share
+from ratecard.examples import work, wrong_examples
+from ratecard.load.folder import shipped_folder
+from ratecard.load.revision import RevisionError, find_revision, load_revision
+from ratecard.tables.scalars import read_number
+
+# How many models a sentence names.
+_NAMED = 5
+
+
+def _factor(given: str | Decimal) -> Decimal:
+    try:
+        found = given if isinstance(given, Decimal) else read_number(given)
+    except ValueError as error:
+        raise click.BadParameter(f"'{given}' {error}") from None
+    if found < 1:
+        raise click.BadParameter(f"'{given}' is below 1. A factor of 2 lets prices double or halve")
+    return found
+
+
+@click.command(short_help="Report every fault of a folder of tables.")
+@click.argument("folder", required=False, type=FOLDER, default=checkout_tables)
+@click.option("--against", metavar="REVISION", help="Also refuse edits of what was in effect at this git revision.")
+@click.option("--as-of", type=instant, help="What is in effect at this instant may not be edited; now if left out.")
+@click.option("--max-change", type=_factor, help="Greatest factor by which a rate may change; 2 if left out.")
+@click.option("--min-margin", type=optional_share, help="Refuse prices that leave less than this, like 20%.")
+@click.option(
+    "--cost", metavar="COSTS", help="What we pay: a folder of tables; or 60%, of the price --against REVISION."
+)
+@json_option
+def check(
+    folder: Path | None,
+    against: str | None,
+    as_of: datetime | None,
+    max_change: Decimal | None,
+    min_margin: Fraction | None,
+    cost: str | None,
+    as_json: bool,
+) -> None:
+    """Check the tables of FOLDER and run their examples.
+
+    Where none is named, they are those of the checkout that you are in, else the shipped ones; which, is said.
+
+    Every fault is printed as file:line, what was given and what is allowed; with faults the exit status is 1.
+
+    With --against, a version that is in effect may not be edited or deleted unless it says `correction: reason`, a
+    model may not vanish unless it is retired, and a rate may not change by more than a factor unless its version says
+    `expected_change: FACTOR`. What differs is printed below the verdict.
+
+    With --min-margin and --cost, every price (each cell of `ratecard sheet`) that holds now or later must leave that
+    share of itself after its cost; the others are refused at the line of their rate. Models without a cost are named.
+
+    \b
+    ratecard check pricing_tables --against main
+    ratecard check pricing_tables --min-margin 20% --cost costs
+    ratecard check pricing_tables --against main --min-margin 20% --cost 60%
+    """
+    if against is None and (max_change or (as_of and min_margin is None)):
+        raise click.UsageError("--as-of and --max-change go with --against")
+    if (min_margin is None) != (cost is None):
+        raise click.UsageError("--min-margin and --cost go together")
+    if min_margin is not None and min_margin >= 1:
+        raise click.UsageError("--min-margin must be below 100%: a price is not all margin, where it costs anything")
+    if cost is not None and cost.endswith("%") and against is None:
+        raise click.UsageError(f"--cost {cost} is a share of the price before: name that, --against REVISION")
+    tell_tables(folder)
+    try:
+        card = load_rate_card(folder)
+        before = _before(against, folder) if against is not None else None
+        costs = _costs(cost, before) if cost is not None else None
+    except TableError as error:
+        _refuse(error.body(), error.faults, as_json)
+    wrong, refused, below, more = wrong_examples(card), [], "", {}
+    if before:
+        found = compare(before, Side(str(folder or shipped_folder()), card))
+        refused = refusals(before.card, card, Rules(as_of or now(), max_change or Decimal(2), against or ""))
+        below, more = f"\n{diff_text(found)}", {"against": before.label, "diff": found.to_dict()}
+    thin: list[Fault] = []
+    if costs and min_margin is not None and not wrong:
+        found_margins = thin_margins(card, costs, min_margin, (as_of or now()).astimezone(UTC).date())
+        thin = list(found_margins.faults)
+        words = f"{found_margins.compared:,} prices compared with their costs"
+        if missing := found_margins.unknown:
+            named = ", ".join(missing[:_NAMED]) + (f" and {len(missing) - _NAMED} more" if missing[_NAMED:] else "")
+            words += f"; prices of {len(missing)} models have no cost and are not compared: {named}"
+        below += f"\n{words}.\n"
+        more |= {"margins": {"compared": found_margins.compared, "without_cost": list(missing)}}
+        if not found_margins.compared:
+            thin = [Fault(cost or "", 1, (), f"has no cost for any of these prices; {words}")]
+    if wrong or refused or thin:
+        error_words = [TableError(wrong).body()["error"]] if wrong else []
+        error_words += [f"{len(refused)} change{'' if len(refused) == 1 else 's'} refused"] if refused else []
+        error_words += [f"{len(thin)} rate{'' if len(thin) == 1 else 's'} below the margin"] if thin else []
+        faults = [*wrong, *refused, *thin]
+        body = {"error": ", ".join(error_words), "details": TableError(faults).details, **more}
+        _refuse(body, faults, as_json, below)
+    versions = sum(len(model.versions) for model in card.tables.models.values())
+    counts = {"models": len(card.tables.models), "versions": versions, "examples": sum(1 for _ in work(card))}
+    if as_json:
+        click.echo(json.dumps({**counts, "digest": card.digest, **more}, ensure_ascii=False))
+        return
+    words = ", ".join(f"{count} {noun if count > 1 else noun[:-1]}" for noun, count in counts.items())
+    click.echo(f"Sound: {words}. Digest {card.digest}.")
+    if before:
+        click.echo(f"Nothing that was in effect at {before.label} is changed.")
+    click.echo(below, nl=False)
+
+
+def _refuse(body: Mapping[str, Any], faults: Sequence[Fault], as_json: bool, below: str = "") -> NoReturn:
+    """Every fault at its line and how many there are, or the tree of them; the exit status is 1."""
+    if as_json:
+        click.echo(json.dumps(body, indent=2, ensure_ascii=False))
+    else:
+        click.echo(str(TableError(faults)))
+        click.echo(below, nl=False)
+        click.echo(body["error"], err=True)
+    raise SystemExit(1)
+
+
+def _before(against: str, folder: Path | None) -> Side:
+    """The tables of a folder at a revision. A revision that cannot be read is a wrong use."""
+    try:
+        revision = find_revision(folder or shipped_folder(), against)
+        return Side(revision.label, RateCard(load_revision(revision)))
+    except RevisionError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _costs(given: str, before: Side | None) -> Costs:
+    """What we pay, by a folder of tables, or by a share of the prices before. Raises `TableError`."""
+    if given.endswith("%") and before:
+        return Costs(before.card, share(given))
+    if not Path(given).is_dir():
+        raise click.UsageError(f"--cost {given} is not a folder of tables, nor a share like 60%")
+    return Costs(load_rate_card(given))

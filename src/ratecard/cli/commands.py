@@ -1,0 +1,74 @@
+"""The group of commands: what a refusal and a wrong use answer."""
+
+from importlib import import_module
+from typing import Any
+
+import click
+
+from ratecard.base.errors import RateCardError
+from ratecard.base.suggestions import did_you_mean
+
+# Each command and its module, which is loaded when the command is called, so that a quote starts quickly.
+_MODULES = {
+    "check": "check",
+    "demo-usage": "demo_usage",
+    "diff": "diff",
+    "explain": "explain",
+    "models": "models",
+    "promote": "promote",
+    "quote": "quote",
+    "rate": "quote",
+    "schema": "schema",
+    "serve": "serve",
+    "sheet": "sheet",
+    "simulate": "simulate",
+    "whatif": "whatif",
+}
+
+
+class _Commands(click.Group):
+    """Answers a refusal with its message and exit status 1, a wrong use with status 2 and the nearest command."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_MODULES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _MODULES:
+            return None
+        module = import_module(f"ratecard.cli.{_MODULES[cmd_name]}")
+        found: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        return found
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if args and args[0] not in _MODULES:
+            near = did_you_mean(args[0], _MODULES)
+            raise click.UsageError(f"No command '{args[0]}'.{near} Commands: {', '.join(_MODULES)}")
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except RateCardError as error:
+            click.echo(str(error), err=True)
+            ctx.exit(1)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="ratecard", prog_name="ratecard")
+def main() -> None:
+    """Exact, explained prices for an AI inference API, from YAML rate tables.
+
+    \b
+    ratecard quote --model kling-o3-pro-text-to-video --duration 5s
+    ratecard quote '{"model": "ovi-image-to-video"}' --json
+    ratecard rate --model grok-4-3 --prompt-tokens 5500 --completion-tokens 300
+    ratecard explain kling-o3-pro-text-to-video      where its prices come from
+    ratecard sheet kling-o3-pro-text-to-video        every price of a model
+    ratecard check pricing_tables                    every fault of a folder
+    ratecard diff HEAD~1 pricing_tables              which prices differ
+    ratecard serve pricing_tables                    quotes over HTTP
+    ratecard simulate usage.parquet --candidate a.yaml   usage at other prices
+    ratecard whatif usage.parquet                    a page to try prices on it
+
+    Exit status: 0 done, 1 the answer is an error body or a failed check, 2 wrong use.
+    """

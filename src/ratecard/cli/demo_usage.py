@@ -1,0 +1,111 @@
+"""`ratecard demo-usage`: a table of made-up usage, to try simulations on."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import date
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from ratecard.card import load_rate_card
+from ratecard.cli.options import tables_option
+from ratecard.cli.promote import day
+from ratecard.simulation.demo.usage import BAD_SHARE, CUSTOMERS, FRACTIONAL_SHARE, MOST_CUSTOMERS, MOST_ROWS
+from ratecard.simulation.demo.usage import demo_usage as write_demo_usage
+
+
+def _share(given: str | Decimal) -> Decimal:
+    """A part of all rows, from 0 to 1."""
+    try:
+        found = Decimal(given)
+    except InvalidOperation:
+        found = Decimal(-1)
+    if not found.is_finite() or not 0 <= found <= 1:
+        raise click.BadParameter(f"'{given}' is not a part of all rows. Write a number from 0 to 1, like 0.001")
+    return found
+
+
+@click.command("demo-usage", short_help="Make realistic usage up, to try simulations.")
+@click.option("--rows", type=click.IntRange(1, MOST_ROWS), required=True, help="How many requests.")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="File to write.")
+@click.option(
+    "--seed", type=click.IntRange(0, MOST_ROWS), default=0, show_default=True, help="Another one makes other rows."
+)
+@click.option(
+    "--customers",
+    type=click.IntRange(1, MOST_CUSTOMERS),
+    default=CUSTOMERS,
+    show_default=True,
+    help="How many customers; a few of them send most.",
+)
+@click.option(
+    "--until", type=day, show_default="60 days after the last change", help="Day on which usage ends, like 2026-11-01."
+)
+@click.option(
+    "--bad-share", type=_share, default=BAD_SHARE, show_default=True, metavar="PART", help="Part that has no price."
+)
+@click.option(
+    "--fractional-share",
+    metavar="PART",
+    type=_share,
+    default=FRACTIONAL_SHARE,
+    show_default=True,
+    help="Part that is reference video with a fraction of a second.",
+)
+@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@tables_option
+def demo_usage(
+    rows: int,
+    out: Path,
+    seed: int,
+    customers: int,
+    until: date | None,
+    bad_share: Decimal,
+    fractional_share: Decimal,
+    force: bool,
+    tables: Path | None,
+) -> None:
+    """Make up realistic usage of every model that has a price.
+
+    \b
+    ratecard demo-usage --rows 1000000 --out usage.parquet
+    ratecard demo-usage --rows 5000 --out usage.csv --bad-share 0
+
+    The ending of --out decides: .parquet, .csv or .jsonl. A row is one request (of RPC, one call), in the order of
+    time from the first version of the tables on: type, model, timestamp in UTC, request_id, customer, api_key,
+    region, and a column for each field that a request can have. The same seed makes the same rows.
+
+    About 70 % are text, 8 % RPC, 8 % images, 6 % video. A few rows have no price, as in real records: unknown and
+    retired models, more cached tokens than the prompt has, values that a model does not offer.
+    """
+    if out.exists() and not force:
+        raise click.UsageError(f"{out} is there already. Name another file, or replace it: --force")
+    with _progress(rows) as watch:
+        try:
+            first, last = write_demo_usage(
+                out,
+                rows,
+                seed=seed,
+                card=load_rate_card(tables),
+                until=until,
+                customers=customers,
+                bad_share=bad_share,
+                fractional_share=fractional_share,
+                watch=watch,
+            )
+        except ValueError as error:
+            raise click.UsageError(str(error)) from None
+    click.echo(f"Wrote {out}: {rows:,} row{'' if rows == 1 else 's'}, {first} to {last}", err=True)
+
+
+@contextmanager
+def _progress(rows: int) -> Iterator[Callable[[int], None]]:
+    """A progress bar on a terminal, and nothing where standard error is a file."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("Rows", total=rows)
+        yield lambda made: progress.update(task, completed=made)

@@ -1,0 +1,99 @@
+"""`ratecard diff`: which prices differ between two folders, revisions, candidates or days.
+
+The two sides that the words of `ratecard diff` name.
+
+`ratecard diff`: what differs between two sets of prices.
+"""
+
+import json
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from ratecard.card import RateCard, load_rate_card
+from ratecard.changes.compare import Diff, compare
+from ratecard.changes.markdown import diff_markdown
+from ratecard.changes.page import diff_page
+from ratecard.changes.sides import Side, SideError, Stack, named, side_of
+from ratecard.cli.diff_text import diff_text
+from ratecard.cli.options import FOLDER, checkout_tables, instant
+from ratecard.load.revision import RevisionError
+
+
+def sides(old: str, new: str, tables: Path | None) -> tuple[Side, Side]:
+    """Both sides; a candidate is laid over the other side, or over the tables where both are candidates.
+
+    Raises `click.UsageError` for a word that names nothing, or more than one thing.
+    """
+    try:
+        one, other = named(old, tables), named(new, tables)
+        if isinstance(one, Stack) and isinstance(other, Stack):
+            base = load_rate_card(tables)
+            return _laid(old, one, base), _laid(new, other, base)
+        if isinstance(one, Stack):
+            standing = side_of(new, other, tables)  # type: ignore[arg-type]
+            return _laid(old, one, standing.card), standing
+        standing = side_of(old, one, tables)
+        return standing, _laid(new, other, standing.card) if isinstance(other, Stack) else side_of(new, other, tables)
+    except (SideError, RevisionError) as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _laid(given: str, candidate: Stack, base: RateCard) -> Side:
+    return Side(given, candidate.over(base))
+
+
+def diff_json(diff: Diff) -> str:
+    """The whole comparison for programs, amounts as text."""
+    return json.dumps(diff.to_dict(), indent=2, ensure_ascii=False) + "\n"
+
+
+FORMATS: dict[str, Callable[[Diff], str]] = {
+    "text": diff_text,
+    "markdown": diff_markdown,
+    "json": diff_json,
+    "html": diff_page,
+}
+
+
+@click.command(short_help="Show what differs between two sets of prices.")
+@click.argument("old")
+@click.argument("new")
+@click.option("--at", type=instant, help="Compare at this instant only, like 2026-10-01.")
+@click.option("--format", "kind", type=click.Choice(list(FORMATS)), default="text", show_default=True)
+@click.option(
+    "--tables",
+    type=FOLDER,
+    default=checkout_tables,
+    show_default="of the checkout that you are in",
+    help="Folder of rate tables of which OLD and NEW are revisions or dates.",
+)
+@click.option("--out", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write to this file.")
+def diff(old: str, new: str, at: datetime | None, kind: str, tables: Path | None, out: Path | None) -> None:
+    """Show what differs between OLD and NEW: rates, conditions, models, and what it does to prices.
+
+    \b
+    Each of them is one of
+      a folder of tables     pricing_tables
+      a git revision         HEAD~1, origin/main (of --tables, or of the
+                             folder pricing_tables of the repository)
+      a date                 2026-10-01 (of --tables, or of the shipped tables)
+      a candidate file       proposal.yaml (laid over the other side), or
+                             several: spring.yaml+promotion.yaml
+
+    Every day on which either side changes is compared, so that prices of the future show; a date stands still. The exit
+    status is 0 whether something differs or not.
+    """
+    before, after = sides(old, new, tables)
+    if at and before.at and after.at:
+        raise click.UsageError(
+            "--at goes with folders, revisions and candidates; two dates say already what to compare"
+        )
+    words = FORMATS[kind](compare(before, after, at))
+    if out is None:
+        click.echo(words, nl=False)
+        return
+    out.write_text(click.unstyle(words), encoding="utf-8")
+    click.echo(f"Wrote {out}", err=True)

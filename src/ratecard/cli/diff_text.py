@@ -1,0 +1,76 @@
+"""A comparison for a terminal: one block a model, colours only where there is a terminal."""
+
+from collections.abc import Iterator
+
+import click
+
+from ratecard.changes.compare import Diff
+from ratecard.changes.difference import ADDED, CHANGED, MARKS, CellChange, Change, RateChange, extremes
+from ratecard.changes.markdown import (
+    LEGEND,
+    NO_CHANGES,
+    affected,
+    amounts,
+    by,
+    cell,
+    lines,
+    mark,
+    subject,
+    summary,
+    unit,
+    when,
+)
+from ratecard.cli.screen import heading_style, paragraph
+
+_COLOURS = {"~": "yellow", "+": "green", "-": "red"}
+
+
+def diff_text(diff: Diff) -> str:
+    """The whole comparison, with the legend first."""
+    if not diff.changes:
+        return f"{NO_CHANGES}\n"
+    head = [LEGEND, paragraph(f"{diff.old} -> {diff.new}", indent="  "), ""]
+    body = [line for change in diff.changes for line in (*_of_model(change), "")]
+    return "\n".join([*head, *body, *_ending(diff)]) + "\n"
+
+
+def _of_model(change: Change) -> Iterator[str]:
+    words = f"{change.model}, {when(change)}{f': {change.note}' if change.note else ''}"
+    yield heading_style(_marked(MARKS[change.kind], "", words))
+    # Of what is gone, the heading says enough.
+    for rate in change.rates if change.kind in (CHANGED, ADDED) else ():
+        yield from _of_rate(rate, change.currency)
+    for term in change.terms:
+        both = f"{term.old} -> {term.new}" if term.old and term.new else term.old or term.new
+        yield _marked(mark(term), "    ", f"{term.term}: {both}")
+    if change.cells.affected:
+        yield f"    {affected(change)} affected"
+    yield from (line for line in _extremes(*extremes(change.cells.differing), "    ") if change.kind == CHANGED)
+
+
+def _of_rate(rate: RateChange, currency: str) -> Iterator[str]:
+    shown = " -> ".join(filter(None, amounts(rate)))
+    per = f" {currency} per {unit(rate)}" if unit(rate) else f" {currency}"
+    percent = f" ({by(rate)})" if by(rate) else ""
+    yield _marked(MARKS[rate.kind], "    ", f"{subject(rate)}: {shown}{per}{percent}")
+    yield paragraph(f"      {lines(rate)}", indent="      ")
+
+
+def _ending(diff: Diff) -> Iterator[str]:
+    yield heading_style(paragraph(summary(diff)))
+    yield from _extremes(*diff.worst, "", with_model=True)
+
+
+def _extremes(
+    rise: CellChange | None, fall: CellChange | None, indent: str, *, with_model: bool = False
+) -> Iterator[str]:
+    for name, found in (("Worst rise", rise), ("Worst fall", fall)):
+        if found:
+            asked = ", ".join(filter(None, (found.model if with_model else "", found.cell)))
+            yield paragraph(f"{indent}{name}: {cell(found)}{f' for {asked}' if asked else ''}", indent=f"{indent}  ")
+
+
+def _marked(sign: str, indent: str, words: str) -> str:
+    """Words behind their mark, which alone has a colour."""
+    wrapped = paragraph(f"{indent}{sign} {words}", indent=f"{indent}    ")
+    return wrapped.replace(f"{indent}{sign}", f"{indent}{click.style(sign, fg=_COLOURS[sign])}", 1)

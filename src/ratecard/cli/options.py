@@ -1,0 +1,81 @@
+"""Options that several commands share, and how their text is read."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+from babel import Locale, UnknownLocaleError
+
+from ratecard.base.errors import InstantError
+from ratecard.base.instants import read_instant
+from ratecard.card import load_rate_card
+from ratecard.load.folder import UNITS, shipped_folder
+from ratecard.price_book import PriceBook
+
+
+def instant(given: str | datetime) -> datetime:
+    """`2026-10-01` (its 00:00 UTC) or an aware instant; a time without a zone is refused, not guessed."""
+    if isinstance(given, datetime):
+        return given
+    try:
+        return read_instant(given)
+    except InstantError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+def locale(given: str | Locale) -> Locale:
+    """A locale by its name: `de_DE`, `de-DE`."""
+    try:
+        return given if isinstance(given, Locale) else Locale.parse(given, sep="-" if "-" in given else "_")
+    except (ValueError, UnknownLocaleError):
+        raise click.BadParameter(f"'{given}' is not a locale. Write one like en_US, de_DE, ja_JP, ar_EG") from None
+
+
+def now() -> datetime:
+    """The only clock of the command line."""
+    return datetime.now(UTC)
+
+
+_TABLES = "pricing_tables"
+_OUR_NAME = 'name = "ratecard"'
+FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+
+
+def checkout_tables() -> Path | None:
+    """The tables of the source checkout that the command runs in; None outside of one.
+
+    They are the ones that its user edits, whether or not the package that runs is a copy.
+    """
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        project = folder / "pyproject.toml"
+        if project.is_file() and (folder / _TABLES / UNITS).is_file():
+            named = _OUR_NAME in project.read_text(encoding="utf-8", errors="replace").splitlines()
+            return folder / _TABLES if named else None
+    return None
+
+
+def tell_tables(folder: Path | None, *, err: bool = True) -> None:
+    """Say which folder is read, on standard error or in a summary for people; None: the shipped tables."""
+    click.echo(f"Tables: {(folder or shipped_folder()).resolve()}", err=err)
+
+
+tables_option = click.option(
+    "--tables",
+    type=FOLDER,
+    default=checkout_tables,
+    show_default="of the checkout that you are in, else the shipped ones",
+    help="Folder of rate tables.",
+)
+at_option = click.option(
+    "--at", type=instant, default=now, show_default="now", help="Prices in effect at this instant, like 2026-10-01."
+)
+locale_option = click.option(
+    "--locale", type=locale, default="en_US", show_default=True, help="How money is written, like de_DE or ja_JP."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Answer with JSON.")
+
+
+def book(tables: Path | None, at: datetime) -> PriceBook:
+    """The price book that the options name."""
+    return load_rate_card(tables).at(at)

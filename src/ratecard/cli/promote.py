@@ -1,0 +1,61 @@
+"""`ratecard promote`: an accepted candidate written into the tables, as new lines and nothing else."""
+
+from datetime import date
+from pathlib import Path
+
+import click
+
+from ratecard.changes.promote import folder_of, promotion
+from ratecard.changes.sides import SideError, Stack, stack_of
+from ratecard.cli.options import now, tables_option, tell_tables
+
+
+def stack(given: str | Stack) -> Stack:
+    """A candidate file, or several: `one.yaml+two.yaml`."""
+    try:
+        return given if isinstance(given, Stack) else stack_of(given)
+    except SideError as error:
+        raise click.BadParameter(f"'{given}': {error}") from None
+
+
+def day(given: str | date) -> date:
+    """A calendar day."""
+    try:
+        return given if isinstance(given, date) else date.fromisoformat(given)
+    except ValueError:
+        raise click.BadParameter(f"'{given}' is not a day. Write it like 2026-10-01") from None
+
+
+def _today() -> date:
+    return now().date()
+
+
+@click.command(short_help="Write an accepted candidate into the tables.")
+@click.argument("candidate", type=stack)
+@tables_option
+@click.option("--checked", type=day, default=_today, show_default="today", help="The day that its versions say.")
+@click.option("--dry-run", is_flag=True, help="Show the new lines, and write nothing.")
+def promote(candidate: Stack, tables: Path | None, checked: date, dry_run: bool) -> None:
+    """Write the file CANDIDATE into the tables as new versions; or several, stacked as in a simulation.
+
+    \b
+    ratecard promote proposal.yaml
+    ratecard promote spring.yaml+promotion.yaml
+
+    Only whole new lines are added: a version above the one that it supersedes, with each example worked again; a line
+    that retires a model; new models below those of their family. The result must load, and mean what the candidate
+    means; else nothing is written, and the exit status is 1.
+    """
+    folder = folder_of(tables)
+    if folder is None:
+        raise click.UsageError("These tables belong to an installed package. Name yours: --tables FOLDER")
+    tell_tables(folder)
+    made = promotion(folder, candidate, checked)
+    for added in made.added:
+        click.echo(str(added))
+        if dry_run:
+            click.echo("".join(f"+{line}\n" for line in added.text.splitlines()))
+    if not dry_run:
+        made.write()
+    number, _, files = made.summary.partition(" to ")
+    click.echo(f"{number} {'would be ' if dry_run else ''}added to {files}. Digest {made.digest}.")

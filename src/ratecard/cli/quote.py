@@ -1,0 +1,283 @@
+"""`ratecard quote` and `ratecard rate`: the price of one request, or of a file of them."""
+
+import shlex
+import sys
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+from babel import Locale
+
+from ratecard.base.errors import QuoteError
+from ratecard.cli.bill import refusal_text, show
+from ratecard.cli.options import at_option, book, json_option, locale_option, tables_option
+from ratecard.price_book import PriceBook
+from ratecard.rating.quote import Quote
+from ratecard.rating.source_video import SourceVideo
+from ratecard.requests.body import Body, read_body
+from ratecard.requests.service_parameters import split_model
+from ratecard.requests.text_body import body_of_text
+from ratecard.requests.video import FIELD_ORDER
+from ratecard.simulation.usage.columns import usage_of_row
+from ratecard.tables.card import AnyModel
+from ratecard.tables.metered import UsageExample
+from ratecard.tables.version import Version
+
+# What a value of each field looks like, for people who see the command for the first time.
+_LIKE = {
+    "model": "id of the model, see `ratecard models`",
+    "duration": "5s, 1 gen, or auto",
+    "aspect_ratio": "16:9, or adaptive",
+    "resolution": "720p",
+    "upscale_factor": "1, 2 or 4",
+    "enhancement_model": "Proteus",
+    "target_fps": "16 to 120",
+    "slowdown_factor": "1, 2, 4 or 8",
+    "audio": "true or false",
+    "video_url": "address of the video to process",
+    "reference_video_total_duration": "seconds of reference video, like 7.5",
+}
+# The same of the fields of every other usage; those of a video follow.
+_LIKE_USAGE = {
+    "type": "type of the usage; that of its model where left out",
+    "model": "id of the model, see `ratecard models`",
+    "prompt_tokens": "tokens of the prompt, cached ones included",
+    "completion_tokens": "tokens of the answer",
+    "cached_tokens": "tokens of the prompt that were read from the cache",
+    "cache_creation_input_tokens": "tokens of the prompt that were written to it",
+    "web_search_requests": "how many searches of the web were made",
+    "scraped_urls": "how many URLs were scraped",
+    "x_search_results": "how many results of X were used",
+    "enable_web_search": "off, on or auto",
+    "enable_web_scraping": "true or false",
+    "enable_x_search": "true or false",
+    "n": "how many images; 1 where left out",
+    "quality": "quality of the images, like high",
+    "input_images": "how many images an edit begins with",
+    "factor": "2x or 4x, of an image that is enlarged",
+    "characters": "how many characters are spoken",
+    "seconds": "seconds that are transcribed, like 1.5",
+    "duration_seconds": "seconds of music or sound",
+    "character_count": "characters of music or sound",
+    "network": "network of an RPC call, like ethereum-mainnet",
+    "method": "method of an RPC call, like eth_call",
+    "failed": "true where the RPC call failed",
+    "count": "how many searches, of a surcharge by itself",
+} | {name: like for name, like in _LIKE.items() if name != "model"}
+
+
+class _Command(NamedTuple):
+    """What distinguishes the two commands: how a body is priced, and how its fields are read from text."""
+
+    price: Callable[[PriceBook, Mapping[str, Any], SourceVideo | None], Quote]
+    of_text: Callable[[Mapping[str, str]], Mapping[str, Any]]
+    likes: Mapping[str, str]
+    done: str
+
+
+_QUOTE = _Command(lambda prices, body, source: prices.quote_video(body, source=source), body_of_text, _LIKE, "quoted")
+# What JSON has in place of the counts of tokens and of a call.
+_LIKE_JSON = {
+    "usage": 'the counts of tokens, like {"prompt_tokens": 1000, "completion_tokens": 200}; or --prompt-tokens ...',
+    "calls": 'a list, like [{"method": "eth_call"}]; or --method eth_call',
+}
+_RATE = _Command(lambda prices, usage, _: prices.rate(usage), usage_of_row, _LIKE_USAGE | _LIKE_JSON, "rated")
+
+
+def source_video(given: str | SourceVideo) -> SourceVideo:
+    """`seconds=10,width=854,height=480,fps=30`, or a part of it."""
+    if isinstance(given, SourceVideo):
+        return given
+    names = ("seconds", "width", "height", "fps")
+    parts = [part.partition("=") for part in given.replace(" ", "").split(",")]
+    try:
+        if len({name for name, _, _ in parts}) < len(parts) or any(name not in names for name, _, _ in parts):
+            raise ValueError(f"each of {', '.join(names)} at most once, and nothing else")
+        return SourceVideo(**{name: value for name, _, value in parts})
+    except ValueError as error:
+        raise click.BadParameter(f"'{given}' ({error}). Write seconds=10,width=854,height=480,fps=30") from None
+
+
+def _field_options(likes: Mapping[str, str]) -> Callable[[Any], Any]:
+    def add(command: Any) -> Any:
+        for name, like in reversed(list(likes.items())):
+            command = click.option(f"--{name.replace('_', '-')}", name, metavar="VALUE", help=f"{like}.")(command)
+        return command
+
+    return add
+
+
+_batch_option = click.option(
+    "--batch", type=click.Path(path_type=Path, allow_dash=True), help="A file of many: JSON lines or CSV."
+)
+
+
+@click.command(short_help="Quote one video request, or a file of them.")
+@click.argument("body", required=False)
+@_field_options({name: _LIKE[name] for name in FIELD_ORDER})
+@click.option(
+    "--source", type=source_video, metavar="VIDEO", help="Video to process: seconds=10,width=854,height=480,fps=30."
+)
+@click.option("--probe", "probing", is_flag=True, help="Fetch video_url, and read what --source would say.")
+@_batch_option
+@tables_option
+@at_option
+@locale_option
+@json_option
+def quote(
+    body: str | None,
+    source: SourceVideo | None,
+    probing: bool,
+    batch: Path | None,
+    tables: Path | None,
+    at: datetime,
+    locale: Locale,
+    as_json: bool,
+    **fields: str | None,
+) -> None:
+    """Quote a video: BODY is JSON, @FILE, or - for standard input; or name its fields as options.
+
+    \b
+    ratecard quote --model kling-o3-pro-text-to-video --duration 5s
+    ratecard quote '{"model": "ovi-image-to-video"}' --json
+    ratecard quote @body.json --at 2026-10-01 --locale de_DE
+    ratecard quote --batch bodies.jsonl > answers.jsonl
+
+    --json prints what the API answers. --batch answers every row with one line of JSON, bad rows in their place, and
+    exits with 1 if there were any. The first line of a CSV names the fields. Models of other types: ratecard rate.
+    """
+    if batch is not None and (source is not None or probing):
+        raise click.UsageError("--source and --probe are for the video of one request; a batch has many")
+    if probing and source is not None:
+        raise click.UsageError("Give one of --source and --probe")
+    find = _probed if probing else lambda _: source
+    _answer(_QUOTE, body, fields, batch, book(tables, at), locale, as_json, find)
+
+
+@click.command(short_help="Price any usage, or a file of them.")
+@click.argument("usage", required=False)
+@_field_options(_LIKE_USAGE)
+@_batch_option
+@tables_option
+@at_option
+@locale_option
+@json_option
+def rate(
+    usage: str | None,
+    batch: Path | None,
+    tables: Path | None,
+    at: datetime,
+    locale: Locale,
+    as_json: bool,
+    **fields: str | None,
+) -> None:
+    """Price a usage of any type: USAGE is JSON, @FILE, or - for standard input; or name its fields as options.
+
+    \b
+    ratecard rate --model grok-4-3 --prompt-tokens 5500 --completion-tokens 300
+    ratecard rate --model qwen-image-2 --factor 4x
+    ratecard rate --network base-mainnet --method eth_call
+    ratecard rate '{"model": "tts-kokoro", "characters": 900}' --json
+    ratecard rate --batch usage.csv > answers.jsonl
+
+    The type is that of the model, and may be left out. In JSON the counts of tokens are the object `usage` of a
+    response; in options and in a CSV, whose first line names its fields, each has a name of its own. --json and
+    --batch answer as they do for `ratecard quote`, which prices a video by its source too.
+    """
+    _answer(_RATE, usage, fields, batch, book(tables, at), locale, as_json, lambda _: None)
+
+
+def _answer(
+    command: _Command,
+    body: str | None,
+    options: Mapping[str, str | None],
+    batch: Path | None,
+    prices: PriceBook,
+    locale: Locale,
+    as_json: bool,
+    source_of: Callable[[Mapping[str, Any]], SourceVideo | None],
+) -> None:
+    """Print the price of one body, or of each of a batch."""
+    given = {name: value for name, value in options.items() if value is not None}
+    if sum((body is not None, bool(given), batch is not None)) != 1:
+        raise click.UsageError("Give one of: a JSON body, fields such as --model, or --batch FILE")
+    if batch is not None:
+        # With its progress bar it takes longer to load than a quote takes.
+        from ratecard.cli.batch import answer_batch
+
+        bad = answer_batch(lambda row: command.price(prices, row, None), command.of_text, command.done, batch)
+        raise SystemExit(1 if bad else 0)
+    sent = None if body is None else _read(body)
+    fields: Mapping[str, Any] = {}
+    try:
+        fields = command.of_text(given) if sent is None else read_body(sent)
+        source = source_of(fields)
+        quoted = command.price(prices, fields, source)
+    except QuoteError as error:
+        if as_json:
+            click.echo(error.to_json())
+        else:
+            click.echo(refusal_text(error, prices, fields, command.likes), err=True)
+        if hint := _other_command(prices, error, fields, command is _QUOTE):
+            click.echo(hint, err=True)
+        raise SystemExit(1) from None
+    if as_json:
+        click.echo(quoted.to_json())
+    else:
+        show(prices, quoted, fields, source, locale)
+
+
+def _other_command(prices: PriceBook, error: QuoteError, fields: Mapping[str, Any], quoting: bool) -> str:
+    """How a model is priced that was asked for as one of another type; nothing of any other refusal."""
+    name = fields.get("model")
+    if quoting and "model" not in fields and fields.keys() & {"network", "calls"}:
+        found = next(prices.in_effect_all("rpc"), None)
+    else:
+        found = None if error.problems or not isinstance(name, str) else _named(prices, name)
+    if found is None:
+        return ""
+    model, version = found
+    if model.type == ("video" if quoting else fields.get("type", model.type)):
+        return ""
+    example = version.examples[0] if version.examples else None
+    words = ["--model", str(name)] if model.type != "rpc" else []
+    if isinstance(example, UsageExample):
+        words += [word for field, value in example.usage.items() for word in (f"--{field.replace('_', '-')}", value)]
+    elif model.type == "video":
+        return f"It is priced so: ratecard quote --model {shlex.quote(model.model)}"
+    return f"It is priced so: {shlex.join(['ratecard', 'rate', *words])}"
+
+
+def _named(prices: PriceBook, name: str) -> tuple[AnyModel, Version] | None:
+    """A model with its version, if it has a price; the name of a text model may have parameters."""
+    plain = name if name in prices.card.tables.models else split_model(name)[0]
+    try:
+        model, version = prices.in_effect(plain)
+    except QuoteError:
+        return None
+    return (model, version) if name == plain or model.type == "text" else None
+
+
+def _probed(body: Mapping[str, Any]) -> SourceVideo | None:
+    """What is read of the video of a body; None where it names none, which the quote then judges."""
+    if not isinstance(body.get("video_url"), str):
+        return None
+    from ratecard.probe import probe
+
+    try:
+        return probe(body["video_url"])
+    except ImportError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _read(body: str) -> Body:
+    if body == "-":
+        return sys.stdin.buffer.read()
+    if not body.startswith("@"):
+        return body
+    try:
+        return Path(body[1:]).read_bytes()
+    except (OSError, ValueError) as error:
+        raise click.UsageError(f"Cannot read {body[1:]}: {getattr(error, 'strerror', error)}") from None

@@ -1,0 +1,114 @@
+"""Tables and amounts on a terminal.
+
+Text in columns, for a terminal and for a pipe alike: a word is never broken, and nothing is cut.
+
+Money and quantities as people of a locale write them, with every digit that they have.
+
+Digits are 0 to 9 in every locale: Babel knows the separators of other number systems but not their digits, and a
+mixture of both would be read wrongly.
+"""
+
+import shutil
+import sys
+from collections.abc import Collection, Iterable, Sequence
+from decimal import Decimal, localcontext
+from textwrap import wrap
+
+import click
+from babel import Locale
+from babel.numbers import format_currency, format_decimal
+from rich.cells import cell_len
+
+from ratecard.base.money import ROUNDING, plain
+
+_GAP = "  "
+# What a last column keeps of a narrow terminal.
+_LEAST = 24
+
+
+def align(rows: Sequence[Sequence[str]], right: Collection[int] = (), least: int = 0) -> list[str]:
+    """Rows as lines with equal columns, those of `right` flush right; the first column fills up to `least` in all.
+
+    >>> align([("Rate", "For"), ("$0.50", "720p")], right={0})
+    [' Rate  For', '$0.50  720p']
+    """
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    widths[0] += max(0, least - sum(widths) - cell_len(_GAP) * (len(widths) - 1))
+    return [_GAP.join(_pad(cell, widths[i], i in right) for i, cell in enumerate(row)).rstrip() for row in rows]
+
+
+def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Collection[str] = ()) -> None:
+    """Print rows under headings. Columns that are empty are left out; the last one continues on lines of its own."""
+    body = list(rows)
+    kept = [i for i in range(len(headings)) if any(row[i] for row in body)]
+    if not kept:
+        return
+    columns = [headings[i] for i in kept]
+    cells = _folded([[row[i] for i in kept] for row in body], columns)
+    first, *others = align([columns, *cells], {i for i, heading in enumerate(columns) if heading in right})
+    click.echo(heading_style(first))
+    click.echo("\n".join(others))
+
+
+def heading_style(line: str) -> str:
+    """A heading: bold where the output is a terminal."""
+    return click.style(line, bold=True)
+
+
+def width() -> int | None:
+    """How many columns the terminal has; None where the output is no terminal, and so has no end."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def paragraph(words: str, indent: str = "") -> str:
+    """Words on as many lines as the terminal needs; further lines begin with `indent`."""
+    columns = width()
+    if columns is None:
+        return words
+    return "\n".join(_wrapped(words, columns, indent))
+
+
+def _wrapped(words: str, columns: int, indent: str = "") -> list[str]:
+    broken = wrap(words, columns, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return broken or [""]
+
+
+def _folded(rows: list[list[str]], headings: Sequence[str]) -> list[list[str]]:
+    columns = width()
+    if columns is None or not rows:
+        return rows
+    used = [max(map(cell_len, column)) for column in zip(headings, *rows, strict=True)]
+    left = max(_LEAST, columns - sum(used[:-1]) - cell_len(_GAP) * (len(used) - 1))
+    folded = []
+    for *cells, last in rows:
+        first, *others = _wrapped(last, left)
+        folded.append([*cells, first])
+        folded += [[*("" for _ in cells), other] for other in others]
+    return folded
+
+
+def _pad(cell: str, columns: int, right: bool) -> str:
+    space = " " * (columns - cell_len(cell))
+    return space + cell if right else cell + space
+
+
+def money(amount: Decimal, currency: str, locale: Locale) -> str:
+    """An amount with at least as many decimal places as its currency has.
+
+    >>> money(Decimal("1234.5"), "USD", Locale.parse("de_DE")).replace(chr(0xA0), " ")
+    '1.234,50 $'
+    >>> money(Decimal("0.0115"), "USD", Locale.parse("en_US"))
+    '$0.0115'
+    """
+    with localcontext(ROUNDING):  # Babel computes in the host's context, whose 28 digits may be too few
+        return format_currency(plain(amount), currency, locale=locale, decimal_quantization=False)
+
+
+def number(quantity: Decimal, locale: Locale) -> str:
+    """A quantity.
+
+    >>> number(Decimal("0.108"), Locale.parse("de_DE"))
+    '0,108'
+    """
+    with localcontext(ROUNDING):
+        return format_decimal(plain(quantity), locale=locale, decimal_quantization=False)

@@ -1,0 +1,133 @@
+"""`ratecard simulate`: recorded usage under other prices."""
+
+import shlex
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from ratecard.cli.options import locale_option, tables_option
+from ratecard.cli.simulate_options import (
+    SPARK,
+    check_tornado,
+    check_usage,
+    columns,
+    keys,
+    models,
+    optional_share,
+    outputs,
+    periods,
+    rows_options,
+    share,
+)
+
+_ARGUMENTS = "ratecard.arguments"
+_INTERRUPTED = 130
+# What DuckDB raises of an interrupted query.
+_INTERRUPTION = "Query interrupted"
+_SETTINGS = ("strict", "currency", "memory", "engine", "master", "where", "since", "until")
+
+
+class _Recorded(click.Command):
+    """A command that knows how it was called, for reports that say what made them."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[_ARGUMENTS] = shlex.join(["ratecard", "simulate", *args])
+        return super().parse_args(ctx, args)
+
+
+@click.command(cls=_Recorded, short_help="Price recorded usage under other prices.")
+@click.argument("usage", nargs=-1, required=True)
+@click.option("--current", metavar="SPEC", help="Today's prices. Default: those of each row's own timestamp.")
+@click.option(
+    "--candidate",
+    "candidates",
+    metavar="SPEC",
+    multiple=True,
+    help="Other prices; repeatable. Needed but for --tornado.",
+)
+@click.option("--by", metavar="KEYS", help="Columns to group by. Default: model,day and customer, as far as there are.")
+@click.option("--map", "columns", metavar="NAME=COLUMN", multiple=True, help="A column of another name; repeatable.")
+@rows_options
+@click.option("--out", metavar="FILE", multiple=True, help="Write .html, .xlsx, .csv, .parquet or .json; repeatable.")
+@click.option("--strict", is_flag=True, help="Fail where rows have no price on either side.")
+@click.option("--cost", metavar="COST", help="What we pay: tables, a candidate, a CSV file, or 60%. Shows the margin.")
+@click.option("--successors", is_flag=True, help="Price what a candidate retires at the successor of the model.")
+@click.option(
+    "--remap", metavar="OLD=NEW", multiple=True, help="Price a model as another under candidates; repeatable."
+)
+@click.option("--elasticity", "elasticities", metavar="NAME=E", multiple=True, help="How volume answers; repeatable.")
+@click.option("--until-target", metavar="TARGET", help="Seek the smallest factor that reaches 5%, or margin=40%.")
+@click.option("--rise", type=share, default="10%", show_default=True, help="Count the customers who rise above it.")
+@click.option("--bridge", metavar="A..B", help="Price, volume and mix of two periods: 2026-09..2026-10.")
+@click.option("--max-change", type=optional_share, help="Exit with 1 if revenue rises or falls by more, like 5%.")
+@click.option("--max-rise", type=optional_share, help="Exit with 1 if a customer's payments rise by more; says whose.")
+@click.option("--tornado", type=optional_share, help="Instead: revenue if each family were 5% dearer or cheaper.")
+@click.option("--currency", default="USD", show_default=True, help="What amounts are added in.")
+@click.option("--memory", default="1GB", show_default=True, help="Most memory of the engine; it spills what is more.")
+@click.option("--engine", type=click.Choice(["duckdb", SPARK]), help="Default: duckdb.")
+@click.option("--master", metavar="URL", help="Where Spark runs.")
+@tables_option
+@locale_option
+@click.pass_context
+def simulate(context: click.Context, /, **given: Any) -> None:
+    """Price the recorded requests of USAGE under the current prices and under candidates, and say what changes.
+
+    \b
+    ratecard simulate usage.parquet --candidate 2026-12-01 --out report.html
+    ratecard simulate 'usage/*.csv' --candidate kling.yaml --map customer=account
+    ratecard simulate usage.parquet --current 2026-08-03 --candidate 2026-08-21
+    ratecard simulate usage.parquet --candidate kling.yaml --until-target 5%
+    ratecard simulate usage.parquet --candidate kling.yaml --max-change 5% --max-rise 10%
+    ratecard simulate usage.parquet --tornado 5%
+
+    USAGE is Parquet, CSV or JSON lines, or a billing export: files, folders or patterns. SPEC is one of
+
+    \b
+      a folder of tables     pricing_tables
+      a git revision         HEAD~1, origin/main
+      a date                 2026-10-01: every row at the prices of that day
+      a candidate file       proposal.yaml (laid over the current prices),
+                             or several: spring.yaml+promotion.yaml
+      as-billed              the amounts that a billing export has itself
+
+    A condition compares columns with numbers, 'text', true or false by = != < <= > >=, by in ('a', 'b') or is missing.
+    And, or, not and brackets join comparisons; day is the day of a row.
+
+    Without --out a summary is printed. An elasticity is MODEL=-0.8, FAMILY=-0.8 or all=-0.8, with a range
+    all=-0.8:-1.2..-0.4. Rows without a price are counted by reason and are in no figure. The exit status is 0 if it is
+    done, 1 for usage that cannot be read or priced, for a candidate that changes nothing and for one beyond a limit
+    (--max-change, --max-rise), 2 for wrong use.
+    """
+    settings = {name: given.pop(name) for name in _SETTINGS}
+    check_usage(given["usage"], settings["engine"])
+    check_tornado(given)
+    given["out"], places = outputs(given["out"], given["usage"], settings["engine"])
+    given["bridge"] = periods(given["bridge"])
+    given |= {"by": keys(given["by"]), "columns": columns(given["columns"]), "places": places}
+    given["remap"] = models(given["remap"])
+    with _stopping(context):
+        try:
+            # The engine is loaded only when it is asked for.
+            from ratecard.cli.simulate_run import Asked, run
+        except ModuleNotFoundError as error:
+            words = f"A simulation needs {(error.name or '').partition('.')[0]}: pip install 'ratecard[simulate]'"
+            raise click.UsageError(words) from None
+        run(Asked(command=context.meta[_ARGUMENTS], settings=settings, **given))
+
+
+@contextmanager
+def _stopping(context: click.Context) -> Iterator[None]:
+    """Ctrl-C and a polite kill end the run with what cleans up behind it."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    except (KeyboardInterrupt, RuntimeError) as error:
+        if not isinstance(error, KeyboardInterrupt) and str(error) != _INTERRUPTION:
+            raise
+        click.echo("Interrupted; no report is written", err=True)
+        context.exit(_INTERRUPTED)
+    finally:
+        signal.signal(signal.SIGTERM, before)

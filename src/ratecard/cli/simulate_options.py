@@ -1,0 +1,159 @@
+"""How the words of `ratecard simulate` are read, and what of them is wrong use."""
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.report.output import beside
+from ratecard.simulation.usage.files import kind_to_write
+
+ENDINGS = (".html", ".xlsx", ".csv", ".parquet", ".json")
+TORNADO_ENDINGS = (".html", ".csv", ".json")
+# An address of a storage, not a file.
+_REMOTE = "://"
+SPARK = "spark"
+_CONDITION = "region = 'eu' and not n > 4"
+
+
+def rows_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that choose rows of a usage."""
+    for option in (
+        click.option("--until", metavar="DAY", help="Only the rows before this day (UTC)."),
+        click.option("--since", metavar="DAY", help="Only the rows from this day (UTC) on."),
+        click.option("--where", metavar="CONDITION", help=f'Only the rows for which it holds: "{_CONDITION}".'),
+    ):
+        command = option(command)
+    return command
+
+
+def keys(given: str | None) -> tuple[str, ...] | None:
+    """`model,day,customer`; an empty word means that nothing is grouped by."""
+    return None if given is None else tuple(key.strip() for key in given.split(",") if key.strip())
+
+
+def columns(given: Sequence[str]) -> Mapping[str, str]:
+    """`prompt_tokens=input`: where a column of ours has another name."""
+    found: dict[str, str] = {}
+    for each in given:
+        name, _, column = each.partition("=")
+        if not name or not column:
+            raise click.BadParameter(f"'{each}' is not NAME=COLUMN, like prompt_tokens=input", param_hint="--map")
+        found[name] = column
+    return found
+
+
+def models(given: Sequence[str]) -> Mapping[str, str]:
+    """`old-model=new-model`: which model's requests are priced as those of another."""
+    found: dict[str, str] = {}
+    for each in given:
+        old, _, new = each.partition("=")
+        if not old or not new or old == new or "=" in new:
+            raise click.BadParameter(f"'{each}' is not OLD=NEW, like kling-o3-pro=kling-o3", param_hint="--remap")
+        if old in found:
+            raise click.BadParameter(f"'{old}' is given twice", param_hint="--remap")
+        found[old] = new
+    return found
+
+
+def share(given: str | Fraction) -> Fraction:
+    """`10%`."""
+    if isinstance(given, Fraction):
+        return given
+    from ratecard.simulation.report.figures import read_share
+
+    try:
+        return read_share(given)
+    except SimulationError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+def periods(given: str | None) -> tuple[str, str] | None:
+    """`2026-09..2026-10`: two periods."""
+    if given is None:
+        return None
+    before, dots, after = given.partition("..")
+    if not (before and dots and after):
+        raise click.BadParameter(
+            f"'{given}' is not two periods. Write them like 2026-09..2026-10", param_hint="--bridge"
+        )
+    return before, after
+
+
+def optional_share(given: str | Fraction | None) -> Fraction | None:
+    """The same, or nothing."""
+    return None if given is None else share(given)
+
+
+def check_tornado(given: Mapping[str, Any]) -> None:
+    """Refuse what a tornado has no use for; without one, ask for a candidate."""
+    if given["tornado"] is None:
+        if not given["candidates"]:
+            raise click.UsageError("Missing option '--candidate'.")
+        return
+    others = {
+        "--candidate": given["candidates"],
+        "--until-target": given["until_target"],
+        "--bridge": given["bridge"],
+        "--elasticity": given["elasticities"],
+        "--max-change": given["max_change"] is not None,
+        "--max-rise": given["max_rise"] is not None,
+        "--cost": given["cost"],
+        "--successors": given["successors"],
+        "--remap": given["remap"],
+    }
+    if named := [name for name, used in others.items() if used]:
+        raise click.UsageError(f"--tornado moves the current prices, family by family; leave out {', '.join(named)}")
+    for out in given["out"]:
+        if Path(out).suffix.lower() not in TORNADO_ENDINGS or _REMOTE in out:
+            raise click.UsageError(f"{out}: a tornado is written as {', '.join(TORNADO_ENDINGS)}, on this machine")
+
+
+def check_usage(usage: Sequence[str], engine: str | None) -> None:
+    """Refuse files that are not there; patterns, addresses, and tables of Spark are looked for later."""
+    for each in usage:
+        known = engine == SPARK or _REMOTE in each or any(mark in each for mark in "*?[")
+        if not known and not Path(each).exists():
+            raise click.UsageError(f"There is no file {each}")
+
+
+def outputs(given: Sequence[str], usage: Sequence[str], engine: str | None) -> tuple[list[Path], list[str]]:
+    """The files to write, and the addresses; none of them may be the usage, which stays as it is."""
+    places = [each for each in given if _REMOTE in each]
+    if places and engine != SPARK:
+        raise click.UsageError(f"{places[0]} is an address, which Spark writes: --engine spark")
+    for place in places:
+        try:
+            kind_to_write(place)
+        except SimulationError as error:
+            raise click.UsageError(str(error)) from None
+    paths = [Path(each) for each in given if _REMOTE not in each]
+    for path in paths:
+        if path.suffix.lower() not in ENDINGS:
+            raise click.UsageError(f"{path} ends in none of {', '.join(ENDINGS)}, so that its format is not known")
+        if not path.parent.is_dir() or path.is_dir():
+            raise click.UsageError(
+                f"{path} cannot be written: " + ("it is a folder" if path.is_dir() else "no such folder")
+            )
+        if any(_is_of(path.resolve(), each) for each in usage):
+            raise click.UsageError(f"{path} is among the usage, which stays as it is")
+        _try(path)
+    return paths, places
+
+
+def _try(path: Path) -> None:
+    """Write a file where the report will be written, and remove it: what would fail, fails before the usage is read."""
+    try:
+        beside(path).touch()
+        beside(path).unlink()
+    except OSError as error:
+        raise click.UsageError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def _is_of(path: Path, usage: str) -> bool:
+    """Whether a file is one of a usage, or would be at the next run: it is in a folder or meant by a pattern."""
+    place = Path(usage).resolve()
+    return path == place or place in path.parents or path.match(str(place))

@@ -1,0 +1,175 @@
+"""A simulation on a terminal: what is missing first, then the answer, then the reasons."""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+import click
+
+from ratecard.cli.screen import align, heading_style, paragraph, show_table
+from ratecard.simulation.report.breakdown import changing_most, sides_table
+from ratecard.simulation.report.report import Report, share_of_change
+from ratecard.simulation.report.sections import (
+    attribution_table,
+    below_cost_table,
+    beyond_table,
+    bridge_table,
+    disputed_table,
+    losers_table,
+    lost_customers_table,
+    uncommon_table,
+    unpriced_table,
+    untouched_table,
+    winners_table,
+)
+from ratecard.simulation.report.sentences import answer, further, proposals, reached, scope
+from ratecard.simulation.report.table import CHANGES, Kind, Table, written
+from ratecard.simulation.report.tornado_page import headline, tornado_table
+from ratecard.simulation.results.limits import Beyond, Limits
+from ratecard.simulation.results.tornado import Swing
+
+_REASONS, _MODELS, _PARTS, _CUSTOMERS, _CELLS, _BEYOND = 10, 10, 10, 5, 5, 20
+_NUMBERS = {Kind.COUNT, Kind.MONEY, Kind.PERCENT, Kind.SHARE, Kind.RATE, Kind.QUANTITY, *CHANGES}
+
+
+def show(report: Report) -> None:
+    """Print what a person wants to know; the files of `--out` have everything."""
+    for words in report.simulation.reading.warnings():
+        click.echo(click.style(paragraph(words), fg="yellow"))
+    if report.unpriced:
+        click.echo(click.style(_unpriced(report), fg="yellow"))
+        reasons = unpriced_table(report).columns_named("Rows", "Type", "Reason")
+        _show(report, _first(reasons, _REASONS, "Reasons"))
+    disputed = disputed_table(report).columns_named("Rows", "Reason")
+    _show(report, _first(disputed, _REASONS, "Disputed rows of the export"))
+    click.echo() if report.unpriced or disputed.rows else None
+    for candidate in report.candidates:
+        click.echo(click.style(paragraph(answer(report, candidate)), bold=True))
+    click.echo(paragraph(scope(report)))
+    question = report.question
+    if question.target and question.reached:
+        click.echo(paragraph(reached(report, question.target, question.reached)))
+    if report.bridge is not None:
+        _show(report, bridge_table(report, report.bridge))
+    if len(report.candidates) > 1:
+        _show(report, sides_table(report).columns_named("Revenue", "Change", "%", "Prices"))
+    for candidate in report.candidates:
+        _candidate(report, candidate)
+
+
+def tell(report: Report, written_to: Sequence[str]) -> None:
+    """Say in short what the files hold, on standard error."""
+    if report.unpriced:
+        click.echo(
+            f"{_unpriced(report)}: {'; '.join(each.reason for each in report.simulation.unpriced[:3])}", err=True
+        )
+    for words in report.simulation.reading.warnings():
+        click.echo(words, err=True)
+    for candidate in report.candidates:
+        click.echo(answer(report, candidate), err=True)
+    for path in written_to:
+        click.echo(f"Wrote {path}", err=True)
+
+
+def tell_beyond(report: Report, limits: Limits, found: Sequence[Beyond]) -> None:
+    """Say on standard error which limits are crossed, by how much, and by whose payments."""
+    for each in found:
+        name = report.names[each.candidate]
+        if each.change is not None and limits.change is not None:
+            share = report.figures.percent(share_of_change(each.change, each.candidate)) or "from nothing"
+            most = report.figures.percent(limits.change, signed=False)
+            click.echo(
+                f"Beyond the limit: revenue changes by {share} under {name}, and --max-change is {most}", err=True
+            )
+        if each.customers and limits.rise is not None:
+            count, of = report.figures.count(len(each.customers)), report.figures.count(each.of)
+            most = report.figures.percent(limits.rise, signed=False)
+            verb = "pays" if len(each.customers) == 1 else "pay"
+            words = f"{count} of {of} customers {verb} more than {most} more under {name}"
+            click.echo(f"Beyond the limit: {words}, and --max-rise is {most}", err=True)
+            table = beyond_table(report, each.candidate, each.customers[:_BEYOND])
+            for line in table_lines(report, table):
+                click.echo(f"  {line}", err=True)
+            if len(each.customers) > _BEYOND:
+                more = report.figures.count(len(each.customers) - _BEYOND)
+                click.echo(f"  and {more} more; --out FILE.csv --by customer has all", err=True)
+
+
+def show_tornado(report: Report, share: Fraction, swings: Sequence[Swing]) -> None:
+    """Print the families as a table, with bars to the left and to the right."""
+    if report.unpriced:
+        click.echo(click.style(_unpriced(report), fg="yellow"))
+    click.echo(click.style(paragraph(headline(report, share, swings)), bold=True))
+    click.echo(paragraph(scope(report)))
+    _show(report, tornado_table(report, share, swings, bars=True))
+
+
+def table_lines(report: Report, table: Table) -> list[str]:
+    """A table as lines of aligned text."""
+    kinds = [column.kind for column in table.columns]
+    cells = [
+        [written(value, kind, report.figures) for value, kind in zip(row, kinds, strict=True)] for row in table.rows
+    ]
+    right = {index for index, kind in enumerate(kinds) if kind in _NUMBERS}
+    return align([[column.name for column in table.columns], *cells], right)
+
+
+def _candidate(report: Report, candidate: int) -> None:
+    if len(report.candidates) > 1:
+        click.echo(f"\n{heading_style(report.names[candidate])}")
+    for sentence in (*proposals(report, candidate), *further(report, candidate)):
+        click.echo(paragraph(sentence))
+    for table in _tables(report, candidate):
+        _show(report, table)
+    unused = untouched_table(report, candidate)
+    if unused.rows:
+        count = len(unused.rows)
+        words = f"{report.figures.count(count)} changed rate{' was' if count == 1 else 's were'} used by no request"
+        click.echo(paragraph(f"\n{words}, of {_models(unused)}."))
+
+
+def _tables(report: Report, candidate: int) -> Iterator[Table]:
+    most = changing_most(report, "model", _MODELS, candidate)._replace(title="Models that change most")
+    yield most.columns_named("Change", "%", "Current", "Model")
+    uncommon = uncommon_table(report, candidate).columns_named("Adds", "Requests", "What", "Model", "Reason")
+    yield _first(uncommon, _REASONS, "Lost and new")
+    parts = attribution_table(report, candidate).columns_named("Adds", "Rate changes", "Model", "Rate")
+    yield _first(parts, _PARTS, "Why")
+    if (customers := report.customers(candidate)) is not None:
+        for table in (losers_table(report, customers), winners_table(report, customers)):
+            largest = table._replace(rows=table.rows[:_CUSTOMERS])  # how many there are, a sentence says
+            yield largest.columns_named("Change", "%", "Current", "Customer")
+        lost = lost_customers_table(report, customers)
+        yield _first(lost.columns_named("Lost", "Requests lost", "Customer"), _CUSTOMERS, lost.title)
+    if report.margin is not None:
+        below = below_cost_table(report, report.margin, candidate)
+        yield _first(below.columns_named("Loss", "Requests", "Model", "Request"), _CELLS, below.title)
+
+
+def _first(table: Table, most: int, title: str) -> Table:
+    """The first rows, and how many there are where that is not all."""
+    if len(table.rows) <= most:
+        return table._replace(title=title)
+    words = f"the first {most} of {len(table.rows):,}"
+    return table._replace(title=f"{title} ({words})", rows=table.rows[:most])
+
+
+def _unpriced(report: Report) -> str:
+    left, of = report.figures.count(report.unpriced), report.figures.count(report.simulation.rows)
+    return f"{left} of {of} rows cannot be priced and are in no figure"
+
+
+def _models(table: Table) -> str:
+    names = list(dict.fromkeys(str(row[0]) for row in table.rows))
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} further models" if len(names) > 3 else "")
+
+
+def _show(report: Report, table: Table) -> None:
+    if not table.rows:
+        return
+    if table.title:
+        click.echo(f"\n{table.title}")
+    rows = (*table.rows, table.total) if table.total else table.rows
+    kinds = [column.kind for column in table.columns]
+    cells = [[written(value, kind, report.figures) for value, kind in zip(row, kinds, strict=True)] for row in rows]
+    right = {column.name for column in table.columns if column.kind in _NUMBERS}
+    show_table([column.name for column in table.columns], cells, right)

@@ -1,1 +1,0 @@
-"""Floor 4: doors for people and programs. A door imports anything below; nothing imports a door."""

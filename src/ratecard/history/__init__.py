@@ -1,5 +1,0 @@
-"""Floor 4: the usage history over HTTP, a router that a FastAPI application includes. Needs `ratecard[server]`."""
-
-from ratecard.history.router import usage_history_router
-
-__all__ = ["usage_history_router"]

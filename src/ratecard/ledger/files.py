@@ -1,0 +1,371 @@
+"""Ledger rows as JSON pages or CSV, written and read back without losing a digit.
+
+Ledger rows written as JSON pages or CSV.
+
+JSON read piece by piece: a file of any size is never held in whole.
+
+The rows of a ledger in JSON, one at a time.
+
+The rows of a ledger in CSV, one at a time.
+
+Ledger rows read back from JSON pages or CSV, to the digit.
+
+The rows of a charge that more than one balance paid, put together again.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from itertools import chain
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn, TextIO
+
+from ratecard.base.messages import echo, type_word
+from ratecard.base.money import READING, text, unknown_currency
+from ratecard.ledger.errors import LedgerError
+from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry, price_field
+from ratecard.tables.limits import Rates
+
+# The price of a row in US dollars or a balance, and that of a row in another currency: a row has one of them.
+PRICES = ("pricePerUnitUsd", "pricePerUnit")
+DETAILS = ("requestId", "inferenceExecutionTime", "promptTokens", "completionTokens")
+COLUMNS = ("timestamp", "sku", "pricePerUnitUsd", "unit", "amount", "currency", "notes", *DETAILS)
+
+
+def ledger_json(entries: Iterable[LedgerEntry], next_cursor: str | None = None) -> str:
+    """One page, `{"data": [...], "nextCursor": ...}`; numbers with all their digits, never through a float."""
+    page = {"data": [entry.to_dict() for entry in entries], "nextCursor": next_cursor}
+    return _json(page)
+
+
+def ledger_csv(entries: Iterable[LedgerEntry]) -> str:
+    """A heading and one line a row; what a row does not have is empty.
+
+    The price is in the column `pricePerUnitUsd`; rows that are not in US dollars have theirs in `pricePerUnit`.
+    """
+    rows = []
+    for entry in entries:
+        row = entry.to_dict()
+        rows.append(row | (row.pop("inferenceDetails") or {}))
+    prices = [name for name in PRICES if any(name in row for row in rows)] or PRICES[:1]
+    columns = [each for name in COLUMNS for each in (prices if name in PRICES else (name,))]
+    lines = [",".join(columns), *(",".join(_cell(row.get(name, "")) for name in columns) for row in rows)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _cell(value: Decimal | int | str) -> str:
+    """As the standard library writes it, but for a carriage return: older Pythons leave it without quotes."""
+    cell = text(value) if isinstance(value, Decimal) else str(value)
+    return '"{}"'.format(cell.replace('"', '""')) if any(special in cell for special in ',"\r\n') else cell
+
+
+def _json(value: object) -> str:
+    """JSON whose decimals keep their digits, which the standard encoder would refuse."""
+    if isinstance(value, Decimal):
+        return text(value)
+    if isinstance(value, Mapping):
+        return "{" + ",".join(f"{json.dumps(key)}:{_json(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(_json, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+_SPACE = " \t\n\r"
+_CHUNK = 1 << 16
+_ECHO = 80
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise LedgerError(f"{echo(repr(twice[:_ECHO]))} is twice in one object")
+    return found
+
+
+_DECODER = json.JSONDecoder(
+    parse_float=READING.create_decimal, parse_int=READING.create_decimal, object_pairs_hook=_object
+)
+
+
+class JsonText:
+    """A place in a JSON text: what comes next, one value or one sign at a time. Raises `LedgerError` with the line."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+        self._text, self._at, self._lines_before = "", 0, 0
+
+    def peek(self) -> str:
+        """The next sign that is no space; empty at the end."""
+        while True:
+            while self._at < len(self._text):
+                if self._text[self._at] not in _SPACE:
+                    return self._text[self._at]
+                self._at += 1
+            if not self._more():
+                return ""
+
+    def take(self, sign: str) -> bool:
+        """Whether `sign` comes next; then it is passed over."""
+        found = self.peek() == sign
+        self._at += found
+        return found
+
+    def value(self) -> Any:
+        """The next value in whole; its numbers keep their digits."""
+        while True:
+            self.peek()
+            try:
+                value, end = _DECODER.raw_decode(self._text, self._at)
+            except json.JSONDecodeError as error:
+                if not self._more():
+                    self._at = error.pos
+                    self.refuse(error.msg)
+            except RecursionError:
+                raise LedgerError("not JSON: it is nested too deeply") from None
+            else:
+                # A value at the very end of what was read may go on: 12 in 123.
+                if end < len(self._text) or not self._more():
+                    self._at = end
+                    return value
+
+    def refuse(self, reason: str) -> NoReturn:
+        """Say where the text is not JSON."""
+        line = self._lines_before + self._text.count("\n", 0, self._at) + 1
+        raise LedgerError(f"line {line}: not JSON: {reason}")
+
+    def _more(self) -> bool:
+        """Read on, and forget what was passed. Twice as much each time, so that a long value is not read too often."""
+        chunk = self._file.read(max(_CHUNK, len(self._text) - self._at))
+        if chunk:
+            self._lines_before += self._text.count("\n", 0, self._at)
+            self._text, self._at = self._text[self._at :] + chunk, 0
+        return bool(chunk)
+
+
+def json_rows(file: TextIO) -> Iterator[Mapping[str, Any]]:
+    """The rows of the pages (`{"data": [...]}`) and lists that follow one another in a file."""
+    for number, row in enumerate(chain.from_iterable(_pages(JsonText(file))), 1):
+        if not isinstance(row, dict):
+            raise LedgerError(f"row {number} must be an object, not {type_word(row)}")
+        yield row
+
+
+def _pages(text: JsonText) -> Iterator[Iterator[Any]]:
+    while sign := text.peek():
+        if sign not in "[{":
+            text.refuse("something follows that is no page")
+        yield _list(text) if sign == "[" else _page(text)
+
+
+def _list(text: JsonText) -> Iterator[Any]:
+    text.take("[")
+    if text.take("]"):
+        return
+    yield text.value()
+    while text.take(","):
+        yield text.value()
+    if not text.take("]"):
+        text.refuse("Expecting ',' delimiter")
+
+
+def _page(text: JsonText) -> Iterator[Any]:
+    """The rows of `data`; what else a page says is passed over."""
+    text.take("{")
+    found, last = False, text.take("}")
+    while not last:
+        if text.peek() != '"':
+            text.refuse("Expecting property name enclosed in double quotes")
+        name = text.value()
+        if not text.take(":"):
+            text.refuse("Expecting ':' delimiter")
+        if name == "data" and text.peek() == "[" and not found:
+            found = True
+            yield from _list(text)
+        elif name == "data":
+            raise LedgerError('the page has "data" twice' if found else 'the page has no list "data"')
+        else:
+            text.value()
+        last = text.take("}")
+        if not last and not text.take(","):
+            text.refuse("Expecting ',' delimiter")
+    if not found:
+        raise LedgerError('the page has no list "data"')
+
+
+REQUIRED = COLUMNS[:6]
+
+
+def csv_rows(file: TextIO) -> Iterator[Mapping[str, Any]]:
+    """Each line by its heading, in the shape of a JSON row; the count may be called `unit` or `units`."""
+    reader = csv.DictReader(file, strict=True)
+    try:
+        heading = reader.fieldnames or ()
+        if twice := [name for name in dict.fromkeys(heading) if heading.count(name) > 1]:
+            raise LedgerError(f"the heading has {', '.join(twice)} twice")
+        # Either price will do: each row says in its currency which one it must have.
+        names = {"units": "unit", PRICES[1]: PRICES[0]}
+        named = {names.get(name, name) for name in heading}
+        missing = [name for name in REQUIRED if name not in named]
+        if missing:
+            raise LedgerError(f"the heading has no {', '.join(missing)}")
+        for number, row in enumerate(reader, 1):
+            if None in row:
+                raise LedgerError(f"row {number} has more cells than the heading")
+            yield row | {"inferenceDetails": {name: row[name] for name in DETAILS if row.get(name)}}
+    except csv.Error as error:
+        raise LedgerError(f"after line {reader.line_num}: not CSV: {error}") from None
+
+
+_TEXTS = ("timestamp", "sku", "currency", "notes")
+# A number with an exponent beyond this is none, but a way to fill the memory when it is written out.
+_DIGITS = 400
+_ECHO = 80
+
+
+def read_ledger(content: str | bytes, *, rates: Rates | None = None) -> tuple[LedgerEntry, ...]:
+    """The rows of JSON pages, a JSON list, or a CSV; the count may be called `unit` or `units`.
+
+    The price of a row in USD or paid from a balance is `pricePerUnitUsd`; of any other currency (ISO 4217) it is
+    `pricePerUnit`. Rows in VCU are read where `rates`, those of a price book's limits, say what one is worth. Raises
+    `LedgerError` with the row and the field, for a row with the price of another currency too.
+    """
+    if isinstance(content, bytes):
+        return tuple(_decoded(io.BytesIO(content), rates))
+    return tuple(_entries(io.StringIO(content.removeprefix("\ufeff"), newline=""), rates))
+
+
+def iter_ledger(path: str | Path, *, rates: Rates | None = None) -> Iterator[LedgerEntry]:
+    """The rows of a file as `read_ledger` takes it, one at a time: a file of any size.
+
+    Raises `LedgerError` with the file, the row and the field; the rows before it were sound.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "export.csv")
+    ...     lines = ["timestamp,sku,pricePerUnitUsd,unit,amount,currency", "2026-10-01T00:00:00Z,s,0.10,2,-0.20,USD"]
+    ...     _ = file.write_text("\\n".join(lines))
+    ...     [row.amount for row in iter_ledger(file)]
+    [Decimal('-0.20')]
+    """
+    try:
+        with Path(path).open("rb") as file:
+            yield from _decoded(file, rates)
+    except LedgerError as error:
+        raise LedgerError(f"{path}: {error}") from None
+    except OSError as error:
+        raise LedgerError(f"{path}: {error.strerror or error}") from None
+
+
+def _decoded(file: BinaryIO, rates: Rates | None) -> Iterator[LedgerEntry]:
+    with io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
+        try:
+            yield from _entries(text, rates)
+        except UnicodeDecodeError as error:
+            raise LedgerError(f"byte {file.tell() - len(error.object) + error.start} is not UTF-8") from None
+
+
+def _entries(file: TextIO, rates: Rates | None) -> Iterator[LedgerEntry]:
+    first = file.read(1)
+    while first.isspace():
+        first = file.read(1)
+    file.seek(0)
+    rows = json_rows(file) if first in ("{", "[") else csv_rows(file)
+    vcu = rates is not None and rates.VCU is not None
+    for number, row in enumerate(rows, 1):
+        yield _entry(number, row, vcu)
+
+
+def _entry(number: int, row: Mapping[str, Any], vcu: bool) -> LedgerEntry:
+    given = dict(row)
+    if given.get("unit") in (None, ""):
+        given["unit"] = given.get("units")
+    currency = _text(number, "currency", given.get("currency"))
+    own = price_field(currency) if currency else PRICES[0]
+    missing = [name for name in (*REQUIRED[:2], own, *REQUIRED[3:]) if given.get(name) in (None, "")]
+    other = next((name for name in PRICES if name != own and given.get(name) not in (None, "")), None)
+    if currency and (reason := unknown_currency(currency, vcu=vcu)):
+        raise LedgerError(f"row {number}: currency '{echo(currency[:_ECHO])}' {reason}")
+    if other and currency:
+        raise LedgerError(f"row {number}: {other} of a row in {currency}. Its price is {own}, and no other")
+    if missing:
+        raise LedgerError(f"row {number}: {missing[0]} is missing")
+    price, unit, amount = (_decimal(number, name, given[name]) for name in (own, "unit", "amount"))
+    if given.get("units") not in (None, "") and _decimal(number, "units", given["units"]) != unit:
+        raise LedgerError(f"row {number}: units {str(given['units'])[:_ECHO]} is not what unit says. Keep one")
+    timestamp, sku, _, notes = (_text(number, name, given.get(name)) for name in _TEXTS)
+    details = given.get("inferenceDetails")
+    return LedgerEntry(
+        timestamp, sku, price, unit, amount, currency, notes, _details(number, details) if details else None
+    )
+
+
+def _details(number: int, details: object) -> InferenceDetails:
+    if not isinstance(details, dict):
+        raise LedgerError(f"row {number}: inferenceDetails is no object")
+    request_id = _text(number, "requestId", details.get("requestId"))
+    return InferenceDetails(request_id, *(_count(number, name, details.get(name)) for name in DETAILS[1:]))
+
+
+def _text(number: int, name: str, given: object) -> str:
+    if given is not None and not isinstance(given, str):
+        raise LedgerError(f"row {number}: {name} {str(given)[:_ECHO]} is not text")
+    return given or ""
+
+
+def _count(number: int, name: str, given: object) -> int | None:
+    if given in (None, ""):
+        return None
+    value = _decimal(number, name, given)
+    if value < 0 or value != value.to_integral_value():
+        raise LedgerError(f"row {number}: {name} {str(given)[:_ECHO]} is not a whole number, zero or more")
+    return int(value)
+
+
+def _decimal(number: int, name: str, given: object) -> Decimal:
+    value = READING.create_decimal(given) if isinstance(given, (str, Decimal)) else READING.create_decimal("NaN")
+    if not value.is_finite() or not -_DIGITS <= value.adjusted() <= _DIGITS:
+        raise LedgerError(f"row {number}: {name} {str(given)[:_ECHO]!r} is not a number")
+    return value
+
+
+Parts = tuple[LedgerEntry, ...]
+
+
+def join_parts(entries: Iterable[LedgerEntry]) -> tuple[Parts, ...]:
+    """Each charge as its rows, in the order of the ledger: one row, or the first and what other balances paid of it.
+
+    A further part has no units; it belongs to the row with the same request, SKU and price. Raises `LedgerError` for
+    one whose first part is not among the rows, as at the edge of a window.
+
+    >>> from decimal import Decimal
+    >>> from ratecard import read_ledger
+    >>> lines = ["timestamp,sku,pricePerUnitUsd,unit,amount,currency,requestId"]
+    >>> lines += ["2026-10-01T00:00:00Z,s,0.10,2,-0.15,DIEM,r", "2026-10-01T00:00:00Z,s,0.10,0,-0.05,USD,r"]
+    >>> [charge] = join_parts(read_ledger("\\n".join(lines)))
+    >>> charge[0].unit * charge[0].price_per_unit, [(row.amount, row.currency) for row in charge]
+    (Decimal('0.20'), [(Decimal('-0.15'), 'DIEM'), (Decimal('-0.05'), 'USD')])
+    """
+    charges: list[list[LedgerEntry]] = []
+    further: list[tuple[int, LedgerEntry]] = []
+    first: dict[tuple[object, ...], list[LedgerEntry]] = {}
+    for number, entry in enumerate(entries, 1):
+        if not entry.unit and entry.amount < 0 and entry.details:
+            further.append((number, entry))
+            continue
+        charges.append([entry])
+        if entry.unit > 0 and entry.details:
+            first.setdefault(_key(entry), charges[-1])
+    for number, entry in further:
+        if _key(entry) not in first:
+            words = f"is a further part of request {entry.details and entry.details.request_id!r}"
+            raise LedgerError(f"row {number}: {entry.sku} {words}, whose first part is not among the rows")
+        first[_key(entry)].append(entry)
+    return tuple(map(tuple, charges))
+
+
+def _key(entry: LedgerEntry) -> tuple[object, ...]:
+    return entry.details and entry.details.request_id, entry.sku, entry.price_per_unit

@@ -1,0 +1,163 @@
+"""The tables of the ledger's database, and their migration.
+
+The tables of a ledger in a database: accounts, the requests they were charged for, and the rows of these.
+
+The schema of a ledger's database: checked when it is opened, made where there is none, migrated where it is old.
+"""
+
+from contextlib import suppress
+from decimal import Decimal
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Dialect,
+    Engine,
+    Index,
+    Integer,
+    MetaData,
+    Numeric,
+    Table,
+    Text,
+    TypeDecorator,
+    insert,
+    inspect,
+    select,
+)
+from sqlalchemy import text as statement
+from sqlalchemy.types import TypeEngine
+
+from ratecard.base.money import text
+from ratecard.ledger.errors import LedgerError
+
+METADATA = MetaData()
+
+
+class Exact(TypeDecorator[Decimal]):
+    """A decimal with all its digits: NUMERIC where a database has it, text in SQLite, whose own numbers are floats."""
+
+    impl = Numeric
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Decimal] | TypeEngine[str]:
+        """Text for SQLite, NUMERIC without bounds for any other."""
+        return dialect.type_descriptor(Text()) if dialect.name == "sqlite" else dialect.type_descriptor(Numeric())
+
+    def process_bind_param(self, value: Decimal | None, dialect: Dialect) -> Decimal | str | None:
+        """Digits for SQLite."""
+        return text(value) if value is not None and dialect.name == "sqlite" else value
+
+    def process_result_value(self, value: Decimal | str | None, dialect: Dialect) -> Decimal | None:
+        """The same digits again."""
+        return None if value is None else Decimal(value)
+
+
+# One row: which of the forms of these tables a database has.
+SCHEMA = Table("ledger_schema", METADATA, Column("version", Integer, primary_key=True, autoincrement=False))
+
+# `rows` counts an account's rows. An append adds to it first and so holds this line until it commits: the rows of an
+# account are numbered 1, 2, 3 ... in the order of the commits, and "the rows up to N" never gains a row later.
+ACCOUNTS = Table(
+    "ledger_accounts",
+    METADATA,
+    Column("account", Text, primary_key=True),
+    Column("rows", BigInteger, nullable=False),
+)
+
+# Its key is what makes an append idempotent. `last` and `rows` say which rows are the request's; there may be none.
+REQUESTS = Table(
+    "ledger_requests",
+    METADATA,
+    Column("account", Text, primary_key=True),
+    Column("request_id", Text, primary_key=True),
+    Column("last", BigInteger, nullable=False),
+    Column("rows", BigInteger, nullable=False),
+)
+
+ENTRIES = Table(
+    "ledger_entries",
+    METADATA,
+    Column("account", Text, primary_key=True),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("instant", BigInteger, nullable=False, comment="microseconds since 1970-01-01T00:00:00Z"),
+    Column("sku", Text, nullable=False),
+    Column("price_per_unit", Exact, nullable=False),  # in US dollars, or in the currency of a row that has another
+    Column("unit", Exact, nullable=False),
+    Column("amount", Exact, nullable=False),
+    Column("currency", Text, nullable=False),
+    Column("notes", Text, nullable=False),
+    Column("request_id", Text, nullable=False),
+    Column("execution_ms", BigInteger),
+    Column("prompt_tokens", BigInteger),
+    Column("completion_tokens", BigInteger),
+)
+
+# The order of the usage history; with the currency, rows are counted without being read.
+Index("ledger_entries_in_time", ENTRIES.c.account, ENTRIES.c.instant, ENTRIES.c.number, ENTRIES.c.currency)
+
+
+# 1 was written by releases that did not note it: all rows were in US dollars, and the price had the column
+# `price_per_unit_usd`. Older code fails on the new column instead of writing dollars that are not.
+CURRENT, _UNNOTED = 2, 1
+_WITHOUT_NOTE = {table.name for table in (ACCOUNTS, REQUESTS, ENTRIES)}
+_BEFORE_2 = "price_per_unit_usd"
+# The one lock in a PostgreSQL database under which a ledger is made or migrated.
+_LOCK = 0x7261_7465_6361_7264
+_FIX = "Open it with the release that wrote it, or restore a backup; a ledger of your own needs an empty database"
+
+
+def prepare(engine: Engine) -> None:
+    """Make or migrate the tables where they are not of this release: all or none, and by one process only.
+
+    Raises `LedgerError` for a schema of a newer release, and for one that is not a ledger's.
+    """
+    # Nothing is written or waited for where all is well. Anything else is judged under the lock: another process may be
+    # migrating between one look and the next.
+    with engine.connect() as connection, suppress(LedgerError):
+        if _version(connection) == CURRENT:
+            return
+    with engine.connect() as connection:
+        _take_lock(connection)
+        found = _version(connection)  # another process may have been quicker
+        if found == _UNNOTED:
+            connection.execute(statement(f"ALTER TABLE {ENTRIES.name} RENAME COLUMN {_BEFORE_2} TO price_per_unit"))
+        if found != CURRENT:
+            METADATA.create_all(connection)
+            connection.execute(insert(SCHEMA).values(version=CURRENT))
+        connection.commit()
+
+
+def _take_lock(connection: Connection) -> None:
+    if connection.dialect.name == "sqlite":
+        # Kept in the file: readers then never wait for a writer.
+        connection.exec_driver_sql("PRAGMA journal_mode=WAL")
+        connection.exec_driver_sql("BEGIN IMMEDIATE")  # Python's own begin is too late for a table
+    else:
+        connection.execute(statement("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+
+
+def _version(connection: Connection) -> int:
+    """The version of a database's schema; 0 where there is no ledger yet."""
+    inspector = inspect(connection)
+    tables = set(inspector.get_table_names())
+    if SCHEMA.name in tables:
+        named = [column["name"] for column in inspector.get_columns(SCHEMA.name)]
+        versions = list(connection.scalars(select(SCHEMA.c.version))) if named == ["version"] else []
+        if versions == [CURRENT]:
+            return CURRENT
+        if len(versions) == 1 and isinstance(versions[0], int) and versions[0] > CURRENT:
+            raise LedgerError(
+                f"the ledger's database has schema {versions[0]}, of a newer release; this one knows schema {CURRENT}. "
+                "Upgrade ratecard, or open another database. Nothing was changed"
+            )
+        words = f"{', '.join(map(str, versions)) or 'none'} in {SCHEMA.name}"
+        raise LedgerError(f"the schema of the ledger's database is not known: {words}. {_FIX}")
+    if not tables & _WITHOUT_NOTE:
+        return 0
+    if missing := sorted(_WITHOUT_NOTE - tables):
+        raise LedgerError(f"the schema of the ledger's database is not known: it has no {', '.join(missing)}. {_FIX}")
+    if _BEFORE_2 not in {column["name"] for column in inspector.get_columns(ENTRIES.name)}:
+        words = f"{ENTRIES.name} has no column {_BEFORE_2}"
+        raise LedgerError(f"the schema of the ledger's database is not known: {words}. {_FIX}")
+    return _UNNOTED

@@ -1,0 +1,100 @@
+"""pydantic's errors in our words: what was given, where, and what is allowed."""
+
+from collections.abc import Iterator, Mapping
+from types import NoneType
+from typing import Annotated, Any, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+
+from ratecard.base.messages import Path, echo
+from ratecard.base.suggestions import did_you_mean
+from ratecard.tables.rate import SOURCE_KEY
+
+_MAPPING, _LIST = "must hold keys, like `key: value`", "must be a list, each part begun by a dash"
+_SHAPES = {
+    "model_type": _MAPPING,
+    "model_attributes_type": _MAPPING,
+    "dict_type": _MAPPING,
+    "tuple_type": _LIST,
+}
+
+
+def complaints(
+    error: ValidationError, data: Any, root: type[BaseModel], whole: str = "the file"
+) -> Iterator[tuple[Path, str]]:
+    """(path into `data`, message) for every problem that pydantic found while it made a `root`; `whole` is its name."""
+    for problem in error.errors(include_url=False):
+        yield from _complaint(problem, data, root, whole)
+
+
+def _complaint(problem: Mapping[str, Any], data: Any, root: type[BaseModel], whole: str) -> Iterator[tuple[Path, str]]:
+    path = _path_in(problem["loc"], data)
+    kind, context = problem["type"], problem.get("ctx") or {}
+    key = next((str(part) for part in reversed(path) if isinstance(part, str)), whole)
+    given = problem["input"]
+    shown = f" '{echo(given)}'" if isinstance(given, str) else ""
+    if kind == "missing":
+        yield path, f"{key} is missing{_inside(path)}"
+    elif kind == "extra_forbidden":
+        allowed = _allowed_keys(root, problem["loc"][:-1])
+        yield path, f"unknown key '{echo(key)}'.{did_you_mean(key, allowed)} Allowed here: {', '.join(allowed)}"
+    elif kind == "value_error":
+        yield path, f"{key}{shown} {context['error']}"
+    elif kind in ("literal_error", "union_tag_invalid"):
+        allowed = [word.strip(" '") for word in str(context.get("expected") or context["expected_tags"]).split(",")]
+        allowed = [part.strip(" '") for word in allowed for part in word.split(" or ")]
+        field = path if kind == "literal_error" else (*path, context["discriminator"].strip("'"))
+        value = str(given if kind == "literal_error" else context["tag"])
+        words = f"{field[-1]} '{echo(value)}' is not known.{did_you_mean(value, allowed)}"
+        yield field, f"{words} Allowed: {', '.join(allowed)}"
+    elif kind == "union_tag_not_found":
+        word = context["discriminator"].strip("'")
+        yield path, f"{word} is missing{_inside((*path, word))}"
+    else:
+        yield path, f"{key}{shown} {_SHAPES.get(kind, problem['msg'])}"
+
+
+def _path_in(loc: tuple[str | int, ...], data: Any) -> Path:
+    """`loc` without the names of union members, which are no part of the file."""
+    path: list[str | int] = []
+    for index, part in enumerate(loc):
+        inside = (isinstance(data, Mapping) and part in data) or (isinstance(data, list) and isinstance(part, int))
+        if inside:
+            path.append(part)
+            data = data[part]
+        elif index == len(loc) - 1 and isinstance(data, Mapping):
+            path.append(part)
+    return tuple(path)
+
+
+def _inside(path: Path) -> str:
+    holders = [str(part) for part in path[:-1] if isinstance(part, str)]
+    return f" in {holders[-1]}" if holders else ""
+
+
+def _allowed_keys(root: type[BaseModel], loc: tuple[str | int, ...]) -> list[str]:
+    """The keys of the pydantic model that a location leads to; a location also names the members of unions."""
+    at: Any = root
+    for part in loc:
+        members = [member for member in get_args(at) if member not in (Ellipsis, NoneType)]
+        if isinstance(at, type) and issubclass(at, BaseModel):
+            at = _bare({field.alias or name: field for name, field in at.model_fields.items()}[str(part)].annotation)
+        elif isinstance(part, int):
+            at = _bare(members[0])
+        else:
+            at = next(member for member in members if _has_tag(member, part))
+    names = (field.alias or name for name, field in at.model_fields.items())
+    return [name for name in names if name != SOURCE_KEY]
+
+
+def _bare(annotation: Any) -> Any:
+    """An annotation without `Annotated` and `| None` around it."""
+    if get_origin(annotation) is Annotated:
+        return _bare(get_args(annotation)[0])
+    members = [member for member in get_args(annotation) if member is not NoneType]
+    return _bare(members[0]) if NoneType in get_args(annotation) else annotation
+
+
+def _has_tag(model: type[BaseModel], tag: str) -> bool:
+    fields = model.model_fields
+    return any(tag in get_args(fields[name].annotation) for name in ("method", "type") if name in fields)

@@ -1,0 +1,269 @@
+"""The pricing methods of video: each compiles a charge into a function of the request.
+
+`fixed`, `duration-resolution-rate`: one price for the clip, or one flat fee a request.
+
+`duration-rate`, `resolution-rate`: seconds of output x rate.
+
+The tier of a height: the first upper edge that it does not exceed.
+
+`upscale-rate`: seconds of source x rate of the output height's tier, multiplied from a frame rate on.
+
+`interpolation-rate`: seconds of output x frames per second / 60 x rate of the source height's tier.
+
+`megapixel-rate`: width x height x frames / 1,000,000 x rate.
+
+`token-formula`: (input + output seconds) x pixels x frames per second / pixels per token, per million tokens.
+
+With reference video the seconds billed are at least ceil(output seconds x the table's minimum).
+
+Which calculator rates which kind of charge.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from itertools import product
+from math import ceil
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from ratecard.base.money import EXACT, ROUNDING, add, from_fraction, multiply, places_of, plain, step
+from ratecard.rating.compiling import SECONDS, Calculator, CompiledRate, Compiling, Shape, slug
+from ratecard.rating.frame_size import Framed, frame_size_of
+from ratecard.rating.quote import LineItem, LineRate
+from ratecard.tables.rate import ANY, select
+from ratecard.tables.rate import tiers as tier_edges
+from ratecard.tables.scalars import Size
+from ratecard.tables.video import InterpolationRate, MegapixelRate, PerClip, PerSecond, TokenFormula, UpscaleRate
+
+_ONE = Decimal(1)
+
+
+def per_clip(charge: Compiling) -> Calculator:
+    """Exact: the amount is the rate."""
+    key, rates = charge.rates_by()
+    lines = {
+        values: LineRate(f"{charge.sku}{rate.words}", charge.charge.unit, rate.unit_rate, rate.source)
+        for values, rate in rates.items()
+    }
+
+    def calculate(shape: Shape) -> LineItem:
+        rate = lines[key(shape)]
+        return LineItem(rate, _ONE, rate.unit_rate)
+
+    return calculate
+
+
+def per_second(charge: Compiling) -> Calculator:
+    """Exact: whole seconds times a rate of at most 12 places. SKUs are put together once, for every duration."""
+    key, rates = charge.rates_by("duration")
+    unit = charge.charge.unit
+    cells = {
+        values: (
+            LineRate(f"{charge.sku}{rate.words}", unit, rate.unit_rate, rate.source),
+            SECONDS[_duration(values)],
+            rate.unit_rate,
+        )
+        for values, rate in rates.items()
+    }
+
+    def calculate(shape: Shape) -> LineItem:
+        rate, seconds, unit_rate = cells[key(shape)]
+        return LineItem(rate, seconds, multiply(seconds, unit_rate))
+
+    return calculate
+
+
+def _duration(values: tuple[str, ...] | str) -> str:
+    """The duration among the values that a rate is found by: the first, or the only one."""
+    return values if isinstance(values, str) else values[0]
+
+
+class Tiered(NamedTuple):
+    """The rate of a height's tier; `note` says when the height was unknown."""
+
+    rate: CompiledRate
+    note: str
+
+
+def tier_of(charge: Compiling) -> Callable[[Shape, int | None], Tiered]:
+    """The function that finds the rate of a shape at a height; an unknown height takes the dearest tier."""
+    selection = select(charge.version, charge.charge)
+    tiers: dict[str | None, list[tuple[int | None, CompiledRate]]] = {}
+    edges = [edge for edge in tier_edges(charge.charge.rates) if edge != ANY]
+    for key, rate in selection.rates.items():
+        named = dict(zip(selection.attributes, key, strict=True))
+        model, edge = named.get("enhancement_model"), named["up_to"]
+        tier = f"up-to-{edge}" if edge != ANY else f"above-{edges[-1]}" if edges else ""
+        words = "".join(f"-{word}" for word in (slug(model or ""), tier) if word)
+        compiled = charge.compiled(rate, selection.attributes, key)._replace(words=words)
+        tiers.setdefault(model, []).append((None if edge == ANY else int(edge), compiled))
+    for rows in tiers.values():
+        rows.sort(key=lambda row: (row[0] is None, row[0]))
+
+    def find(shape: Shape, height: int | None) -> Tiered:
+        rows = tiers.get(shape.get("enhancement_model")) or tiers[None]
+        if height is None:
+            return Tiered(
+                max((rate for _, rate in rows), key=lambda rate: rate.unit_rate), "height unknown: dearest tier"
+            )
+        return Tiered(next(rate for edge, rate in rows if edge is None or height <= edge), "")
+
+    return find
+
+
+def upscale_rate(charge: Compiling, options: UpscaleRate) -> Calculator:
+    """Output height = source height x `upscale_factor`; the frame rate is the one asked for, else the source's.
+
+    What is unknown takes the dearest: the dearest tier, and the factor of the frame rate where that makes it dearer.
+    """
+    find, sku, unit, places = tier_of(charge), charge.sku, options.unit, charge.places
+    threshold, factor = Fraction(options.frame_rate.from_), options.frame_rate.factor
+    unknown = f"frame rate unknown: x{factor} as from {threshold} per second"
+
+    def calculate(shape: Shape) -> LineItem:
+        source = shape.get("source")
+        height = source.height * shape["upscale_factor"] if source and source.height else None
+        (rate, where, words), note = find(shape, height)
+        fps = shape.get("target_fps") or (source and source.fps)
+        if factor > 1 if fps is None else fps >= threshold:
+            rate = plain(multiply(rate, factor))
+            words += f"-{options.frame_rate.from_}fps"
+            more = unknown if fps is None else f"x{factor} from {threshold} frames per second"
+            note = "; ".join(filter(None, (note, more)))
+        seconds = Fraction(shape["seconds"])
+        amount = from_fraction(seconds * Fraction(rate), places)
+        return LineItem(LineRate(f"{sku}{words}", unit, rate, where, note), from_fraction(seconds, places), amount)
+
+    return calculate
+
+
+def interpolation_rate(charge: Compiling, options: InterpolationRate) -> Calculator:
+    """Linear in the frame rate; `slowdown_factor` multiplies the seconds that are billed."""
+    find, sku, unit, places = tier_of(charge), charge.sku, options.unit, charge.places
+    at_frame_rate = Fraction(options.at_frame_rate)
+
+    def calculate(shape: Shape) -> LineItem:
+        source = shape["source"]
+        (rate, where, words), note = find(shape, source.height if source else None)
+        fps = Fraction(shape.get("target_fps") or source.fps)
+        quantity = Fraction(shape["seconds"]) * shape["slowdown_factor"] * fps / at_frame_rate
+        amount = from_fraction(quantity * Fraction(rate), places)
+        return LineItem(LineRate(f"{sku}{words}", unit, rate, where, note), from_fraction(quantity, places), amount)
+
+    return calculate
+
+
+def megapixel_rate(charge: Compiling, options: MegapixelRate) -> Calculator:
+    """Megapixels stay exact, or are rounded up where the table says so; the amount is rounded to the line places.
+
+    Without sizes in the table, size and frames are those of the source video, enlarged by `upscale_factor`.
+    """
+    (key, rates), sku, unit, places = charge.rates_by(), charge.sku, options.unit, charge.places
+    _, find = frame_size_of(options.sizes)
+    per_second, plus = (options.frames.per_second, options.frames.plus) if options.frames else (0, 0)
+    round_up = options.megapixels == "rounded-up"
+
+    def of_table(shape: Shape) -> tuple[Framed, Fraction]:
+        return find(shape), Fraction(int(SECONDS[shape["duration"]]) * per_second + plus)
+
+    def of_source(shape: Shape) -> tuple[Framed, Fraction]:
+        source, factor = shape["source"], shape["upscale_factor"]
+        size = Size(source.width * factor, source.height * factor)
+        return Framed(size, None, f"{size.width}x{size.height} out"), Fraction(shape["seconds"]) * source.fps
+
+    measure = of_table if options.sizes else of_source
+
+    def calculate(shape: Shape) -> LineItem:
+        rate, source, words = rates[key(shape)]
+        ((width, height), ratio, note), frames = measure(shape)
+        pixels = width * height * frames / charge.per
+        quantity = Fraction(ceil(pixels)) if round_up else pixels
+        ending = f"{words}-{slug(ratio)}" if ratio else words
+        duration = f"-{shape['duration']}" if "duration" in shape else ""
+        amount = from_fraction(quantity * Fraction(rate), places)
+        shown = from_fraction(quantity, places)
+        return LineItem(LineRate(f"{sku}{duration}{ending}", unit, rate, source, note), shown, amount)
+
+    return calculate
+
+
+class _Cell(NamedTuple):
+    """One rate at one size and duration: all that no further part of a request decides."""
+
+    rate: LineRate
+    seconds: Decimal
+    least_seconds: Decimal
+    # Units (millions of tokens) of one second.
+    tokens: Decimal
+    # Whether the amount of whole seconds needs no rounding.
+    exact: bool
+
+
+def token_formula(charge: Compiling, options: TokenFormula) -> Calculator:
+    """The input counts unrounded; tokens are not rounded; the amount is, to the table's line places."""
+    unit, places = options.unit, charge.places
+    (rate_key, rates), (listed, frame_size) = charge.rates_by(), frame_size_of(options.sizes)
+    # Units of one second of one pixel.
+    of_pixel = EXACT.divide(Decimal(options.frames_per_second), Decimal(options.pixels_per_token * charge.per))
+    finest = step(places)
+
+    def cell_of(shape: Shape) -> _Cell:
+        rate, (size, ratio, note), duration = rates[rate_key(shape)], frame_size(shape), shape["duration"]
+        seconds = SECONDS[duration]
+        least = Decimal(ceil(int(seconds) * options.reference_minimum))
+        tokens = plain(multiply(of_pixel, Decimal(size.width * size.height)))
+        words = f"{rate.words}-{slug(ratio)}" if ratio else rate.words
+        exact = places_of(multiply(tokens, rate.unit_rate)) <= places
+        sku = f"{charge.sku}-{duration}{words}"
+        return _Cell(LineRate(sku, unit, rate.unit_rate, rate.source, note), seconds, least, tokens, exact)
+
+    cells: dict[Any, _Cell] = {}
+    names = ("duration", "resolution", "aspect_ratio", "video_input")
+    durations = [word for word in charge.version.accepts.duration or () if word in SECONDS]
+    for duration, place, video_input in product(durations, listed, ("false", "true")):
+        values = (duration, *place, video_input)
+        shape = dict(zip(names, values, strict=True))
+        if rate_key(shape) in rates:
+            cells[values] = cell_of(shape)
+    key = itemgetter(*names)
+
+    def calculate(shape: Shape) -> LineItem:
+        cell = cells.get(key(shape))
+        rate, billed, least, of_second, exact = cell if cell else cell_of(shape)
+        reference = shape["reference_seconds"]
+        if reference is not None:
+            exact = False
+            billed = add(billed, reference)
+            if billed < least:
+                billed = least
+                words = f"the minimum of {least} s with reference video applies"
+                rate = replace(rate, note=f"{rate.note}; {words}" if rate.note else words)
+        tokens = multiply(billed, of_second)
+        amount = multiply(tokens, rate.unit_rate)
+        if not exact:
+            rounded = ROUNDING.quantize(amount, finest)
+            amount = amount if rounded == amount else rounded
+        return LineItem(rate, tokens, amount)
+
+    return calculate
+
+
+def calculator(charge: Compiling) -> Calculator:
+    """The function that turns a shape into this charge's line item."""
+    match charge.charge:
+        case PerSecond():
+            return per_second(charge)
+        case PerClip():
+            return per_clip(charge)
+        case TokenFormula() as options:
+            return token_formula(charge, options)
+        case MegapixelRate() as options:
+            return megapixel_rate(charge, options)
+        case UpscaleRate() as options:
+            return upscale_rate(charge, options)
+        case InterpolationRate() as options:
+            return interpolation_rate(charge, options)
+        case other:
+            raise NotImplementedError(f"no calculator for {other.method}")

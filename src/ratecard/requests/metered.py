@@ -1,0 +1,99 @@
+"""What one version asks of a request that is not a video: fields, requirements, defaults."""
+
+from collections.abc import Collection, Iterable, KeysView, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ratecard.base.errors import QuoteError
+from ratecard.base.messages import MOST_NAMES, REQUIRED, Path, field_names, wrong_type
+from ratecard.base.suggestions import suggestions
+from ratecard.requests.body import INVALID
+from ratecard.requests.fields import Field
+from ratecard.requests.token_usage import mapping_of
+
+Shape = dict[str, Any]
+Problems = list[tuple[Path, str]]
+# Keys of every usage besides the fields of its type; `metadata` is the caller's own.
+COMMON = ("type", "model", "metadata")
+
+
+def usage_keys(fields: Iterable[str]) -> KeysView[str]:
+    """The keys of a usage that has these fields."""
+    return dict.fromkeys((*fields, *COMMON)).keys()
+
+
+def unrecognized(given: Mapping[Any, Any], known: KeysView[str], at: Path = ()) -> Problems:
+    """The problem of an object that has keys beyond the known ones, with what may have been meant."""
+    if given.keys() <= known:
+        return []
+    names = field_names(name for name in given if name not in known)
+    near = dict.fromkeys(word for name in names for word in suggestions(name, known, most=1))
+    meant = _quoted(near) if near else f"one of {_quoted([name for name in known if name not in COMMON[:2]])}"
+    return [(at, f"Unrecognized key(s) in object: {_quoted(names)}. Did you mean {meant}?")]
+
+
+def usage_problems(usage: Mapping[Any, Any], known: KeysView[str]) -> Problems:
+    """What is wrong with the keys of a usage.
+
+    >>> usage_problems({"type": "speech", "model": "m", "character": 5, "metadata": {}}, usage_keys(["characters"]))
+    [((), "Unrecognized key(s) in object: 'character'. Did you mean 'characters'?")]
+    """
+    problems = unrecognized(usage, known)
+    if "metadata" in usage and mapping_of(usage["metadata"]) is None:
+        problems.append((("metadata",), wrong_type("object", usage["metadata"])))
+    return problems
+
+
+def further_fields(body: Mapping[Any, Any], known: Collection[str], ignored: Collection[str]) -> tuple[str, ...]:
+    """Fields of a quote body that are not known, as far as there is room beside what is `ignored` already."""
+    return field_names((name for name in body if name not in known), MOST_NAMES - len(ignored))
+
+
+def _quoted(names: Collection[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The fields of a request in their order; those without effect on the price are the `inert` ones."""
+
+    fields: Mapping[str, Field]
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    required: Collection[str] = ()
+    inert: Collection[str] = ()
+
+    def read(self, given: Mapping[str, Any], *, body: bool = False) -> tuple[Shape, tuple[str, ...]]:
+        """The shape of a request and its fields without effect. Raises `QuoteError` with every problem.
+
+        Keys that are not known are refused in a usage, and listed where it is the `body` of a quote.
+        """
+        shape, problems = self.checked(given)
+        if not body:
+            problems = usage_problems(given, usage_keys(self.fields)) + problems
+        if problems:
+            raise QuoteError(INVALID, problems)
+        ignored = tuple(name for name in self.fields if name in given and name in self.inert)
+        return shape, ignored + (further_fields(given, (*self.fields, "model"), ignored) if body else ())
+
+    def checked(self, given: Mapping[str, Any]) -> tuple[Shape, Problems]:
+        """The sound fields with every default filled in, and what is wrong with the others, in order."""
+        shape, problems = dict(self.defaults), Problems()
+        for name, expected in self.fields.items():
+            if name not in given:
+                if name in self.required:
+                    problems.append(((name,), REQUIRED))
+                continue
+            value = accepted(expected, given[name])
+            if value is None:
+                problems += [((name,), message) for message in expected.messages(given[name])]
+            else:
+                shape[name] = value
+        return shape, problems
+
+
+def accepted(expected: Field, given: object) -> Any:
+    """A field's value as the shape keeps it; None where it is refused."""
+    try:
+        return expected.accept(given)
+    except TypeError:  # a list or an object is no key of a look-up
+        return None

@@ -1,0 +1,463 @@
+"""The token usage of a text request, as its provider wrote it -> disjoint buckets of tokens.
+
+The counters of a token usage: every name under which each is known, as one table of paths.
+
+What every object and every count of a usage must be, and which keys select another price.
+
+The token usage of a text request, as its provider wrote it -> disjoint buckets of tokens.
+
+The buckets are made disjoint here, once: uncached = prompt - cached - written. Tokens read from the cache are part of
+the prompt, so a bill that adds both counts them twice. Whatever else the object counts is refused, because it could
+have a price; what counts nothing is listed.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel
+
+from ratecard.base.messages import (
+    NOT_AN_INTEGER,
+    REQUIRED,
+    NotOffered,
+    Path,
+    field_name,
+    invalid_enum,
+    too_big,
+    too_small,
+    wrong_type,
+)
+from ratecard.base.suggestions import did_you_mean
+from ratecard.requests.fields import decimal, whole
+
+_PROMPT_DETAILS = ("prompt_tokens_details", "input_tokens_details")
+_COMPLETION_DETAILS = ("completion_tokens_details", "output_tokens_details")
+
+Names = tuple[str, ...]
+
+
+class Counter(NamedTuple):
+    """A count, every path at which providers write it, and the count of which it is a part ("": of none)."""
+
+    name: str
+    paths: tuple[Names, ...]
+    whole: str = ""
+
+
+def _within(objects: Names, *names: str) -> tuple[Names, ...]:
+    return tuple((outer, name) for outer in objects for name in names)
+
+
+def _of_completion(name: str) -> Counter:
+    return Counter(name, ((name,), *_within(_COMPLETION_DETAILS, name)), "completion")
+
+
+# Anthropic's own object counts what was read from the cache and written to it beside `input_tokens`; `prompt_tokens`
+# holds both. So these are counts of their own, and `read_tokens` says which of them mean the same.
+COUNTERS = (
+    Counter("prompt", (("prompt_tokens",),)),
+    Counter("input", (("input_tokens",),)),
+    Counter("completion", (("completion_tokens",), ("output_tokens",))),
+    Counter("total", (("total_tokens",),)),
+    Counter("read", _within(_PROMPT_DETAILS, "cached_tokens")),
+    Counter("written", _within(_PROMPT_DETAILS, "cache_creation_input_tokens", "cache_write_tokens")),
+    Counter("top read", (("cache_read_input_tokens",),)),
+    Counter("top written", (("cache_creation_input_tokens",),)),
+    Counter("searches", (("server_tool_use", "web_search_requests"),)),
+    # Parts that are charged with their whole.
+    *map(_of_completion, ("reasoning_tokens", "thinking_tokens")),
+    *map(_of_completion, ("accepted_prediction_tokens", "rejected_prediction_tokens")),
+    Counter("text of the prompt", _within(_PROMPT_DETAILS, "text_tokens"), "prompt"),
+    Counter("text of the completion", _within(_COMPLETION_DETAILS, "text_tokens"), "completion"),
+    Counter("written for 5 minutes", (("cache_creation", "ephemeral_5m_input_tokens"),), "written"),
+)
+SLOTS = {counter.name: slot for slot, counter in enumerate(COUNTERS)}
+# The counters before this one decide the price.
+FIRST_PART = next(slot for slot, counter in enumerate(COUNTERS) if counter.whole)
+ITERATIONS = "iterations"
+
+# Keys that select a price, and the values that select the listed one.
+SELECTORS: Mapping[str, Names] = {
+    **dict.fromkeys(("service_tier", "speed", "processing"), ("standard", "default", "auto")),
+    "inference_geo": ("", "not_available", "global"),
+}
+_COUNTING = ("_requests", "_queries", "_seconds", "_images", "_characters")
+
+
+def is_counter(name: object) -> bool:
+    """Whether a number under this name counts something that could have a price.
+
+    >>> [is_counter(name) for name in ("cachedContentTokenCount", "web_fetch_requests", "cost")]
+    [True, True, False]
+    """
+    lower = name.lower() if isinstance(name, str) else ""
+    return "token" in lower or lower.endswith(_COUNTING)
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """What the object at `path` may have, by name: the slots of its counters, and the objects in it.
+
+    `parts` are those counters that are charged with their whole, so that their numbers decide nothing.
+    """
+
+    path: Names = ()
+    counters: dict[str, int] = field(default_factory=dict)
+    parts: dict[str, int] = field(default_factory=dict)
+    objects: dict[str, "Fields"] = field(default_factory=dict)
+
+    @property
+    def names(self) -> Names:
+        """Every name that is known here."""
+        return (*self.counters, *self.parts, *self.objects)
+
+
+def _fields() -> Fields:
+    root = Fields()
+    for slot, counter in enumerate(COUNTERS):
+        for *way, name in counter.paths:
+            fields = root
+            for part in way:
+                fields = fields.objects.setdefault(part, Fields((*fields.path, part)))
+            (fields.counters if slot < FIRST_PART else fields.parts)[name] = slot
+    return root
+
+
+# The same by name, for each object of a usage.
+FIELDS = _fields()
+
+
+Problems = list[tuple[Path, str]]
+# Upper bound for token counts; anything larger is rejected.
+MOST_TOKENS = 10**18
+
+
+def mapping_of(given: object) -> Mapping[Any, Any] | None:
+    """An object as a mapping: a mapping itself, or an object of a client's library with such attributes.
+
+    Fields of a pydantic model that are None were not given.
+    """
+    if isinstance(given, Mapping):
+        return given
+    if given is None or isinstance(given, (str, bytes, int, float, list, tuple, set, type)):
+        return None
+    if isinstance(given, BaseModel):
+        fields = {**given.__dict__, **(given.__pydantic_extra__ or {})}
+        return {name: value for name, value in fields.items() if value is not None}
+    try:
+        dump = getattr(given, "model_dump", None)
+        found = dump() if callable(dump) else getattr(given, "__dict__", None)
+    except Exception:  # noqa: BLE001 - code of a client, which may raise anything
+        return None
+    return found if isinstance(found, Mapping) else None
+
+
+def count_messages(given: object, most: int = MOST_TOKENS) -> list[str]:
+    """What is wrong with a count: its type, a fraction, a negative, or more than can be."""
+    if given.__class__ is int and 0 <= given <= most:
+        return []
+    number = decimal(given)
+    if number is None:
+        return [wrong_type("number", given)]
+    messages = [NOT_AN_INTEGER] if -MOST_TOKENS < number < MOST_TOKENS and whole(given) is None else []
+    if number < 0:
+        messages.append(too_small(0))
+    elif number > most:
+        messages.append(NotOffered(too_big(most)))
+    return messages
+
+
+def selector_messages(name: str, given: object) -> list[str]:
+    """What is wrong with a key that selects a price: any value but those of the listed price."""
+    allowed = SELECTORS[name]
+    return [] if given is None or (isinstance(given, str) and given in allowed) else [invalid_enum(allowed, given)]
+
+
+def selector_problems(usage: Mapping[Any, Any]) -> Problems:
+    """What is wrong with the keys beside the tokens that select a price."""
+    if usage.keys().isdisjoint(SELECTORS):
+        return []
+    return [((name,), words) for name in SELECTORS if name in usage for words in selector_messages(name, usage[name])]
+
+
+Found = list[int | None]
+# Marks a count that has two names, which disagree.
+_CONFLICT = "conflict"
+NO_PRICE = "No price is known for this count"
+AMBIGUOUS = "In the prompt, or beside it? Give them with input_tokens alone, or with prompt_tokens alone"
+
+_AT: Path = ("usage",)
+_NOTHING: Found = [None] * FIRST_PART
+_NO_PARTS: Found = [None] * len(COUNTERS[FIRST_PART:])
+# Of what is not known: how deep it may be nested, how many values it may have, how many problems are told.
+_DEEPEST, _MOST_VALUES, _MOST_PROBLEMS = 20, 10_000, 50
+
+
+# Uncached, cached, written and completion: disjoint buckets, whose sum without the completion is the whole prompt. Then
+# the searches, None where the usage counts none, and the dotted paths of what has no effect on the price.
+TokenCounts = tuple[int, int, int, int, int | None, tuple[str, ...]]
+
+
+class _Other(NamedTuple):
+    """A value under a name that is not of the table, in the object at `path`, and the names `known` there."""
+
+    path: Path
+    name: Any
+    given: Any
+    known: Names
+
+
+# An object's own fields, and a name and value of it that need a second look.
+_Odd = tuple[Fields, Any, Any]
+
+
+NO_TOKENS: TokenCounts = (0, 0, 0, 0, None, ())
+
+
+def read_tokens(given: object, problems: Problems, *, completion_required: bool) -> TokenCounts:
+    """The buckets of a usage object; what is wrong with it is added to `problems`, each at its exact field.
+
+    >>> read_tokens({"input_tokens": 5, "cache_read_input_tokens": 90}, [], completion_required=False)
+    (5, 90, 0, 0, None, ())
+    """
+    fields: Any = given if given.__class__ is dict else mapping_of(given)
+    if fields is None:
+        problems.append((_AT, wrong_type("object", given)))
+        return NO_TOKENS
+    wrong: Problems = []
+    odd: list[_Odd] = []
+    others: Collection[_Other] = ()
+    found, parts = _NOTHING.copy(), _NO_PARTS
+    _gather(FIELDS, fields, found, odd)
+    if odd:
+        found += _NO_PARTS
+        others = _sort_out(odd, _AT, found, wrong)
+        found, parts = found[:FIRST_PART], found[FIRST_PART:]
+        if wrong:
+            _conflicts(wrong, fields, _AT)
+    named, inputs, completion, total, cached, written, top_cached, top_written, searches = found
+    if named is None and inputs is None:
+        _require("prompt", "input", fields, wrong)
+    if completion is None and completion_required:
+        _require("completion", "completion", fields, wrong)
+    ignored = _Further(wrong).read(others, found + parts) if others else ()
+    if not wrong and (inputs is not None or top_cached is not None or top_written is not None):
+        named, cached, written = _in_dialect(found, fields, wrong)
+    prompt, completion = named or 0, completion or 0
+    cached, written = cached or 0, written or 0
+    if not wrong:
+        if cached + written > prompt:
+            excess, most = ("read", prompt) if cached > prompt else ("written", prompt - cached)
+            wrong.append((path_of(excess, fields), too_big(most)))
+        if parts is not _NO_PARTS:
+            wrong += _parts_problems(parts, found, completion, written, fields)
+        if total is not None:
+            wrong += _total_problems(total, prompt, completion if completion_required else None, fields)
+    if wrong:
+        problems += wrong
+        return NO_TOKENS
+    return prompt - cached - written, cached, written, completion, searches, ignored
+
+
+def path_of(count: str, usage: object) -> Path:
+    """Where a usage says a count: its first name that is given."""
+    counters = [COUNTERS[SLOTS[name]] for name in (count, f"top {count}") if name in SLOTS]
+    paths = [path for counter in counters for path in counter.paths]
+    return (*_AT, *next((path for path in paths if _at(path, usage) is not None), paths[0]))
+
+
+def _gather(known: Fields, fields: Mapping[Any, Any], found: Found, odd: list[_Odd]) -> None:
+    """Put the counts of an object that are plain numbers into `found`, and everything else into `odd`."""
+    counters = known.counters
+    for name, given in fields.items():
+        slot = counters.get(name)
+        if slot is not None and given.__class__ is int and 0 <= given <= MOST_TOKENS and found[slot] is None:
+            found[slot] = given
+        elif given.__class__ is dict and (inside := known.objects.get(name)) is not None:
+            _gather(inside, given, found, odd)
+        else:
+            odd.append((known, name, given))
+
+
+def _sort_out(odd: list[_Odd], at: Path, found: Found, problems: Problems) -> list[_Other]:
+    """Put the other counts of the object at `at` into `found`, which has room for the parts; what is not known."""
+    others: list[_Other] = []
+    for known, name, given in odd:
+        slot = known.counters.get(name, known.parts.get(name))
+        if slot is None and name not in known.objects:
+            others.append(_Other((*at, *known.path), name, given, known.names))
+        elif given is None:
+            continue
+        elif slot is not None:
+            problems += _count(slot, given, (*at, *known.path, name), found)
+        elif (inside := mapping_of(given)) is None:
+            problems.append(((*at, *known.path, name), wrong_type("object", given)))
+        else:
+            further: list[_Odd] = []
+            _gather(known.objects[name], inside, found, further)
+            others += _sort_out(further, at, found, problems)
+    return others
+
+
+def _count(slot: int, given: object, path: Path, found: Found) -> Problems:
+    """A count that is not written as an int, is wrong, or has another name that was read before."""
+    if messages := count_messages(given):
+        return [(path, message) for message in messages]
+    count, known = whole(given), found[slot]
+    found[slot] = count if known is None else known
+    return [] if known in (None, count) else [(path, _CONFLICT)]
+
+
+def _conflicts(problems: Problems, fields: Mapping[Any, Any], at: Path) -> None:
+    """Say of each count whose names disagree which of them does: in the order of the table, however it was written."""
+    if all(message is not _CONFLICT for _, message in problems):
+        return
+    problems[:] = [problem for problem in problems if problem[1] is not _CONFLICT]
+    for counter in COUNTERS:
+        said = [(path, whole(_at(path, fields))) for path in counter.paths if not count_messages(_at(path, fields))]
+        problems += [((*at, *path), _disagrees(said[0][1])) for path, count in said if count != said[0][1]]
+
+
+def _at(path: Iterable[str], usage: object) -> Any:
+    """The value at a path of a usage; None where there is none."""
+    for name in path:
+        fields = mapping_of(usage)
+        usage = None if fields is None else fields.get(name)
+    return usage
+
+
+def _disagrees(known: int | None) -> str:
+    return f"Expected {known}, as another name of this count says"
+
+
+def _require(count: str, other: str, fields: Mapping[Any, Any], problems: Problems) -> None:
+    """A count that was not read: it is missing or null, unless what is wrong with it has been said."""
+    names = [str(path[0]) for name in dict.fromkeys((count, other)) for path in COUNTERS[SLOTS[name]].paths]
+    if all(fields.get(name) is None for name in names):
+        message = wrong_type("number", None) if names[0] in fields else REQUIRED
+        problems.append(((*_AT, names[0]), message))
+
+
+def _in_dialect(found: Found, fields: Mapping[Any, Any], problems: Problems) -> tuple[int, int | None, int | None]:
+    """The whole prompt, and what of it was read from the cache and written to it.
+
+    The cache counts of Anthropic's own object lie beside its `input_tokens`. With `prompt_tokens` they are part of it,
+    and so they are in the details, whatever the prompt is called.
+    """
+    named, inputs, _, _, cached, written, top_cached, top_written, _ = found
+    tops = [name for name, count in (("top read", top_cached), ("top written", top_written)) if count]
+    if inputs is not None and tops:
+        if named is None and not (cached or written):
+            return inputs + (top_cached or 0) + (top_written or 0), top_cached, top_written
+        problems += [(path_of(name, fields), AMBIGUOUS) for name in tops]
+        return inputs, None, None
+    if named is None:
+        return inputs or 0, cached, written
+    if inputs not in (None, named):
+        problems.append((path_of("input", fields), _disagrees(named)))
+    for name, inside, top in (("top read", cached, top_cached), ("top written", written, top_written)):
+        if inside is not None and top not in (None, inside):
+            problems.append((path_of(name, fields), _disagrees(inside)))
+    return named, top_cached if cached is None else cached, top_written if written is None else written
+
+
+def _parts_problems(parts: Found, found: Found, completion: int, written: int, fields: Mapping[Any, Any]) -> Problems:
+    """Parts that are more than their whole."""
+    wholes = {"prompt": found[0] or found[1] or 0, "completion": completion, "written": written}
+    return [
+        (path_of(counter.name, fields), too_big(wholes[counter.whole]))
+        for counter, count in zip(COUNTERS[FIRST_PART:], parts, strict=True)
+        if count is not None and count > wholes[counter.whole]
+    ]
+
+
+def _total_problems(total: int, prompt: int, completion: int | None, fields: Mapping[Any, Any]) -> Problems:
+    """A total that is another sum: what it counts besides is not known. That of an embedding is its prompt."""
+    expected, kinds = (prompt, "prompt") if completion is None else (prompt + completion, "prompt and completion")
+    words = f"Expected {expected}, the sum of all {kinds} tokens"
+    return [] if total == expected else [(path_of("total", fields), words)]
+
+
+class _Further:
+    """Reads what is not of the table: a counter above zero is refused, what counts nothing is listed."""
+
+    def __init__(self, problems: Problems) -> None:
+        self.problems, self.told, self.values = problems, 0, 0
+        self.ignored: list[str] = []
+
+    def read(self, others: Iterable[_Other], found: Found) -> tuple[str, ...]:
+        """The dotted paths of what has no effect."""
+        for other in others:
+            if other.name == ITERATIONS and other.path == _AT and isinstance(other.given, (list, tuple)):
+                self._iterations(other.given, found)
+            else:
+                self._other(other)
+        return tuple(sorted(self.ignored))
+
+    def _other(self, other: _Other) -> None:
+        counts = any(map(is_counter, (*other.path[1:], other.name)))
+        self._value((*other.path, field_name(other.name)), other.name, other.given, counts, other.known)
+
+    def _iterations(self, entries: Iterable[Any], found: Found) -> None:
+        """Anthropic's breakdown: no counter of its entries may be more, together, than that of the usage."""
+        sums, before = [0] * len(COUNTERS), len(self.problems)
+        for index, entry in enumerate(entries):
+            at, fields = (*_AT, ITERATIONS, index), mapping_of(entry)
+            if fields is None:
+                self._value(at, index, entry, False)
+                continue
+            inside, odd = _NOTHING + _NO_PARTS, list[_Odd]()
+            _gather(FIELDS, fields, inside, odd)
+            others = _sort_out(odd, at, inside, self.problems)
+            _conflicts(self.problems, fields, at)
+            for other in others:
+                self._other(other)
+            sums = [known + (count or 0) for known, count in zip(sums, inside, strict=True)]
+            if not self._within_limits():
+                return
+        for counter, together, own in zip(COUNTERS, sums, found, strict=True):
+            if together > (own or 0) and len(self.problems) == before:
+                name = ".".join(map(str, counter.paths[0]))
+                words = f"The entries have {together} {name} together, and the usage has {own or 0}"
+                self._tell((*_AT, ITERATIONS), words)
+
+    def _value(self, path: Path, name: Any, given: Any, counts: bool, known: Names = ()) -> None:
+        """One value; `counts` where it, or what it is part of, is named like a counter."""
+        if given is None:
+            return
+        self.values += 1
+        if not self._within_limits():
+            return
+        if isinstance(name, str) and name in SELECTORS:
+            self._tell(path, *selector_messages(name, given))
+            return
+        listed = isinstance(given, (list, tuple))
+        inside = None if listed else mapping_of(given)
+        if inside or (listed and given):
+            if len(path) >= _DEEPEST:
+                self._tell(path, f"Object must be nested at most {_DEEPEST} levels deep")
+                return
+            for key, value in enumerate(given) if listed else (inside or {}).items():
+                self._value((*path, key if listed else field_name(key)), key, value, counts or is_counter(key))
+                if not self._within_limits():
+                    return
+        elif counts and inside is None and not listed:
+            messages = count_messages(given)
+            if whole(given) and not messages:
+                near = did_you_mean(field_name(name), known, slip=True)
+                messages = [f"{NO_PRICE}.{near}" if near else NO_PRICE]
+            self._tell(path, *messages)
+        else:
+            self.ignored.append(".".join(map(str, path)))
+
+    def _within_limits(self) -> bool:
+        if self.values == _MOST_VALUES + 1:
+            self.values += 1
+            self.problems.append((_AT, f"Object must have at most {_MOST_VALUES} values"))
+        return self.values <= _MOST_VALUES
+
+    def _tell(self, path: Path, *messages: str) -> None:
+        self.told += len(messages)
+        if self.told <= _MOST_PROBLEMS:
+            self.problems += [(path, message) for message in messages]

@@ -1,0 +1,172 @@
+"""The router, the whole application, and one worker process of it.
+
+The endpoints as one router, or any part of them.
+
+The whole service as one application, as `ratecard serve` runs it.
+
+The application of one process of `ratecard serve`; the environment, which processes inherit, holds its settings.
+"""
+
+import os
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, FastAPI
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+from starlette.websockets import WebSocketClose
+
+from ratecard.accounts.limits import BASE_PATH
+from ratecard.base.messages import echo
+from ratecard.base.suggestions import did_you_mean
+from ratecard.server.auth import DEFAULT_ACCOUNT, KEYS, ApiKeys, Bearer, Check
+from ratecard.server.endpoints import (
+    MOST_BODY_BYTES,
+    Service,
+    billing_routes,
+    health_routes,
+    metrics_routes,
+    model_routes,
+    quote_routes,
+)
+from ratecard.server.http import SERVICE_VERSION, error_object
+from ratecard.server.route import Route
+from ratecard.server.source_videos import Probe
+from ratecard.server.tables import LastSound, LiveRateCard, TableFolder, Tables
+
+_PARTS: dict[str, Callable[[APIRouter, Service], None]] = {
+    "quotes": quote_routes,
+    "models": model_routes,
+    "billing": billing_routes,
+    "health": health_routes,
+    "metrics": metrics_routes,
+}
+PARTS = tuple(_PARTS)
+
+
+def router(
+    tables: LiveRateCard | Tables = None,
+    *,
+    base_path: str = BASE_PATH,
+    parts: Sequence[str] = PARTS,
+    check: Check | None = None,
+    probe: Probe | None = None,
+    most_body_bytes: int = MOST_BODY_BYTES,
+) -> APIRouter:
+    """The endpoints, for `app.include_router(...)` of FastAPI and `app.mount("/", ...)` of Starlette.
+
+    `tables` is a folder, followed while it is edited (the shipped one where none is named), or a rate card. `parts` are
+    those of quotes, models, billing, health and metrics that are wanted. `check` gives the account of a bearer token,
+    or None; without it everybody may ask. `probe` reads source videos (`ratecard.probe.probe`); without it nothing is
+    fetched. Raises `TableError` for tables that are not sound and `ValueError` for an unknown part.
+
+    >>> [route.path for route in router(parts=["models"]).routes]
+    ['/api/v1/models']
+    """
+    for part in parts:
+        if part not in _PARTS:
+            raise ValueError(f"parts: no part {part!r}.{did_you_mean(part, PARTS)} Parts: {', '.join(PARTS)}")
+    if base_path and (not base_path.startswith("/") or base_path.endswith("/")):
+        raise ValueError(f"base_path={base_path!r} must begin with / and not end with one, like {BASE_PATH}")
+    live = tables if isinstance(tables, LiveRateCard) else LiveRateCard(tables)
+    service = Service(live, check, probe, most_body_bytes)
+
+    @asynccontextmanager
+    async def lifespan(_: Any) -> AsyncIterator[None]:
+        live.start()
+        yield
+        live.stop()
+
+    routes = APIRouter(
+        prefix=base_path, route_class=Route, lifespan=lifespan, redirect_slashes=False, default=not_found
+    )
+    for part in parts:
+        _PARTS[part](routes, service)
+    return routes
+
+
+async def not_found(scope: Scope, receive: Receive, send: Send) -> None:
+    """404 as an error object, where the router is mounted by itself."""
+    if scope["type"] == "http":
+        await error_object(404, f"Not found: {echo(scope['path'])}")(scope, receive, send)
+    else:
+        await WebSocketClose()(scope, receive, send)
+
+
+def application(tables: LiveRateCard | Tables = None, *, base_path: str = BASE_PATH, **options: Any) -> FastAPI:
+    """A FastAPI application with every endpoint; the options are those of `router`.
+
+    Health and metrics are answered without the base path too, where load balancers and Prometheus look for them.
+    Every error is an error object.
+    """
+    live = tables if isinstance(tables, LiveRateCard) else LiveRateCard(tables)
+    app = FastAPI(title="ratecard", version=SERVICE_VERSION, redirect_slashes=False, redoc_url=None)
+    app.include_router(router(live, base_path=base_path, **options))
+    if base_path:
+        at_root = APIRouter(route_class=Route, include_in_schema=False)
+        health_routes(at_root, Service(live))
+        metrics_routes(at_root, Service(live))
+        app.include_router(at_root)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(Exception, _failure)
+    return app
+
+
+def _http_error(request: Request, error: Exception) -> Response:
+    """What the framework refuses: a path that is not there."""
+    if not isinstance(error, HTTPException):
+        raise error
+    words = f"Not found: {echo(request.url.path)}" if error.status_code == 404 else error.detail
+    return error_object(error.status_code, words, error.headers)
+
+
+def _failure(request: Request, error: Exception) -> Response:
+    """A fault of ours; its reason stands in the log and not in the answer."""
+    return error_object(500, "Internal server error")
+
+
+TABLES, TABLES_KEPT, ALLOW_EDITS = "RATECARD_TABLES", "RATECARD_TABLES_KEPT", "RATECARD_ALLOW_EDITS"
+BASE, DATABASE, SECRET = "RATECARD_BASE_PATH", "RATECARD_DATABASE", "RATECARD_CURSOR_SECRET"
+
+
+def worker() -> FastAPI:
+    """The application that the environment describes."""
+    return configured(os.environ)
+
+
+def configured(environment: Mapping[str, str]) -> FastAPI:
+    """The application of these settings; with a database, the usage history too."""
+    kept = environment.get(TABLES_KEPT)
+    last_sound = LastSound(Path(kept)) if kept else None
+    folder = TableFolder(environment.get(TABLES), last_sound, allow_edits=bool(environment.get(ALLOW_EDITS)))
+    keys = environment.get(KEYS)
+    check = ApiKeys(keys).account if keys is not None else None
+    base_path = environment.get(BASE, BASE_PATH)
+    app = application(LiveRateCard(folder), base_path=base_path, check=check, probe=probe_if_installed())
+    if DATABASE in environment:
+        from ratecard.history import usage_history_router
+        from ratecard.ledger import open_ledger
+
+        account_of = Bearer(check) if check else everybody
+        ledger = open_ledger(environment[DATABASE])
+        app.include_router(usage_history_router(ledger, account_of, secret=environment[SECRET]), prefix=base_path)
+    return app
+
+
+def probe_if_installed() -> Probe | None:
+    """Reads source videos where `ratecard[probe]` is installed."""
+    if any(find_spec(name) is None for name in ("av", "httpx")):
+        return None
+    from ratecard.probe import probe
+
+    return probe
+
+
+async def everybody() -> str:
+    """The account of a server that asks nobody for a key."""
+    return DEFAULT_ACCOUNT

@@ -1,0 +1,239 @@
+"""The endpoints: quotes, models, billing, health and metrics.
+
+What the endpoints share: the rate card, who may ask, how videos are probed, how long a body may be.
+
+Query parameters of the quotes.
+
+Answers that were made from a rate card: each names its tables, the service, and a model's retirement.
+
+`GET /metrics`: what was counted, as Prometheus reads it.
+
+`GET /healthz`: which tables are served, what is in effect, and which tables were refused last.
+
+`GET /models`: every model that has a price now.
+
+`GET /billing/usage`: an endpoint that ends. It says so to everybody.
+
+`POST /video/quote` and `POST /audio/quote`: bytes in, bytes out, priced by the library and by nothing else.
+"""
+
+import json
+import os
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from anyio import to_thread
+from fastapi import APIRouter, Security
+from fastapi.params import Depends
+from prometheus_client import REGISTRY, CollectorRegistry
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.multiprocess import MultiProcessCollector
+from starlette.requests import Request
+from starlette.responses import Response
+
+from ratecard.accounts.limits import BASE_PATH
+from ratecard.base.errors import QuoteError
+from ratecard.rating.quote import Quote
+from ratecard.requests.body import read_body
+from ratecard.requests.fields import Choice
+from ratecard.server.auth import Bearer, Check
+from ratecard.server.describe import (
+    audio_quote_description,
+    health_description,
+    metrics_description,
+    models_description,
+    usage_description,
+    video_quote_description,
+)
+from ratecard.server.http import JSON, SERVICE_VERSION, Headers, Refusal, best_encoding, encode, read_json_body
+from ratecard.server.source_videos import Probe, Sources
+from ratecard.server.tables import LiveRateCard, Served
+
+MOST_BODY_BYTES = 16 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """One service. Without `check` everybody may ask; without `probe` nothing is fetched."""
+
+    live: LiveRateCard
+    check: Check | None = None
+    probe: Probe | None = None
+    most_body_bytes: int = MOST_BODY_BYTES
+
+    @property
+    def guards(self) -> list[Depends]:
+        """The dependencies of an endpoint that needs an account."""
+        return [Security(Bearer(self.check))] if self.check else []
+
+
+_BOOLEAN = Choice(("true", "false"))
+
+
+def explain_asked(request: Request) -> bool:
+    """Whether `?explain=true` is asked for. Raises `QuoteError` for any other word than true or false."""
+    asked = False
+    for given in request.query_params.getlist("explain"):
+        if _BOOLEAN.accept(given) is None:
+            raise QuoteError("Invalid query parameters", [(("explain",), _BOOLEAN.messages(given)[0])])
+        asked = given == "true"
+    return asked
+
+
+class Answer(Response):
+    """A response whose headers are encoded already: those of a quote hardly ever change."""
+
+    def __init__(self, body: bytes, status: int, raw_headers: list[tuple[bytes, bytes]]) -> None:
+        self.body, self.status_code, self.raw_headers, self.background = body, status, raw_headers, None
+
+
+def answer(served: Served, asked: Headers, body: bytes, status: int = 200, model: str = "") -> Response:
+    """JSON in the encoding that the request asks for, with the headers that concern prices."""
+    headers = [*served.headers]
+    if model in served.deprecated:
+        headers += served.deprecated[model]
+    encoding = ""
+    if b"accept-encoding" in asked:
+        body, encoding = encode(body, asked[b"accept-encoding"].decode("latin-1"))
+    return encoded_answer(body, encoding, headers, status)
+
+
+def encoded_answer(body: bytes, encoding: str, headers: Sequence[tuple[bytes, bytes]], status: int = 200) -> Response:
+    """An answer whose body is encoded already."""
+    own = [(b"content-encoding", encoding.encode()), (b"vary", b"Accept-Encoding")] if encoding else []
+    return Answer(body, status, [*headers, *own, (b"content-length", b"%d" % len(body))])
+
+
+def metrics_routes(routes: APIRouter, service: Service) -> None:
+    """The metrics of this process; of all workers where `PROMETHEUS_MULTIPROC_DIR` names the folder they share."""
+
+    @routes.get("/metrics", tags=["Operation"], **metrics_description())
+    async def metrics(request: Request) -> Response:
+        registry: CollectorRegistry = REGISTRY
+        if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+            registry = CollectorRegistry()
+            MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        encode, media_type = choose_encoder(request.headers.get("accept", ""))
+        return Response(encode(registry), headers={"Content-Type": media_type})
+
+
+# A folder can have thousands of faults; the log has them all.
+_FAULTS_SHOWN = 20
+
+
+def health_routes(routes: APIRouter, service: Service) -> None:
+    """What a load balancer and a person on call ask."""
+
+    @routes.get("/healthz", tags=["Operation"], **health_description())
+    async def healthz(request: Request) -> Response:
+        served = service.live.now()
+        state = {
+            "status": "ok",
+            "digest": served.digest,
+            "day": served.book.day.isoformat(),
+            "changes_at": served.changes_at,
+            "last_refusal": _last_refusal(service.live),
+            "versions": served.versions,
+        }
+        return answer(served, dict(request.scope["headers"]), json.dumps(state, ensure_ascii=False).encode())
+
+
+def _last_refusal(live: LiveRateCard) -> dict[str, object] | None:
+    """The tables that were refused last; they are `standing` while the folder still holds them."""
+    if live.refusal is None:
+        return None
+    faults = live.refusal.error.faults
+    return {
+        "at": live.refusal.at.isoformat(),
+        "standing": live.standing,
+        "count": len(faults),
+        "faults": [str(fault) for fault in faults[:_FAULTS_SHOWN]],
+    }
+
+
+def model_routes(routes: APIRouter, service: Service) -> None:
+    """The list of models."""
+
+    @routes.get(
+        "/models", dependencies=service.guards, tags=["Models"], **models_description(service.check is not None)
+    )
+    async def models(request: Request) -> Response:
+        served = service.live.now()
+        encoding = best_encoding(request.headers.get("accept-encoding", ""))
+        return encoded_answer(served.models(encoding), encoding, served.headers)
+
+
+_PATH = "/billing/usage"
+
+
+def billing_routes(routes: APIRouter, service: Service) -> None:
+    """The endpoint that has no usage data: 404 until its last day, 410 from then on."""
+
+    @routes.head(_PATH, include_in_schema=False)
+    @routes.get(_PATH, deprecated=True, tags=["Billing"], **usage_description())
+    async def usage(request: Request) -> Response:
+        sunset = service.live.now().book.sunset(f"GET {_PATH}")
+        if sunset is None:  # the host's own table of limits does not have it
+            raise Refusal(404, f"Not found: GET {_PATH}")
+        base = request.scope["path"].removesuffix(_PATH)
+        headers = {**sunset.headers, "x-service-version": SERVICE_VERSION}
+        # A host may have mounted the API elsewhere.
+        headers["Link"] = headers["Link"].replace(f"<{BASE_PATH}/", f"<{base}/", 1)
+        return Response(json.dumps(sunset.body, ensure_ascii=False), sunset.status, headers, JSON)
+
+
+Price = Callable[[Served, bytes], Awaitable[Quote]]
+# Reading a body of more bytes takes longer than another request may wait.
+_LONG = 2**18
+
+
+def quote_routes(routes: APIRouter, service: Service) -> None:
+    """The endpoints that price a request without running it."""
+    sources = Sources(service.probe) if service.probe else None
+
+    served, guarded, guards = service.live.served, service.check is not None, service.guards
+
+    async def priced_video(served: Served, body: bytes) -> Quote:
+        prices = served.book
+        if not sources or not (b"video_url" in body or b"\\u" in body):  # a key may be written in escapes
+            return prices.quote_video(body if len(body) < _LONG else await _read(body))
+        fields = await _read(body)
+        source = await sources.of(prices, fields)
+        quote = prices.quote_video(fields, source=source)
+        # A clip whose ratio is matched has an effect, though its address by itself has none.
+        return replace(quote, ignored=tuple(n for n in quote.ignored if n != "video_url")) if source else quote
+
+    async def priced_audio(served: Served, body: bytes) -> Quote:
+        return served.book.quote_audio(body if len(body) < _LONG else await _read(body))
+
+    async def answered(request: Request, price: Price) -> Response:
+        asked = dict(request.scope["headers"])
+        body = await read_json_body(request, asked, service.most_body_bytes)
+        served = service.live.now()
+        try:
+            explain = bool(request.scope["query_string"]) and explain_asked(request)
+            quote = await price(served, body)
+        except QuoteError as error:
+            return answer(served, asked, error.to_json(), 400)
+        return answer(served, asked, explained(quote) if explain else quote.to_json(), model=quote.model)
+
+    @routes.post("/video/quote", dependencies=guards, tags=["Quotes"], **video_quote_description(served, guarded))
+    async def video_quote(request: Request) -> Response:
+        return await answered(request, priced_video)
+
+    @routes.post("/audio/quote", dependencies=guards, tags=["Quotes"], **audio_quote_description(served, guarded))
+    async def audio_quote(request: Request) -> Response:
+        return await answered(request, priced_audio)
+
+
+async def _read(body: bytes) -> dict[str, Any]:
+    """The fields of a body; a long one in a thread, so that nobody waits for it."""
+    return read_body(body) if len(body) < _LONG else await to_thread.run_sync(read_body, body)
+
+
+def explained(quote: Quote) -> bytes:
+    """`{"quote": 0.82, ...}` with everything that the quote is made of, amounts as text."""
+    everything = json.dumps(quote.to_dict(), ensure_ascii=False, separators=(",", ":")).encode()
+    # The currency, which is in both of a quote that is not in USD, is said once.
+    return quote.to_json().partition(b",")[0].removesuffix(b"}") + b"," + everything[1:]

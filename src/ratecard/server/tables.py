@@ -1,0 +1,455 @@
+"""The tables that a server quotes from, replaced while it runs.
+
+The models that have a price, as `GET /models` lists them.
+
+What is served at one time: a rate card on one day, and all that is made of it once.
+
+The tables that were served last, and which ones were before: what the workers of one server judge changes by.
+
+A worker that is started anew while the folder is refused serves these, like the workers beside it.
+
+A folder of tables that people edit: what it holds now, and whether that may be served.
+
+Watches a folder of tables in a thread of its own: tells of changed tables, and of those that are refused.
+
+The rate card that is served now: changed tables take its place, sound ones only.
+"""
+
+import atexit
+import json
+import logging
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from threading import Event, Lock, Thread
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel
+from watchfiles import watch
+
+from ratecard.base.errors import Fault, TableError
+from ratecard.base.money import multiply, plain, text
+from ratecard.card import RateCard
+from ratecard.changes.guard import Rules, refusals
+from ratecard.load.folder import read_folder, shipped_folder, tables_from
+from ratecard.price_book import PriceBook
+from ratecard.server.http import JSON, SERVICE_VERSION, encode_as
+from ratecard.server.metrics import TABLES_REFUSED, TABLES_TAKEN
+from ratecard.tables.card import AnyModel
+from ratecard.tables.metered import MeteredVersion
+from ratecard.tables.rate import Charge
+from ratecard.tables.units import Unit
+from ratecard.tables.version import Version
+from ratecard.tables.video import VideoVersion
+
+# What a video model accepts and what a client cannot choose by: other spellings, and whose value is no field.
+_NO_FIELDS = {"resolution_aliases", "enhancement_model"}
+# What a metered model may be asked for by, where its rates name it.
+_CHOICES = ("resolution", "quality", "factor")
+
+
+def models_json(prices: PriceBook) -> bytes:
+    """`{"data": [...], "object": "list"}`: every model that has a price now, with what it costs a unit."""
+    data = [_listed(prices, model, version) for model, version in prices.in_effect_all()]
+    return json.dumps({"data": data, "object": "list"}, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _listed(prices: PriceBook, model: AnyModel, version: Version) -> dict[str, Any]:
+    """One model. `created` is when its first prices took effect; clients of the OpenAI API read that and `owned_by`."""
+    prices.card.prove(model, version)
+    first = model.versions[-1].effective
+    listed: dict[str, Any] = {
+        "id": model.model,
+        "object": "model",
+        "created": int(datetime(first.year, first.month, first.day, tzinfo=UTC).timestamp()),
+        "owned_by": "service",
+        "type": model.type,
+        "name": model.name,
+        "constraints": dict(_constraints(version)),
+        "pricing": {
+            "currency": model.currency,
+            "effective": version.effective.isoformat(),
+            "charges": [_charge(charge, prices.card.tables.units[charge.unit]) for charge in version.charges],
+        },
+        "deprecation": None,
+    }
+    deprecation = prices.deprecation(model.model)
+    if deprecation and model.retired:
+        listed["deprecation"] = {
+            "date": deprecation.date,
+            "warning": deprecation.warning,
+            "successor": model.retired.successor,
+        }
+    return listed
+
+
+def _constraints(version: Version) -> Iterator[tuple[str, Any]]:
+    """The values of each request field, by the field's name; those of `enhancement_model` as `topaz.models`."""
+    if isinstance(version, VideoVersion):
+        for name in type(version.accepts).model_fields:
+            value = getattr(version.accepts, name)
+            if value is not None and name not in _NO_FIELDS:
+                yield name, value.model_dump() if isinstance(value, BaseModel) else value
+        if version.accepts.enhancement_model:
+            yield "topaz", {"models": version.accepts.enhancement_model}
+        if version.defaults:
+            yield "defaults", version.defaults
+    elif isinstance(version, MeteredVersion):
+        for name in _CHOICES:
+            if values := version.values_of(name):
+                yield name, values
+
+
+def _charge(charge: Charge, unit: Unit) -> dict[str, Any]:
+    """What is charged: its unit, how many of what one unit holds, and the rates, exact and so as text."""
+    rates = [{**rate.attributes, "rate": text(plain(multiply(rate.rate, charge.markup)))} for rate in charge.rates]
+    return {"charge": charge.charge, "unit": unit.unit, "counts": unit.counts, "per": unit.per, "rates": rates}
+
+
+_SECOND = 10**9
+
+
+class Served:
+    """A rate card, its price book of a day, and from when until when that is the book of now (nanoseconds, UTC).
+
+    Versions take effect at 00:00 UTC and nowhere else, so a book is that of now for one UTC day.
+    """
+
+    def __init__(self, card: RateCard, now: int) -> None:
+        self.card = card
+        instant = datetime.fromtimestamp(now // _SECOND, UTC)
+        midnight = instant.replace(hour=0, minute=0, second=0)
+        self.since = int(midnight.timestamp()) * _SECOND
+        self.until = int((midnight + timedelta(days=1)).timestamp()) * _SECOND
+        self.book = card.at(instant)
+        self.digest = card.digest
+        self._models: dict[str, bytes] = {}
+        # The headers of every answer, and of every model that will be retired.
+        own = {"content-type": JSON, "x-service-version": SERVICE_VERSION, "x-ratecard-digest": self.digest}
+        self.headers = _encoded(own)
+        deprecations = {name: self.book.deprecation(name) for name in card.tables.models}
+        self.deprecated = {name: _encoded(each.headers) for name, each in deprecations.items() if each}
+
+    def models(self, encoding: str) -> bytes:
+        """The answer of `GET /models` in an encoding, made when it is first asked for."""
+        if encoding not in self._models:
+            self._models[encoding] = encode_as(models_json(self.book), encoding)
+        return self._models[encoding]
+
+    @cached_property
+    def versions(self) -> dict[str, str]:
+        """The date of the version in effect of every model."""
+        return {model.model: version.effective.isoformat() for model, version in self.book.in_effect_all()}
+
+    @cached_property
+    def changes_at(self) -> str | None:
+        """The next instant at which some price changes, begins or ends; None where no change is known."""
+        later = (each for each in self.card.boundaries() if each.timestamp() * _SECOND >= self.until)
+        return next((each.isoformat() for each in later), None)
+
+
+def _encoded(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in headers.items()]
+
+
+Contents = dict[str, bytes]
+
+
+class LastSound:
+    """Keeps the files of a folder of tables with their bytes: in a file that processes share, or for one process."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path
+        self._kept: Contents | None = None
+        self._served: set[str] = set()
+
+    def write(self, contents: Mapping[str, bytes]) -> None:
+        """Keep these; whoever reads meanwhile has them whole, or those before."""
+        if self._path is None:
+            self._kept = dict(contents)
+            self._served.add(_name_of(contents))
+            return
+        # A file for each, so that processes that write at one time lose nothing of each other.
+        marks = self._marks(self._path)
+        marks.mkdir(exist_ok=True)
+        (marks / _name_of(contents)).touch()
+        new = self._path.with_name(f"{self._path.name}.{os.getpid()}")
+        new.write_text(json.dumps({name: content.decode() for name, content in contents.items()}), encoding="utf-8")
+        new.replace(self._path)
+
+    def read(self) -> Contents | None:
+        """What was kept last; None where nothing was."""
+        if self._path is None:
+            return self._kept
+        if not self._path.exists():
+            return None
+        kept: dict[str, str] = json.loads(self._path.read_text(encoding="utf-8"))
+        return {name: content.encode() for name, content in kept.items()}
+
+    def had(self, contents: Mapping[str, bytes]) -> bool:
+        """Whether exactly these, byte for byte, were kept once."""
+        name = _name_of(contents)
+        return name in self._served if self._path is None else (self._marks(self._path) / name).exists()
+
+    @staticmethod
+    def _marks(path: Path) -> Path:
+        return path.with_name(f"{path.name}.served")
+
+
+def _name_of(contents: Mapping[str, bytes]) -> str:
+    """Of the bytes themselves: a digest of what they mean leaves examples and dates out."""
+    found = sha256()
+    for name, content in sorted(contents.items()):
+        found.update(f"{len(name.encode())} {name} {len(content)} ".encode())
+        found.update(content)
+    return found.hexdigest()
+
+
+# How often a folder is read before it is loaded, if it never is the same twice.
+_PATIENCE = 20
+# The greatest factor between two rates that needs no word, and what the tables before are called in messages.
+_MOST, _BEFORE = Decimal(2), "served"
+
+logger = logging.getLogger("ratecard.server")
+
+
+class TableFolder:
+    """A folder of rate tables; the shipped one where none is named.
+
+    Tables are served when they are sound, every example agrees with its rates, and nothing that was in effect differs
+    from the tables in `last_sound` without saying why, as `ratecard check --against` asks; `allow_edits` takes such
+    edits too. Raises `TableError` at once for others, unless `last_sound` has tables: a server starts with prices or
+    not at all.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path | None = None,
+        last_sound: LastSound | None = None,
+        *,
+        allow_edits: bool = False,
+        clock: Callable[[], int] = time.time_ns,
+    ) -> None:
+        self.path = Path(folder) if folder is not None else shipped_folder()
+        self._last_sound, self._allow_edits, self._clock = last_sound or LastSound(), allow_edits, clock
+        found = self._read()
+        try:
+            self.card = self._loaded(found)
+        except TableError:
+            kept = self._last_sound.read()
+            if kept is None:
+                raise
+            self.card, found = self._loaded(kept), kept
+        self._seen = found
+
+    def changed(self, pause: Callable[[], object]) -> RateCard | None:
+        """The rate card of the folder if it is another than last time; None where it is not.
+
+        An editor writes in several steps: a changed folder is read again after every `pause`, until it is the same
+        twice. What is compared is what is loaded: bytes, never dates of files. Raises `TableError`, once for a state.
+        """
+        found = self._read()
+        if found == self._seen:
+            return None
+        for _ in range(_PATIENCE):
+            pause()
+            before, found = found, self._read()
+            if before == found:
+                break
+        if found == self._seen:
+            return None
+        self._seen = found
+        return self._loaded(found)
+
+    def _read(self) -> Contents | tuple[Fault, ...]:
+        """The files with their bytes, or why they cannot be read."""
+        try:
+            return read_folder(self.path)
+        except TableError as error:
+            return error.faults
+        except OSError as error:
+            return (Fault(str(error.filename or self.path), 1, (), f"cannot be read: {error.strerror}"),)
+
+    def _loaded(self, found: Contents | tuple[Fault, ...]) -> RateCard:
+        if isinstance(found, tuple):
+            raise TableError(found)
+        card = RateCard(tables_from(found))
+        card.prove_all()
+        before = self._last_sound.read()
+        if before is not None and before != found and not self._allow_edits:
+            self._guard(before, found, card)
+        self._last_sound.write(found)
+        return card
+
+    def _guard(self, before: Contents, found: Contents, card: RateCard) -> None:
+        """Raise `TableError` for edits of what was in effect; going back to what was served is only warned of."""
+        now = datetime.fromtimestamp(self._clock() // 10**9, UTC)
+        edits = refusals(RateCard(tables_from(before)), card, Rules(now, _MOST, _BEFORE))
+        if edits and not self._last_sound.had(found):
+            raise TableError(edits)
+        for edit in edits:
+            logger.warning("%s", edit)
+        if edits:
+            logger.warning("tables %s were served before, so these edits are taken", card.digest)
+
+
+logger = logging.getLogger("ratecard.server")
+
+# Milliseconds: what counts as quiet between the steps of an editor, and the longest that is waited for it.
+_QUIET, _MOST_PATIENCE = 50, 400
+# How often the folder is read where nothing tells of its changes: a network drive, a folder that was renamed.
+_POLL = 500
+
+
+class TableWatch:
+    """Calls `taken` with the rate card of a changed folder, or `refused` with its faults."""
+
+    def __init__(
+        self, folder: TableFolder, taken: Callable[[RateCard], None], refused: Callable[[TableError], None]
+    ) -> None:
+        self.folder, self.taken, self.refused = folder, taken, refused
+        self._lock, self._stop = Lock(), Event()
+        self._thread: Thread | None = None
+
+    def start(self) -> None:
+        """Watch, if nobody does: a process that was forked has no threads of its parent."""
+        with self._lock:
+            if self._thread is None or not self._thread.is_alive():
+                self._stop = Event()
+                self._thread = Thread(target=self._run, args=(self._stop,), name="ratecard tables", daemon=True)
+                self._thread.start()
+                atexit.register(self.stop)
+
+    def stop(self) -> None:
+        """Watch no longer."""
+        with self._lock:
+            self._stop.set()
+            if self._thread:
+                self._thread.join()
+            self._thread = None
+            atexit.unregister(self.stop)
+
+    def _run(self, stop: Event) -> None:
+        while not stop.is_set():
+            try:
+                for _ in self._changes(stop):
+                    self._look(stop)
+            except (OSError, RuntimeError) as error:  # no folder, or no notifications on this system: read it anyway
+                logger.debug("cannot watch %s: %s", self.folder.path, error)
+                stop.wait(_POLL / 1000)
+                self._look(stop)
+
+    def _changes(self, stop: Event) -> Iterator[object]:
+        return watch(
+            self.folder.path,
+            watch_filter=None,
+            step=_QUIET,
+            debounce=_MOST_PATIENCE,
+            rust_timeout=_POLL,
+            yield_on_timeout=True,
+            stop_event=stop,
+        )
+
+    def _look(self, stop: Event) -> None:
+        try:
+            card = self.folder.changed(lambda: stop.wait(_QUIET / 1000))
+            if card:
+                self.taken(card)
+        except TableError as error:
+            self.refused(error)
+        except Exception as error:  # whatever it is, the next change may mend it
+            logger.exception("cannot load %s", self.folder.path)
+            self.refused(TableError([Fault(str(self.folder.path), 1, (), f"cannot be loaded: {error!r}")]))
+
+
+logger = logging.getLogger("ratecard.server")
+
+
+# A folder of tables (the shipped one for None), or a rate card.
+Tables = TableFolder | RateCard | str | Path | None
+
+
+class TableRefusal(NamedTuple):
+    """Changed tables that were refused: when, and every fault with its `file:line`."""
+
+    at: datetime
+    error: TableError
+
+
+class LiveRateCard:
+    """The rate card of a folder, followed while people edit it; or a card that stays until `take` gives another.
+
+    Every version is proved by its examples before it is served: `TableError` otherwise. Changed tables that edit what
+    was in effect are refused, unless they say why or `allow_edits` is set.
+
+    `now()` is what answers are made from: one card on one day, switched at 00:00 UTC by `clock` (nanoseconds since
+    1970), the only clock of the server. The folder is watched from the first answer on, in a thread of its own.
+
+    >>> import ratecard
+    >>> live = LiveRateCard(ratecard.load_rate_card())
+    >>> live.now().book.quote_video(b'{"model": "ovi-image-to-video"}').to_json()
+    b'{"quote":0.22}'
+    """
+
+    def __init__(
+        self, tables: Tables = None, *, allow_edits: bool = False, clock: Callable[[], int] = time.time_ns
+    ) -> None:
+        self._clock, self._lock = clock, Lock()
+        self._watch: TableWatch | None = None
+        if isinstance(tables, RateCard):
+            card = tables
+            card.prove_all()
+        elif isinstance(tables, TableFolder):
+            self._watch, card = TableWatch(tables, self.take, self.refuse), tables.card
+        else:
+            folder = TableFolder(tables, allow_edits=allow_edits, clock=clock)
+            self._watch, card = TableWatch(folder, self.take, self.refuse), folder.card
+        self.served = Served(card, clock())
+        self._started = False
+        self.refusal: TableRefusal | None = None
+        self.standing = False
+
+    def now(self) -> Served:
+        """What is served at this instant; `served` is what was served last."""
+        served, instant = self.served, self._clock()
+        if served.since <= instant < served.until and self._started:
+            return served
+        self.start()
+        with self._lock:  # the card may have been changed meanwhile: turn the day of the one that is there
+            served = self.served
+            if not served.since <= instant < served.until:
+                served = self.served = Served(served.card, instant)
+        return served
+
+    def take(self, card: RateCard) -> None:
+        """Serve another card, from the next answer on. Raises `TableError` where its examples contradict its rates."""
+        card.prove_all()
+        with self._lock:
+            before, self.served, self.standing = self.served, Served(card, self._clock()), False
+        TABLES_TAKEN.inc()
+        logger.info("tables %s take the place of %s", card.digest, before.digest)
+
+    def refuse(self, error: TableError) -> None:
+        """Keep the card that is served, and say why."""
+        TABLES_REFUSED.inc()
+        for fault in error.faults:
+            logger.error("%s", fault)
+        logger.error("%s; tables %s stay", error.body()["error"], self.served.digest)
+        # Last, so that a refusal that is seen is in the log too.
+        self.refusal, self.standing = TableRefusal(datetime.fromtimestamp(self._clock() // 10**9, UTC), error), True
+
+    def start(self) -> None:
+        """Follow the folder."""
+        self._started = True
+        if self._watch:
+            self._watch.start()
+
+    def stop(self) -> None:
+        """Follow it no longer."""
+        if self._watch:
+            self._watch.stop()

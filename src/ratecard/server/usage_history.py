@@ -1,0 +1,448 @@
+"""The usage history over HTTP: a router that a FastAPI application includes.
+
+Which of our media types a client accepts (RFC 9110, section 12.5.1).
+
+How the text of one query parameter is checked, in the manner of a body's fields.
+
+A question that the usage history refuses, with every error at its parameter.
+
+What a request asks of the usage history: the first page of some rows, or the page behind a cursor.
+
+The cursor: where a walk stands, signed, so that nobody can make one, change one, or use that of another account.
+
+What the usage history answers: a page as JSON or CSV, or why there is none.
+
+What OpenAPI says of the usage history.
+
+A route whose errors are error objects, in an application of any host.
+
+`GET /billing/usage-history`: the ledger of an account, page by page, as JSON or CSV.
+"""
+
+import hashlib
+import hmac
+import json
+import re
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Annotated, Any, NamedTuple
+
+from fastapi import APIRouter, Depends
+from fastapi.routing import APIRoute
+from itsdangerous import BadData, URLSafeSerializer
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from ratecard.base.errors import RateCardError
+from ratecard.base.messages import Path, allowed_values, echo, error_tree, wrong_type
+from ratecard.base.money import CURRENCIES, READING, unknown_currency
+from ratecard.ledger import LedgerUnavailableError, ledger_csv, ledger_json
+from ratecard.ledger.store import Ledger
+from ratecard.ledger.walk import Page, Walk
+from ratecard.requests.fields import Field, WholeNumber
+from ratecard.server.http import SERVICE_VERSION, encode, error_object
+
+_QUALITY = re.compile(r"0(\.[0-9]{0,3})?|1(\.0{0,3})?")
+
+
+def accepted(header: str, ours: Sequence[str]) -> str | None:
+    """The one of our media types that the client likes best, the first of equals; None where it accepts none.
+
+    >>> accepted("text/csv, */*;q=0.1", ["application/json", "text/csv"])
+    'text/csv'
+    """
+    ranges = [_range(part) for part in header.split(",") if part.strip()] or [("*/*", Decimal(1))]
+    best = max(ours, key=lambda media: _quality(media, ranges))
+    return best if _quality(best, ranges) else None
+
+
+def _range(part: str) -> tuple[str, Decimal]:
+    media, *parameters = (piece.strip().lower() for piece in part.split(";"))
+    quality = next((piece[2:] for piece in parameters if piece.startswith("q=")), "1")
+    return media, Decimal(quality if _QUALITY.fullmatch(quality) else 0)
+
+
+def _quality(media: str, ranges: Sequence[tuple[str, Decimal]]) -> Decimal:
+    """That of the most specific range which holds the type."""
+    for wanted in (media, f"{media.split('/')[0]}/*", "*/*"):
+        given = [quality for each, quality in ranges if each == wanted]
+        if given:
+            return max(given)
+    return Decimal(0)
+
+
+_NUMBER = re.compile(r"-?[0-9]{1,100}(\.[0-9]{1,100})?")
+# No more digits than a timestamp of ours has: a finer one would be cut, and select other rows.
+_TIMESTAMP = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}:[0-9]{2})"
+)
+
+
+class Timestamp:
+    """An instant in ISO 8601 with a time zone."""
+
+    def accept(self, given: Any) -> datetime | None:
+        """The instant; None for anything else, the 31st of June included."""
+        try:
+            return datetime.fromisoformat(given) if _TIMESTAMP.fullmatch(given) else None
+        except ValueError:
+            return None
+
+    def messages(self, given: Any) -> list[str]:
+        """Why it is refused."""
+        return ["Invalid datetime. Expected ISO 8601 with at most 6 decimal places, like 2026-10-01T00:00:00Z"]
+
+
+class Currency:
+    """A currency that rows of a ledger have, written as they write it."""
+
+    def accept(self, given: Any) -> str | None:
+        """The currency; None for one that no row has."""
+        return None if unknown_currency(given) else str(given)
+
+    def messages(self, given: Any) -> list[str]:
+        """Why it is refused."""
+        expected = f"{allowed_values(CURRENCIES)} | another ISO 4217 code"
+        return [f"Invalid enum value. Expected {expected}, received '{echo(given)}'"]
+
+
+class WholeNumberText:
+    """A whole number between two bounds, written out."""
+
+    def __init__(self, least: int, greatest: int) -> None:
+        self._number = WholeNumber(least, greatest)
+
+    def accept(self, given: Any) -> int | None:
+        """The number; None where it is refused."""
+        return self._number.accept(_number(given))
+
+    def messages(self, given: Any) -> list[str]:
+        """Why it is refused."""
+        number = _number(given)
+        return ["Expected number, received nan"] if number.is_nan() else self._number.messages(number)
+
+
+def _number(given: str) -> Decimal:
+    return READING.create_decimal(given if _NUMBER.fullmatch(given) else "NaN")
+
+
+_ERROR = "Invalid query parameters"
+
+
+class RefusedError(RateCardError):
+    """Query parameters that are answered with 400."""
+
+    def __init__(self, problems: Sequence[tuple[Path, str]]) -> None:
+        super().__init__(_ERROR, problems)
+        self.problems = tuple(problems)
+
+    def body(self) -> dict[str, Any]:
+        """The error object: a sentence, and the tree of errors."""
+        return {"error": _ERROR, "details": error_tree(self.problems)}
+
+
+LARGEST_PAGE = 1000
+FILTERS: dict[str, Field] = {
+    "startTimestamp": Timestamp(),
+    "endTimestamp": Timestamp(),
+    "currency": Currency(),
+    "pageSize": WholeNumberText(1, LARGEST_PAGE),
+}
+_NAMED_MOST = 10
+
+
+class Question(NamedTuple):
+    """Either a cursor, or filters."""
+
+    cursor: str | None = None
+    start: datetime | None = None
+    end: datetime | None = None
+    currency: str | None = None
+    size: int = LARGEST_PAGE
+
+
+def read_parameters(pairs: Iterable[tuple[str, str]]) -> Question:
+    """The question of a query string. Raises `RefusedError` with everything that is wrong.
+
+    >>> read_parameters([("currency", "USD"), ("pageSize", "10")])
+    Question(cursor=None, start=None, end=None, currency='USD', size=10)
+    """
+    given: dict[str, list[str]] = {}
+    for name, text in pairs:
+        given.setdefault(name, []).append(text)
+    problems = [*_unknown(given), *(((name,), wrong_type("string", [])) for name in given if len(given[name]) > 1)]
+    if "cursor" in given and given.keys() & FILTERS.keys():
+        problems.append((("cursor",), "A cursor carries the filters of its first page. Send it alone, or leave it out"))
+    values: dict[str, Any] = {}
+    for name, field in FILTERS.items():
+        for text in given.get(name, [])[:1]:
+            values[name] = field.accept(text)
+            if values[name] is None:
+                problems += [((name,), message) for message in field.messages(text)]
+    start, end = values.get("startTimestamp"), values.get("endTimestamp")
+    if start and end and end <= start:
+        problems.append((("endTimestamp",), "Must be later than startTimestamp"))
+    if problems:
+        raise RefusedError(problems)
+    cursor = given["cursor"][0] if "cursor" in given else None
+    return Question(cursor, start, end, values.get("currency"), values.get("pageSize", LARGEST_PAGE))
+
+
+def _unknown(names: Iterable[str]) -> list[tuple[Path, str]]:
+    """A filter with a wrong name must not be ignored: the rows would be others than those asked for."""
+    unknown = [f"'{echo(name)}'" for name in names if name != "cursor" and name not in FILTERS][:_NAMED_MOST]
+    if not unknown:
+        return []
+    allowed = f"Allowed: 'cursor' alone, or {allowed_values(FILTERS)}"
+    return [((), f"Unrecognized key(s) in object: {', '.join(unknown)}"), ((), allowed)]
+
+
+_INVALID = "Invalid cursor. Send the nextCursor of the answer before, as it is"
+_LEAST_BYTES = 16
+
+
+class Cursors:
+    """Writes walks as cursors and reads them again. The secret is the same in every process that answers."""
+
+    def __init__(self, secret: str | bytes) -> None:
+        if len(secret) < _LEAST_BYTES:
+            raise ValueError(f"the secret of the cursors has {len(secret)} signs; it needs {_LEAST_BYTES} or more")
+        self._secret = secret
+
+    def write(self, account: str, walk: Walk) -> str:
+        """A cursor for this account."""
+        return self._serializer(account).dumps(walk)
+
+    def read(self, account: str, cursor: str) -> Walk:
+        """The walk of a cursor. Raises `RefusedError` for anything but a cursor of this account."""
+        serializer = self._serializer(account)
+        payload = cursor.rpartition(".")[0].encode(errors="replace")
+        # Compared as a whole: base64 has several spellings of one signature, and only ours is a cursor.
+        expected = serializer.make_signer(serializer.salt).sign(payload)
+        if not hmac.compare_digest(expected, cursor.encode(errors="replace")):
+            raise RefusedError([(("cursor",), _INVALID)])
+        try:
+            return Walk(*serializer.load_payload(payload))
+        except (BadData, TypeError):  # signed with this secret, by a version that walked otherwise
+            raise RefusedError([(("cursor",), _INVALID)]) from None
+
+    def _serializer(self, account: str) -> URLSafeSerializer:
+        # The account is part of the salt: it is in no cursor, and the cursor of another account has a wrong signature.
+        salt = f"ratecard usage history\0{account}".encode()
+        return URLSafeSerializer(self._secret, salt=salt, signer_kwargs={"digest_method": hashlib.sha256})
+
+
+JSON, CSV = "application/json", "text/csv"
+
+
+def page_answer(media: str, walk: Walk, page: Page, following: str | None, encodings: str) -> Response:
+    """A page, in an encoding that the client takes. The next cursor stands in the JSON, or in a header of the CSV."""
+    headers = {
+        "vary": "Accept, Accept-Encoding",
+        "x-service-version": SERVICE_VERSION,
+        "x-pagination-limit": str(walk.size),
+        "x-pagination-page": str(walk.page),
+        "x-pagination-total": str(walk.total),
+        "x-pagination-total-pages": str(-(-walk.total // walk.size)),
+    }
+    if media == JSON:
+        content = ledger_json(page.entries, following)
+    else:
+        content = ledger_csv(page.entries)
+        # The time of the export makes each page of a walk a file of its own, in the order of the pages.
+        exported = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+        headers["content-disposition"] = f'attachment; filename="usage-history-{exported}.csv"'
+        if following:
+            headers["x-next-cursor"] = following
+    body, encoding = encode(content.encode(), encodings)
+    if encoding:
+        headers["content-encoding"] = encoding
+    return Response(body, headers=headers, media_type=media)
+
+
+def refusal_answer(refusal: RefusedError) -> Response:
+    """400, with every error at its parameter."""
+    body = json.dumps(refusal.body(), ensure_ascii=False, separators=(",", ":"))
+    return Response(body, 400, {"x-service-version": SERVICE_VERSION}, JSON)
+
+
+_NUMBER_SCHEMA, _TEXT = {"type": "number"}, {"type": "string"}
+_COUNT = {"type": "integer", "minimum": 0}
+_CURRENCY = {
+    "type": "string",
+    "anyOf": [{"enum": list(CURRENCIES)}, {"pattern": "^[A-Z]{3}$", "title": "another ISO 4217 code"}],
+}
+_TIME = {"type": "string", "format": "date-time"}
+
+_ENTRY = {
+    "type": "object",
+    "required": ["timestamp", "sku", "unit", "amount", "currency", "notes", "inferenceDetails"],
+    "oneOf": [
+        {"title": "in US dollars", "required": ["pricePerUnitUsd"]},
+        {"title": "in another currency", "required": ["pricePerUnit"]},
+    ],
+    "properties": {
+        "timestamp": {**_TIME, "description": "When the entry was created, in UTC"},
+        "sku": {**_TEXT, "description": "The product that the entry relates to"},
+        "pricePerUnitUsd": {
+            **_NUMBER_SCHEMA,
+            "description": "Price per unit in USD; of rows in USD, and of those that a balance in units of USD paid",
+        },
+        "pricePerUnit": {
+            **_NUMBER_SCHEMA,
+            "description": "Price per unit in `currency`; of rows that are not priced in USD",
+        },
+        "unit": {
+            **_NUMBER_SCHEMA,
+            "description": "Number of units consumed. Where several balances paid, each has a row with the same "
+            "request and SKU: all units are in the first, and 0 in the others",
+        },
+        "amount": {
+            **_NUMBER_SCHEMA,
+            "description": "What was charged, in units of `currency`, with all its digits; a charge is negative",
+        },
+        "currency": {**_CURRENCY, "description": "Currency or balance charged"},
+        "notes": _TEXT,
+        "inferenceDetails": {
+            "type": ["object", "null"],
+            "required": ["requestId"],
+            "properties": {
+                "requestId": {**_TEXT, "description": "Request id of the inference"},
+                "inferenceExecutionTime": {**_COUNT, "description": "Execution time in milliseconds"},
+                "promptTokens": {**_COUNT, "description": "Tokens in the prompt; for language models only"},
+                "completionTokens": {**_COUNT, "description": "Tokens in the completion; for language models only"},
+            },
+        },
+    },
+}
+_PAGE = {
+    "type": "object",
+    "required": ["data", "nextCursor"],
+    "properties": {
+        "data": {"type": "array", "items": _ENTRY},
+        "nextCursor": {"type": ["string", "null"], "description": "The cursor of the next page; null on the last"},
+    },
+}
+_ERROR_SCHEMA = {"type": "object", "required": ["error"], "properties": {"error": _TEXT}}
+_REFUSAL = {
+    "type": "object",
+    "required": ["error", "details"],
+    "properties": {
+        "error": _TEXT,
+        "details": {
+            "type": "object",
+            "description": "What is wrong: `_errors` at each level, and each wrong parameter by its name",
+            "required": ["_errors"],
+            "properties": {"_errors": {"type": "array", "items": _TEXT}},
+        },
+    },
+}
+
+
+def _parameter(name: str, schema: dict[str, Any], description: str) -> dict[str, Any]:
+    return {"name": name, "in": "query", "required": False, "schema": schema, "description": description}
+
+
+PARAMETERS = [
+    _parameter("startTimestamp", _TIME, "The first instant of the rows, ISO 8601 with a time zone. First page only"),
+    _parameter("endTimestamp", _TIME, "The instant before which the rows end; after startTimestamp. First page only"),
+    _parameter("currency", _CURRENCY, "Only rows of this currency. First page only"),
+    _parameter(
+        "pageSize",
+        {"type": "integer", "minimum": 1, "maximum": LARGEST_PAGE, "default": LARGEST_PAGE},
+        "How many rows a page has. First page only",
+    ),
+    _parameter("cursor", _TEXT, "The nextCursor of the page before. It carries the filters: send it alone"),
+]
+_PAGINATION = {
+    f"x-pagination-{name}": {"schema": _COUNT, "description": description}
+    for name, description in {
+        "limit": "How many rows a page has",
+        "page": "Which page this is, from 1",
+        "total": "How many rows all pages have",
+        "total-pages": "How many pages there are",
+    }.items()
+}
+_NEXT = {"schema": _TEXT, "description": "The cursor of the next page; absent on the last, and from JSON"}
+
+
+def _json(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"application/json": {"schema": schema}}
+
+
+RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Rows of the ledger, in ascending order of time",
+        "headers": {**_PAGINATION, "x-next-cursor": _NEXT},
+        "content": _json(_PAGE) | {"text/csv": {"schema": _TEXT}},
+    },
+    400: {"description": "Parameters that are wrong", "content": _json(_REFUSAL)},
+    401: {"description": "No account, or one that is not known", "content": _json(_ERROR_SCHEMA)},
+    406: {"description": "Neither JSON nor CSV is accepted", "content": _json(_ERROR_SCHEMA)},
+    503: {"description": "The ledger does not answer; try again", "content": _json(_ERROR_SCHEMA)},
+}
+
+
+class Route(APIRoute):
+    """What the host's hook raises is answered as `{"error": ...}`, not as the framework would."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """FastAPI's handler, which asks the hook too."""
+        handler = super().get_route_handler()
+
+        async def answered(request: Request) -> Response:
+            try:
+                return await handler(request)
+            except HTTPException as error:
+                return error_object(error.status_code, error.detail, error.headers)
+
+        return answered
+
+
+def usage_history_router(ledger: Ledger, account_of: Callable[..., Any], *, secret: str | bytes) -> APIRouter:
+    """A router with `GET /billing/usage-history`, to be included under the base path of the API.
+
+    `account_of` is a FastAPI dependency that gives the account of a request, or None where there is none (401), or
+    raises an `HTTPException`. `secret` signs the cursors, 16 signs or more: the same in every process, so that each
+    reads the cursors of the others.
+    """
+    cursors = Cursors(secret)
+    router = APIRouter(route_class=Route)
+
+    def walk_of(request: Request, account: str) -> Walk:
+        question = read_parameters(request.query_params.multi_items())
+        if question.cursor is not None:
+            return cursors.read(account, question.cursor)
+        return ledger.walk(
+            account, start=question.start, end=question.end, currency=question.currency, size=question.size
+        )
+
+    # A plain function: FastAPI runs it in a thread, and the event loop never waits for the database.
+    @router.get(
+        "/billing/usage-history",
+        tags=["Billing"],
+        summary="The ledger entries of the account, with cursor pagination",
+        operation_id="usageHistory",
+        response_class=Response,
+        responses=RESPONSES,
+        openapi_extra={"parameters": PARAMETERS},
+    )
+    def usage_history(request: Request, account: Annotated[str | None, Depends(account_of)]) -> Response:
+        if account is None:
+            return error_object(401, "Authentication failed", {"WWW-Authenticate": "Bearer"})
+        media = accepted(",".join(request.headers.getlist("accept")), [JSON, CSV])
+        if media is None:
+            return error_object(406, f"Accept {JSON} or {CSV}")
+        try:
+            walk = walk_of(request, account)
+            page = ledger.page(account, walk)
+        except RefusedError as refusal:
+            return refusal_answer(refusal)
+        except LedgerUnavailableError:  # without the reason, which may name machines of the host
+            return error_object(503, "The usage history is not available now. Try again later")
+        following = cursors.write(account, page.next) if page.next else None
+        return page_answer(media, walk, page, following, request.headers.get("accept-encoding", ""))
+
+    return router

@@ -1,0 +1,1 @@
+"""A billing export rated again."""

@@ -1,0 +1,140 @@
+"""One row of a billing export as a request, and its price.
+
+What the rows of one shape of a billing export have in common.
+
+The price of the rows of an entry: of each unit where units were summed, of the row where it stands by itself.
+"""
+
+import json
+from decimal import Decimal
+from typing import NamedTuple
+
+from ratecard.base.messages import echo
+from ratecard.base.money import BALANCES, CURRENCIES, READING, USD, minus, multiply, places_of, plain, unknown_currency
+from ratecard.ledger.files import PRICES
+from ratecard.rating.ledger_entry import price_field, worths
+from ratecard.rating.quote import LineItem, Quote
+from ratecard.simulation.pricing.pricer import NO_INSTANT
+from ratecard.simulation.pricing.shape_price import PricedLine, PricedShape, whole
+from ratecard.simulation.usage.billing_export import CHARGE, entry_of
+from ratecard.simulation.usage.shape import Shape
+from ratecard.tables.limits import Rates
+
+# Digits before and after the point of a number that can be priced.
+_MOST_DIGITS, _MOST_PLACES = 15, 18
+
+
+class Odd(NamedTuple):
+    """The numbers of a row that is priced by itself: what the engine could not read."""
+
+    units: Decimal
+    amount: Decimal
+
+
+class Entry(NamedTuple):
+    """SKU, model, price of a unit, and whether the amounts are `charge`, `disputed` (not units x price) or `credit`.
+
+    `worth` is what one of the currency of the amounts is worth in that of the price.
+    """
+
+    sku: str
+    model: str
+    price: Decimal
+    kind: str
+    odd: Odd | None
+    worth: Decimal
+
+
+def read_entry(shape: Shape, currency: str, rates: Rates | None) -> Entry:
+    """The entry of a shape, priced in a currency; `rates` were in effect then, and are not known without an instant.
+
+    Raises `ValueError`: what is wrong with these rows, by the name of the field.
+    """
+    values = shape.values()
+    sku, charged = values.get("ledger_sku"), values.get("ledger_currency") or ""
+    if not sku:
+        raise ValueError("sku: missing")
+    worth = _worth(charged, currency, rates)
+    if "ledger_odd" not in values:
+        return Entry(sku, shape.model or "", Decimal(values["ledger_price"]), values["ledger_entry"], None, worth)
+    given = json.loads(values["ledger_odd"])
+    own = price_field(charged)
+    other = next(name for name in PRICES if name != own)
+    if given.pop(other):
+        raise ValueError(f"{other}: of a row in {charged}, whose price is {own}")
+    units, price, amount = (_number(name, given[name]) for name in ("unit", own, "amount"))
+    return Entry(sku, shape.model or "", price, entry_of(units, price, amount, worth), Odd(units, amount), worth)
+
+
+def _worth(charged: str, currency: str, rates: Rates | None) -> Decimal:
+    """What one of the currency of a row is worth in the one that amounts are added in."""
+    if not charged:
+        raise ValueError(f"currency: missing. Allowed: {', '.join(CURRENCIES)}")
+    payers = worths(currency, rates)
+    if charged in payers:
+        return payers[charged]
+    if rates is None and charged in BALANCES and currency == USD:
+        raise ValueError(NO_INSTANT)
+    if not unknown_currency(charged):
+        raise ValueError(f"currency: charged in {charged}, and amounts are added in {currency}")
+    allowed = ", ".join(sorted(payers, key=currency.__ne__))
+    raise ValueError(f"currency: {echo(charged)} has no worth in {currency} that is known. Allowed: {allowed}")
+
+
+def _number(name: str, given: str | None) -> Decimal:
+    if not given:
+        raise ValueError(f"{name}: missing")
+    number = READING.create_decimal(given)
+    if not number.is_finite():
+        raise ValueError(f"{name}: {echo(given)} is not a number")
+    if number.adjusted() >= _MOST_DIGITS or places_of(plain(number)) > _MOST_PLACES:
+        raise ValueError(f"{name}: {echo(given)} has more than {_MOST_DIGITS} digits or {_MOST_PLACES} decimals")
+    return number
+
+
+# Where the amount of a row, of a unit and of a billed amount stand among the amounts of a shape.
+_ROW, _UNIT, _AMOUNT = 0, 1, 2
+# What a video is charged by.
+CLIP = "clip"
+
+
+def as_billed(entry: Entry, currency: str) -> PricedShape:
+    """The ledger's own amounts, which are negative where something was charged, at what their currency is worth."""
+    place, amount = (_ROW, minus(entry.odd.amount)) if entry.odd else (_AMOUNT, Decimal(-1))
+    charged = multiply(amount, entry.worth)
+    line = PricedLine(entry.sku, "", "", entry.price, place, charged, *_of_units(entry, Decimal(1))[::-1])
+    # A price per unit is known only where it makes the amount.
+    return _one(line, entry.price if entry.kind == CHARGE else None, currency)
+
+
+def at_rate(entry: Entry, line: LineItem, currency: str) -> PricedShape:
+    """Units times the unit rate of a line."""
+    number, quantity = _of_units(entry, Decimal(1))
+    amount, rate = multiply(quantity, line.unit_rate), line.unit_rate
+    return _one(PricedLine(entry.sku, line.source, line.unit, rate, number, amount, quantity), rate, currency)
+
+
+def at_price(entry: Entry, source: str, currency: str) -> PricedShape:
+    """Units times the price that they were billed at."""
+    number, quantity = _of_units(entry, Decimal(1))
+    amount, price = multiply(quantity, entry.price), entry.price
+    return _one(PricedLine(entry.sku, source, CLIP, price, number, amount, quantity), price, currency)
+
+
+def at_total(entry: Entry, quote: Quote) -> PricedShape:
+    """Units times the total of a quote, by its lines."""
+    lines = []
+    for line in whole(quote).lines:
+        number, amount = _of_units(entry, line.amount)
+        lines.append(line._replace(number=number, amount=amount, quantity=_of_units(entry, line.quantity)[1]))
+    charged = PricedLine("", "", "", quote.total, *_of_units(entry, quote.total))
+    return PricedShape(charged.amounts, tuple(lines), quote.currency, unit_price=quote.total, unit=CLIP)
+
+
+def _of_units(entry: Entry, amount: Decimal) -> tuple[int, Decimal]:
+    """Where an amount of a unit stands, and what it comes to."""
+    return (_ROW, multiply(entry.odd.units, amount)) if entry.odd else (_UNIT, amount)
+
+
+def _one(line: PricedLine, price: Decimal | None, currency: str) -> PricedShape:
+    return PricedShape(line.amounts, (line,), currency, unit_price=price, unit=line.unit)

@@ -1,0 +1,271 @@
+"""Which model, rate and request a SKU of a billing export names.
+
+Which requests a SKU of the ledger stands for: those of a version whose quote has a line with this SKU.
+
+The video clips of a ledger: one row at the total, so that a new price is found by the requests with this total.
+
+Whether two versions differ in more than rates: then a SKU does not say what its requests would cost.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from itertools import product
+from typing import Any, NamedTuple
+
+from ratecard.base.errors import QuoteError
+from ratecard.base.money import text
+from ratecard.changes.difference import TermChange
+from ratecard.changes.rates import Terms, rate_changes, term_changes, terms_of
+from ratecard.changes.sides import Priceable
+from ratecard.price_book import PriceBook
+from ratecard.rating.quote import LineItem, Quote
+from ratecard.rating.tokens import BUCKETS
+from ratecard.tables.card import AnyModel
+from ratecard.tables.metered import DurationBand, MeteredVersion, PerInputImage, RpcCredits, TextVersion, Tokens, band
+from ratecard.tables.video import TokenFormula
+from ratecard.views.sheet import Cell, price_cells, unit_usages
+
+_DETAILS = {"cache_input": "cached_tokens", "cache_write": "cache_creation_input_tokens"}
+
+
+class Standing(NamedTuple):
+    """A model that has a price in a book, with its version there."""
+
+    book: PriceBook
+    model: AnyModel
+    version: Any
+
+    @classmethod
+    def of(cls, book: PriceBook, name: str) -> "Standing":
+        """Raises `QuoteError` for a model that has no price, and says why."""
+        return cls(book, *book.in_effect(name))
+
+
+class Sold(NamedTuple):
+    """A request, and its line of one SKU."""
+
+    request: Mapping[str, Any]
+    line: LineItem
+
+
+def model_of(book: PriceBook, named: str, sku: str) -> str:
+    """The model of a row: the one that it names, else the one with the longest name that the SKU begins with.
+
+    A search beside a text model is charged by the rates of the search.
+    """
+    models = book.card.tables.models
+    version = models[named].version_on(book.day) if named in models else None
+    if isinstance(version, TextVersion):
+        searches = (search for search in version.surcharges.values() if sku.startswith(f"{search}-"))
+        return next(searches, named)
+    if named in models:
+        return named
+    return max((name for name in models if sku.startswith(f"{name}-")), key=len, default=named)
+
+
+def sold_by_sku(standing: Standing) -> dict[str, list[Sold]]:
+    """Every SKU of a version that is not video, with a request for each way to be charged by it."""
+    found: dict[str, list[Sold]] = {}
+    for request in _requests(standing.model, standing.version):
+        try:
+            quote = quoted(standing.book, request)
+        except QuoteError:
+            continue  # a combination that has no price
+        for line in quote.lines:
+            found.setdefault(line.sku, []).append(Sold(request, line))
+    return found
+
+
+def quoted(book: PriceBook, request: Mapping[str, Any]) -> Quote:
+    """The quote of a request. Raises `QuoteError`."""
+    if request["type"] == "surcharge":
+        return book.surcharge(request["model"], 1)
+    return book.rate(request)
+
+
+def _requests(model: AnyModel, version: MeteredVersion) -> Iterator[dict[str, Any]]:
+    """Every request that may have a rate of its own; a value that is left out may come to stand for another one."""
+    named = {"type": model.type, "model": model.model}
+    yield from unit_usages(model, version)
+    yield named
+    choices = {name: (None, *version.values_of(name)) for name in ("resolution", "quality", "factor")}
+    for values in product(*choices.values()):
+        chosen = {name: value for name, value in zip(choices, values, strict=True) if value is not None}
+        if chosen:
+            yield named | chosen | ({"type": "upscale"} if "factor" in chosen else {})
+    for charge in version.charges:
+        match charge:
+            case Tokens():
+                yield from (named | {"usage": usage} for usage in _tokens(charge))
+            case PerInputImage():
+                yield named | {"input_images": charge.included + 1}
+            case DurationBand():
+                bands = (band(value) or () for rate in charge.rates for value in rate.attributes["seconds"])
+                yield from (named | {"duration_seconds": edge} for edges in bands for edge in edges)
+            case RpcCredits():
+                yield from _calls(charge)
+
+
+def _tokens(charge: Tokens) -> Iterator[dict[str, Any]]:
+    """Every bucket, below and above the threshold."""
+    threshold = charge.context_token_threshold
+    for prompt, bucket in product((1,) if threshold is None else (threshold, threshold + 1), BUCKETS):
+        usage = {"prompt_tokens": prompt, "completion_tokens": int(bucket == "output")}
+        yield usage | ({"prompt_tokens_details": {_DETAILS[bucket]: prompt}} if bucket in _DETAILS else {})
+
+
+def _calls(charge: RpcCredits) -> Iterator[dict[str, Any]]:
+    for chain, tier in ((chain, tier) for chain, tier in product(charge.chains, charge.tiers) if tier.on(chain)):
+        network = f"{chain.chain}-{chain.networks[0]}"
+        for method, failed in product(tier.methods, (False, True)):
+            call = {"method": method.replace("*", "x"), "failed": failed}
+            yield {"type": "rpc", "network": network, "calls": [call]}
+
+
+def standing_line(sku: str, sold: list[Sold], now: Standing) -> LineItem:
+    """The line of these requests in another version. Raises `ValueError` where they have not all the same one.
+
+    Raises `QuoteError` where a request has no price there.
+    """
+    found: dict[tuple[object, ...], LineItem] = {}
+    place, refused = f"the version of {now.version.effective} of {now.model.model}", []
+    for request, was in sold:
+        try:
+            line = next((line for line in quoted(now.book, request).lines if line.sku == sku), None)
+        except QuoteError as error:
+            refused.append(error)
+            continue
+        if line is None:
+            raise ValueError(f"SKU {sku} is not in {place}, or not for all that it stood for")
+        if (line.quantity, line.unit) != (was.quantity, was.unit):
+            raise ValueError(f"SKU {sku} counts something else in {place}")
+        found[line.unit_rate, line.source] = line
+    if refused and not found:
+        raise refused[0]
+    if refused:
+        raise ValueError(f"SKU {sku} is not in {place} for all that it stood for")
+    if len({rate for rate, _ in found}) > 1:
+        raise ValueError(f"SKU {sku} has more than one rate in {place}")
+    return next(iter(found.values()))
+
+
+_REFERENCE = "reference_video_total_duration"
+
+
+class Clips:
+    """Every price cell of a video version by the SKU of the row that it makes."""
+
+    def __init__(self, standing: Standing) -> None:
+        self.standing = standing
+        self._cells: dict[str, list[Cell]] = {}
+        for cell in price_cells(standing.book, standing.model.model):
+            self._cells.setdefault(cell.quote.lines[0].sku, []).append(cell)
+
+    def cells(self, sku: str, billed: Decimal) -> list[Cell]:
+        """All requests that were charged so much under this SKU; none where the price depends on what was measured."""
+        return [] if self.measured(sku) else [cell for cell in self._cells.get(sku, ()) if cell.quote.total == billed]
+
+    def disputed(self, sku: str, billed: Decimal) -> bool:
+        """Whether no request of this SKU is charged so much."""
+        return sku in self._cells and not self.measured(sku) and not self.cells(sku, billed)
+
+    def measured(self, sku: str) -> bool:
+        """Whether the price depends on seconds or pixels of a video that was sent, which no row holds."""
+        version = self.standing.version
+        if version.accepts.reference_video_total_duration and not self._named():
+            return any(isinstance(charge, TokenFormula) for charge in version.charges)
+        return any(cell.video or _REFERENCE in cell.body for cell in self._cells.get(sku, ()))
+
+    def repriced(self, sku: str, billed: Decimal, now: PriceBook) -> Quote | None:
+        """What the requests of a row are quoted in another book; None: as they were billed, by the very same rates.
+
+        Raises `QuoteError` where the book refuses them, and `ValueError` where they would not all cost the same.
+        """
+        cells = self._cells.get(sku, [])
+        if not cells:
+            raise ValueError(f"no request is known for SKU {sku}")
+        if self.measured(sku):
+            if all(cell.video is None for cell in cells) and _same_rates(cells, now):
+                return None
+            raise ValueError(f"the price of SKU {sku} depends on the video that was sent, and its rates changed")
+        found, refused = [], []
+        for cell in self.cells(sku, billed):
+            try:
+                found.append(now.quote_video(cell.body))
+            except QuoteError as error:
+                refused.append(error)
+        if refused:
+            if found:
+                raise ValueError(f"some requests of SKU {sku} that were charged {text(billed)} would have no price")
+            raise refused[0]
+        if not found:
+            raise ValueError(f"no request of SKU {sku} was charged {text(billed)}")
+        totals = sorted({quote.total for quote in found})
+        if len(totals) > 1:
+            words = " or ".join(map(text, totals))
+            raise ValueError(f"requests of SKU {sku} that were charged {text(billed)} would be charged {words}")
+        return found[0]
+
+    def _named(self) -> bool:
+        return any(_REFERENCE in cell.body for cells in self._cells.values() for cell in cells)
+
+
+def _same_rates(cells: Sequence[Cell], now: PriceBook) -> bool:
+    """Whether each of these requests has the same lines at the same rates in another book."""
+    try:
+        return all(_rates(cell.quote) == _rates(now.quote_video(cell.body)) for cell in cells)
+    except QuoteError:
+        return False
+
+
+def _rates(quote: Quote) -> list[tuple[str, Decimal]]:
+    return [(line.sku, line.unit_rate) for line in quote.lines]
+
+
+# What changes no price, or is in the rates already.
+_FREE = ("context_tokens", "surcharges ", "mode", "markup of ")
+_ACCEPTS = "accepts "
+_SHOWN = 3
+
+
+def structural(was: Standing, now: Standing) -> str:
+    """The conditions that differ, as a person reads them; empty where only rates do."""
+    changes = list(_binding(was, term_changes(_terms(was), _terms(now))))
+    more = [f"and {len(changes) - _SHOWN} more"] if len(changes) > _SHOWN else []
+    return "; ".join([*map(_worded, changes[:_SHOWN]), *more])
+
+
+def unchanged(was: Standing, now: Standing) -> bool:
+    """Whether two versions charge the same for every request."""
+    if was.version is now.version:
+        return True
+    return not structural(was, now) and not rate_changes(_priceable(was), _priceable(now))
+
+
+def _binding(was: Standing, changes: Iterable[TermChange]) -> Iterator[TermChange]:
+    """A choice of a video that had to be made, as there were two or more, may have got more or fewer."""
+    for change in changes:
+        field = change.term.removeprefix(_ACCEPTS)
+        chosen = field != change.term and field != "audio" and len(_choices(was, field)) > 1
+        if not change.term.startswith(_FREE) and not chosen:
+            yield change
+
+
+def _choices(standing: Standing, field: str) -> tuple[object, ...]:
+    found = getattr(getattr(standing.version, "accepts", None), field, None)
+    return found if isinstance(found, tuple) else ()
+
+
+def _terms(standing: Standing) -> Terms:
+    """The conditions, and what each unit counts: the same unit may count something else in another folder."""
+    units = standing.book.card.tables.units
+    counted = {f"what {charge.charge} counts": units[charge.unit].counts for charge in standing.version.charges}
+    return {**terms_of(_priceable(standing)), **counted}
+
+
+def _priceable(standing: Standing) -> Priceable:
+    return Priceable(standing.model, standing.version, standing.book.card.tables.units)
+
+
+def _worded(change: TermChange) -> str:
+    return f"{change.term} was {change.old or 'not set'}, is {change.new or 'not set'}"

@@ -1,0 +1,265 @@
+"""Requests of made-up usage.
+
+A sample: a request that stands for many rows, which differ from it in what is counted.
+
+Samples of language and embedding models: chats, long documents, agents with a cache, searches.
+
+Samples of what is counted: images, edits, upscales, speech, transcription, music and RPC calls.
+
+Samples of a video model: every price cell of its sheet, with the fields that do not matter filled in.
+"""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from random import Random
+from typing import Any, NamedTuple
+
+from ratecard.base.errors import QuoteError
+from ratecard.price_book import PriceBook
+from ratecard.rating.counts import tier_of_method
+from ratecard.rating.quote import Quote
+from ratecard.rating.source_video import SourceVideo
+from ratecard.rating.tokens import token_rates
+from ratecard.requests.service_parameters import SEARCHES
+from ratecard.requests.usage import TYPES
+from ratecard.simulation.usage.columns import LAYOUTS
+from ratecard.tables.metered import MeteredVersion, PerAudioSecond, RpcCredits, TextVersion, Tokens
+from ratecard.tables.version import Model
+from ratecard.tables.video import (
+    SOURCE_MATCHED_DURATIONS,
+    SOURCE_MATCHED_RATIOS,
+    ReferenceVideo,
+    VideoAccepts,
+    VideoVersion,
+)
+from ratecard.views.sheet import price_cells, unit_usages
+
+Row = dict[str, Any]
+# The columns of a usage, in their order.
+COLUMNS = {
+    column.name: column
+    for layout in (LAYOUTS[kind] for kind in TYPES.words)
+    for column in (*layout.attributes, *layout.quantities)
+}
+
+
+class Sample(NamedTuple):
+    """A row of a usage table whose tokens, characters and transcribed seconds are medians.
+
+    `cached` and `written` are what the cache has of a prompt, per mille; `most_prompt` the longest prompt in tokens.
+    `clip` are the seconds between which the reference video lies, with a fraction.
+    """
+
+    row: Row
+    cached: int | None = None
+    written: int | None = None
+    most_prompt: int | None = None
+    clip: tuple[int, int] | None = None
+
+    def typical(self) -> Row:
+        """The row that all rows of this sample are like."""
+        prompt, made = self.row.get("prompt_tokens"), self.row.copy()
+        shares = {"cached_tokens": self.cached, "cache_creation_input_tokens": self.written}
+        made |= {name: prompt * share // 1_000 for name, share in shares.items() if prompt is not None and share}
+        return made | ({"reference_video_total_duration": self.clip[0]} if self.clip else {})
+
+    def has_price(self, prices: PriceBook) -> bool:
+        """Whether the typical row has a price."""
+        try:
+            quote_row(prices, self.typical())
+        except QuoteError:
+            return False
+        return True
+
+
+def quote_row(prices: PriceBook, row: Row) -> Quote:
+    """The quote of one row of a usage table; of RPC, of a batch of one call. Raises `QuoteError`."""
+    usage: dict[str, Any] = {"type": row["type"], "model": row["model"]}
+    for name, column in COLUMNS.items():
+        if row.get(name) is not None:
+            *within, last = column.path
+            place = usage
+            for part in within:
+                place = place.setdefault(part, {})
+            place[last] = row[name]
+    if usage["type"] == "video":
+        source = usage.pop("source", None)
+        del usage["type"]
+        return prices.quote_video(usage, source=SourceVideo(**source) if source else None)
+    if usage["type"] == "rpc":
+        usage["calls"] = [usage.pop("call", {})]
+    return prices.rate(usage)
+
+
+_MOST_PROMPT = 1_000_000
+# What a search is switched on by, and how many of it a request makes.
+_SEARCHED = {"web_search": (("on", 1), ("auto", 2)), "web_scraping": ((True, 3),), "x_search": ((True, 8),)}
+
+
+class _Chat(NamedTuple):
+    """Median tokens of one way to use a language model, and what the cache has of the prompt, per mille."""
+
+    prompt: int
+    completion: int
+    cached: int | None = None
+    written: int | None = None
+
+
+_QUESTION = _Chat(900, 350)
+_EMBEDDED: tuple[_Chat, ...] = (_Chat(300, 0), _Chat(2_500, 0))
+_CHATS: tuple[_Chat, ...] = (
+    _QUESTION,
+    _Chat(3_000, 500),
+    _Chat(6_000, 500, 600),
+    _Chat(30_000, 700, 850, 60),
+    _Chat(18_000, 1_200),
+)
+
+
+def token_samples(prices: PriceBook, model: Model[Any], version: MeteredVersion) -> Iterator[Sample]:
+    """The commonest first: chats, then what is longer than the threshold, then searches."""
+    charge = next(charge for charge in version.charges if isinstance(charge, Tokens))
+    rates = token_rates(model.model, charge, prices.card.tables.units[charge.unit].per)
+    priced = rates.base.keys() & rates.extended.keys()
+    most = version.context_tokens if isinstance(version, TextVersion) else None
+    is_text = model.type == "text"
+    chats = _CHATS if is_text else _EMBEDDED
+    if rates.threshold is not None:
+        long = rates.threshold * 5 // 4
+        chats += (_Chat(long, 900), _Chat(long, 900, 500))
+
+    def sample(chat: _Chat, more: dict[str, Any]) -> Sample:
+        row = {"type": model.type, "model": model.model, "prompt_tokens": chat.prompt, **more}
+        if is_text:
+            row["completion_tokens"] = chat.completion if "output" in priced else 0
+        cached = chat.cached if "cache_input" in priced else None
+        written = chat.written if "cache_write" in priced else None
+        return Sample(row, cached, written, most or _MOST_PROMPT)
+
+    yield from (sample(chat, {}) for chat in chats)
+    for kind in version.surcharges if isinstance(version, TextVersion) else ():
+        field, switch = SEARCHES[kind]
+        for value, count in _SEARCHED[kind]:
+            count = min(count, prices.limits.scraped_urls) if kind == "web_scraping" else count
+            yield sample(_QUESTION, {switch: value, field: count})
+
+
+# Medians of what one request has.
+_CHARACTERS, _SECONDS = 700, Decimal(150)
+_SOUND_SECONDS = (5, 10, 30, 60)
+_METHODS = (
+    "eth_call",
+    "eth_getBalance",
+    "eth_blockNumber",
+    "eth_getLogs",
+    "eth_getTransactionReceipt",
+    "eth_sendRawTransaction",
+    "net_version",
+    "debug_traceTransaction",
+    "trace_block",
+    "txpool_status",
+    "trace_replayTransaction",
+    "starknet_call",
+    "starknet_getStorageAt",
+    "starknet_blockNumber",
+    "starknet_getEvents",
+    "starknet_getTransactionReceipt",
+    "starknet_addInvokeTransaction",
+    "starknet_chainId",
+    "starknet_estimateFee",
+    "starknet_getNonce",
+    "starknet_getClassAt",
+    "starknet_getBlockWithTxs",
+    "getBalance",
+    "getSlot",
+    "getAccountInfo",
+    "getSignatureStatuses",
+    "sendTransaction",
+    "getSupply",
+)
+
+
+def counted_samples(model: Model[Any], version: MeteredVersion, chance: Random) -> Iterator[Sample]:
+    """Samples of every rate of a model that is neither video nor tokens."""
+    charge = version.charges[0]
+    if isinstance(charge, RpcCredits):
+        yield from (Sample({"type": "rpc", "model": model.model, **call}) for call in _calls(charge, chance))
+        return
+    for usage in unit_usages(model, version):
+        if usage["type"] in ("image", "edit"):
+            inputs = {"input_images": chance.randint(1, 4)} if usage["type"] == "edit" else {}
+            yield from (Sample(usage | {"n": n} | inputs) for n in (1, chance.randint(2, 4)))
+        elif "characters" in usage or "character_count" in usage:
+            yield Sample({name: _CHARACTERS if name.startswith("character") else usage[name] for name in usage})
+        elif "seconds" in usage:
+            yield Sample(usage | {"seconds": _SECONDS})
+        elif isinstance(charge, PerAudioSecond):
+            yield from (Sample(usage | {"duration_seconds": seconds}) for seconds in _SOUND_SECONDS)
+        else:
+            yield Sample(usage)
+
+
+def _calls(charge: RpcCredits, chance: Random) -> Iterator[dict[str, Any]]:
+    """Calls of every network, by methods of its chain; a table without any of these shows its own."""
+    named = tuple(method.replace("*", "x") for tier in charge.tiers for method in tier.methods)
+    for chain in charge.chains:
+        known, own = ([each for each in some if tier_of_method(charge, each, chain)] for some in (_METHODS, named))
+        methods = known or own
+        for network in chain.networks:
+            for method in methods:
+                failed = {"failed": True} if not chance.randrange(20) else {}
+                yield {"network": f"{chain.chain}-{network}", "method": method, **failed}
+
+
+_REFERENCE = "reference_video_total_duration"
+_MATCHED = {"duration": SOURCE_MATCHED_DURATIONS, "aspect_ratio": SOURCE_MATCHED_RATIOS, "resolution": ()}
+_FRAME_RATES = (24, 25, Decimal("29.97"), 30, 60)
+# Seconds of the videos that are sent for processing, where the model takes as many.
+_LEAST_SOURCE, _MOST_SOURCE = 2, 120
+# One in so many reference videos decides the length, or the ratio, of the video that is made.
+_ONE_IN = 6
+
+
+def video_samples(prices: PriceBook, name: str, version: VideoVersion, chance: Random) -> Iterator[Sample]:
+    """Samples of every price cell of a video model; with reference video, of whole seconds and of others."""
+    accepts = version.accepts
+    for cell in price_cells(prices, name):
+        row: dict[str, Any] = {"type": "video", **cell.body}
+        for field in _MATCHED:
+            values = _stated(accepts, field)
+            if field not in row and values and not (cell.video and field == "duration"):
+                row[field] = chance.choice(values)
+        if accepts.audio == "configurable" and "audio" not in row and chance.randrange(2):
+            row["audio"] = bool(chance.randrange(2))
+        if cell.video:
+            row |= _source(accepts, chance)
+            row |= {"source_width": cell.video.width, "source_height": cell.video.height}
+        if _REFERENCE in row and accepts.reference_video_total_duration:
+            yield from _with_reference(row, accepts, accepts.reference_video_total_duration, chance)
+        else:
+            yield Sample(row)
+
+
+def _stated(accepts: VideoAccepts, field: str) -> list[str]:
+    """The values of a field that need no clip to be understood."""
+    return [value for value in getattr(accepts, field) or () if value not in _MATCHED[field]]
+
+
+def _source(accepts: VideoAccepts, chance: Random) -> dict[str, Any]:
+    most = min(accepts.video_url.max_seconds, _MOST_SOURCE) if accepts.video_url else _MOST_SOURCE
+    seconds = Decimal(chance.randint(min(_LEAST_SOURCE, most) * 100, most * 100)).scaleb(-2)
+    url = f"https://example.com/clips/{chance.randrange(10_000)}.mp4"
+    return {"video_url": url, "source_seconds": seconds, "source_fps": chance.choice(_FRAME_RATES)}
+
+
+def _with_reference(
+    row: dict[str, Any], accepts: VideoAccepts, limits: ReferenceVideo, chance: Random
+) -> Iterator[Sample]:
+    most = min(limits.max, limits.source_max)
+    least = min(limits.source_min, most - 1)
+    for field in ("duration", "aspect_ratio"):
+        words = [word for word in getattr(accepts, field) or () if word in _MATCHED[field]]
+        if words and least == limits.source_min and not chance.randrange(_ONE_IN):
+            row = row | {field: chance.choice(words)}
+    yield Sample(row | {_REFERENCE: chance.randint(least, most) or most})
+    yield Sample({name: value for name, value in row.items() if name != _REFERENCE}, clip=(least, most))

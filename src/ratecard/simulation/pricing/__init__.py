@@ -1,0 +1,1 @@
+"""Prices of shapes under every compared card."""

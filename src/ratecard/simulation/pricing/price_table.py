@@ -1,0 +1,126 @@
+"""What one side charges for every shape of a roll-up: the outcomes, and a table of integers for the engine's joins."""
+
+from array import array
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from functools import cached_property
+from operator import mul
+from typing import Any
+
+import pyarrow
+
+from ratecard.base.money import EXACT, places_of
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.pricing.pricer import Outcome, Refused
+from ratecard.simulation.pricing.shape_price import PricedShape, Vector
+from ratecard.simulation.usage.plan import QUANTITIES
+from ratecard.simulation.usage.roll_up import RollUp
+
+# What an engine's 128-bit integers hold, halved: an amount and what a candidate adds to it are summed side by side.
+_MOST = 2**126 - 1
+NOTHING: Vector = (Decimal(0),) * (1 + QUANTITIES)
+_NUMBERS = tuple(f"p{number}" for number in range(1 + QUANTITIES))
+
+
+class SidePrices:
+    """The prices of a side as integers of 10^-`scale`: of a request, and of the smallest unit of each quantity.
+
+    `table` has those of every shape; beside a `base`, which prices most shapes alike, what is added to its prices of
+    the others. Raises `SimulationError` where a sum of the engine could overflow.
+    """
+
+    def __init__(self, roll_up: RollUp, outcomes: Sequence[Outcome], base: "SidePrices | None" = None) -> None:
+        self.roll_up, self.outcomes, self.base = roll_up, outcomes, base
+        known: Sequence[Outcome | None] = base.outcomes if base else [None] * len(outcomes)
+        self._changed = [at for at, pair in enumerate(zip(outcomes, known, strict=True)) if pair[0] is not pair[1]]
+        there: frozenset[int] = base.priced if base else frozenset()
+        priced = [
+            (number, (price.amounts if isinstance(price, PricedShape) else NOTHING, places))
+            for number in self._changed
+            # What only the base prices is taken away from it.
+            if isinstance(price := outcomes[number], PricedShape) or number in there
+            for places in (roll_up.places_of(roll_up.shapes[number]),)
+        ]
+        # Many shapes have the same amounts.
+        unique = dict.fromkeys(amounts for _, amounts in priced)
+        self.scale: int = max([base.scale if base else 0, *(_places(*amounts) for amounts in unique)])
+        whole = {amounts: self._integers(*amounts) for amounts in unique}
+        rows = [(number, *whole[amounts]) for number, amounts in priced]
+        self._prove(rows)
+        self.table = self._keep(rows)
+        # What has been added up at these prices alone, by keys: further candidates are compared with the same.
+        self.breakdowns: dict[tuple[str, ...], Any] = {}
+
+    @cached_property
+    def priced(self) -> frozenset[int]:
+        """The numbers of the shapes that have a price."""
+        found = frozenset(number for number in self._changed if isinstance(self.outcomes[number], PricedShape))
+        return found | self.base.priced.difference(self._changed) if self.base else found
+
+    def refusal(self, number: int) -> Refused | None:
+        """Why a shape has no price here; None where it has one."""
+        found = self.outcomes[number]
+        return found if isinstance(found, Refused) else None
+
+    def drop(self) -> None:
+        """Forget the table."""
+        self.roll_up.workspace.connection.execute(f"DROP TABLE IF EXISTS {self.table}")
+
+    def _integers(self, amounts: Vector, of_sums: int) -> tuple[int, ...]:
+        fixed, *rates = amounts
+        scale = self.scale - of_sums
+        return (_integer(fixed, self.scale), *(_integer(rate, scale) if rate else 0 for rate in rates))
+
+    def _prove(self, rows: Iterable[tuple[int, ...]]) -> None:
+        """That no sum, product or part of one can overflow: together they are at most this much."""
+        shapes, most = self.roll_up.shapes, 0
+        for number, fixed, *rates in rows:
+            _, requests, sums = shapes[number]
+            most += requests * abs(fixed)
+            if any(rates):
+                most = max(most + sum(map(mul, map(abs, sums), map(abs, rates))), *map(abs, rates))
+        self.most: int = most + (self.base.most * 10 ** (self.scale - self.base.scale) if self.base else 0)
+        self.prove_at(self.scale)
+
+    def prove_at(self, scale: int) -> None:
+        """That no sum overflows at so many decimals, which another side may need. Raises `SimulationError`."""
+        if self.most * 10 ** (scale - self.scale) > _MOST:
+            raise SimulationError(f"the amounts have more than 38 digits at {scale} decimals; split the usage")
+
+    def _keep(self, rows: Sequence[tuple[int, ...]]) -> str:
+        workspace = self.roll_up.workspace
+        connection, name = workspace.connection, workspace.new_table("prices")
+        columns = list(zip(*rows, strict=True)) if rows else [()] * (1 + len(_NUMBERS))
+        arrays = list(map(_array, columns))
+        connection.register("given_prices", pyarrow.Table.from_arrays(arrays, ["shape", *_NUMBERS]))
+        numbers, joined = (f"CAST(given.{number} AS HUGEINT)" for number in _NUMBERS), ""
+        if self.base:
+            finer, joined = 10 ** (self.scale - self.base.scale), f" LEFT JOIN {self.base.table} AS known USING (shape)"
+            known = (f"coalesce(known.{number}, 0)" for number in _NUMBERS)
+            pairs = zip(_NUMBERS, known, strict=True)
+            numbers = (f"CAST(given.{number} AS HUGEINT) - {each} * {finer}" for number, each in pairs)
+        chosen = ", ".join(("shape", *(f"{each} AS {name}" for each, name in zip(numbers, _NUMBERS, strict=True))))
+        connection.execute(f"CREATE TABLE {name} AS SELECT {chosen} FROM given_prices AS given{joined}")
+        connection.unregister("given_prices")
+        return name
+
+
+def _array(column: Sequence[int]) -> Any:
+    """Integers as the engine reads them, of 64 bits where they fit."""
+    try:
+        # By way of a buffer: `pyarrow.array` would import pandas first where there is one.
+        buffer = pyarrow.py_buffer(array("q", column))
+    except OverflowError:
+        return pyarrow.array(map(Decimal, column), pyarrow.decimal128(38))
+    return pyarrow.Array.from_buffers(pyarrow.int64(), len(column), [None, buffer])
+
+
+def _places(amounts: Vector, of_sums: int) -> int:
+    """How many decimals amounts have, for sums that have some themselves."""
+    fixed, *rates = amounts
+    return max([places_of(fixed), *(places_of(rate) + of_sums for rate in rates if rate)])
+
+
+def _integer(amount: Decimal, places: int) -> int:
+    # Raises where a digit would be lost.
+    return int(EXACT.to_integral_exact(EXACT.scaleb(amount, places)))

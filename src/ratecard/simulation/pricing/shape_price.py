@@ -1,0 +1,178 @@
+"""A shape priced by the ordinary scalar code: an amount a request, and a rate for each of its summed quantities.
+
+Linear is what the layouts declare so; the rates are then read off quotes of small usages, and no formula is repeated.
+"""
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from ratecard.base.errors import QuoteError
+from ratecard.base.money import EXACT, total
+from ratecard.price_book import PriceBook
+from ratecard.rating.quote import LineItem, Quote
+from ratecard.rating.tokens import BUCKETS
+from ratecard.requests.body import INVALID
+from ratecard.requests.service_parameters import split_model
+from ratecard.simulation.usage.columns import LAYOUTS
+from ratecard.simulation.usage.plan import QUANTITIES
+from ratecard.simulation.usage.predicates import Predicates
+from ratecard.simulation.usage.shape import Shape, asked
+
+# Of one request, then of one of each quantity.
+Vector = tuple[Decimal, ...]
+_NO_RATES: Vector = (Decimal(0),) * QUANTITIES
+_NONE: Vector = (Decimal(0), *_NO_RATES)
+# What a usage has of which nothing but tokens is charged.
+_PLAIN = {"type", "model"}
+# The part of a total that no rate says: what rounding to the cent adds or takes.
+ROUNDING = "rounding"
+
+
+class PricedLine(NamedTuple):
+    """What one rate adds to each row of a shape: its SKU, its `file:line`, the unit rate, and the amount.
+
+    That is of a request where `number` is 0, else of one of the quantity of that number; and so is `quantity`, how many
+    units it is for, unless `counted` names another number for it.
+    """
+
+    sku: str
+    source: str
+    unit: str
+    unit_rate: Decimal
+    number: int
+    amount: Decimal
+    quantity: Decimal = Decimal(0)
+    counted: int | None = None
+
+    @property
+    def amounts(self) -> Vector:
+        """The amount in its place."""
+        return (*_NONE[: self.number], self.amount, *_NONE[self.number + 1 :])
+
+
+_NOTHING = PricedLine("", "", "", Decimal(0), 0, Decimal(0))
+
+
+class PricedShape(NamedTuple):
+    """What each row of a shape is charged: `fixed` a request, and a rate for each quantity; and the lines of it.
+
+    `shape` is as what it is priced, where that is not what it is. `unit_price` and `unit` say the rate of a billed row.
+    """
+
+    amounts: Vector
+    lines: tuple[PricedLine, ...]
+    currency: str
+    shape: Shape | None = None
+    unit_price: Decimal | None = None
+    unit: str = ""
+
+
+class Tokens(NamedTuple):
+    """The rates of the buckets at a tier, and the SKUs of a request that searches for nothing."""
+
+    price: PricedShape
+    skus: frozenset[str]
+
+
+class ShapePrices:
+    """Prices shapes in one price book. What many of them share, the rates of tokens, is asked of the book once."""
+
+    def __init__(self, prices: PriceBook, predicates: Predicates) -> None:
+        self._prices, self._predicates = prices, predicates
+        self._tokens: dict[tuple[str, Any, int, frozenset[str]], Tokens] = {}
+
+    def price(self, shape: Shape) -> PricedShape:
+        """What each row of a shape is charged. Raises `QuoteError`: why none of them can be priced."""
+        try:
+            given = asked(shape)
+        except ValueError as error:
+            raise QuoteError(INVALID, [(("source",), str(error))]) from None
+        if shape.type == "video":
+            del given.usage["type"]
+            return whole(self._prices.quote_video(given.usage, source=given.source))
+        layout = LAYOUTS.get(shape.type or "")
+        quantities = layout.quantities if layout else ()
+        if not quantities or given.predicates is None:
+            return whole(self._prices.rate(given.usage))
+        if len(quantities) == 1:
+            return _counted(self._prices, given.usage, quantities[0].name)
+        return self._with_tokens(given.usage, given.predicates)
+
+    def _with_tokens(self, usage: Mapping[str, Any], asked: int) -> PricedShape:
+        """Four buckets of tokens at the tier of the prompt, and what was searched, which is charged a request."""
+        tier, used = self._predicates.split(usage["type"], asked)
+        key, searched = (usage["type"], usage.get("model"), tier, used), None
+        # A name of no model may have the parameters of a search.
+        if usage.keys() != _PLAIN or usage["model"] not in self._prices.card.tables.models:
+            searched = self._prices.rate({**usage, "usage": _usage(self._predicates.prompt_in(tier))})
+        if key not in self._tokens:
+            self._tokens[key] = self._rates(*key)
+        price, skus = self._tokens[key]
+        if searched is None:
+            return price
+        lines = [_line(line, 0) for line in searched.lines if line.sku not in skus]
+        return _sum((*lines, *price.lines), price.currency)
+
+    def _rates(self, type_: str, model: Any, tier: int, used: frozenset[str]) -> Tokens:
+        """The rates of the buckets of a tier; of those without a price, the ones that are used, which is an error."""
+        unused, prompt = set(self._predicates.lacking.get(type_, ())) - used, self._predicates.prompt_in(tier)
+        if isinstance(model, str) and model not in self._prices.card.tables.models:
+            model = split_model(model)[0]
+        plain = {"type": type_, "model": model}
+        alone = self._prices.rate({**plain, "usage": _usage(prompt)})
+        skus, lines = frozenset(line.sku for line in alone.lines), []
+        for number, bucket in enumerate(BUCKETS, 1):
+            if bucket in unused:
+                continue
+            if bucket == "output":
+                more = self._prices.rate({**plain, "usage": _usage(prompt, completion_tokens=1)})
+                lines += [_line(line, number) for line in more.lines if line.sku not in skus]
+            elif prompt:
+                some = alone if bucket == "input" else self._prices.rate({**plain, "usage": _all_in(bucket, prompt)})
+                lines += [_line(line, number, prompt) for line in some.lines]
+        return Tokens(_sum(lines, alone.currency), skus)
+
+
+def whole(quote: Quote) -> PricedShape:
+    """Nothing is summed but requests: the total, and what rounding it took as a line of its own."""
+    lines = [_line(line, 0) for line in quote.lines]
+    if quote.total != quote.exact:
+        rounding = EXACT.subtract(quote.total, quote.exact)
+        lines.append(PricedLine(ROUNDING, "", "", rounding, 0, rounding))
+    return PricedShape((quote.total, *_NO_RATES), tuple(lines), quote.currency)
+
+
+def _counted(prices: PriceBook, usage: Mapping[str, Any], name: str) -> PricedShape:
+    """One quantity: the difference that one of it makes."""
+    none, one = (prices.rate({**usage, name: count}) for count in (0, 1))
+    before = {line.sku: _line(line, 0) for line in none.lines}
+    lines = [line for line in before.values() if line.amount]
+    for line in (_line(each, 1) for each in one.lines):
+        fixed = before.get(line.sku, _NOTHING)
+        amount, quantity = EXACT.subtract(line.amount, fixed.amount), EXACT.subtract(line.quantity, fixed.quantity)
+        lines.append(line._replace(amount=amount, quantity=quantity))
+    return _sum(lines, one.currency)
+
+
+def _usage(prompt: int, **more: Any) -> dict[str, Any]:
+    return {"prompt_tokens": prompt, "completion_tokens": 0, **more}
+
+
+def _all_in(bucket: str, prompt: int) -> dict[str, Any]:
+    name = "cached_tokens" if bucket == "cache_input" else "cache_creation_input_tokens"
+    return _usage(prompt, prompt_tokens_details={name: prompt})
+
+
+def _line(line: LineItem, number: int, of: int = 1) -> PricedLine:
+    """A line of a quote; `of` is for how many it was asked."""
+    amount, quantity = line.amount, line.quantity
+    if of != 1:
+        amount, quantity = EXACT.divide(amount, Decimal(of)), EXACT.divide(quantity, Decimal(of))
+    return PricedLine(line.sku, line.source, line.unit, line.unit_rate, number, amount, quantity)
+
+
+def _sum(lines: Iterable[PricedLine], currency: str) -> PricedShape:
+    found = tuple(lines)
+    amounts = (total([line.amount for line in found if line.number == number]) for number in range(1 + QUANTITIES))
+    return PricedShape(tuple(amounts), found, currency)

@@ -1,0 +1,174 @@
+"""Groups as a file: CSV, Parquet or a workbook.
+
+The groups of a simulation as one query, its integers written out as decimals without a float on the way.
+
+The groups as CSV and Parquet, written by the engine: a large result does not pass through Python.
+
+The groups in a storage that Spark knows (`s3a://...`, `hdfs://...`), written by Spark.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import duckdb
+
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.pricing.price_table import SidePrices
+from ratecard.simulation.report.report import Report
+from ratecard.simulation.results.comparison import QUANTITY_NAMES, Comparison
+
+_PERCENT_PLACES = 2
+# A difference up to here can be multiplied for a percentage within 128 bits.
+_MOST_EXACT = 10**33
+# What is divided off both amounts beyond.
+_COARSE = 10**6
+
+
+class Field(NamedTuple):
+    """A column of the groups: its name, its integer expression, and how many decimals that stands for (None: text)."""
+
+    name: str
+    expression: str
+    places: int | None
+
+
+def groups_query(report: Report) -> tuple[str, tuple[Field, ...]]:
+    """The source of the groups (a subquery, in order of their keys), and the columns to choose from it.
+
+    Every column of a candidate begins with its name.
+    """
+    simulation, comparison = report.simulation, report.simulation.comparison
+    keys, prices = comparison.roll_up.plan.by, simulation.cost_prices if simulation.costs else ()
+    names = [f"key{number}" for number in range(len(keys))]
+    quantities = [f"quantity{number}" for number in range(len(QUANTITY_NAMES))]
+    amounts = [f"amount{side}" for side in range(comparison.amounts)]
+    apart = [f"{word}{side}" for side in range(1, comparison.amounts) for word in ("lost", "new")]
+    further = [each for pair in prices for each in pair]
+    costs = [f"{word}{side}" for side in range(len(prices)) for word in ("cost", "margin")]
+    columns = ", ".join((*names, "requests", *quantities, *amounts, *apart, *costs, *(["unknown"] if costs else [])))
+    source = f"({comparison.groups(*further)}) AS groups({columns})"
+    ordered = f"{source} ORDER BY {', '.join(names)}" if names else source
+    sides = side_names(report)
+    numbers = [*_numbers(comparison, sides), *_costs(prices, sides)]
+    return ordered, (*_keys(keys, {number.name for number in numbers}), *numbers)
+
+
+def side_names(report: Report) -> list[str]:
+    """`current`, and the name of each candidate."""
+    return ["current", *report.names[1:]]
+
+
+def _keys(keys: Sequence[str], taken: Collection[str]) -> Iterator[Field]:
+    for number, key in enumerate(keys):
+        yield Field(f"by_{key}" if key in taken else key, f"key{number}", None)
+
+
+def _numbers(comparison: Comparison, names: Sequence[str]) -> Iterator[Field]:
+    yield Field("requests", "requests", 0)
+    for number, name in enumerate(QUANTITY_NAMES):
+        yield Field(name, f"quantity{number}", comparison.places[number])
+    yield Field(names[0], "amount0", comparison.scale)
+    for side, name in enumerate(names[1:], 1):
+        difference = f"(amount{side} - amount0)"
+        yield Field(name, f"amount{side}", comparison.scale)
+        yield Field(f"{name} difference", difference, comparison.scale)
+        yield Field(f"{name} percent", _percent(difference, "amount0"), _PERCENT_PLACES)
+        yield Field(f"{name} lost", f"lost{side}", comparison.scale)
+        yield Field(f"{name} new", f"new{side}", comparison.scale)
+
+
+def _costs(prices: Sequence[tuple[SidePrices, SidePrices]], names: Sequence[str]) -> Iterator[Field]:
+    """Cost and margin of each side, and the requests without a known cost, which are in neither."""
+    for side, (name, pair) in enumerate(zip(names, prices, strict=bool(prices))):
+        for word, each in zip(("cost", "margin"), pair, strict=True):
+            yield Field(f"{name} {word}", f"{word}{side}", each.scale)
+    if prices:
+        yield Field("requests_without_cost", "unknown", 0)
+
+
+def decimal_text(expression: str, places: int) -> str:
+    """An integer of 10^-places as text: all of its digits, none too many."""
+    whole = f"CAST({expression} AS VARCHAR)"
+    if not places:
+        return whole
+    digits = f"CAST(abs({expression}) AS VARCHAR)"
+    padded = f"lpad({digits}, CAST(greatest(length({digits}), {places + 1}) AS INTEGER), '0')"
+    sign = f"CASE WHEN {expression} < 0 THEN '-' ELSE '' END"
+    return f"{sign} || rtrim(rtrim({padded}[:-{places + 1}] || '.' || {padded}[-{places}:], '0'), '.')"
+
+
+def _percent(difference: str, current: str) -> str:
+    """The change in hundredths of a percent, rounded half-up; null where the current amount is zero."""
+
+    def rounded(change: str, base: str) -> str:
+        return f"({change} * {2 * 100 * 10**_PERCENT_PLACES} + {base}) // (2 * {base})"
+
+    sign = f"CASE WHEN ({difference} < 0) = ({current} < 0) THEN 1 ELSE -1 END"
+    exact = rounded(f"abs({difference})", f"nullif(abs({current}), 0)")
+    coarse = rounded(f"(abs({difference}) // {_COARSE})", f"nullif(abs({current}) // {_COARSE}, 0)")
+    fits = f"greatest(abs({difference}), abs({current})) < {_MOST_EXACT}::HUGEINT"
+    return f"({sign}) * (CASE WHEN {fits} THEN {exact} ELSE {coarse} END)"
+
+
+# The digits of a decimal in Parquet.
+_DIGITS = 38
+# A spreadsheet runs a cell that begins so as a formula; an apostrophe before it makes it text there.
+_FORMULA = r"^[=+\-@\t\r\n]"
+
+
+def write_csv(report: Report, path: Path) -> None:
+    """Every group on a line, its amounts with all of their digits.
+
+    A key that a spreadsheet would run as a formula has an apostrophe before it; Parquet and JSON have it as it is.
+    """
+    _copy(report, path, "FORMAT csv, HEADER", _csv_value)
+
+
+def write_parquet(report: Report, path: Path) -> None:
+    """Every group as a row, its amounts as decimals with all of their digits.
+
+    Raises `SimulationError` for amounts of more than 38 digits, which Parquet cannot hold.
+    """
+    try:
+        _copy(report, path, "FORMAT parquet", parquet_value)
+    except duckdb.ConversionException:
+        words = f"the amounts have more than {_DIGITS} digits at {report.simulation.comparison.scale} decimals"
+        raise SimulationError(f"{words}, and Parquet holds no more; write .csv or .json") from None
+
+
+def _copy(report: Report, path: Path, options: str, value: Callable[[Field], str]) -> None:
+    source, fields = groups_query(report)
+    chosen = ", ".join(f'{value(field)} AS "{field.name.replace(chr(34), chr(34) * 2)}"' for field in fields)
+    target = str(path).replace("'", "''")
+    connection = report.simulation.comparison.roll_up.workspace.connection
+    connection.execute(f"COPY (SELECT {chosen} FROM {source}) TO '{target}' ({options})")
+
+
+def _csv_value(field: Field) -> str:
+    if field.places is None:
+        guarded = f"CASE WHEN regexp_matches({field.expression}, '{_FORMULA}') THEN '''' || {field.expression}"
+        return f"{guarded} ELSE {field.expression} END"
+    return decimal_text(field.expression, field.places)
+
+
+def parquet_value(field: Field) -> str:
+    """A value as Parquet holds it: an amount as a decimal."""
+    if field.places is None:
+        return field.expression
+    if not field.places:
+        return f"CAST({field.expression} AS DECIMAL({_DIGITS},0))"
+    return f"CAST({decimal_text(field.expression, field.places)} AS DECIMAL({_DIGITS},{field.places}))"
+
+
+def write_groups(report: Report, place: str, master: str | None = None) -> None:
+    """Write every group as a row: Parquet, CSV or JSON lines, by the ending; of Parquet, amounts are decimals.
+
+    It becomes a folder of that name, whole or not at all. Raises `SimulationError`, also where something stands there.
+    """
+    from ratecard.simulation.usage.engines.spark_files import write_table
+
+    source, fields = groups_query(report)
+    chosen = ", ".join(f'{parquet_value(field)} AS "{field.name.replace(chr(34), chr(34) * 2)}"' for field in fields)
+    connection = report.simulation.comparison.roll_up.workspace.connection
+    write_table(connection.sql(f"SELECT {chosen} FROM {source}").to_arrow_table(), place, master)

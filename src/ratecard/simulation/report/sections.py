@@ -1,0 +1,461 @@
+"""The sections of a report: customers, periods, reasons, costs, and what was read.
+
+Winners and losers, and the rows that have no price.
+
+What a report says of time: a year at the pace of the usage, and the bridge between two periods.
+
+Why the total changes: the rates that changed, and those that no usage was charged by.
+
+Tables of margin: what is left after cost, and what is sold below it.
+
+What made a report, so that it can be made again: command, versions, digests, row counts.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from importlib.metadata import version
+from typing import Any, NamedTuple
+
+from ratecard.base.money import EXACT, from_fraction, round_half_up, total
+from ratecard.simulation.pricing.shape_price import ROUNDING
+from ratecard.simulation.report.breakdown import NOTHING, columns_of, values_of
+from ratecard.simulation.report.figures import apportion, apportion_rows
+from ratecard.simulation.report.report import Report, share_of_prices
+from ratecard.simulation.report.table import Column, Kind, Table, Value
+from ratecard.simulation.results.attribution import BILLED, LOST, MOVED, NEW, RATE, Part, Untouched
+from ratecard.simulation.results.bridge import Bridge, Step
+from ratecard.simulation.results.customers import Customers
+from ratecard.simulation.results.margin import Cost, Margin
+from ratecard.simulation.results.rows import Row
+
+
+class Counts(NamedTuple):
+    """How many customers pay less, more, and the same."""
+
+    less: int
+    more: int
+    same: int
+
+
+def changed(customers: Customers) -> Counts:
+    """How many customers a candidate changes something for."""
+    differences = [row.change(customers.candidate) for row in customers.kept]
+    less, more = sum(each < 0 for each in differences), sum(each > 0 for each in differences)
+    return Counts(less, more, len(differences) - less - more)
+
+
+def winners_table(report: Report, customers: Customers) -> Table:
+    """The customers who pay less, the greatest change first."""
+    return _table(report, customers, "Winners: they pay less", customers.winners)
+
+
+def losers_table(report: Report, customers: Customers) -> Table:
+    """The customers who pay more, the greatest change first."""
+    return _table(report, customers, "Losers: they pay more", customers.losers)
+
+
+def beyond_table(report: Report, candidate: int, rows: Sequence[Row]) -> Table:
+    """Customers whose payments rise by more than a limit, in the order given."""
+    places = report.figures.places
+
+    def values(row: Row) -> tuple[Value, ...]:
+        pair = [round_half_up(amount, places) for amount in row.both(candidate)]
+        return (*values_of(pair, [share_of_prices(row, candidate)]), _name(row))
+
+    return Table("Beyond the limit", (*columns_of(report, [candidate]), Column("Customer")), tuple(map(values, rows)))
+
+
+def customers_table(report: Report, customers: Customers, *, exact: bool = False) -> Table:
+    """Winners and losers below each other, with a word for which they are; with `exact`, the exact amounts."""
+    losers = _table(report, customers, "", customers.losers, exact=exact)
+    winners = _table(report, customers, "", customers.winners, exact=exact)
+    rows = (*(("pays more", *row) for row in losers.rows), *(("pays less", *row) for row in winners.rows))
+    return Table("Winners and losers", (Column("Who"), *losers.columns), rows)
+
+
+def _table(report: Report, customers: Customers, title: str, chosen: tuple[Row, ...], *, exact: bool = False) -> Table:
+    candidate = customers.candidate
+    pairs: Sequence[Sequence[Decimal]] = [row.both(candidate) for row in customers.rows]
+    if not exact:
+        pairs = apportion_rows(pairs, report.simulation.total.both(candidate), report.figures.places)
+    amounts = {row.key: pair for row, pair in zip(customers.rows, pairs, strict=True)}
+
+    def values(row: Row) -> tuple[Value, ...]:
+        shares = [share_of_prices(row, candidate)]
+        return (_name(row), row.both_requests(candidate), *values_of(amounts[row.key], shares))
+
+    columns = (Column("Customer"), Column("Requests", Kind.COUNT), *columns_of(report, [candidate]))
+    return Table(title, columns, tuple(map(values, chosen)))
+
+
+def lost_customers_table(report: Report, customers: Customers) -> Table:
+    """The customers whose requests a candidate does not offer any more, and what these bring now."""
+    candidate, places = customers.candidate, report.figures.places
+    amounts = apportion([row.beside(candidate).lost for row in customers.lost], places)
+    rows = (
+        (_name(row), row.beside(candidate).lost_requests, amount, row.requests)
+        for row, amount in zip(customers.lost, amounts, strict=True)
+    )
+    columns = (Column("Customer"), Column("Requests lost", Kind.COUNT), Column("Lost", Kind.MONEY))
+    return Table("They lose requests", (*columns, Column("Of requests", Kind.COUNT)), tuple(rows))
+
+
+def uncommon_table(report: Report, candidate: int, *, exact: bool = False) -> Table:
+    """What only one of the current prices and a candidate offer, with the reason of the other; the most first.
+
+    With `exact`, for a workbook, the exact amounts.
+    """
+    simulation, places = report.simulation, report.figures.places
+    _, taken, added = report.parts(candidate, exact=exact)
+    lost, new = simulation.lost(candidate), simulation.new(candidate)
+    found = [*(("lost", each) for each in lost), *(("new", each) for each in new)]
+    parts = ([EXACT.minus(each.amount) for each in lost], taken), ([each.amount for each in new], added)
+    amounts = [
+        amount for each, whole in parts for amount in (each if exact or not each else apportion(each, places, whole))
+    ]
+    rows = tuple(
+        (word, each.requests, each.type or NOTHING, each.model or NOTHING, each.reason, amount)
+        for (word, each), amount in zip(found, amounts, strict=True)
+    )
+    columns = (Column("What"), Column("Requests", Kind.COUNT), Column("Type"), Column("Model"), Column("Reason"))
+    tones = [Kind(word) for word, _ in found]
+    requests, whole = sum(each.requests for _, each in found), EXACT.add(taken, added)
+    total = ("Total", requests, "", "", "", whole) if found else None
+    return Table("Lost and new", (*columns, Column("Adds", Kind.CHANGE)), rows, total, tones=tuple(tones))
+
+
+def _name(row: Row) -> str:
+    return NOTHING if row.key[0] is None else row.key[0]
+
+
+def unpriced_table(report: Report) -> Table:
+    """The rows that are in no figure, by reason."""
+    rows = (
+        (each.rows, each.type or NOTHING, each.reason, each.side, _example(each.examples[0]))
+        for each in report.without_price
+    )
+    columns = (Column("Rows", Kind.COUNT), Column("Type"), Column("Reason"), Column("Prices"), Column("For example"))
+    return Table("Rows without a price", columns, tuple(rows))
+
+
+def disputed_table(report: Report) -> Table:
+    """The rows of a billing export that do not agree with the prices under which they were billed."""
+    rows = ((each.rows, each.reason, _example(each.examples[0])) for each in report.simulation.disputed)
+    return Table("Disputed rows", (Column("Rows", Kind.COUNT), Column("Reason"), Column("For example")), tuple(rows))
+
+
+def _example(row: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in row.items() if name != "type")
+
+
+_YEAR = 365
+# Fractions are apportioned with so many decimals: more than any amount that is shown.
+_PLACES, _SIZE_PLACES = 12, 2
+
+
+def annualised(report: Report, candidate: int) -> str:
+    """`That is +$1,234.56 a year, at the pace of these 31 days (x 365 / 31).`; empty where days are not known."""
+    if report.days is None:
+        return ""
+    first, last = map(date.fromisoformat, report.days)
+    covered = (last - first).days + 1
+    change = Fraction(report.simulation.total.difference(candidate)) * _YEAR / covered
+    words = report.figures.change(round_half_up(from_fraction(change, _PLACES), report.figures.places))
+    days = "day" if covered == 1 else f"{report.figures.count(covered)} days"
+    return f"That is {words} a year, at the pace of these {days} (x {_YEAR} / {report.figures.count(covered)})."
+
+
+def bridge_table(report: Report, bridge: Bridge) -> Table:
+    """The bridge of two periods: price, volume and mix of each model, then the models of one period alone."""
+    before, after = bridge.periods
+    places = report.figures.places
+    whole = [round_half_up(revenue, places) for revenue in bridge.revenues]
+    apart = [*(-each for each in bridge.gone.values()), *bridge.new.values()]
+    effects = [*map(_decimal, (bridge.price, bridge.volume, bridge.mix)), total(apart)]
+    wholes = apportion(effects, places, EXACT.subtract(whole[1], whole[0]))
+    shown = [
+        apportion([_decimal(getattr(step, name)) for step in bridge.steps], places, each)
+        for name, each in zip(("price", "volume", "mix"), wholes, strict=False)
+    ]
+    shown_apart = apportion(apart, places, wholes[3])
+    columns = (
+        Column("Model"),
+        *(Column(f"{period}: requests", Kind.COUNT) for period in bridge.periods),
+        *(Column(f"{period}: size", Kind.QUANTITY) for period in bridge.periods),
+        *(Column(name, Kind.CHANGE) for name in ("Price", "Volume", "Mix", "Change")),
+    )
+    rows: list[tuple[Value, ...]] = [
+        (step.model, *step.requests, *map(_size, step.sizes), *each, total(list(each)))
+        for step, *each in zip(bridge.steps, *shown, strict=True)
+    ]
+    names = [
+        *((name, f"only in {before}") for name in bridge.gone),
+        *((name, f"only in {after}") for name in bridge.new),
+    ]
+    rows += [
+        (f"{name} ({where})", None, None, None, None, None, None, None, amount)
+        for (name, where), amount in zip(names, shown_apart, strict=True)
+    ]
+    requests = [sum(step.requests[number] for step in bridge.steps) for number in (0, 1)]
+    last = ("Total", *requests, None, None, *wholes[:3], EXACT.subtract(whole[1], whole[0]))
+    note = " ".join(bridge_sentences(report, bridge))
+    return Table(f"From {before} to {after}", columns, tuple(rows), last, note)
+
+
+def exact_bridge_table(bridge: Bridge) -> Table:
+    """The bridge for a workbook: exact amounts, with the revenue of each model in both periods."""
+    before, after = bridge.periods
+    revenues = [f"{period}: revenue" for period in bridge.periods]
+    columns = (
+        Column("Model"),
+        *(Column(f"{period}: requests", Kind.COUNT) for period in bridge.periods),
+        *(Column(f"{period}: size", Kind.QUANTITY) for period in bridge.periods),
+        *(Column(name, Kind.CHANGE) for name in ("Price", "Volume", "Mix")),
+        *(Column(name, Kind.MONEY) for name in revenues),
+        Column("Change", Kind.CHANGE, revenues[0]),
+    )
+    rows: list[tuple[Value, ...]] = [
+        (step.model, *step.requests, *step.sizes, step.price, step.volume, step.mix, *step.revenues, _grown(step))
+        for step in bridge.steps
+    ]
+    none = (None,) * 7
+    rows += [
+        (f"{name} (only in {before})", *none, amount, Decimal(0), EXACT.minus(amount))
+        for name, amount in bridge.gone.items()
+    ]
+    rows += [(f"{name} (only in {after})", *none, Decimal(0), amount, amount) for name, amount in bridge.new.items()]
+    requests = [sum(step.requests[number] for step in bridge.steps) for number in (0, 1)]
+    effects = (bridge.price, bridge.volume, bridge.mix)
+    last = ("Total", *requests, None, None, *effects, *bridge.revenues, EXACT.subtract(*reversed(bridge.revenues)))
+    return Table(f"From {before} to {after}", columns, tuple(rows), last)
+
+
+def _grown(step: Step) -> Decimal:
+    return EXACT.subtract(*reversed(step.revenues))
+
+
+def bridge_sentences(report: Report, bridge: Bridge) -> Iterator[str]:
+    """What the bridge comes to, and how it is meant."""
+    money = report.figures.money
+    before, after = (round_half_up(revenue, report.figures.places) for revenue in bridge.revenues)
+    yield f"Revenue was {money(before)} in {bridge.periods[0]} and {money(after)} in {bridge.periods[1]}."
+    yield (
+        "Price is what other prices and sizes of a request come to, volume more or fewer requests at the mean revenue"
+        " of one before, mix a move to dearer or cheaper models. Size is tokens, characters or seconds a request."
+    )
+
+
+def _size(size: Fraction | None) -> Decimal | None:
+    return None if size is None else round_half_up(from_fraction(size, _SIZE_PLACES), _SIZE_PLACES)
+
+
+def _decimal(amount: Fraction) -> Decimal:
+    return from_fraction(amount, _PLACES)
+
+
+_RATES = (Column("Old", Kind.RATE), Column("New", Kind.RATE), Column("Rate changes", Kind.PERCENT))
+_TONES = {LOST: Kind.LOST, NEW: Kind.NEW}
+_KINDS = {"terms": "other quantity", "added": "new rate", "removed": "rate gone", ROUNDING: "rounding"}
+_KINDS |= {LOST: "lost", NEW: "new", MOVED: "other model", BILLED: "not known"}
+
+
+def attribution_table(report: Report, candidate: int, *, exact: bool = False) -> Table:
+    """Every part of a candidate's difference, the greatest first; the parts add up to it.
+
+    With `exact`, for a workbook, the exact amounts.
+    """
+    found = report.attribution(candidate)
+    amounts = [part.amount for part in found.parts] if exact else shown_parts(report, candidate)
+    difference = found.difference if exact else _difference(report, candidate)
+    rows = (
+        (part.model, part.label, part.old, part.new, _share(part), part.unit, amount, part.amount, lines_of(part))
+        for part, amount in zip(found.parts, amounts, strict=True)
+    )
+    columns = (
+        *(Column("Model"), Column("Rate")),
+        *_RATES,
+        *(Column("Per"), Column("Adds", Kind.CHANGE), Column("Adds, exact", Kind.EXACT), Column("Lines")),
+    )
+    whole: tuple[Value, ...] = ("Total", "", None, None, "", "", difference, found.difference, "")
+    tones = tuple(_TONES.get(part.kind, Kind.CHANGE) for part in found.parts)
+    return Table("Why", columns, tuple(rows), whole, tones=tones)
+
+
+def shown_parts(report: Report, candidate: int) -> tuple[Decimal, ...]:
+    """The amount of every part, rounded so that they add up to the difference of the totals shown."""
+    amounts = [part.amount for part in report.attribution(candidate).parts]
+    return apportion(amounts, report.figures.places, _difference(report, candidate)) if amounts else ()
+
+
+def greatest_parts(report: Report, candidate: int, most: int) -> list[tuple[str, Decimal, Kind]]:
+    """The greatest parts by what a person calls them, whether they are lost or new, and all others as one."""
+    named = [
+        (name_of(part), amount, _TONES.get(part.kind, Kind.CHANGE))
+        for part, amount in zip(report.attribution(candidate).parts, shown_parts(report, candidate), strict=True)
+    ]
+    if len(named) <= most + 1:
+        return named
+    rest = [amount for _, amount, _ in named[most:]]
+    return [*named[:most], (f"{len(rest)} others", total(rest), Kind.CHANGE)]
+
+
+def untouched_table(report: Report, candidate: int) -> Table:
+    """The rates that changed and that no usage was charged by: they are in no figure."""
+    rows = (_unused(each) for each in report.attribution(candidate).untouched)
+    columns = (Column("Model"), Column("Rate"), *_RATES, Column("Lines"))
+    return Table("Changed rates without usage", columns, tuple(rows))
+
+
+def name_of(part: Part) -> str:
+    """`kling-o3-pro, video: audio true`, and what happened where no rate says it."""
+    kind = _KINDS.get(part.kind)
+    if part.kind in _TONES:
+        return f"{part.model} ({kind})"
+    words = f"{part.model}, {part.label}"
+    return words if part.kind in (RATE, ROUNDING) or kind is None else f"{words} ({kind})"
+
+
+def lines_of(part: Part) -> str:
+    """`file:line → file:line`, or the one that there is."""
+    return " → ".join(filter(None, (part.old_source, part.new_source)))
+
+
+def _share(part: Part) -> Fraction | str:
+    """By how much a rate changes; what happened where that is not the reason."""
+    return _KINDS.get(part.kind, "") if part.kind != RATE or not part.old else _change(part.old, part.new)
+
+
+def _change(old: Decimal | Fraction, new: Decimal | Fraction | None) -> Fraction | str:
+    return Fraction(new) / Fraction(old) - 1 if old and new is not None else "from zero"
+
+
+def _difference(report: Report, candidate: int) -> Decimal:
+    return EXACT.subtract(report.rounded(candidate), report.rounded(0))
+
+
+def _unused(each: Untouched) -> tuple[Value, ...]:
+    old, new = each.change.old, each.change.new
+    label = f"{each.change.charge}: {each.change.attributes}" if each.change.attributes else each.change.charge
+    lines = " → ".join(side.source for side in (old, new) if side)
+    share = _change(old.each, new.each) if old and new else each.change.kind
+    return (each.model, label, old and old.amount, new and new.amount, share, lines)
+
+
+# What a request is called that has nothing but its quantities.
+PLAIN = "(plain)"
+
+
+def margin_table(report: Report, margin: Margin, sides: Sequence[int]) -> Table:
+    """Cost by model under some sides, and what is left, of the rows whose cost is known."""
+    places = report.figures.places
+    columns = [Column("Model"), Column("Requests", Kind.COUNT), Column("Without cost", Kind.COUNT)]
+    for name in (report.names[side] for side in sides):
+        columns += [Column(f"{name}: cost", Kind.MONEY), Column(f"{name}: margin", Kind.MONEY)]
+        columns.append(Column(f"{name}: margin %", Kind.SHARE))
+
+    def values(each: Cost, costs: Sequence[Decimal], left: Sequence[Decimal]) -> tuple[Value, ...]:
+        parts = zip(costs, left, (share_left(each, side) for side in sides), strict=True)
+        return (each.model, each.requests, each.unknown, *(value for part in parts for value in part))
+
+    costs = [apportion([each.costs[side] for each in margin.models], places) for side in sides]
+    margins = [apportion([each.margin(side) for each in margin.models], places) for side in sides]
+    rows = zip(margin.models, zip(*costs, strict=True), zip(*margins, strict=True), strict=True)
+    whole = margin.total._replace(model="Total")
+    paid, rounded = (
+        [round_half_up(amount, places) for amount in amounts]
+        for amounts in ([whole.costs[side] for side in sides], [whole.margin(side) for side in sides])
+    )
+    last = values(whole, paid, rounded)
+    return Table("Margin by model", tuple(columns), tuple(values(*row) for row in rows), last)
+
+
+def share_left(cost: Cost, side: int) -> Fraction | None:
+    """The margin as a share of revenue; None where there is none."""
+    return Fraction(cost.margin(side)) / Fraction(cost.revenues[side]) if cost.revenues[side] else None
+
+
+def exact_margin_table(report: Report, margin: Margin) -> Table:
+    """The same for a workbook: exact amounts, with the revenue that a margin is of."""
+    columns = [Column("Model"), Column("Requests", Kind.COUNT), Column("Without cost", Kind.COUNT)]
+    for name in report.names:
+        revenue, cost = f"{name}: revenue", f"{name}: cost"
+        columns += [Column(revenue, Kind.MONEY), Column(cost, Kind.MONEY)]
+        columns.append(Column(f"{name}: margin", Kind.MONEY, cost, revenue))
+        columns.append(Column(f"{name}: margin %", Kind.SHARE, revenue))
+
+    def values(each: Cost) -> tuple[Value, ...]:
+        sides = range(len(report.names))
+        parts = ((each.revenues[side], each.costs[side], each.margin(side), share_left(each, side)) for side in sides)
+        return (each.model, each.requests, each.unknown, *(value for part in parts for value in part))
+
+    whole = values(margin.total._replace(model="Total"))
+    return Table("Margin by model", tuple(columns), tuple(map(values, margin.models)), whole)
+
+
+def below_cost_table(report: Report, margin: Margin, side: int, *, exact: bool = False) -> Table:
+    """What a side sells for less than it costs, the greatest loss first; with `exact`, the exact losses."""
+    cells, places = margin.below[side], report.figures.places
+    losses = [EXACT.subtract(cell.revenue, cell.cost) for cell in cells]
+    rows = tuple(
+        (cell.model, cell.asked or PLAIN, cell.requests, cell.revenue, cell.cost, loss)
+        for cell, loss in zip(cells, losses if exact else apportion(losses, places), strict=True)
+    )
+    columns = [Column("Model"), Column("Request"), Column("Requests", Kind.COUNT)]
+    kind = Kind.MONEY if exact else Kind.RATE
+    columns += [Column("Revenue", kind), Column("Cost", kind), Column("Loss", Kind.CHANGE, "Cost", "Revenue")]
+    requests = sum(cell.requests for cell in cells)
+    revenue, cost = total([cell.revenue for cell in cells]), total([cell.cost for cell in cells])
+    whole = ("Total", "", requests, revenue, cost, total(losses) if exact else round_half_up(total(losses), places))
+    return Table(f"Below cost: {report.names[side]}", tuple(columns), rows, whole if cells else None)
+
+
+def about_table(report: Report) -> Table:
+    """Everything that names the input and the program."""
+    simulation, count = report.simulation, report.figures.count
+    rows = [("Command", report.question.command)] if report.question.command else []
+    rows += [
+        (f"Prices: {name}", f"{side.label}, tables {side.card.digest}")
+        for name, side in zip(report.names, simulation.sides, strict=True)
+    ]
+    if (costs := simulation.costs) is not None:
+        rows.append(("Costs", costs.about))
+    rows += [
+        ("Rows", f"{count(simulation.rows)} = {count(simulation.priced)} priced + {count(report.unpriced)} not priced"),
+        *_read(report),
+        ("Grouped by", ", ".join(simulation.by)),
+        ("Versions", f"ratecard {version('ratecard')}, DuckDB {version('duckdb')}"),
+        ("Rounding", _rounding(report.figures.places)),
+    ]
+    return Table("About", (Column("What"), Column("Is")), tuple(rows))
+
+
+def _read(report: Report) -> Iterator[tuple[str, str]]:
+    """The files that were read, their columns, and which of the rows."""
+    reading, count = report.simulation.reading, report.figures.count
+    source = reading.source
+    if source.files:
+        files = f"{count(source.files)} {'file' if source.files == 1 else 'files'}"
+        yield "Usage", f"{files}, {count(source.bytes)} bytes, fingerprint {source.fingerprint}"
+    if reading.chosen:
+        words = f"{count(report.simulation.rows)} of {count(reading.found)} rows: {reading.chosen}"
+        yield "Rows chosen", words
+    named = (name if name == theirs else f"{name} (in the usage: {theirs})" for name, theirs in reading.columns.items())
+    yield "Columns read", ", ".join(named)
+    if reading.missing:
+        missing = (f"{type_}: {', '.join(names)}" for type_, names in reading.missing.items())
+        yield "Known columns that are missing", "; ".join(missing)
+    if reading.unused:
+        meant = (
+            f"{name} (did you mean {reading.meant[name]}?)" if name in reading.meant else name
+            for name in reading.unused
+        )
+        yield "Columns not used", ", ".join(meant)
+
+
+def _rounding(places: int) -> str:
+    return (
+        f"Amounts are exact sums, shown with {places} decimals by the largest remainder, so that every column adds up"
+        " to its total. Charts plot the rounded amounts."
+    )

@@ -1,0 +1,349 @@
+"""The report as a workbook.
+
+A table as a sheet of a workbook: exact numbers under short formats; totals, changes and shares as formulas.
+
+A spreadsheet keeps 15 digits of a number. A cell has those of the exact amount under a format of two places, so that
+sums and pivots of the cells agree, whatever they are grouped by. Where all digits matter, they are beside it as text.
+
+A simulation as a workbook: every table of the report on a sheet of its own.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from decimal import ROUND_HALF_UP, Context, Decimal
+from fractions import Fraction
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+from xlsxwriter import Workbook
+from xlsxwriter.exceptions import XlsxWriterException
+from xlsxwriter.utility import xl_rowcol_to_cell
+
+from ratecard.base.money import plain, text
+from ratecard.simulation.report.breakdown import breakdown, changing_most, heading, sides_table
+from ratecard.simulation.report.figures import Figures
+from ratecard.simulation.report.report import Report
+from ratecard.simulation.report.sections import (
+    about_table,
+    attribution_table,
+    below_cost_table,
+    customers_table,
+    disputed_table,
+    exact_bridge_table,
+    exact_margin_table,
+    uncommon_table,
+    unpriced_table,
+    untouched_table,
+)
+from ratecard.simulation.report.sentences import every_sentence
+from ratecard.simulation.report.table import CHANGES, Column, Kind, Table, Value, written
+
+# The rows of a sheet, without its headings and its total.
+MOST_ROWS = 1_048_576 - 2
+_DIGITS = 15
+_LEAST_WIDTH, _MOST_WIDTH, _MEASURED = 8, 60, 1_000
+# The colours of the page.
+_RISE, _FALL = "#1c62a8", "#b4460f"
+_NOT_IN_NAMES = str.maketrans("[]:*?/\\", "_______")
+_LONGEST_NAME = 31
+_SUMMED = (Kind.COUNT, Kind.QUANTITY, Kind.MONEY, *CHANGES)
+_FIFTEEN = Context(prec=_DIGITS, rounding=ROUND_HALF_UP)
+
+
+class Placed(NamedTuple):
+    """Where a table is on its sheet: the row of its headings, its first and last row, and the number of each column."""
+
+    sheet: str
+    top: int
+    first: int
+    last: int
+    columns: Mapping[str, int]
+
+    def cells(self, column: str) -> list[str | int]:
+        """The cells of a column as a chart names them: sheet, first row, column, last row, column."""
+        return [self.sheet, self.first, self.columns[column], self.last, self.columns[column]]
+
+    def total(self, column: str) -> str:
+        """The total of a column, as a formula of another sheet names it."""
+        name = self.sheet.replace("'", "''")
+        return f"'{name}'!{xl_rowcol_to_cell(self.last + 1, self.columns[column], row_abs=True, col_abs=True)}"
+
+
+class Sheets:
+    """The sheets of one workbook, with its formats."""
+
+    def __init__(self, workbook: Workbook, figures: Figures) -> None:
+        self.workbook, self.figures = workbook, figures
+        before, behind = (f'"{part}"' if part else "" for part in figures.symbol)
+        money = f"{before}#,##0.{'0' * figures.places}{behind}"
+        numbers = {
+            Kind.COUNT: "#,##0",
+            Kind.MONEY: money,
+            **dict.fromkeys(CHANGES, f"+{money};-{money};{money}"),
+            Kind.PERCENT: "+0.00%;-0.00%;0.00%",
+            Kind.SHARE: "0.00%",
+            Kind.QUANTITY: "#,##0.######",
+            Kind.RATE: "0.############",
+            Kind.DAY: "yyyy-mm-dd",
+        }
+        self._formats, self._totals = (
+            {kind: workbook.add_format({"num_format": numbers.get(kind, "@"), **look}) for kind in Kind}
+            for look in ({}, {"bold": True, "top": 1})
+        )
+        self._heading = workbook.add_format({"bold": True, "bottom": 1, "text_wrap": True, "valign": "top"})
+
+    def begin(self, name: str) -> Any:
+        """The sheet of a name; a new one comes after those that are there."""
+        title = name.translate(_NOT_IN_NAMES)[:_LONGEST_NAME]
+        return self.workbook.get_worksheet_by_name(title) or self.workbook.add_worksheet(title)
+
+    def add(
+        self,
+        name: str,
+        table: Table,
+        above: Sequence[str] = (),
+        *,
+        named: str = "",
+        formulas: Mapping[tuple[int, str], str] | None = None,
+    ) -> Placed:
+        """A sheet with a table; `above` are sentences over it.
+
+        `named` makes it a table of the spreadsheet by that name, as pivots want it. `formulas` are further cells that
+        are computed, by the number of the row and the heading of the column.
+        """
+        sheet = self.begin(name)
+        for number, sentence in enumerate(above):
+            sheet.write_string(number, 0, sentence)
+        top = len(above) + 1 if above else 0
+        names = _unlike([column.name for column in table.columns])
+        for number, heading in enumerate(names):
+            sheet.write_string(top, number, heading, self._heading)
+            sheet.set_column(number, number, self._width(table, number))
+        sheet.freeze_panes(top + 1, 0)
+        placed = Placed(sheet.name, top, top + 1, top + len(table.rows), {each: at for at, each in enumerate(names)})
+        for number, row in enumerate(table.rows):
+            self._write(sheet, placed.first + number, row, table.columns, self._formats)
+        for (number, heading), formula in (formulas or {}).items():
+            place = placed.columns[heading]
+            value, look = table.rows[number][place], self._formats[table.columns[place].kind]
+            sheet.write_formula(placed.first + number, place, formula, look, _cell_value(value))
+        if table.rows and named:
+            headings = [{"header": each, "header_format": self._heading} for each in names]
+            area = (top, 0, placed.last, len(names) - 1)
+            sheet.add_table(*area, {"name": named, "columns": headings, "style": "Table Style Light 1"})
+        elif table.rows:
+            sheet.autofilter(top, 0, placed.last, len(names) - 1)
+        if table.total and table.rows:
+            self._write(sheet, placed.last + 1, table.total, table.columns, self._totals)
+            self._sum(sheet, placed, table.total, table.columns)
+        return placed
+
+    def chart(
+        self, sheet: Any, row: int, kind: str, title: str, placed: Placed, names: str, columns: Sequence[str]
+    ) -> None:
+        """Draw some columns of a table over another one, at a row of a sheet, as a chart of the spreadsheet."""
+        chart = self.workbook.add_chart({"type": kind})
+        for column in columns:
+            at = [placed.sheet, placed.top, placed.columns[column]]
+            series = {"name": at, "categories": placed.cells(names), "values": placed.cells(column)}
+            signed = {"invert_if_negative": True, "invert_if_negative_color": _FALL, "fill": {"color": _RISE}}
+            chart.add_series(series | (signed if kind == "bar" else {}))
+        chart.set_title({"name": title, "name_font": {"size": 12}})
+        chart.set_size({"width": 960, "height": 400})
+        if kind == "bar":
+            chart.set_legend({"none": True})
+            chart.set_y_axis({"reverse": True, "label_position": "low"})
+        else:
+            chart.set_legend({"position": "bottom"})
+        sheet.insert_chart(row, 0, chart)
+
+    def _write(self, sheet: Any, row: int, values: Sequence[Value], columns: Sequence[Column], formats: Any) -> None:
+        # A key of the usage may be called like an amount, and is before it.
+        places = {column.name: number for number, column in enumerate(columns)}
+        for number, (value, column) in enumerate(zip(values, columns, strict=True)):
+            look = formats[column.kind]
+            if column.of and value is not None:
+                of, taken = places[column.of], places[column.part] if column.part else number - 1
+                base, part = (xl_rowcol_to_cell(row, place) for place in (of, taken))
+                if column.kind in (Kind.PERCENT, Kind.SHARE):
+                    shown = _share(values[taken], values[of])
+                    sheet.write_formula(row, number, f'=IF({base}=0,"",{part}/{base})', look, shown)
+                else:
+                    sheet.write_formula(row, number, f"={part}-{base}", look, _cell_value(value))
+            else:
+                self._write_value(sheet, row, number, value, column.kind, look)
+
+    def _write_value(self, sheet: Any, row: int, number: int, value: Value, kind: Kind, look: Any) -> None:
+        if value is None:
+            sheet.write_blank(row, number, None, look)
+        elif isinstance(value, str):
+            day = _day(value) if kind is Kind.DAY else None
+            if day is not None:
+                sheet.write_datetime(row, number, day, look)
+            else:
+                sheet.write_string(row, number, value, look)
+        elif kind is Kind.EXACT and not isinstance(value, Fraction):
+            sheet.write_string(row, number, text(plain(Decimal(value))), look)
+        else:
+            sheet.write_number(row, number, _cell_value(value), look)
+
+    def _sum(self, sheet: Any, placed: Placed, total: Sequence[Value], columns: Sequence[Column]) -> None:
+        """The totals as formulas; that of a share is one already."""
+        for number, (value, column) in enumerate(zip(total, columns, strict=True)):
+            if column.kind in _SUMMED and isinstance(value, (int, Decimal, Fraction)):
+                cells = ":".join(xl_rowcol_to_cell(row, number) for row in (placed.first, placed.last))
+                look = self._totals[column.kind]
+                sheet.write_formula(placed.last + 1, number, f"=SUM({cells})", look, _cell_value(value))
+
+    def _width(self, table: Table, number: int) -> int:
+        column = table.columns[number]
+        rows = (*table.rows[:_MEASURED], *([table.total] if table.total else []))
+        longest = max((len(written(row[number], column.kind, self.figures)) for row in rows), default=0)
+        return max(_LEAST_WIDTH, min(_MOST_WIDTH, max(longest, len(column.name)) + 2))
+
+
+def _cell_value(value: Value) -> Decimal | str:
+    """A number as a cell keeps it."""
+    if isinstance(value, Fraction):
+        return _FIFTEEN.divide(Decimal(value.numerator), Decimal(value.denominator))
+    return _FIFTEEN.create_decimal(value) if isinstance(value, (int, Decimal)) else ""
+
+
+def _unlike(names: Sequence[str]) -> list[str]:
+    """Headings that differ in more than capital letters, as a spreadsheet wants them: the second gets a number."""
+    found: list[str] = []
+    for name in names:
+        heading, number = name, 1
+        while heading.lower() in {each.lower() for each in found}:
+            number += 1
+            heading = f"{name} {number}"
+        found.append(heading)
+    return found
+
+
+def _share(part: Value, base: Value) -> Decimal | str:
+    """The value of a formula, from what its cells show."""
+    if not isinstance(part, Decimal) or not isinstance(base, Decimal) or not base:
+        return ""
+    return _cell_value(Fraction(part) / Fraction(base))
+
+
+def _day(value: str) -> date | None:
+    try:
+        return date.fromisoformat(value)
+    except ValueError:
+        return None
+
+
+_SUMMARY, _CHARTS, _GROUPS = "Summary", "Charts", "Groups"
+_BY_MODEL = "By model"
+# How many models a chart of changes has, and how many rows of a sheet a chart covers.
+_MODELS, _CHART_ROWS = 15, 22
+
+
+def write_spreadsheet(report: Report, path: Path) -> None:
+    """The workbook: exact amounts as numbers of 15 digits, and beside those of groups all of their digits as text.
+
+    Totals, changes, shares and the summary are formulas. Groups is a table of the spreadsheet, and charts are its own.
+    """
+    file = BytesIO()  # where the library cannot fail halfway
+    with TemporaryDirectory(prefix="ratecard-") as work:
+        workbook = Workbook(file, {"tmpdir": work, "strings_to_formulas": False, "strings_to_urls": False})
+        sheets = Sheets(workbook, report.figures)
+        for first in (_SUMMARY, _CHARTS):
+            sheets.begin(first)
+        placed = {
+            name: sheets.add(name, table, named=name if name == _GROUPS else "") for name, table in _tables(report)
+        }
+        _write_summary(sheets, report, placed[_BY_MODEL])
+        _write_charts(sheets, report, placed)
+        if (failed := _failure(workbook)) is not None:
+            raise failed
+    path.write_bytes(file.getbuffer())
+
+
+def _write_summary(sheets: Sheets, report: Report, models: Placed) -> None:
+    """Revenue under each side, from the totals of the sheet by model, and every sentence."""
+    sentences, table = list(every_sentence(report)), sides_table(report, exact=True)
+    first = len(sentences) + 2  # below the sentences, an empty row and the headings
+    revenue = [xl_rowcol_to_cell(first + side, 2) for side in range(len(report.names))]
+    formulas = {}
+    if models.first <= models.last:
+        for side, name in enumerate(report.names):
+            formulas[side, "Revenue"] = f"={models.total(name)}"
+    for side in report.candidates:
+        change = xl_rowcol_to_cell(first + side, 3)
+        formulas[side, "Change"] = f"={revenue[side]}-{revenue[0]}"
+        formulas[side, "%"] = f'=IF({revenue[0]}=0,"",{change}/{revenue[0]})'
+    sheets.add(_SUMMARY, table, sentences, formulas=formulas)
+
+
+def _write_charts(sheets: Sheets, report: Report, placed: Mapping[str, Placed]) -> None:
+    """The models that change most under each candidate, and revenue by day, drawn by the spreadsheet itself."""
+    sheet, row = sheets.begin(_CHARTS), 0
+    if (period := report.period) is not None:
+        times = placed[f"By {heading(period).lower()}"]
+        if times.first <= times.last:
+            sheets.chart(sheet, row, "line", f"Revenue by {period}", times, heading(period), report.names)
+            row += _CHART_ROWS
+    for candidate in report.candidates:
+        name = f"Changes {candidate}" if len(report.candidates) > 1 else "Changes"
+        changes = sheets.add(name, changing_most(report, "model", _MODELS, candidate, exact=True))
+        if changes.first <= changes.last:
+            title = f"Change by model: {report.names[candidate]}"
+            sheets.chart(sheet, row, "bar", title, changes, heading("model"), ["Change"])
+            row += _CHART_ROWS
+    if not row:
+        sheet.write_string(0, 0, "There is nothing to draw: no request has a price.")
+
+
+def _failure(workbook: Workbook) -> OSError | None:
+    """Why the parts cannot be put together. No name here outlives the library's error, which holds an open archive."""
+    try:
+        workbook.close()
+    except XlsxWriterException as error:
+        return _plain(error)
+    return None
+
+
+def _plain(error: XlsxWriterException) -> OSError:
+    cause = error.args[0] if error.args else error
+    known = isinstance(cause, OSError) and cause.errno is not None
+    return OSError(cause.errno, cause.strerror) if known else OSError(str(error))
+
+
+def _tables(report: Report) -> Iterator[tuple[str, Table]]:
+    simulation = report.simulation
+    for key in dict.fromkeys(("model", *simulation.by)):
+        yield f"By {heading(key).lower()}", _groups(report, key)
+    if len(simulation.by) > 1:
+        yield _GROUPS, _groups(report, *simulation.by)
+    for candidate in report.candidates:
+        number = f" {candidate}" if len(report.candidates) > 1 else ""
+        yield f"Attribution{number}", attribution_table(report, candidate, exact=True)
+        if (uncommon := uncommon_table(report, candidate, exact=True)).rows:
+            yield f"Lost and new{number}", uncommon
+        if (customers := report.customers(candidate)) is not None:
+            yield f"Winners and losers{number}", customers_table(report, customers, exact=True)
+        if report.margin is not None:
+            yield f"Below cost{number}", below_cost_table(report, report.margin, candidate, exact=True)
+        yield f"Rates without usage{number}", untouched_table(report, candidate)
+    if report.margin is not None:
+        yield "Margin", exact_margin_table(report, report.margin)
+    if report.bridge is not None:
+        yield "Bridge", exact_bridge_table(report.bridge)
+    yield "Unpriced", unpriced_table(report)
+    if simulation.disputed:
+        yield "Disputed", disputed_table(report)
+    yield "About", about_table(report)
+
+
+def _groups(report: Report, *keys: str) -> Table:
+    """A breakdown; one sentence where it has more rows than a sheet."""
+    size = report.simulation.size(*keys)
+    if size <= MOST_ROWS:
+        return breakdown(report, *keys, exact=True)
+    words = f"{report.figures.count(size)} groups are more than a sheet holds; write .csv or .parquet"
+    return Table("", (Column("By " + ", ".join(keys)),), ((words,),))

@@ -1,0 +1,1 @@
+"""What a simulation finds: totals, groups, attribution, customers, margin, targets."""

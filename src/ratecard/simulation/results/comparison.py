@@ -1,0 +1,267 @@
+"""Shapes joined with their prices: exact totals of any breakdown, under every card compared."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+from ratecard.base.money import EXACT, total
+from ratecard.base.suggestions import did_you_mean
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.pricing.offered import LOST, NEITHER, NEW, Offered
+from ratecard.simulation.pricing.price_table import SidePrices
+from ratecard.simulation.pricing.shape_price import PricedShape, Vector
+from ratecard.simulation.results.rows import EVEN, Row, Since, Uneven
+from ratecard.simulation.usage.columns import DAY
+from ratecard.simulation.usage.engines.duckdb_engine import read_integers
+from ratecard.simulation.usage.plan import MONTH, QUANTITIES, WEEK
+from ratecard.simulation.usage.roll_up import Counted, RollUp, uncollected
+
+# Rows can be broken down by it whether it is a key or not: a shape has one.
+MODEL = "model"
+# The quantities of a report, each with the types that it is of, and its number among the sums of that type.
+QUANTITY_NAMES: Mapping[str, tuple[tuple[str, ...], int]] = {
+    "uncached_tokens": (("text", "embedding"), 0),
+    "cached_tokens": (("text", "embedding"), 1),
+    "cache_write_tokens": (("text", "embedding"), 2),
+    "completion_tokens": (("text", "embedding"), 3),
+    "characters": (("speech",), 0),
+    "seconds": (("transcription",), 0),
+}
+
+
+# A week is named by its Monday, a month as `2026-10`; days are text.
+_PERIOD_OF = {
+    WEEK: "CAST(CAST(date_trunc('week', CAST({day} AS DATE)) AS DATE) AS VARCHAR)",
+    MONTH: "substr({day}, 1, 7)",
+}
+_REQUESTS = "CAST(coalesce(sum(requests), 0) AS BIGINT)"
+_ZERO = Decimal(0)
+_NO_QUANTITIES = (_ZERO,) * len(QUANTITY_NAMES)
+
+
+class Comparison:
+    """The shapes of a roll-up that some side prices; amounts are integers of 10^-`scale` in the engine."""
+
+    def __init__(self, roll_up: RollUp, sides: Sequence[SidePrices]) -> None:
+        self.roll_up, self.sides, self.amounts = roll_up, tuple(sides), len(sides)
+        self.scale = max(side.scale for side in sides)
+        for side in sides:
+            side.prove_at(self.scale)
+        self.offered = Offered(roll_up.workspace, self.sides)
+
+    @cached_property
+    def priced(self) -> list[tuple[int, Counted, tuple[PricedShape | None, ...]]]:
+        """Every shape in the figures, with its number and its prices; None under a side that does not offer it."""
+        found = []
+        for number in sorted(self.offered.figured):
+            prices = (side.outcomes[number] for side in self.sides)
+            here = tuple(each if isinstance(each, PricedShape) else None for each in prices)
+            found.append((number, self.roll_up.shapes[number], here))
+        return found
+
+    def rows(self, keys: Sequence[str]) -> tuple[Row, ...]:
+        """The breakdown by keys of the roll-up, or by `model`, in their order; by none: the whole, as one row.
+
+        A candidate's amount is the current one and what it adds: no more than its changes is added up for it.
+        """
+        with uncollected():
+            current, added = self._current(keys), [self._added(side, keys) for side in range(1, self.amounts)]
+            rows = _beside(current, added) if added else current
+            uneven = [self._uneven_by(side, keys) for side in range(1, self.amounts)]
+        if not any(uneven):
+            return rows
+        return tuple(row._replace(uneven=tuple(each.get(row.key, EVEN) for each in uneven)) for row in rows)
+
+    def sums_of(self, prices: SidePrices, keys: Sequence[str]) -> dict[tuple[str | None, ...], Decimal]:
+        """What other prices of the same shapes come to, by keys."""
+        names, sums = list(map(self.name, keys)), (f"coalesce(sum({_terms(self.amounts)}), 0)",)
+        grouping = f" GROUP BY {', '.join(names)}" if names else ""
+        source = f"FROM {self.roll_up.facts_by(keys)} JOIN {prices.table} AS side{self.amounts} USING (shape){grouping}"
+        found = read_integers(self.roll_up.workspace.connection, names, sums, source)
+        return {tuple(key): _decimal(amount, prices.scale) for *key, amount in found}
+
+    def since(self, day: date, candidate: int) -> "Since":
+        """How many requests lie before a day, and what those of that day and after it come to on both sides."""
+        query = (
+            f"SELECT CAST(coalesce(sum(requests) FILTER (day < DATE '{day}'), 0) AS BIGINT), {_REQUESTS},"
+            f" coalesce(sum({_terms(0)}) FILTER (day >= DATE '{day}'), 0)"
+            f" {self._source(self.roll_up.facts, 'JOIN', 0)}"
+        )
+        found: Any = self.roll_up.workspace.connection.execute(query).fetchall()[0]
+        added = f"SELECT coalesce(sum({_terms(candidate)}) FILTER (day >= DATE '{day}'), 0)"
+        joined = self._source(self.roll_up.facts, "JOIN", candidate)
+        more: Any = self.roll_up.workspace.connection.execute(f"{added} {joined}").fetchall()[0]
+        now = _decimal(found[2], self.sides[0].scale)
+        return Since(day, found[0], found[1], now, EXACT.add(now, _decimal(more[0], self.sides[candidate].scale)))
+
+    def count(self, keys: Sequence[str]) -> int:
+        """How many rows a breakdown has."""
+        chosen = ", ".join(map(self.name, keys)) or "1"
+        query = f"SELECT count(*) FROM (SELECT DISTINCT {chosen} {self._source(self.roll_up.facts, 'JOIN', 0)})"
+        found: Any = self.roll_up.workspace.connection.execute(query).fetchall()[0]
+        return int(found[0])
+
+    def name(self, key: str) -> str:
+        """The column of a key, or the expression that makes it.
+
+        Raises `SimulationError` for a key that the usage was not grouped by.
+        """
+        own, plan = self.roll_up.plan.keys, self.roll_up.plan
+        if key in own:
+            return f"key{own.index(key)}"
+        if plan.is_period(key) and DAY in own:
+            return _PERIOD_OF[key].format(day=f"key{own.index(DAY)}")
+        if key != MODEL:
+            known = tuple(dict.fromkeys((*plan.by, *own, MODEL)))
+            words = f"the usage is not grouped by '{key}'.{did_you_mean(key, known)}"
+            raise SimulationError(f"{words} It is by: {', '.join(known)}")
+        return key
+
+    def groups(self, *further: SidePrices) -> str:
+        """The query of every group: its keys, requests, quantities, and the amount under each card, at one scale.
+
+        Then what is lost and what is new under each candidate. Of `further` prices, the sum of each at its own scale,
+        and last how many requests the first of them leaves out.
+        """
+        scales = [10 ** (self.scale - side.scale) for side in self.sides]
+        current = f"{_terms(0)} * {scales[0]}"
+        others = [f"coalesce({_terms(side)}, 0) * {scales[side]}" for side in range(1, self.amounts)]
+        sums = [current, *(f"{current} + {other}" for other in others)]
+        joins = []
+        for side, other in enumerate(others, 1):
+            if table := self.offered.uneven[side]:
+                joins.append(f" LEFT JOIN {table} AS uneven{side} USING (shape)")
+                sums += [
+                    f"CASE WHEN uneven{side}.kind = {LOST} THEN {current} END",
+                    f"CASE WHEN uneven{side}.kind = {NEW} THEN {other} END",
+                ]
+            else:
+                sums += ["CAST(0 AS HUGEINT)"] * 2
+        for number, prices in enumerate(further, self.amounts):
+            joins.append(f" LEFT JOIN {prices.table} AS side{number} USING (shape)")
+            sums.append(_terms(number))
+        if further:
+            sums.append(f"CASE WHEN side{self.amounts}.p0 IS NULL THEN requests END")
+        amounts = (f"coalesce(sum({amount}), 0)" for amount in sums)
+        names = list(map(self.name, self.roll_up.plan.by))
+        grouping = f" GROUP BY {', '.join(names)}" if names else ""
+        joined = self._source(self.roll_up.facts, "LEFT JOIN", *range(self.amounts), further="".join(joins))
+        return f"SELECT {', '.join((*names, _REQUESTS, *_quantities(), *amounts))} {joined}{grouping}"
+
+    def _current(self, keys: Sequence[str]) -> tuple[Row, ...]:
+        """The breakdown under the current prices alone, kept for further candidates that leave nothing out."""
+        current, keys = self.sides[0], tuple(keys)
+        whole = not self.offered.left_out and not self.offered.coming
+        if whole and keys in current.breakdowns:
+            kept: tuple[Row, ...] = current.breakdowns[keys]
+            return kept
+        found = self._sums(keys, (_REQUESTS, *_quantities(), f"coalesce(sum({_terms(0)}), 0)"), 0)
+        rows = tuple(self._row(row, len(keys)) for row in found)
+        if whole:
+            current.breakdowns[keys] = rows
+        return rows
+
+    def _added(self, side: int, keys: Sequence[str]) -> dict[tuple[str | None, ...], Decimal]:
+        """What a candidate adds to the rows of a breakdown, where it changes something."""
+        found = self._sums(keys, (f"coalesce(sum({_terms(side)}), 0)",), side)
+        return {tuple(key): EXACT.scaleb(Decimal(added), -self.sides[side].scale) for *key, added in found if added}
+
+    def _uneven_by(self, side: int, keys: Sequence[str]) -> dict[tuple[str | None, ...], Uneven]:
+        """What only one of the current prices and a candidate prices, by keys."""
+        if not (table := self.offered.uneven[side]):
+            return {}
+        sums = [
+            f"CAST(coalesce(sum(requests) FILTER (kind = {LOST}), 0) AS BIGINT)",
+            f"coalesce(sum({_terms(0)}) FILTER (kind = {LOST}), 0)",
+            f"CAST(coalesce(sum(requests) FILTER (kind = {NEW}), 0) AS BIGINT)",
+            f"coalesce(sum({_terms(side)}) FILTER (kind = {NEW}), 0)",
+            f"CAST(coalesce(sum(requests) FILTER (kind = {NEITHER}), 0) AS BIGINT)",
+        ]
+        names = list(map(self.name, keys))
+        facts, others = self.roll_up.facts_by(keys), f" LEFT JOIN {self.sides[side].table} AS side{side} USING (shape)"
+        source = self._source(facts, "JOIN", 0, further=f"{others} JOIN {table} AS uneven USING (shape)")
+        grouping = f" GROUP BY {', '.join(names)}" if names else ""
+        found = read_integers(self.roll_up.workspace.connection, names, sums, source + grouping)
+        scales, cut = (self.sides[0].scale, self.sides[side].scale), len(names)
+        by_key = {}
+        for row in found:
+            lost_requests, lost, new_requests, new, neither = row[cut:]
+            amounts = _decimal(lost, scales[0]), _decimal(new, scales[1])
+            by_key[tuple(row[:cut])] = Uneven(lost_requests, amounts[0], new_requests, amounts[1], neither)
+        return by_key
+
+    def _sums(self, keys: Sequence[str], sums: Sequence[str], side: int) -> list[tuple[Any, ...]]:
+        """Sums by keys, in their order."""
+        names, source = list(map(self.name, keys)), self._source(self.roll_up.facts_by(keys), "JOIN", side)
+        grouping = f" GROUP BY {', '.join(names)} ORDER BY {', '.join(names)}" if names else ""
+        return read_integers(self.roll_up.workspace.connection, names, sums, source + grouping)
+
+    def _source(self, facts: str, join: str, *sides: int, further: str = "") -> str:
+        """Facts with prices of some sides, and further joins; without what is in no figure."""
+        first, *others = (f"{self._priced_at(side)} AS side{side} USING (shape)" for side in sides)
+        tables = "".join((f" JOIN {first}", *(f" {join} {other}" for other in others)))
+        left_out = f" ANTI JOIN {self.offered.left_out} USING (shape)" if self.offered.left_out else ""
+        return f"FROM {facts}{tables}{further}{left_out}"
+
+    def _priced_at(self, side: int) -> str:
+        """The prices of a side; of the current one, nothing for what only candidates price."""
+        table = self.sides[side].table
+        if side or not self.offered.coming:
+            return table
+        nothing = ", ".join(["shape", *["CAST(0 AS HUGEINT)"] * (1 + QUANTITIES)])
+        return f"(FROM {table} UNION ALL SELECT {nothing} FROM {self.offered.coming})"
+
+    def forget(self) -> None:
+        """Drop what only the candidates need."""
+        for side in self.sides[1:]:
+            side.drop()
+        self.offered.drop()
+
+    def _row(self, row: Sequence[Any], keys: int) -> Row:
+        quantities = row[keys + 1 : -1]
+        # Most rows are of models that have none of these.
+        found = tuple(map(_decimal, quantities, self.places)) if any(quantities) else _NO_QUANTITIES
+        return Row(tuple(row[:keys]), row[keys], found, (_decimal(row[-1], self.sides[0].scale),))
+
+    @cached_property
+    def places(self) -> tuple[int, ...]:
+        """How many decimals the quantities of a row have in the engine."""
+        places = self.roll_up.places
+        return tuple(max(places.get(type_, 0) for type_ in types) for types, _ in QUANTITY_NAMES.values())
+
+    def charge(self, counted: Counted, amounts: Vector) -> Decimal:
+        """What all rows of a shape come to at these amounts, exactly, whatever decimals they have."""
+        fixed, *rates = amounts
+        rated = total([EXACT.multiply(Decimal(count), rate) for count, rate in zip(counted.sums, rates, strict=True)])
+        places = self.roll_up.places_of(counted)
+        return EXACT.add(EXACT.multiply(Decimal(counted.requests), fixed), EXACT.scaleb(rated, -places))
+
+
+def _quantities() -> Iterator[str]:
+    for types, number in QUANTITY_NAMES.values():
+        yield f"coalesce(sum(CASE WHEN type IN ({', '.join(map(repr, types))}) THEN q{number} END), 0)"
+
+
+def _terms(side: int) -> str:
+    """What a row of facts comes to at the prices of a side."""
+    rated = (f"q{number} * side{side}.p{number + 1}" for number in range(QUANTITIES))
+    return f"({' + '.join((f'requests * side{side}.p0', *rated))})"
+
+
+def _decimal(value: int, places: int) -> Decimal:
+    return EXACT.scaleb(Decimal(value), -places) if value else _ZERO
+
+
+def _beside(current: Sequence[Row], added: Sequence[Mapping[tuple[str | None, ...], Decimal]]) -> tuple[Row, ...]:
+    """Rows with the amounts of candidates beside the current ones."""
+    amounts = [row.amounts[0] for row in current]
+    columns = [amounts]
+    for each in added:
+        more = (each.get(row.key) for row in current)
+        columns.append(
+            [amount if add is None else EXACT.add(amount, add) for amount, add in zip(amounts, more, strict=True)]
+        )
+    rows = zip(current, zip(*columns, strict=True), strict=True)
+    return tuple(Row(key, requests, quantities, found) for (key, requests, quantities, *_), found in rows)

@@ -1,0 +1,163 @@
+"""The answers of a simulation as tables of PyArrow, with decimals and never a float."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+import pyarrow
+
+from ratecard.base.money import from_fraction, places_of
+from ratecard.base.suggestions import did_you_mean
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.report.groups import groups_query, parquet_value, side_names
+from ratecard.simulation.report.report import CUSTOMER, Report
+from ratecard.simulation.results.attribution import Part
+from ratecard.simulation.results.customers import rise_of
+from ratecard.simulation.results.rows import Unpriced
+
+Columns = dict[str, Sequence[Any]]
+# The digits that a decimal of Arrow holds: narrow as most programs read it, wide where that is too little.
+_NARROW, _WIDE = 38, 76
+_SHARE_PLACES = 6
+
+
+def arrow_of(report: Report, answer: str) -> pyarrow.Table:
+    """One answer as a table: keys first, then `current` and each candidate by its name.
+
+    Raises `SimulationError` for an answer that there is not.
+    """
+    if answer not in ANSWERS:
+        near = did_you_mean(answer, ANSWERS)
+        raise SimulationError(f"there is no answer '{answer}'.{near} There are: {', '.join(ANSWERS)}")
+    return ANSWERS[answer](report)
+
+
+def _groups(report: Report) -> pyarrow.Table:
+    """Every group, read from the engine: what Python holds does not grow with them."""
+    connection = report.simulation.comparison.roll_up.workspace.connection
+    source, found = groups_query(report)
+    keys, named = [field for field in found if field.places is None], side_names(report)
+    numbers = [
+        field for field in found if field.places is not None and not field.name.endswith(("difference", "percent"))
+    ]
+    amounts = [field for name in named for field in numbers if field.name == name]
+    columns = (*keys, *amounts, *(field for field in numbers if field not in amounts))
+    chosen = (
+        f'{parquet_value(field)} AS "{name.replace(chr(34), chr(34) * 2)}"'
+        for field, name in zip(columns, unlike(field.name for field in columns), strict=True)
+    )
+    query = f"SELECT {', '.join(chosen)} FROM {source}"
+    return connection.sql(query).to_arrow_table()
+
+
+def _customers(report: Report) -> pyarrow.Table:
+    """Every customer: what each side charges, and what each candidate changes by prices, loses and adds."""
+    if not report.has(CUSTOMER):
+        raise SimulationError(f"the usage is not grouped by '{CUSTOMER}'. Add it: by=[..., '{CUSTOMER}']")
+    rows = report.simulation.table(CUSTOMER)
+    columns: Columns = {CUSTOMER: [row.key[0] for row in rows]}
+    columns |= {name: [row.amounts[side] for row in rows] for side, name in enumerate(side_names(report))}
+    columns["requests"] = [row.requests for row in rows]
+    for candidate in report.candidates:
+        name = report.names[candidate]
+        columns[f"{name} change"] = [row.change(candidate) for row in rows]
+        columns[f"{name} rise"] = [from_fraction(rise_of(row, candidate), _SHARE_PLACES) for row in rows]
+        columns[f"{name} lost"] = [row.beside(candidate).lost for row in rows]
+        columns[f"{name} new"] = [row.beside(candidate).new for row in rows]
+    return table_of(columns)
+
+
+def _attribution(report: Report) -> pyarrow.Table:
+    """Every part of every candidate's difference."""
+    found = [
+        (report.names[candidate], part)
+        for candidate in report.candidates
+        for part in report.attribution(candidate).parts
+    ]
+    columns: Columns = {"candidate": [name for name, _ in found]}
+    return table_of(columns | _records([part for _, part in found], Part))
+
+
+def _margin(report: Report) -> pyarrow.Table:
+    """Revenue, cost and margin of every model under each side."""
+    margin = report.simulation.margin()
+    models = margin.models
+    columns: Columns = {
+        "model": [each.model for each in models],
+        "requests": [each.requests for each in models],
+        "without cost": [each.unknown for each in models],
+    }
+    for side, name in enumerate(side_names(report)):
+        columns[f"{name} revenue"] = [each.revenues[side] for each in models]
+        columns[f"{name} cost"] = [each.costs[side] for each in models]
+        columns[f"{name} margin"] = [each.margin(side) for each in models]
+    return table_of(columns)
+
+
+def _unpriced(report: Report) -> pyarrow.Table:
+    """Rows without a price, by side and reason, with examples as the usage has them."""
+    rows = report.without_price
+    columns = _records(rows, Unpriced)
+    columns["examples"] = [
+        [[(name, str(value)) for name, value in example.items()] for example in row.examples] for row in rows
+    ]
+    return table_of(columns, {"examples": pyarrow.list_(pyarrow.map_(pyarrow.string(), pyarrow.string()))})
+
+
+ANSWERS: Mapping[str, Callable[[Report], pyarrow.Table]] = {
+    "groups": _groups,
+    "attribution": _attribution,
+    "customers": _customers,
+    "margin": _margin,
+    "unpriced": _unpriced,
+}
+
+
+def table_of(columns: Columns, kinds: Mapping[str, Any] | None = None) -> pyarrow.Table:
+    """A table of columns; amounts of a column have the decimals of the one that has most."""
+    known = kinds or {}
+    names = unlike(columns)
+    arrays = [pyarrow.array(values, known.get(name) or _kind(values)) for name, values in columns.items()]
+    return pyarrow.table(dict(zip(names, arrays, strict=True)))
+
+
+def unlike(names: Iterable[str]) -> list[str]:
+    """Names of columns that differ; the second of two equal ones gets a number."""
+    found: list[str] = []
+    for name in names:
+        unique, number = name, 1
+        while unique in found:
+            number += 1
+            unique = f"{name} {number}"
+        found.append(unique)
+    return found
+
+
+def _kind(values: Sequence[Any]) -> Any:
+    amounts = [value for value in values if isinstance(value, Decimal)]
+    if not amounts:
+        whole = any(isinstance(value, int) for value in values)
+        return pyarrow.int64() if whole else pyarrow.string()
+    places = max(0, *map(places_of, amounts))
+    digits = max(1, *(len(str(int(abs(value)))) for value in amounts)) + places
+    if digits > _WIDE:
+        raise SimulationError(f"an amount has {digits} digits, and a table holds {_WIDE}; write .csv or .json")
+    return pyarrow.decimal128(_NARROW, places) if digits <= _NARROW else pyarrow.decimal256(_WIDE, places)
+
+
+def _records(rows: Sequence[Any], kind: Any) -> Columns:
+    """The fields of records as columns."""
+    return {name: [getattr(row, name) for row in rows] for name in kind._fields}
+
+
+def polars_of(table: pyarrow.Table) -> Any:
+    """A table as a frame of Polars. Raises `SimulationError` where Polars is not installed, or cannot hold a column."""
+    try:
+        import polars
+    except ModuleNotFoundError as error:
+        raise SimulationError("polars is not installed. Install it: pip install polars") from error
+    for field in table.schema:
+        if pyarrow.types.is_decimal256(field.type):
+            words = f"'{field.name}' has more than {_NARROW} digits, and Polars holds no more"
+            raise SimulationError(f"{words}; use to_arrow or to_pandas, or write .csv or .json")
+    return polars.from_arrow(table)

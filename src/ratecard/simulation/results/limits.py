@@ -1,0 +1,70 @@
+"""Limits that a pipeline sets to a candidate: by how much revenue may change, and a customer's payments rise."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
+from typing import NamedTuple
+
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.results.rows import Row
+from ratecard.simulation.results.simulation import Simulation
+
+
+class Limits(NamedTuple):
+    """As shares of what is paid now: of all revenue, up or down; and of each customer's payments, up."""
+
+    change: Fraction | None = None
+    rise: Fraction | None = None
+
+
+class Beyond(NamedTuple):
+    """What a candidate does beyond the limits.
+
+    `change` is that of revenue, where it is beyond: None is within, and from nothing to something is beyond any share.
+    `customers` are those who pay more than the limit allows, the greatest rise first, of `of` customers.
+    """
+
+    candidate: int
+    change: Row | None
+    customers: tuple[Row, ...]
+    of: int
+
+
+def check_limits(simulation: Simulation, limits: Limits, key: str) -> None:
+    """Raise `SimulationError` where the usage does not name the customers for whom there is a limit."""
+    if limits.rise is not None and key not in simulation.by:
+        raise SimulationError(
+            f"--max-rise needs to know the customers, and the usage has no column '{key}', or --by leaves it out."
+            f" Name it: --map {key}=COLUMN"
+        )
+
+
+def beyond(simulation: Simulation, limits: Limits, key: str = "customer") -> Iterator[Beyond]:
+    """Each candidate that is beyond a limit, exactly: a rise of just the limit is within."""
+    for candidate in range(1, len(simulation.sides)):
+        whole, over, count = simulation.total, [], 0
+        # What is lost and what is new changes revenue; a customer's prices rise on what both sides offer.
+        amounts = whole.amounts[0], whole.amounts[candidate]
+        change = whole if limits.change is not None and abs(_more(*amounts)) > limits.change * _paid(*amounts) else None
+        if limits.rise is not None:
+            found = simulation.customers(key, candidate)
+            most, rows = limits.rise, found.kept
+            count = len(rows)
+            over = [row for row in rows if _more(*row.both(candidate)) > most * _paid(*row.both(candidate))]
+            over.sort(key=lambda row: (*_order(row, candidate), row.key[0] or ""))
+        if change or over:
+            yield Beyond(candidate, change, tuple(over), count)
+
+
+def _paid(before: Decimal, _: Decimal) -> Fraction:
+    return abs(Fraction(before))
+
+
+def _more(before: Decimal, after: Decimal) -> Fraction:
+    return Fraction(after) - Fraction(before)
+
+
+def _order(row: Row, candidate: int) -> tuple[bool, Fraction, Fraction]:
+    """The greatest rise first; before all, those who paid nothing."""
+    paid, more = _paid(*row.both(candidate)), _more(*row.both(candidate))
+    return paid != 0, -more / paid if paid else Fraction(0), -more

@@ -1,0 +1,122 @@
+"""Rows of an answer, and rows that no side prices.
+
+A row of a breakdown: the amounts of a group under every card, and what only one side offers.
+
+What only one side prices, and what none does: how many rows, and why.
+"""
+
+from collections.abc import Sequence
+from datetime import date
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from ratecard.base.money import EXACT, total
+from ratecard.changes.difference import percent_text
+
+_ZERO = Decimal(0)
+
+
+class Uneven(NamedTuple):
+    """What only one of two sides prices: requests that are lost, or new, and what they bring on the side that does.
+
+    `neither` counts the requests that only another candidate prices.
+    """
+
+    lost_requests: int = 0
+    lost: Decimal = _ZERO
+    new_requests: int = 0
+    new: Decimal = _ZERO
+    neither: int = 0
+
+    @property
+    def requests(self) -> int:
+        """The requests that only one of the two sides prices."""
+        return self.lost_requests + self.new_requests
+
+
+EVEN = Uneven()
+
+
+def joined(parts: Sequence[Uneven]) -> Uneven:
+    """The sum of several groups."""
+    return Uneven(
+        sum(each.lost_requests for each in parts),
+        total([each.lost for each in parts]),
+        sum(each.new_requests for each in parts),
+        total([each.new for each in parts]),
+        sum(each.neither for each in parts),
+    )
+
+
+class Row(NamedTuple):
+    """One group: its key, its requests and quantities, and its exact amount under each card, the current one first.
+
+    What a side does not price adds nothing to its amount; `uneven` has, for each candidate, what that leaves out. It is
+    empty where every side prices all of the requests.
+    """
+
+    key: tuple[str | None, ...]
+    requests: int
+    quantities: tuple[Decimal, ...]
+    amounts: tuple[Decimal, ...]
+    uneven: tuple[Uneven, ...] = ()
+
+    def beside(self, candidate: int = 1) -> Uneven:
+        """What only one side prices, the current one or a candidate."""
+        return self.uneven[candidate - 1] if self.uneven else EVEN
+
+    def difference(self, candidate: int = 1) -> Decimal:
+        """What a candidate adds, with what is lost and what is new; negative: what it takes."""
+        return EXACT.subtract(self.amounts[candidate], self.amounts[0])
+
+    def both(self, candidate: int = 1) -> tuple[Decimal, Decimal]:
+        """The amounts of the requests that both sides price, under the current prices and under a candidate."""
+        uneven = self.beside(candidate)
+        return EXACT.subtract(self.amounts[0], uneven.lost), EXACT.subtract(self.amounts[candidate], uneven.new)
+
+    def change(self, candidate: int = 1) -> Decimal:
+        """What other prices change, on the requests that both sides price."""
+        before, after = self.both(candidate)
+        return EXACT.subtract(after, before)
+
+    def both_requests(self, candidate: int = 1) -> int:
+        """How many requests both sides price."""
+        uneven = self.beside(candidate)
+        return self.requests - uneven.lost_requests - uneven.new_requests - uneven.neither
+
+    def percent(self, candidate: int = 1) -> str:
+        """The change in percent of the current amount, rounded to two places; empty where that is zero."""
+        return percent_text(self.amounts[0], self.amounts[candidate])
+
+
+class Since(NamedTuple):
+    """The requests in the figures before a day, and all of them; the amounts of those after, on two sides."""
+
+    day: date
+    before: int
+    requests: int
+    current: Decimal
+    candidate: Decimal
+
+
+class Unpriced(NamedTuple):
+    """Rows without a price under a side: how many, why, and a few of their shapes."""
+
+    side: str
+    type: str
+    reason: str
+    rows: int
+    examples: tuple[dict[str, Any], ...]
+
+
+class Uncommon(NamedTuple):
+    """Requests that only one of the current prices and a candidate offer: of which model, and why the other does not.
+
+    `amount` is what the side charges that offers them.
+    """
+
+    type: str
+    model: str
+    reason: str
+    requests: int
+    amount: Decimal

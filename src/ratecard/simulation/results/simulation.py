@@ -1,0 +1,322 @@
+"""The result of a simulation: totals, breakdowns, and what could not be priced."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from decimal import Decimal
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from ratecard.base.money import EXACT
+from ratecard.changes.sides import Side
+from ratecard.simulation.billing.repricer import Disputed, disputes
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.pricing.costs import Costing, Costs
+from ratecard.simulation.pricing.price_table import NOTHING, SidePrices
+from ratecard.simulation.pricing.pricer import NOT_OFFERED, Outcome, Pricer, Refused
+from ratecard.simulation.pricing.shape_price import PricedShape
+from ratecard.simulation.pricing.sides import Specification, against
+from ratecard.simulation.report.figures import read_locale, read_share
+from ratecard.simulation.report.notebook import html_of, text_of
+from ratecard.simulation.report.report import Question, Report
+from ratecard.simulation.results.attribution import Attribution, attribute
+from ratecard.simulation.results.bridge import Bridge, bridge_of
+from ratecard.simulation.results.comparison import MODEL, Comparison
+from ratecard.simulation.results.customers import Customers, customers_of
+from ratecard.simulation.results.margin import Margin, margin_of
+from ratecard.simulation.results.no_effect import first_day, idle
+from ratecard.simulation.results.rows import Row, Since, Uncommon, Unpriced
+from ratecard.simulation.results.volume import AnyElasticity, Response, elasticities_of, response
+from ratecard.simulation.usage.files import Reading
+from ratecard.simulation.usage.predicates import Predicates
+from ratecard.simulation.usage.roll_up import Counted, RollUp, uncollected
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+_EXAMPLES = 3
+# The limit of a number that depends on other numbers of the same row.
+_NUMBER = re.compile(r"(?<= than or equal to )\d+$")
+
+
+class Simulation:
+    """Exact totals of usage under every side; the first one is the current, the others are the candidates.
+
+    Rows = priced + unpriced. A row that a side does not offer (it has no such model, value or rate in effect) adds
+    nothing to that side's amounts: `lost` or `new`. What no side prices, or some side cannot price for another reason
+    (wrong rows, another currency), is in `unpriced` and in no total.
+    """
+
+    def __init__(
+        self,
+        rolled: RollUp,
+        sides: Sequence[Side],
+        pricer: Pricer,
+        outcomes: Sequence[Sequence[Outcome]],
+        costs: Costs | None = None,
+        *,
+        current: SidePrices | None = None,
+    ) -> None:
+        self.sides, self.pricer, self.costs = tuple(sides), pricer, costs
+        with uncollected():
+            first = current or SidePrices(rolled, outcomes[0])
+            further = [SidePrices(rolled, each, first) for each in outcomes[1:]]
+        self.comparison = Comparison(rolled, (first, *further))
+
+    def against(self, *candidates: Specification) -> "Simulation":
+        """The same usage and current prices against other candidates, on the roll-up that is kept.
+
+        Only what a candidate changes is priced. Raises `SimulationError` for one that needs another roll-up.
+        """
+        compared = (self.sides[0], *against(self.sides[0], candidates))
+        known, dated = self.comparison.roll_up, any(side.at is None for side in compared)
+        by_model = bool(known.plan.predicates.of_model)
+        self.pricer.elsewhere.check(side.card for side in compared)
+        cards = [side.card for side in compared]
+        pairs = self.pricer.elsewhere.pairs(cards)
+        asked = Predicates.of(cards, dated=dated, by_model=by_model, pairs=pairs)
+        rolled = known.serving(asked, dated=dated)
+        if rolled is not known:
+            return Simulation(rolled, compared, self.pricer, self.pricer.outcomes(compared, rolled.shapes), self.costs)
+        current = self.comparison.sides[0]
+        with uncollected():
+            changed = [self.pricer.beside(side, compared[0], rolled.shapes, current.outcomes) for side in compared[1:]]
+        outcomes = (current.outcomes, *changed)
+        return Simulation(rolled, compared, self.pricer, outcomes, self.costs, current=current)
+
+    def forget(self) -> None:
+        """Free what only the candidates need; the current prices and the roll-up stay."""
+        self.comparison.forget()
+
+    @property
+    def outcomes(self) -> list[Sequence[Outcome]]:
+        """What each side makes of each shape."""
+        return [side.outcomes for side in self.comparison.sides]
+
+    @property
+    def by(self) -> tuple[str, ...]:
+        """The keys that the usage is grouped by."""
+        return self.comparison.roll_up.plan.by
+
+    @cached_property
+    def rows(self) -> int:
+        """Every row of the usage."""
+        return self.comparison.roll_up.rows
+
+    @cached_property
+    def priced(self) -> int:
+        """The rows in the figures: what some side prices, and no other refuses but for not offering it."""
+        return sum(self.comparison.roll_up.shapes[number].requests for number in self.comparison.offered.figured)
+
+    @cached_property
+    def total(self) -> Row:
+        """The whole, as one row."""
+        return self.comparison.rows(())[0]
+
+    @cached_property
+    def groups(self) -> tuple[Row, ...]:
+        """One row for every combination of the keys in `by`."""
+        return self.table(*self.by)
+
+    def table(self, *keys: str) -> tuple[Row, ...]:
+        """The breakdown by some of the keys; its rows add up exactly to `total`."""
+        return self.comparison.rows(keys)
+
+    def size(self, *keys: str) -> int:
+        """How many rows the breakdown by some of the keys has."""
+        return self.comparison.count(keys)
+
+    @cached_property
+    def unpriced(self) -> tuple[Unpriced, ...]:
+        """What could not be priced, by side and reason, the most rows first."""
+        found: dict[tuple[str, str, str], list[Counted]] = {}
+        figured, labels = self.comparison.offered.figured, [side.label for side in self.sides]
+        for number, each in enumerate(self.comparison.roll_up.shapes):
+            if number in figured:
+                continue
+            sides = zip(labels, self.comparison.sides, strict=True)
+            refused = [(label, why) for label, side in sides if (why := side.refusal(number))]
+            # What is wrong says more than what is not offered.
+            label, why = next((pair for pair in refused if pair[1].kind != NOT_OFFERED), refused[0])
+            reason = _NUMBER.sub("...", why.reason) if each.shape.irregular else why.reason
+            found.setdefault((label, each.shape.type or "", reason), []).append(each)
+        rows = []
+        for key, shapes in found.items():
+            examples = tuple(each.shape.row() for each in shapes[:_EXAMPLES])
+            rows.append(Unpriced(*key, sum(each.requests for each in shapes), examples))
+        return tuple(sorted(rows, key=lambda row: (-row.rows, row)))
+
+    @cached_property
+    def disputed(self) -> tuple[Disputed, ...]:
+        """Rows of a billing export that do not agree with the prices under which they were billed."""
+        return disputes(self.comparison.roll_up.shapes, self.pricer)
+
+    def attribution(self, candidate: int = 1) -> Attribution:
+        """A candidate's difference, split by the rates that changed; the parts add up to it."""
+        return attribute(self.comparison, self.sides, candidate)
+
+    def lost(self, candidate: int = 1) -> tuple[Uncommon, ...]:
+        """What the current prices offer and a candidate does not, with its reason; what brings most first."""
+        return self._uncommon(self.comparison.offered.lost(candidate), 0, candidate)
+
+    def new(self, candidate: int = 1) -> tuple[Uncommon, ...]:
+        """What a candidate offers and the current prices do not, with their reason; what brings most first."""
+        return self._uncommon(self.comparison.offered.new(candidate), candidate, 0)
+
+    def _uncommon(self, numbers: Collection[int], offers: int, lacks: int) -> tuple[Uncommon, ...]:
+        sums: dict[tuple[str, str, str], tuple[int, Decimal]] = {}
+        sides = self.comparison.sides
+        for number in sorted(numbers):
+            counted, price, why = (
+                self.comparison.roll_up.shapes[number],
+                sides[offers].outcomes[number],
+                sides[lacks].refusal(number),
+            )
+            if isinstance(price, PricedShape) and why:
+                key = (counted.shape.type or "", counted.shape.model or "", why.reason)
+                requests, amount = sums.get(key, (0, Decimal(0)))
+                more = self.comparison.charge(counted, price.amounts)
+                sums[key] = (requests + counted.requests, EXACT.add(amount, more))
+        found = (Uncommon(*key, requests, amount) for key, (requests, amount) in sums.items())
+        return tuple(sorted(found, key=lambda each: (-each.amount, each)))
+
+    @cached_property
+    def idle(self) -> tuple[str, ...]:
+        """For each candidate, why it changes nothing; empty where it changes something."""
+        return idle(self)
+
+    def since(self, candidate: int = 1) -> Since | None:
+        """How many requests lie before the first day on which a candidate's prices differ; None where none do.
+
+        That is so too where both are priced at one instant, whenever a request was sent.
+        """
+        day = first_day(self, candidate)
+        found = self.comparison.since(day, candidate) if day else None
+        return found if found and found.before else None
+
+    def customers(self, key: str = "customer", candidate: int = 1) -> Customers:
+        """Winners and losers under a candidate; `key` is the column of `by` that names a customer."""
+        return customers_of(self.table(key), candidate)
+
+    def bridge(self, before: str, after: str, side: int = 0) -> Bridge:
+        """Price, volume and mix between two days, weeks (by their Monday) or months (`2026-10`), under one side."""
+        return bridge_of(self, before, after, side)
+
+    def margin(self) -> Margin:
+        """Cost and margin of every side, by model, and what is sold below cost; it needs the `costs` of `simulate`."""
+        return margin_of(self.comparison, self.costing)
+
+    @cached_property
+    def costing(self) -> Costing:
+        """What every shape costs under each side. Raises `SimulationError` where no costs are known."""
+        if self.costs is None:
+            raise SimulationError("a margin needs to know what we pay: costs")
+        return Costing(self.comparison, self.sides, self.pricer, self.costs)
+
+    @cached_property
+    def cost_prices(self) -> tuple[tuple[SidePrices, SidePrices], ...]:
+        """For each side, cost and margin as prices that the engine can add; without what has no known cost."""
+        rolled, known, found = self.comparison.roll_up, self.costing.known, []
+        refused: Outcome = Refused("its cost is not known")
+        for at, side in enumerate(self.comparison.sides):
+            costs, margins = [refused] * len(rolled.shapes), [refused] * len(rolled.shapes)
+            for number, vectors in known.items():
+                price = side.outcomes[number]
+                charged = price.amounts if isinstance(price, PricedShape) else NOTHING
+                left = tuple(map(EXACT.subtract, charged, vectors[at]))
+                costs[number], margins[number] = (PricedShape(each, (), "") for each in (vectors[at], left))
+            found.append((SidePrices(rolled, costs), SidePrices(rolled, margins)))
+        return tuple(found)
+
+    def costs_by(self, *keys: str) -> dict[tuple[str | None, ...], tuple[tuple[Decimal, Decimal], ...]]:
+        """Cost and margin under each side by some of the keys, of the requests whose cost is known."""
+        sums = [[self.comparison.sums_of(each, keys) for each in pair] for pair in self.cost_prices]
+        zero = Decimal(0)
+        return {
+            row.key: tuple((cost.get(row.key, zero), margin.get(row.key, zero)) for cost, margin in sums)
+            for row in self.table(*keys)
+        }
+
+    def response(self, elasticities: Mapping[str, AnyElasticity], candidate: int = 1) -> Response:
+        """The revenue that is expected once volume has answered the prices.
+
+        `elasticities` are by model, family or `all`: a number, or a text with a range (`"-0.8:-1.2..-0.4"`).
+        """
+        families = {name: family for side in self.sides for name, family in side.card.tables.families.items()}
+        return response(self.by_model, candidate, elasticities_of(elasticities), families)
+
+    @cached_property
+    def by_model(self) -> tuple[Row, ...]:
+        """One row a model, whatever the usage is grouped by."""
+        return self.table(MODEL)
+
+    def unpriced_text(self) -> str:
+        """The unpriced rows as lines for a person."""
+        count = self.rows - self.priced
+        lines = [f"{count} of {self.rows} rows cannot be priced:"]
+        for each in self.unpriced:
+            example = ", ".join(f"{name} {value}" for name, value in each.examples[0].items() if name != "type")
+            lines.append(f"  {each.rows} {each.type or 'of no known type'}: {each.reason} (for example: {example})")
+        return "\n".join((*lines, *self.reading.warnings()))
+
+    @property
+    def reading(self) -> Reading:
+        """What was read: files, columns and rows."""
+        return self.comparison.roll_up.reading
+
+    def to_arrow(self, answer: str = "groups") -> "pyarrow.Table":
+        """An answer as a table of PyArrow: `groups`, `attribution`, `customers`, `margin` or `unpriced`.
+
+        Keys come first, then `current` and each candidate by its name; amounts are decimals. Raises `SimulationError`
+        for an answer that there is not, and for amounts of more digits than a decimal of Arrow has.
+        """
+        from ratecard.simulation.results.frames import arrow_of
+
+        return arrow_of(Report(self), answer)
+
+    def to_pandas(self, answer: str = "groups") -> "pandas.DataFrame":
+        """The same as a frame of pandas, whose amounts are `Decimal`."""
+        return self.to_arrow(answer).to_pandas()
+
+    def to_polars(self, answer: str = "groups") -> "polars.DataFrame":
+        """The same as a frame of Polars, whose amounts are decimals. Polars has to be installed."""
+        from ratecard.simulation.results.frames import polars_of
+
+        return cast("polars.DataFrame", polars_of(self.to_arrow(answer)))
+
+    def write(
+        self,
+        *paths: str | Path,
+        elasticities: Mapping[str, AnyElasticity] | None = None,
+        rise: str = "10%",
+        bridge: tuple[str, str] | None = None,
+        locale: str = "en_US",
+    ) -> None:
+        """Write a report: each path as .html, .xlsx, .csv, .parquet or .json; each file whole or not at all.
+
+        `rise` is the share of a customer's payments above which a rise is counted; `bridge` names two periods. Raises
+        `SimulationError` for what cannot be written, or a format that there is not.
+        """
+        from ratecard.simulation.report.output import write
+
+        question = Question("", elasticities_of(elasticities or {}), read_share(rise), bridge=bridge)
+        write(Report(self, question, read_locale(locale)), [Path(path) for path in paths])
+
+    def __repr__(self) -> str:
+        """What was simulated, and the answer in a sentence."""
+        return text_of(self)
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
+
+    def close(self) -> None:
+        """Free the memory and what was spilled; the tables cannot be asked any more."""
+        self.comparison.roll_up.workspace.close()
+
+    def __enter__(self) -> "Simulation":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

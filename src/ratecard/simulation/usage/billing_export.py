@@ -1,0 +1,305 @@
+"""Billing exports as usage.
+
+A billing export as a usage table: a row of the ledger, as the roll-up of a simulation reads it.
+
+An export is known by its columns. All of them stay, to group by; beside them stand the columns of the type `ledger`.
+
+The JSON pages of a billing export, made into Parquet: read row by row, whatever their size.
+"""
+
+import gzip
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple, TextIO
+
+import duckdb
+import pyarrow
+from pyarrow import parquet
+
+from ratecard.base.money import BALANCES, EXACT, USD, add, multiply, places_of, text
+from ratecard.ledger.errors import LedgerError
+from ratecard.ledger.files import COLUMNS, PRICES, json_rows
+from ratecard.rating.ledger_entry import worths
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.usage.columns import LEDGER
+from ratecard.tables.limits import Limits, Rates
+
+_NEEDED = ("timestamp", "sku", "amount", "currency")
+_COUNT = ("unit", "units")
+# The names of an export that a simulation reads.
+EXPORT_NAMES = (*_NEEDED, *PRICES, *_COUNT, "notes", "model", "requestId")
+# What a number of an export may be, to be summed; any other row is priced by itself.
+_PLACES = 18
+_NUMBER = rf"-?[0-9]{{1,9}}(\.[0-9]{{1,{_PLACES}}})?"
+# By no more than half of this may an amount differ from units x price: exports round a line to so many places.
+LINE_PLACES = 12
+# What a row of a ledger says.
+CHARGE, DISPUTED, CREDIT = "charge", "disputed", "credit"
+_NOTHING = "CAST(NULL AS VARCHAR)"
+# The charges that several balances paid, each with what all of its rows come to.
+_PARTS = "ledger_parts"
+
+
+class Export(NamedTuple):
+    """The columns of a billing export by what each is, and all of its columns."""
+
+    named: Mapping[str, str]
+    columns: Sequence[str]
+
+    @classmethod
+    def of(cls, columns: Sequence[str], names: Mapping[str, str]) -> "Export | None":
+        """The export that a table is, by its columns or what they stand for; None for usage, which has a `type`."""
+        own = {name: names.get(name, name) for name in EXPORT_NAMES}
+        named = {name: theirs for name, theirs in own.items() if theirs in columns}
+        is_export = all(name in named for name in _NEEDED)
+        is_export &= all(any(name in named for name in either) for either in (PRICES, _COUNT))
+        return cls(named, columns) if is_export and "type" not in (*columns, *names) else None
+
+    def text(self, name: str) -> str:
+        """A column as text; null where the export has none, and where a cell is empty."""
+        return f"nullif({_text(self.named[name])}, '')" if name in self.named else _NOTHING
+
+    @property
+    def model(self) -> str:
+        """The model: what the notes say, where no column of the export says it."""
+        found = next((self.named[name] for name in ("model", "notes") if name in self.named), None)
+        return _text(found) if found else _NOTHING
+
+    def numbers(self) -> dict[str, str]:
+        """Units, both prices and the amount, as text. The number of units has two names."""
+        units = f"coalesce({', '.join(self.text(name) for name in _COUNT)})"
+        return {"unit": units, **{name: self.text(name) for name in (*PRICES, "amount")}}
+
+
+class _Row(NamedTuple):
+    """What the query says of one row; numbers are integers, `charged` in units of the row's price."""
+
+    regular: str
+    units: str
+    rate: str
+    charged: str
+    places: int
+    price_places: int
+
+
+def ledger_view(
+    connection: duckdb.DuckDBPyConnection, export: Export, table: str, day: str, limits: Sequence[Limits]
+) -> str:
+    """The query that reads a table as a ledger; `limits` say what balances are worth on a `day`.
+
+    Raises `SimulationError` where the table cannot be read.
+    """
+    numbers, currency = export.numbers(), _text(export.named["currency"])
+    unit, dollars, other, amount = numbers.values()
+    # A row has the price of its own currency, and not the other one.
+    in_dollars = f"{currency} IN ({', '.join(map(repr, (USD, *BALANCES)))})"
+    price = (
+        f"CASE WHEN {in_dollars} THEN CASE WHEN {other} IS NULL THEN {dollars} END"
+        f" ELSE CASE WHEN {dollars} IS NULL THEN {other} END END"
+    )
+    regular = " AND ".join(f"coalesce(regexp_full_match({each}, '{_NUMBER}'), FALSE)" for each in (unit, price, amount))
+    places, price_places = _most_places(connection, table, (unit, amount), (price,))
+    worth, worth_places = _worth(currency, day, limits)
+    charged = f"{_whole(amount, places)} * {worth}"
+    row = _Row(
+        f"({regular} AND {worth} IS NOT NULL)",
+        f"{_whole(unit, places)} * {10**worth_places}::HUGEINT",
+        _whole(price, price_places),
+        charged,
+        places + worth_places,
+        price_places,
+    )
+    parts = _keep_parts(connection, export, table, row)
+    raw = ", ".join(f"'{name}': {each}" for name, each in numbers.items())
+    further = [_kept(name) for name in export.columns]
+    entry = f"CASE WHEN {row.regular} THEN {_entry(row, parts)} END"
+    return f"""
+        SELECT '{LEDGER}' AS type, {export.model} AS model, {", ".join(further)},
+            {_text(export.named["sku"])} AS ledger_sku,
+            {currency} AS ledger_currency,
+            {price} AS ledger_price,
+            {entry} AS ledger_entry,
+            CASE WHEN ledger_entry IS NULL THEN to_json({{{raw}}}) END AS ledger_odd,
+            CASE WHEN ledger_entry IS NOT NULL THEN CAST({unit} AS DECIMAL(38,{places})) END AS ledger_units,
+            CASE WHEN ledger_entry IS NOT NULL THEN CAST({amount} AS DECIMAL(38,{places})) END AS ledger_amount
+        FROM {table}{_joined(export, row, parts)}"""
+
+
+def entry_of(units: Decimal, price: Decimal, amount: Decimal, worth: Decimal) -> str:
+    """What the numbers of one row say: the same as the query, for a row that is priced by itself."""
+    if amount > 0 or units < 0 or price < 0:
+        return CREDIT
+    difference = EXACT.abs(add(multiply(units, price), multiply(amount, worth)))
+    return CHARGE if multiply(difference, Decimal(2 * 10**LINE_PLACES)) <= 1 else DISPUTED
+
+
+def _entry(row: _Row, parts: bool) -> str:
+    """In integers: an amount is minus units x price, up to the rounding of a line; NULL: too long."""
+    most = 10 ** max(0, row.places + row.price_places - LINE_PLACES) // 2
+    units, charged = row.units, row.charged
+    if parts:
+        units, charged = f"coalesce(part_units, {units})", f"coalesce(part_charged, {charged})"
+    difference = f"TRY(abs({units} * {row.rate} + {charged} * {10**row.price_places}::HUGEINT))"
+    return (
+        f"CASE WHEN {row.charged} > 0 OR {row.units} < 0 OR {row.rate} < 0 THEN '{CREDIT}'"
+        f" WHEN {difference} <= {most}::HUGEINT THEN '{CHARGE}' WHEN {difference} IS NOT NULL THEN '{DISPUTED}' END"
+    )
+
+
+def _worth(currency: str, day: str, limits: Sequence[Limits]) -> tuple[str, int]:
+    """What one of a row's currency is worth in that of its price, as an integer of 10^-places; NULL: not stated."""
+    stated = [each.rates for each in limits]
+    places = max(places_of(worth) for rates in stated for worth in worths(USD, rates).values())
+    one = f"{10**places}::HUGEINT"
+
+    def by_balance(rates: Rates) -> str:
+        known = {name: worth for name, worth in worths(USD, rates).items() if name != USD}
+        whole = {name: int(EXACT.scaleb(worth, places)) for name, worth in known.items()}
+        whens = "".join(f" WHEN '{name}' THEN {worth}::HUGEINT" for name, worth in whole.items())
+        unknown = "".join(f" WHEN '{name}' THEN NULL" for name in BALANCES if name not in known)
+        return f"CASE {currency}{whens}{unknown} ELSE {one} END"
+
+    if len(set(stated)) == 1:
+        return by_balance(stated[0]), places
+    # As a price book has them: from their day on, and before the first ones the first.
+    dated = "".join(f" WHEN {day} >= DATE '{each.effective}' THEN {by_balance(each.rates)}" for each in limits[:-1])
+    return f"CASE{dated} WHEN {day} IS NOT NULL THEN {by_balance(stated[-1])} END", places
+
+
+def _keep_parts(connection: duckdb.DuckDBPyConnection, export: Export, table: str, row: _Row) -> bool:
+    """Keep what the rows of each charge come to that several balances paid; whether there is any.
+
+    A further part has no units and an amount; all rows of its request, SKU and price belong together.
+    """
+    if "requestId" not in export.named:
+        return False
+    request, sku = export.text("requestId"), _text(export.named["sku"])
+    numbers = export.numbers()
+    further = f"regexp_full_match({numbers['unit']}, '0+(\\.0+)?') AND {numbers['amount']} LIKE '-%'"
+    if not connection.execute(f"SELECT 1 FROM {table} WHERE {further} LIMIT 1").fetchall():
+        return False
+    # Names that no column of an export has.
+    inner = f"""
+        SELECT {request} AS part_request, {sku} AS part_sku, {row.rate} AS part_rate, {row.units} AS part_units,
+            {row.charged} AS part_charged
+        FROM {table} WHERE {row.regular} AND {request} IS NOT NULL"""
+    same = "part_request, part_sku, part_rate"
+    connection.execute(f"""
+        CREATE OR REPLACE TABLE {_PARTS} AS
+        SELECT {same}, sum(part_units) AS part_units, sum(part_charged) AS part_charged FROM ({inner})
+        WHERE ({same}) IN (SELECT ({same}) FROM ({inner}) WHERE part_units = 0 AND part_charged < 0)
+        GROUP BY ALL HAVING max(part_charged) <= 0 AND min(part_units) >= 0""")
+    [[count]] = connection.execute(f"SELECT count(*) FROM {_PARTS}").fetchall()
+    return bool(count)
+
+
+def _joined(export: Export, row: _Row, parts: bool) -> str:
+    if not parts:
+        return ""
+    same = {"request": export.text("requestId"), "sku": _text(export.named["sku"])}
+    same["rate"] = f"CASE WHEN {row.regular} THEN {row.rate} END"
+    return f" LEFT JOIN {_PARTS} ON {' AND '.join(f'part_{name} = {each}' for name, each in same.items())}"
+
+
+def _most_places(connection: duckdb.DuckDBPyConnection, table: str, *groups: Sequence[str]) -> list[int]:
+    """How many decimals the numbers of some columns have at most: no more are kept, so that sums stay short."""
+    most = []
+    for numbers in groups:
+        places = (
+            f"coalesce(max(length(rtrim(split_part({each}, '.', 2), '0')))"
+            f" FILTER (regexp_full_match({each}, '{_NUMBER}')), 0)"
+            for each in numbers
+        )
+        most.append(f"greatest({', '.join(places)})")
+    try:
+        found: Any = connection.execute(f"SELECT {', '.join(most)} FROM {table}").fetchone()
+    except duckdb.Error as error:
+        raise SimulationError(f"the usage cannot be read: {error}") from None
+    return list(found)
+
+
+def _whole(number: str, places: int) -> str:
+    """A number as an integer of 10^-places; its further digits are zeros."""
+    digits = f"split_part({number}, '.', 1) || rpad(split_part({number}, '.', 2), {places}, '0')"
+    return f"CAST({digits} AS HUGEINT)"
+
+
+def _kept(name: str) -> str:
+    """A column of the export by its name; one that a usage has too by another."""
+    return f"{_quoted(name)} AS export_{name.lower()}" if name.lower() in ("type", "model") else _quoted(name)
+
+
+def _text(name: str) -> str:
+    return f"CAST({_quoted(name)} AS VARCHAR)"
+
+
+def _quoted(name: str) -> str:
+    return '"{}"'.format(name.replace('"', '""'))
+
+
+_BATCH = 50_000
+# A number that would be longer than this stays as short as it was: the pricing refuses it, and no memory is filled.
+_LONGEST = 60
+
+
+def are_pages(file: str) -> bool:
+    """Whether a JSON file holds pages or lists of ledger rows, and not one usage a line."""
+    try:
+        with _opened(file) as opened:
+            first = next(json_rows(opened), None)
+            return opened.tell() > 0 if first is None else "sku" in first and any(name in first for name in PRICES)
+    except (LedgerError, UnicodeDecodeError, OSError):
+        return False  # whatever it is, the reader of usage says what is wrong with it
+
+
+def pages_to_parquet(files: Iterable[str], folder: Path) -> list[str]:
+    """The Parquet files that hold the rows of these pages, every value as the text that it is.
+
+    Raises `SimulationError` with the file and the line.
+    """
+    written = [_write(_table([]), folder, "pages")]
+    for number, file in enumerate(files):
+        try:
+            with _opened(file) as opened:
+                rows = map(_flat, json_rows(opened))
+                while batch := list(islice(rows, _BATCH)):
+                    written.append(_write(_table(batch), folder, f"pages-{number}-{len(written)}"))
+        except (LedgerError, OSError, EOFError) as error:
+            raise SimulationError(f"{file}: {error}") from None
+        except UnicodeDecodeError:
+            raise SimulationError(f"{file}: is not UTF-8") from None
+    return written
+
+
+def _opened(file: str) -> TextIO:
+    path, encoding = Path(file), "utf-8-sig"
+    return gzip.open(path, "rt", encoding=encoding) if path.suffix == ".gz" else path.open(encoding=encoding)
+
+
+def _flat(row: Mapping[str, Any]) -> dict[str, str | None]:
+    """A row with its details beside it."""
+    details = row.get("inferenceDetails")
+    flat = {name: value for name, value in row.items() if name != "inferenceDetails"}
+    return {name: _text_of(value) for name, value in (flat | (details if isinstance(details, dict) else {})).items()}
+
+
+def _text_of(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, Decimal):
+        return text(value) if value.is_finite() and abs(value.adjusted()) < _LONGEST else str(value)
+    return json.dumps(value, default=str)
+
+
+def _table(rows: list[dict[str, str | None]]) -> pyarrow.Table:
+    names = dict.fromkeys((*COLUMNS, *PRICES, *(name for row in rows for name in row)))
+    return pyarrow.table({name: pyarrow.array([row.get(name) for row in rows], pyarrow.string()) for name in names})
+
+
+def _write(table: pyarrow.Table, folder: Path, name: str) -> str:
+    file = folder / f"{name}.parquet"
+    parquet.write_table(table, file)
+    return str(file)

@@ -1,0 +1,429 @@
+"""DuckDB as the engine of a simulation.
+
+CSV read by its heading, not by guesses: a value is the text that stands there, and a row cut off is an error.
+
+What is wrong with a usage that the engine cannot read: file, line and reason, without the engine's SQL.
+
+DuckDB, embedded: reads usage from files and frames, bound in memory, and spills to a folder of its own.
+"""
+
+import csv
+import re
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from functools import partial
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import duckdb
+
+from ratecard.base.suggestions import did_you_mean
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.progress import OPENED, READ, Progress, silent, within
+from ratecard.simulation.usage.billing_export import Export, are_pages, ledger_view, pages_to_parquet
+from ratecard.simulation.usage.columns import COLUMNS, LEDGER
+from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql, column_type
+from ratecard.simulation.usage.engines.spill import SpillFolder
+from ratecard.simulation.usage.files import (
+    Source,
+    Stamp,
+    Stamps,
+    files_of,
+    is_pattern,
+    is_remote,
+    literal,
+    local_stamps,
+    one_kind,
+    unchanged,
+)
+from ratecard.simulation.usage.plan import Plan, Usage
+from ratecard.simulation.usage.roll_up_sql import Grouping, RollUpSql
+from ratecard.tables.limits import Limits
+
+_DELIMITERS = (",", ";", "\t", "|")
+# A file's first line as it is: with a delimiter and without a quote that any text has. One thread reads it: where order
+# is not kept, several would each give the first line of their part.
+_FIRST_LINE = (
+    "SELECT line FROM read_csv({file}, auto_detect = false, header = false, columns = {{'line': 'VARCHAR'}},"
+    " delim = '\x01', quote = '', escape = '', strict_mode = false, parallel = false) LIMIT 1"
+)
+_READ = (
+    "SELECT * FROM read_csv([{files}], auto_detect = false, header = true, columns = {{{columns}}},"
+    " delim = {delimiter}, quote = '\"', escape = '\"', null_padding = false)"
+)
+
+
+def csv_query(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> str:
+    """The rows of CSV files, all columns text; files may have columns that others lack. Raises `SimulationError`."""
+    alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for file in files:
+        alike.setdefault(_heading(connection, file), []).append(file)
+    return " UNION ALL BY NAME ".join(
+        _READ.format(
+            files=", ".join(quoted(literal(file)) for file in same),
+            columns=", ".join(f"{quoted(name)}: 'VARCHAR'" for name in names),
+            delimiter=quoted(delimiter),
+        )
+        for (delimiter, names), same in alike.items()
+    )
+
+
+def quoted(text: str) -> str:
+    """A text as SQL writes it."""
+    return "'{}'".format(text.replace("'", "''"))
+
+
+def _heading(connection: duckdb.DuckDBPyConnection, file: str) -> tuple[str, tuple[str, ...]]:
+    """What separates the columns of a file, and their names."""
+    line = connection.execute(_FIRST_LINE.format(file=quoted(literal(file)))).fetchone()
+    if line is None or not line[0]:
+        raise SimulationError(f"{file} is empty, without a heading")
+    words = str(line[0]).removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")
+    delimiter = max(_DELIMITERS, key=words.count)
+    names = tuple(next(csv.reader([words], delimiter=delimiter)))
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise SimulationError(f"the heading of {file} names '{twice}' twice")
+    return delimiter, names
+
+
+_CSV = re.compile(r"CSV Error on Line: (\d+)\nOriginal Line: .*?\n([^\n]+)\s+Possible ", re.DOTALL)
+_FILE = re.compile(r"^  file = (.*)$", re.MULTILINE)
+_NO_PARQUET = re.compile("magic bytes|too small to be a Parquet file")
+_COLUMNS = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
+
+
+@contextmanager
+def readable() -> Iterator[None]:
+    """Turn what the engine cannot read into a `SimulationError`."""
+    try:
+        yield
+    except duckdb.Error as error:
+        raise SimulationError(f"the usage cannot be read: {_reason(str(error))}") from error
+
+
+def _reason(words: str) -> str:
+    line, file = _CSV.search(words), _FILE.search(words)
+    if line is None:
+        reason = words.splitlines()[0].partition(" Error: ")[2].rstrip(" .") or words
+        return f"{reason}: it is cut off, or no Parquet" if _NO_PARQUET.search(reason) else reason
+    where = f"{file[1] if file else 'CSV'}, line {line[1]}"
+    if counts := _COLUMNS.search(words):
+        return f"{where} has {counts[2]} columns, and the heading {counts[1]}: it may be cut off"
+    return f"{where}: {line[2].rstrip('.')}"
+
+
+DEFAULT_MEMORY = "1GB"
+# What the columns of our own may be.
+_FITTING = {
+    "number": ("integer", "decimal", "double", "text"),
+    "flag": ("boolean", "text"),
+    "text": ("text",),
+    "url": ("text",),
+}
+# So much of a file shows how long its lines are.
+_BEGINNING = 2**18
+_NANOSECONDS = ("TIMESTAMP_NS", "TIMESTAMPTZ_NS")
+_CONVERTED = "docs/simulation.md says how to convert it"
+
+
+class Workspace:
+    """One connection with its settings and a folder to spill to; closing it leaves nothing behind."""
+
+    def __init__(self, memory: str = DEFAULT_MEMORY) -> None:
+        self._tables = 0
+        self._folder = SpillFolder()
+        self._connection: duckdb.DuckDBPyConnection | None = duckdb.connect()
+        settings: dict[str, object] = {
+            "TimeZone": "UTC",
+            "memory_limit": memory,
+            "temp_directory": str(self._folder.path),
+            "preserve_insertion_order": False,
+            # Nothing is kept: the work of a checkpoint would be for nobody.
+            "checkpoint_threshold": "1TB",
+        }
+        try:
+            for name, value in settings.items():
+                self.connection.execute(f"SET {name} = {value!r}")
+        except duckdb.Error as error:
+            self.close()
+            raise SimulationError(f"{name} {value!r} is not possible: {error}") from None
+        # So that the engine can be asked how far it is; it prints nothing. In Jupyter it refuses without ipywidgets.
+        with suppress(duckdb.InvalidInputException):
+            self.connection.execute("SET enable_progress_bar = true")
+            self.connection.execute("SET enable_progress_bar_print = false")
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """The connection. Raises `SimulationError` once the workspace is closed."""
+        if self._connection is None:
+            raise SimulationError("the simulation is closed: ask it before its `with` block ends, or before close()")
+        return self._connection
+
+    def another(self) -> duckdb.DuckDBPyConnection:
+        """One more connection, for what is done while this one reads. A time zone is of one connection only."""
+        connection = self.connection.cursor()
+        connection.execute("SET TimeZone = 'UTC'")
+        return connection
+
+    def new_table(self, name: str) -> str:
+        """A name for a table that nobody else has."""
+        self._tables += 1
+        return f"{name}{self._tables}"
+
+    @property
+    def folder(self) -> Path:
+        """Where this workspace may keep files, until it is closed."""
+        return self._folder.path
+
+    def close(self) -> None:
+        """Free the memory and remove what was spilled."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+        self._folder.remove()
+
+
+def read_integers(
+    connection: duckdb.DuckDBPyConnection, names: Sequence[str], integers: Sequence[str], source: str
+) -> list[tuple[Any, ...]]:
+    """Rows of columns and of integers. These fit 64 bits nearly always, and are then read in a third of the time."""
+    try:
+        short = (f"CAST({each} AS BIGINT)" for each in integers)
+        return connection.execute(f"SELECT {', '.join((*names, *short))} {source}").fetchall()
+    except duckdb.ConversionException:
+        return connection.execute(f"SELECT {', '.join((*names, *integers))} {source}").fetchall()
+
+
+class DuckDbUsage(NamedTuple):
+    """A usage as a view of a workspace; `source` is what it was read from, `rows` about how many it has."""
+
+    known: Usage
+    source: Source
+    workspace: Workspace
+    rows: int | None = None
+
+    def groups(self, workspace: Workspace, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
+        """Each grouping with the table of its groups, in the order of the plan; the next is read while one is used."""
+        connection = workspace.connection
+        groupings = tuple(RollUpSql(self.known, plan, DuckDbSql(), DuckDbSql()).groupings())
+        share = (READ - OPENED) / len(groupings)
+
+        def group(number: int, grouping: Grouping) -> str:
+            tell = within(progress, OPENED + share * number, OPENED + share * (number + 1), self.rows)
+            tell(f"Reading usage: {grouping.name}", connection.query_progress)
+            table = workspace.new_table("groups")
+            with readable():
+                connection.execute(f"CREATE TABLE {table} AS {grouping.query}")
+            return table
+
+        with ThreadPoolExecutor(1) as pool:
+            running = pool.submit(group, 0, groupings[0])
+            try:
+                for number, (grouping, following) in enumerate(zip_longest(groupings, groupings[1:]), 1):
+                    table = running.result()
+                    if following:
+                        running = pool.submit(group, number, following)
+                    yield grouping, table
+            except BaseException:
+                connection.interrupt()
+                raise
+
+    def counted(self, plan: Plan) -> tuple[int, int, int]:
+        """How many rows there are, how many are chosen, and how many have no instant to be chosen by."""
+        with readable():
+            query = RollUpSql(self.known, plan, DuckDbSql(), DuckDbSql()).counting()
+            (found,) = self.workspace.connection.execute(query).fetchall()
+        return tuple(int(each or 0) for each in found)  # type: ignore[return-value]
+
+    def odd_instant(self, plan: Plan) -> str:
+        """A timestamp that is not an instant, as it is in the usage; empty where there is none."""
+        with readable():
+            query = RollUpSql(self.known, plan, DuckDbSql(), DuckDbSql()).odd_instant()
+            found = self.workspace.connection.execute(query).fetchall()
+        return str(found[0][0] or "") if found else ""
+
+
+@contextmanager
+def open_usage(
+    workspace: Workspace,
+    usage: Any,
+    names: Mapping[str, str],
+    limits: Sequence[Limits] = (),
+    progress: Progress = silent,
+) -> Iterator[DuckDbUsage]:
+    """Make the view `usage` of files or a frame; `names` says where a column of ours has another name.
+
+    `limits` are those of the tables under which a billing export was billed. Raises `SimulationError` with the file or
+    the column, and what is allowed; at the end also where a file is not the one any more that it was in the beginning.
+    """
+    if not isinstance(usage, (str, Path)) and not (isinstance(usage, (list, tuple)) and usage):
+        _register(workspace.connection, usage)
+        yield _opened(workspace, names, Source(), limits, written=False)
+        return
+    given = [str(each) for each in ([usage] if isinstance(usage, (str, Path)) else usage)]
+    files = [file for each in given for file in _files(workspace, each)]
+    look = partial(_stamps, workspace, files)
+    before = look()
+    with unchanged(before, look):
+        kind = one_kind(files)
+        progress("Reading usage: columns", workspace.connection.query_progress)
+        with readable():
+            query, rows = _reading(workspace, kind, files)
+            workspace.connection.execute(f"CREATE OR REPLACE VIEW usage AS {query}")
+        opened = _opened(workspace, names, Source.of(before), limits, written=kind != ".parquet")
+        yield opened._replace(rows=rows) if opened.rows is None else opened
+
+
+def _opened(
+    workspace: Workspace, names: Mapping[str, str], source: Source, limits: Sequence[Limits], *, written: bool
+) -> DuckDbUsage:
+    """The view `usage` as a usage; `written`: every reading of it reads text."""
+    connection = workspace.connection
+    declared, table = _described(connection, "usage"), "usage"
+    if export := Export.of(tuple(declared), names):
+        when, table, dialect = export.named["timestamp"], LEDGER, DuckDbSql()
+        day = dialect.day(dialect.quoted(when), column_type(declared[when])[0])
+        view = ledger_view(connection, export, "usage", day, limits)
+        connection.execute(f"CREATE OR REPLACE VIEW {table} AS {view}")
+    elif (instant := names.get("timestamp", "timestamp")) in declared and declared[instant] in _NANOSECONDS:
+        table, name = "instants", DuckDbSql().quoted(instant)
+        micros = f"make_timestamp(epoch_ns({name}) // 1000)"  # casts round up, which may be the next day
+        connection.execute(f"CREATE OR REPLACE VIEW {table} AS SELECT * REPLACE ({micros} AS {name}) FROM usage")
+    declared = _described(connection, table)
+    found = {name: column_type(type_) for name, type_ in declared.items()}
+    known = checked_usage(found, declared, names)._replace(table=table)
+    if table != LEDGER:
+        known = known._replace(untyped=written or _lacks_type(connection, known))
+    rows = None if written else _count(connection, "usage")
+    return DuckDbUsage(known, source, workspace, rows)
+
+
+def _lacks_type(connection: duckdb.DuckDBPyConnection, known: Usage) -> bool:
+    """Whether some row has no type: Parquet says it without being read."""
+    if not known.has("type"):
+        return True
+    with readable():
+        type_ = DuckDbSql().quoted(known.columns["type"])
+        return bool(connection.execute(f"SELECT 1 FROM {known.table} WHERE {type_} IS NULL LIMIT 1").fetchall())
+
+
+def _count(connection: duckdb.DuckDBPyConnection, table: str) -> int:
+    with readable():
+        ((found,),) = connection.execute(f"SELECT count(*) FROM {table}").fetchall()
+        return int(found)
+
+
+def checked_usage(found: Mapping[str, tuple[Any, int]], declared: Mapping[str, str], names: Mapping[str, str]) -> Usage:
+    """Which column of a table is which of ours, each of a type that it can have. Raises `SimulationError`."""
+    for name, theirs in names.items():
+        if theirs not in found:
+            near = did_you_mean(theirs, found)
+            raise SimulationError(f"the usage has no column '{theirs}' (for {name}).{near} It has: {', '.join(found)}")
+    columns = {name: name for name in found} | dict(names)
+    if "type" not in columns and "model" not in columns:
+        words = "and none 'model', whose type a row without one has"
+        raise SimulationError(
+            f"the usage has no column 'type', {words}. It has: {', '.join(found)}. Name it: --map type=COLUMN"
+        )
+    for name, theirs in columns.items():
+        expected = _FITTING[COLUMNS[name].kind] if name in COLUMNS else ()
+        expected = ("timestamp", "date", "text") if name == "timestamp" else expected
+        expected = ("text",) if name in ("type", "model") else expected
+        if expected and found[theirs][0] not in expected:
+            words = f"column '{theirs}' is {declared[theirs]}, and {name} can be {' or '.join(expected)}"
+            words += f". Seconds since 1970 are not read: {_CONVERTED}" if name == "timestamp" else ""
+            raise SimulationError(words)
+    return Usage(
+        columns, {name: type_ for name, (type_, _) in found.items()}, {name: s for name, (_, s) in found.items()}
+    )
+
+
+def _described(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
+    """The columns of a table with their types."""
+    with readable():
+        return {name: type_ for name, type_, *_ in connection.execute(f"DESCRIBE {table}").fetchall()}
+
+
+def _files(workspace: Workspace, given: str) -> Iterator[str]:
+    """The files that a place means; a pattern of a storage is looked up there, any other address is one file."""
+    if not is_remote(given):
+        yield from files_of(given)
+    elif not is_pattern(given):
+        yield given
+    else:
+        with readable():
+            found = workspace.connection.execute("SELECT file FROM glob(?) ORDER BY file", [given]).fetchall()
+        if not found:
+            raise SimulationError(f"there is no file {given}")
+        yield from (file for (file,) in found)
+
+
+def _stamps(workspace: Workspace, files: Sequence[str]) -> Stamps:
+    """What files are known by; of a storage only size and time of the last change, which is all that DuckDB tells."""
+    found = local_stamps(file for file in files if not is_remote(file))
+    if remote := sorted({file for file in files if is_remote(file)}):
+        query = f"SELECT filename, size, last_modified::VARCHAR FROM read_blob({_listed(remote)})"
+        with readable():
+            for file, size, changed in workspace.connection.execute(query).fetchall():
+                found[file] = Stamp(size, changed or "", "")
+    return found
+
+
+def _listed(files: Sequence[str]) -> str:
+    return "[" + ", ".join(quoted(literal(file)) for file in files) + "]"
+
+
+def _reading(workspace: Workspace, kind: str, files: Sequence[str]) -> tuple[str, int | None]:
+    """The query that reads files of a kind, and about how many rows it gives, where that can be known."""
+    connection = workspace.connection
+    if kind == ".jsonl" and not is_remote(files[0]) and are_pages(files[0]):
+        kind, files = ".parquet", pages_to_parquet(files, workspace.folder)
+    if kind == ".csv":
+        return csv_query(connection, files), _lines(files)
+    if kind == ".parquet":
+        return f"SELECT * FROM read_parquet({_listed(files)}, union_by_name = true)", None
+    counts = _names_in_json(connection, files)
+    # Numbers keep their digits: every value is read as the text that it is written as.
+    columns = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in counts)
+    how = f"format = 'newline_delimited', records = true, columns = {{{columns}}}"
+    return f"SELECT * FROM read_json({_listed(files)}, {how})", max(counts.values())
+
+
+def _names_in_json(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> dict[str, int]:
+    """Every name in JSON lines, in whichever row it begins, and how many rows have it. Raises `SimulationError`."""
+    query = f"SELECT unnest(json_keys(json)) AS name, count(*) FROM read_ndjson_objects({_listed(files)}) GROUP BY 1"
+    found = dict(sorted(connection.execute(query).fetchall()))
+    if not found:
+        raise SimulationError(f"{files[0]}: no line holds an object")
+    alike: dict[str, str] = {}
+    for name in found:
+        if (other := alike.setdefault(name.casefold(), name)) != name:
+            raise SimulationError(f"the columns '{other}' and '{name}' differ in capitals alone: give them two names")
+    return found
+
+
+def _lines(files: Sequence[str]) -> int | None:
+    """About how many lines files have: as many as their bytes hold lines like the first ones."""
+    first = Path(files[0])
+    if is_remote(files[0]) or first.suffix in (".gz", ".zst"):
+        return None
+    with first.open("rb") as opened:
+        beginning = opened.read(_BEGINNING)
+    total = sum(stamp.bytes for stamp in local_stamps(files).values())
+    return total * beginning.count(b"\n") // max(len(beginning), 1)
+
+
+def _register(connection: duckdb.DuckDBPyConnection, frame: Any) -> None:
+    """A DuckDB relation, a Polars, pandas or PyArrow frame; anything with the Arrow stream interface."""
+    if hasattr(frame, "collect") and hasattr(frame, "lazy"):
+        frame = frame.collect() if type(frame).__name__ == "LazyFrame" else frame
+    if isinstance(frame, duckdb.DuckDBPyRelation):
+        frame = frame.to_arrow_table()
+    try:
+        connection.register("usage", frame)
+    except (duckdb.Error, TypeError) as error:
+        kinds = "a path, or a DuckDB, Polars, pandas, PyArrow or Spark frame"
+        raise SimulationError(f"usage is {type(frame).__name__}, not {kinds}: {error}") from None

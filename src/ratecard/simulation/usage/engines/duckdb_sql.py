@@ -1,0 +1,105 @@
+"""DuckDB's way of saying what is not the same in every engine."""
+
+import re
+from collections.abc import Mapping
+
+from ratecard.simulation.usage.dialect import ANY_URL, COUNT, INSTANT, NUMBER, URL, ColumnType
+
+# Up to here every whole number has a double of its own.
+_EXACT_DOUBLE = 2**53
+_TYPES: dict[str, ColumnType] = {
+    **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"), "integer"),
+    **dict.fromkeys(("UBIGINT", "HUGEINT", "UHUGEINT"), "decimal"),
+    **dict.fromkeys(("FLOAT", "DOUBLE"), "double"),
+    **dict.fromkeys(("VARCHAR", "UUID", '"NULL"'), "text"),
+    "BOOLEAN": "boolean",
+    "DATE": "date",
+}
+_DECIMAL = re.compile(r"DECIMAL\(\d+,(\d+)\)")
+
+
+def column_type(name: str) -> tuple[ColumnType, int]:
+    """What a type of DuckDB is to us, and its decimals."""
+    if found := _DECIMAL.fullmatch(name):
+        return "decimal", int(found[1])
+    if name.startswith("TIMESTAMP"):
+        return "timestamp", 0
+    return ("text" if name.startswith("ENUM") else _TYPES.get(name, "other")), 0
+
+
+class DuckDbSql:
+    """The dialect of DuckDB, and the writer of all groups.
+
+    Its arithmetic raises on overflow; its casts of wide decimals do not round here: each is checked against what it was
+    made of.
+    """
+
+    def quoted(self, name: str) -> str:
+        return '"{}"'.format(name.replace('"', '""'))
+
+    def text(self, expression: str) -> str:
+        return f"CAST({expression} AS VARCHAR)"
+
+    def whole(self, column: str, type_: ColumnType) -> str:
+        if type_ == "integer":  # two counts of 32 bits may be too large for 32 bits together
+            return f"CAST({column} AS BIGINT)"
+        if type_ == "text":
+            digits = f"TRY_CAST(split_part({column}, '.', 1) AS BIGINT)"
+            return f"CASE WHEN regexp_full_match({column}, '{COUNT}') THEN {digits} END"
+        number = f"TRY_CAST({column} AS BIGINT)"
+        small = f" AND abs({column}) <= {_EXACT_DOUBLE}" if type_ == "double" else ""
+        return f"CASE WHEN {number} = {column}{small} THEN {number} END"
+
+    def exact(self, column: str, type_: ColumnType) -> str:
+        if type_ in ("integer", "decimal"):
+            return column
+        digits = self.text(column)
+        plain = f"regexp_full_match({digits}, '[0-9]{{1,9}}(\\.[0-9]{{1,18}})?')"
+        return f"CASE WHEN {plain} THEN CAST({digits} AS DECIMAL(38,18)) END"
+
+    def digits(self, column: str) -> str:
+        return self.text(column)
+
+    def number(self, column: str, type_: ColumnType) -> str:
+        if type_ == "double":
+            return f"CAST({column} AS DOUBLE)"
+        number = f"TRY_CAST({column} AS DECIMAL(38, 18))"
+        return f"CASE WHEN regexp_full_match({column}, '{NUMBER}') THEN {number} END" if type_ == "text" else number
+
+    def literal(self, text: str) -> str:
+        return "'{}'".format(text.replace("'", "''"))
+
+    def looked_up(self, text: str, values: Mapping[str, str]) -> str:
+        # Each list of an IN would be joined to every row, also where a CASE does not come to it.
+        listed = ", ".join(f"{self.literal(key)}: {self.literal(value)}" for key, value in values.items())
+        return f"map_extract_value(MAP {{{listed}}}, {text})"
+
+    def total(self, number: str, condition: str, places: int) -> str:
+        if (
+            not places
+        ):  # 128 bits hold the sum of any 64-bit integers, and what does not meet the condition is told apart
+            return f"coalesce(sum({number}), 0)"
+        return f"sum(CASE WHEN {condition} THEN {number} ELSE 0 END)"
+
+    def day(self, column: str, type_: ColumnType) -> str:
+        if type_ == "text":
+            instant = f"regexp_full_match({column}, '{INSTANT}')"
+            return f"CASE WHEN {instant} THEN CAST(TRY_CAST({column} AS TIMESTAMPTZ) AS DATE) END"
+        # The day in UTC by arithmetic: a cast asks the time zones, row by row.
+        return column if type_ == "date" else f"CAST(make_timestamp(epoch_us({column})) AS DATE)"
+
+    def url(self, column: str) -> str:
+        return f"CASE WHEN regexp_matches({column}, '{URL}') THEN '{ANY_URL}' ELSE left({column}, 80) END"
+
+    def given(self, columns: Mapping[str, str]) -> str:
+        return self.record({name: self.text(column) for name, column in columns.items()})
+
+    def record(self, values: Mapping[str, str]) -> str:
+        # Without what is absent: most columns are of other types.
+        parts = ", ".join(f"""'"{name}":' || to_json({value})""" for name, value in values.items())
+        return f"'{{' || concat_ws(',', {parts}) || '}}'"
+
+    def scaled(self, total: str, places: int) -> str:
+        if not places:
+            return f"CAST({total} AS HUGEINT)"
+        return f"CAST(replace(CAST(CAST({total} AS DECIMAL(38,{places})) AS VARCHAR), '.', '') AS HUGEINT)"

@@ -1,0 +1,148 @@
+"""Spark: groups usage where it lies. Only groups come to the driver, into the tables that every engine fills."""
+
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import uuid4
+
+import pyarrow
+
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.progress import OPENED, READ, Progress, silent, within
+from ratecard.simulation.usage.billing_export import Export
+from ratecard.simulation.usage.columns import LAYOUTS
+from ratecard.simulation.usage.engines.duckdb_engine import Workspace, checked_usage
+from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
+from ratecard.simulation.usage.engines.spark_files import UNREADABLE, named_stamps, read, stamps
+from ratecard.simulation.usage.engines.spark_session import failures, is_spark_frame, proven, spark_session
+from ratecard.simulation.usage.engines.spark_sql import SparkSql, column_type
+from ratecard.simulation.usage.files import Source, Stamps, unchanged
+from ratecard.simulation.usage.plan import GIVEN, Plan, Usage
+from ratecard.simulation.usage.roll_up_sql import Grouping, RollUpSql, sum_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# The type whose quantity has decimals.
+_TIMED, _SECONDS = next((name, layout.quantities[0]) for name, layout in LAYOUTS.items() if layout.places)
+
+
+class SparkUsage(NamedTuple):
+    """A usage as a view of a session; `source` is what it is read from."""
+
+    known: Usage
+    source: Source
+    session: "SparkSession"
+
+    def groups(self, workspace: Workspace, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
+        """Each grouping that has rows, with the table of its groups."""
+        connection, jobs = workspace.connection, Jobs(self.session)
+        within(progress, OPENED, OPENED + 1)("Reading usage: types", jobs)
+        # That some row has no type is known only now; of all others the types are read as they are.
+        typed = RollUpSql(self.known._replace(untyped=self.known.has("model")), plan, SparkSql(), DuckDbSql())
+        present = self._asked(typed.parts()).to_pylist()
+        names, untyped = {each["name"] for each in present}, any(each["untyped"] for each in present)
+        known = self.known._replace(untyped=untyped)
+        groupings = [each for each in RollUpSql(known, plan, SparkSql(), DuckDbSql()).groupings() if each.name in names]
+        first, share = OPENED + 1, (READ - OPENED - 1) / max(len(groupings), 1)
+        for number, grouping in enumerate(groupings):
+            tell = within(progress, first + share * number, first + share * (number + 1))
+            tell(f"Reading usage: {grouping.name}", jobs)
+            groups, table = self._asked(grouping.query), workspace.new_table("groups")
+            connection.register("groups", groups)
+            connection.execute(f"CREATE TABLE {table} AS {_with_texts(groups.schema)}")
+            connection.unregister("groups")
+            yield grouping, table
+
+    def counted(self, plan: Plan) -> tuple[int, int, int]:
+        """How many rows there are, how many are chosen, and how many have no instant to be chosen by."""
+        (found,) = self._asked(RollUpSql(self.known, plan, SparkSql(), DuckDbSql()).counting()).to_pylist()
+        return int(found["found"] or 0), int(found["chosen"] or 0), int(found["undated"] or 0)
+
+    def odd_instant(self, plan: Plan) -> str:
+        """A timestamp that is not an instant, as it is in the usage; empty where there is none."""
+        found = self._asked(RollUpSql(self.known, plan, SparkSql(), DuckDbSql()).odd_instant()).to_pylist()
+        return str(found[0]["odd"] or "") if found else ""
+
+    def _asked(self, query: str) -> pyarrow.Table:
+        with failures(UNREADABLE):
+            return self.session.sql(query).toArrow()
+
+
+@contextmanager
+def open_usage(
+    usage: Any, names: Mapping[str, str], master: str | None = None, progress: Progress = silent
+) -> Iterator[SparkUsage]:
+    """The usage of a Spark frame, in its own session, or of paths and tables that a session of ours reads.
+
+    `names` says where a column of ours has another name. Raises `SimulationError` with the column, and what is allowed;
+    at the end also where a file is not the one any more that it was in the beginning.
+    """
+    with ExitStack() as stack:
+        progress("Reading usage: columns", None)
+        named: Stamps = {}
+        if is_spark_frame(usage):
+            if master:
+                raise SimulationError(f"a Spark frame has a session of its own; leave out the master {master}")
+            frame, session = usage, proven(usage.sparkSession)
+        else:
+            session = stack.enter_context(spark_session(master))
+            named = named_stamps(usage)
+            frame = read(session, usage)
+        with failures(UNREADABLE):
+            files = sorted(set(frame.inputFiles()))
+        look = partial(stamps, session, files)
+        seen = look()
+        if not is_spark_frame(usage) and seen.keys() - named.keys():
+            # The columns are those of files that may have been others before they were looked at.
+            frame = read(session, usage)
+        before = {**seen, **{file: stamp for file, stamp in named.items() if file in seen}}
+        stack.enter_context(unchanged(before, look))
+        view = f"ratecard_{uuid4().hex}"
+        with failures(UNREADABLE):
+            declared = {field.name: field.dataType.simpleString() for field in frame.schema}
+            frame.createOrReplaceTempView(view)
+        stack.callback(session.catalog.dropTempView, view)
+        if Export.of(tuple(declared), names):
+            raise SimulationError("a billing export is rated by DuckDB; leave out engine spark, and give its files")
+        found = {name: column_type(type_) for name, type_ in declared.items()}
+        known = checked_usage(found, {name: type_.upper() for name, type_ in declared.items()}, names)
+        known = known._replace(table=view, untyped=known.has("model"))
+        yield SparkUsage(known, Source.of(before), session)
+
+
+class Jobs:
+    """How far the stages of a session are that run now, in percent of their tasks."""
+
+    def __init__(self, session: "SparkSession") -> None:
+        # A session of Spark Connect does not know its jobs.
+        context = getattr(session, "_sc", None)
+        self._tracker = context.statusTracker() if context is not None else None
+
+    def __call__(self) -> float:
+        """The percent, negative where it is not known."""
+        if self._tracker is None:
+            return -1.0
+        stages = [self._tracker.getStageInfo(each) for each in self._tracker.getActiveStageIds()]
+        tasks = sum(each.numTasks for each in stages if each)
+        return 100.0 * sum(each.numCompletedTasks for each in stages if each) / tasks if tasks else -1.0
+
+
+def _with_texts(schema: pyarrow.Schema) -> str:
+    """The groups with what was given as text, where Spark has sent it as it is.
+
+    A number of seconds that is a double of many digits is added up here, by the shortest digits that it has.
+    """
+    given = schema.field(GIVEN).type if GIVEN in schema.names else None
+    if given is None or not pyarrow.types.is_struct(given):
+        return "SELECT * FROM groups"
+    writer, names = DuckDbSql(), [field.name for field in given]
+    record = writer.record({name: writer.text(f"{GIVEN}.{name}") for name in names})
+    text, sums = f"CASE WHEN {GIVEN} IS NOT NULL THEN {writer.text(record)} END", ""
+    if _SECONDS.name in names and pyarrow.types.is_floating(given.field(_SECONDS.name).type):
+        number = f"CASE WHEN type = '{_TIMED}' THEN {writer.exact(f'{GIVEN}.{_SECONDS.name}', 'double')} END"
+        text = f"CASE WHEN {number} IS NULL THEN {text} END"
+        product = f"CAST({number} AS DECIMAL(27, 18)) * CAST(requests AS DECIMAL(11, 0))"
+        sums = f", CASE WHEN {number} IS NULL THEN {sum_of(_SECONDS)} ELSE {product} END AS {sum_of(_SECONDS)}"
+    return f"SELECT * REPLACE ({text} AS {GIVEN}{sums}) FROM groups"

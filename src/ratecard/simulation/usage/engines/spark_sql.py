@@ -1,0 +1,114 @@
+"""Spark's way of saying what is not the same in every engine. Its arithmetic raises on overflow in ANSI mode only."""
+
+import re
+from collections.abc import Mapping
+
+from ratecard.simulation.usage.dialect import ANY_URL, COUNT, INSTANT, NUMBER, URL, ColumnType
+
+# A decimal of at most 15 digits is the shortest text of the double nearest to it, and no other such decimal is near.
+_SHORT = "DECIMAL(15, 6)"
+# A smaller double has an exponent in its shortest text, and no engine adds it up.
+_LEAST_PLAIN = "0.0001D"
+_WIDE = "DECIMAL(38, 18)"
+_LEAST = "CAST('0.000000000000000001' AS DECIMAL(18, 18))"
+_DAY = 86_400_000_000
+_TYPES: dict[str, ColumnType] = {
+    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), "integer"),
+    **dict.fromkeys(("float", "double"), "double"),
+    **dict.fromkeys(("string", "void"), "text"),
+    **dict.fromkeys(("timestamp", "timestamp_ntz"), "timestamp"),
+    "boolean": "boolean",
+    "date": "date",
+}
+_DECIMAL = re.compile(r"decimal\(\d+,(\d+)\)")
+
+
+def column_type(name: str) -> tuple[ColumnType, int]:
+    """What a type of Spark is to us, and its decimals."""
+    if found := _DECIMAL.fullmatch(name):
+        return "decimal", int(found[1])
+    return ("text" if name.startswith(("char(", "varchar(")) else _TYPES.get(name, "other")), 0
+
+
+class SparkSql:
+    """The dialect of Spark in ANSI mode, whatever the session's time zone; patterns are raw literals.
+
+    No decimals of different scales meet, because Spark would round there without a word.
+    """
+
+    def quoted(self, name: str) -> str:
+        return "`{}`".format(name.replace("`", "``"))
+
+    def whole(self, column: str, type_: ColumnType) -> str:
+        number = f"try_cast({column} AS BIGINT)"
+        if type_ == "integer":
+            return f"CAST({column} AS BIGINT)"
+        if type_ == "text":
+            digits = f"try_cast(split_part({column}, '.', 1) AS BIGINT)"
+            return f"CASE WHEN {_matches(column, COUNT)} THEN {digits} END"
+        if type_ == "double":
+            return f"CASE WHEN {number} = {column} THEN {number} END"
+        return f"CASE WHEN sign({column} % 1BD) = 0 THEN {number} END"
+
+    def exact(self, column: str, type_: ColumnType) -> str:
+        """A double of more digits is null: Java 17 does not always give its shortest text, so it is left as it is."""
+        if type_ == "integer":
+            return f"CAST({column} AS BIGINT)"
+        if type_ == "text":
+            plain = _matches(column, "[0-9]{1,9}([.][0-9]{1,18})?")
+            return f"CASE WHEN {plain} THEN try_cast({column} AS {_WIDE}) END"
+        if type_ == "double":
+            number = f"try_cast({column} AS {_SHORT})"
+            plain = f"({column} = 0 OR {column} >= {_LEAST_PLAIN})"
+            return f"CASE WHEN CAST({number} AS DOUBLE) = {column} AND {plain} THEN {number} END"
+        return f"CASE WHEN sign({column} % {_LEAST}) = 0 THEN try_cast({column} AS {_WIDE}) END"
+
+    def digits(self, column: str) -> str:
+        return f"CAST({column} AS STRING)"
+
+    def number(self, column: str, type_: ColumnType) -> str:
+        if type_ == "double":
+            return f"CAST({column} AS DOUBLE)"
+        number = f"try_cast({column} AS {_WIDE})"
+        return f"CASE WHEN {_matches(column, NUMBER)} THEN {number} END" if type_ == "text" else number
+
+    def literal(self, text: str) -> str:
+        return "'{}'".format(text.replace("\\", "\\\\").replace("'", "\\'"))
+
+    def looked_up(self, text: str, values: Mapping[str, str]) -> str:
+        listed = ", ".join(f"{self.literal(key)}, {self.literal(value)}" for key, value in values.items())
+        return f"try_element_at(map({listed}), {text})"
+
+    def total(self, number: str, condition: str, places: int) -> str:
+        type_ = f"DECIMAL(38, {places})"
+        return f"coalesce(sum(CASE WHEN {condition} THEN CAST({number} AS {type_}) END), CAST(0 AS {type_}))"
+
+    def day(self, column: str, type_: ColumnType) -> str:
+        if type_ == "date":
+            return column
+        if type_ == "timestamp":
+            return (
+                f"CASE WHEN typeof({column}) = 'timestamp_ntz' THEN CAST({column} AS DATE) ELSE {_utc_day(column)} END"
+            )
+        with_zone = f"{column} RLIKE r':[0-9.]+(Z| UTC|[+-][0-9:]+)\\z'"
+        return (
+            f"CASE WHEN NOT {_matches(column, INSTANT)} THEN NULL "
+            f"WHEN {with_zone} THEN {_utc_day(f'try_cast({column} AS TIMESTAMP)')} "
+            f"ELSE CAST(try_cast({column} AS TIMESTAMP_NTZ) AS DATE) END"
+        )
+
+    def url(self, column: str) -> str:
+        return f"CASE WHEN {column} RLIKE r'{URL}' THEN '{ANY_URL}' ELSE left({column}, 80) END"
+
+    def given(self, columns: Mapping[str, str]) -> str:
+        return "named_struct(" + ", ".join(f"'{name}', {column}" for name, column in columns.items()) + ")"
+
+
+def _matches(column: str, pattern: str) -> str:
+    return f"{column} RLIKE r'^({pattern})\\z'"
+
+
+def _utc_day(instant: str) -> str:
+    """The day of an instant in UTC; a cast to DATE would take the session's time zone."""
+    micros = f"unix_micros({instant})"
+    return f"date_from_unix_date(CAST(({micros} - pmod({micros}, {_DAY})) DIV {_DAY} AS INT))"

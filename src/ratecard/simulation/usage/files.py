@@ -1,0 +1,243 @@
+"""The files of a usage, their fingerprints, and what was read of them.
+
+The files of a usage: which ones are meant, and whether they are still the same after they were read.
+
+What was read of a usage: its files, its columns, and its rows.
+"""
+
+import os
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ratecard.base.suggestions import suggestions
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.usage.columns import COLUMNS, DAY, OTHER_NAMES
+from ratecard.simulation.usage.plan import Plan, Usage
+
+_ENDINGS = {".parquet": ".parquet", ".pq": ".parquet", ".csv": ".csv", ".tsv": ".csv"}
+_ENDINGS |= dict.fromkeys((".jsonl", ".ndjson", ".json"), ".jsonl")
+_BOOKS = (".xlsx", ".xls", ".ods")
+ALLOWED = "Allowed: .parquet, .csv, .jsonl, each also as .gz, a folder or a pattern of them"
+_PATTERN = re.compile(r"[*?\[]")
+_LOCAL = "file://"
+_DIGITS = 16
+
+
+class Stamp(NamedTuple):
+    """What a file is known by: bytes, time of its last change, and its identity (inode, or ETag of a storage)."""
+
+    bytes: int
+    changed: str
+    identity: str
+
+
+# What is read, by its place; and how it is looked at once more.
+Stamps = Mapping[str, Stamp]
+
+
+class Source(NamedTuple):
+    """What was read: how many files with how many bytes, and a digest of their paths, sizes, times and identities.
+
+    Without files it is a frame in memory, or a table for which Spark names no files: then nothing is known of it.
+    """
+
+    files: int = 0
+    bytes: int = 0
+    fingerprint: str = ""
+
+    @classmethod
+    def of(cls, stamps: Stamps) -> "Source":
+        """The source that consists of these files."""
+        places = {file if is_remote(file) else os.path.abspath(file): stamp for file, stamp in stamps.items()}  # noqa: PTH100
+        written = "\n".join(repr((place, *stamp)) for place, stamp in sorted(places.items()))
+        fingerprint = sha256(written.encode()).hexdigest()[:_DIGITS] if stamps else ""
+        return cls(len(stamps), sum(stamp.bytes for stamp in stamps.values()), fingerprint)
+
+
+@contextmanager
+def unchanged(before: Stamps, look: Callable[[], Stamps]) -> Iterator[None]:
+    """Raise `SimulationError` with the name of the file, where one was replaced or changed since `before`.
+
+    It comes in place of what an engine says of a file that changes while it is read.
+    """
+    try:
+        yield
+    except SimulationError as error:
+        _compare(before, look(), error)
+        raise
+    _compare(before, look(), None)
+
+
+def _compare(before: Stamps, after: Stamps, error: SimulationError | None) -> None:
+    for file, stamp in before.items():
+        if (found := after.get(file)) != stamp:
+            what = "was changed or replaced" if found else "was removed"
+            raise SimulationError(f"{file} {what} while the usage was read. Simulate it again") from error
+
+
+def local_stamps(files: Iterable[str]) -> dict[str, Stamp]:
+    """The stamps of files of this machine; one that is not there has none."""
+    found = {}
+    for file in files:
+        try:
+            seen = os.stat(file)  # noqa: PTH116 (of a name as it is given)
+        except OSError:
+            continue
+        found[file] = Stamp(seen.st_size, str(seen.st_mtime_ns), f"{seen.st_dev}:{seen.st_ino}")
+    return found
+
+
+def is_remote(given: str) -> bool:
+    """Whether a place is an address of a storage, and not a path of this machine."""
+    return "://" in given and not given.startswith(_LOCAL)
+
+
+def is_pattern(given: str) -> bool:
+    """Whether a place means the files that fit it: it has a mark of patterns, and is not the name of one itself."""
+    return bool(_PATTERN.search(given)) and not os.path.lexists(given.removeprefix(_LOCAL))
+
+
+def literal(file: str) -> str:
+    """A file by its name, written so that DuckDB does not take it for a pattern; an address as it is."""
+    return file if is_remote(file) else _PATTERN.sub(lambda mark: f"[{mark[0]}]", file)
+
+
+def files_of(given: str) -> Iterator[str]:
+    """The files of this machine that a file, a folder or a pattern means. Raises `SimulationError` for none."""
+    given = given.removeprefix(_LOCAL)
+    path = Path(given)
+    if not is_pattern(given):
+        if not path.exists():
+            raise SimulationError(f"there is no file {given}")
+        yield from _within(path)
+        return
+    anchor = Path(path.anchor)
+    pattern = str(path.relative_to(anchor)) if path.anchor else given
+    found = sorted(anchor.glob(pattern))
+    if not found:
+        raise SimulationError(f"there is no file {given}")
+    for each in found:
+        yield from _within(each)
+
+
+def _within(path: Path) -> Iterator[str]:
+    if not path.is_dir():
+        yield str(path)
+        return
+    found = sorted(str(each) for each in path.rglob("*") if each.is_file() and not each.name.startswith((".", "_")))
+    if not found:
+        raise SimulationError(f"the folder {path} holds no files. {ALLOWED}")
+    yield from found
+
+
+def is_workbook(file: str) -> bool:
+    """Whether a file is a workbook by its ending."""
+    return Path(file).suffix.lower() in _BOOKS
+
+
+def kind_of(file: str) -> str:
+    """What a file is by its ending. Raises `SimulationError` for an ending that no usage has."""
+    name = file.partition("?")[0] if is_remote(file) else file
+    suffixes = [suffix for suffix in Path(name).suffixes if suffix not in (".gz", ".zst")]
+    ending = suffixes[-1].lower() if suffixes else ""
+    if is_workbook(name):
+        words = "is a workbook, and a simulation reads none. Save its sheet as CSV (UTF-8), and give that"
+        raise SimulationError(f"{file} {words}. {ALLOWED}")
+    if ending not in _ENDINGS:
+        raise SimulationError(f"{file} is not a usage table. {ALLOWED}")
+    return _ENDINGS[ending]
+
+
+def kind_to_write(place: str) -> str:
+    """What groups are written as in a storage, by the ending. Raises `SimulationError` for any other ending."""
+    ending = Path(place).suffix.lower()
+    if ending not in _ENDINGS:
+        what = "a workbook is written as a file of this machine" if is_workbook(place) else "its format is not known"
+        raise SimulationError(f"{place} cannot be written to a storage: {what}. Allowed there: .parquet, .csv, .jsonl")
+    return _ENDINGS[ending]
+
+
+def one_kind(files: Sequence[str]) -> str:
+    """What all files are. Raises `SimulationError` where they are of several kinds."""
+    kinds = {kind_of(file) for file in files}
+    if len(kinds) > 1:
+        raise SimulationError(f"the usage has files of {len(kinds)} kinds: {', '.join(sorted(kinds))}. Give one kind")
+    return kinds.pop()
+
+
+_HEAD = ("type", "model", "timestamp")
+
+
+class Reading(NamedTuple):
+    """What was read of a usage.
+
+    `columns` are those that were read, as they are named here and in the usage. `missing`: by type, the known columns
+    that the usage does not have. `unused`: columns of the usage that nothing asked for; `meant`: for some of them the
+    missing one that they look like. `found`: all rows, where only some were `chosen`, and `undated` those that were
+    left out because they have no instant.
+    """
+
+    source: Source = Source()
+    columns: Mapping[str, str] = {}
+    missing: Mapping[str, tuple[str, ...]] = {}
+    unused: tuple[str, ...] = ()
+    meant: Mapping[str, str] = {}
+    chosen: str = ""
+    found: int = 0
+    undated: int = 0
+    # A timestamp that is not an instant, if there is one.
+    odd: str = ""
+
+    def with_columns(self, usage: Usage, plan: Plan, types: Collection[str | None]) -> "Reading":
+        """The same with the columns that rows of these types have, or could have."""
+        layouts = {name: layout for name, layout in usage.layouts.items() if name in types}
+        known = {
+            name: tuple(column.name for column in (*layout.attributes, *layout.quantities))
+            for name, layout in layouts.items()
+        }
+        dated = plan.dated or plan.chosen.by_day or DAY in plan.keys
+        asked = [name for name in _HEAD if name != "timestamp" or dated]
+        asked += [*plan.keys, *plan.chosen.columns, *(name for names in known.values() for name in names)]
+        columns = {name: usage.columns[name] for name in dict.fromkeys(asked) if usage.has(name)}
+        if usage.is_ledger:  # every column of an export is part of the ledger that is made of it
+            return self._replace(columns={name: each for name, each in columns.items() if name not in ("type",)})
+        missing = {name: tuple(each for each in names if not usage.has(each)) for name, names in known.items()}
+        unused = tuple(name for name in usage.types if name not in columns.values())
+        lacking = dict.fromkeys(name for names in missing.values() for name in names)
+        meant = {name: near for name in unused if name not in COLUMNS and (near := _meant(name, lacking))}
+        return self._replace(
+            columns=columns,
+            missing={name: names for name, names in missing.items() if names},
+            unused=unused,
+            meant=meant,
+        )
+
+    def record(self) -> dict[str, Any]:
+        """All of it as JSON would hold it."""
+        return {**self._asdict(), "source": self.source._asdict()}
+
+    def warnings(self) -> list[str]:
+        """What a reader must know: columns that look like missing ones, timestamps that are none, rows left out."""
+        said = [
+            f"Column '{name}' is not read. Did you mean '{near}'? Then name it: --map {near}={name}"
+            for name, near in self.meant.items()
+        ]
+        if self.odd:
+            words = "Write it like 2026-10-02 or 2026-10-02T15:00:00Z; docs/simulation.md says how to convert others"
+            said.append(f"Timestamp '{self.odd}' is not an instant. {words}")
+        if self.undated:
+            rows = "1 row without an instant is" if self.undated == 1 else f"{self.undated} rows without an instant are"
+            said.append(f"{rows} left out, because days are chosen")
+        return said
+
+
+def _meant(name: str, missing: Collection[str]) -> str | None:
+    """The missing column that a column of the usage looks like."""
+    words = name.lower()
+    if (own := OTHER_NAMES.get(words)) in missing:
+        return own
+    return next(iter(suggestions(name, missing, most=1, slip=True)), None)

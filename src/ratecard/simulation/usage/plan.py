@@ -1,0 +1,108 @@
+"""What is rolled up: the keys of a group, the columns of the usage, and the types that are read together."""
+
+from collections.abc import Mapping
+from datetime import date
+from typing import NamedTuple
+
+from ratecard.rating.tokens import BUCKETS
+from ratecard.simulation.usage.columns import DAY, LAYOUTS, LEDGER, LEDGER_LAYOUTS, Layout
+from ratecard.simulation.usage.dialect import ColumnType
+from ratecard.simulation.usage.predicates import Predicates
+from ratecard.simulation.usage.where import Chosen
+
+# More quantities than this no type has.
+QUANTITIES = 4
+# What a shape of quantities has beside the attributes of its type: its quantities as they are, where they cannot be
+# added; else what the tables ask of them, as one number (`Predicates.split`).
+GIVEN, ASKED = "given", "asked"
+# The keys that are made of the day: a week is its Monday, a month is like `2026-10`.
+WEEK, MONTH = "week", "month"
+PERIODS = (WEEK, MONTH)
+# Before every boundary.
+EARLIEST = date.min
+# What is read together, in this order: what has most shapes comes first, and they are priced while an engine reads on.
+MEDIA, TOKENS, OTHERS = "video and music", "tokens", "other types"
+# Each of their requests has a length of its own, which is not summed.
+_MEDIA = ("video", "music")
+# How many decimals of a sum of seconds a column of some type can need.
+_PLACES: dict[ColumnType, int] = {"integer": 0, "boolean": 0}
+
+
+class Plan(NamedTuple):
+    """What to roll up: the keys of a group (`day`, `week` and `month` are made of the timestamp), and what the compared
+    tables ask.
+    """
+
+    by: tuple[str, ...]
+    predicates: Predicates
+    # Whether some card is read at each row's own time.
+    dated: bool
+    # What a row of RPC calls, which names no model, is counted under.
+    rpc_model: str = "rpc"
+    # The type of each model, which a row without a type has.
+    types: Mapping[str, str] = {}
+    chosen: Chosen = Chosen()
+    # Keys that are columns of the usage, though they are called like a period.
+    own: tuple[str, ...] = ()
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys that are kept apart: of a week or a month, the day."""
+        return tuple(dict.fromkeys(DAY if self.is_period(key) else key for key in self.by))
+
+    def is_period(self, key: str) -> bool:
+        """Whether a key is made of the day."""
+        return key in PERIODS and key not in self.own
+
+
+class Usage(NamedTuple):
+    """The columns of a usage table: where each of ours is, and the type of every column."""
+
+    columns: Mapping[str, str]
+    types: Mapping[str, ColumnType]
+    # How many decimals each decimal column has.
+    scales: Mapping[str, int] = {}
+    table: str = "usage"
+    # Whether rows may lack a type, so that their models' are needed.
+    untyped: bool = False
+
+    def has(self, name: str) -> bool:
+        """Whether the table has one of our columns, under whatever name."""
+        return name in self.columns
+
+    def gives(self, name: str) -> bool:
+        """Whether each row has a column, or, of a type, can have that of its model."""
+        return self.has(name) or (name == "type" and self.untyped)
+
+    @property
+    def is_ledger(self) -> bool:
+        """Whether the rows are those of a billing export."""
+        return self.table == LEDGER
+
+    @property
+    def layouts(self) -> Mapping[str, Layout]:
+        """The types that its rows may have."""
+        return LEDGER_LAYOUTS if self.is_ledger else LAYOUTS
+
+
+def places_of_type(usage: Usage, layout: Layout) -> int:
+    """How many decimals the sums of a type's quantities have."""
+    if not layout.places or not layout.quantities or not usage.has(layout.quantities[0].name):
+        return 0
+    name = usage.columns[layout.quantities[0].name]
+    if usage.types[name] == "decimal" and usage.scales.get(name, 0) <= layout.places:
+        return usage.scales[name]
+    return _PLACES.get(usage.types[name], layout.places)
+
+
+def parts_of(layouts: Mapping[str, Layout]) -> dict[str, tuple[str, ...]]:
+    """The types that each query reads."""
+    media, tokens = tuple(name for name in layouts if name in _MEDIA), token_types(layouts)
+    others = tuple(name for name in layouts if name not in (*media, *tokens))
+    parts = {MEDIA: media, TOKENS: tokens, OTHERS: others}
+    return {name: types for name, types in parts.items() if types or name == OTHERS}
+
+
+def token_types(layouts: Mapping[str, Layout]) -> tuple[str, ...]:
+    """The types that are charged by tokens, in four buckets."""
+    return tuple(name for name, layout in layouts.items() if len(layout.quantities) == len(BUCKETS))

@@ -1,0 +1,140 @@
+"""Which distinctions between requests decide the price of a model.
+
+What decides about the price of a model: the parts of the tables, and the days on which one of them changes.
+
+What the compared tables ask of a usage beside its attributes: on which side of a threshold, which buckets, when.
+"""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from datetime import date
+from typing import NamedTuple
+
+from ratecard.card import RateCard
+from ratecard.rating.tokens import BUCKETS, token_rates
+from ratecard.requests.service_parameters import split_model
+from ratecard.tables.card import AnyModel, Tables
+from ratecard.tables.metered import TextVersion, Tokens
+
+
+class Deciding(NamedTuple):
+    """The identity of all that decides (equal: the same objects), and the days of change in order."""
+
+    identity: Hashable
+    days: tuple[date, ...] = ()
+
+
+def deciding(tables: Tables, name: str | None) -> Deciding:
+    """What decides about a model; without a name, about RPC credits. A text model is decided by its searches too."""
+    if name is not None and name not in tables.models:
+        name = split_model(name)[0]
+    if name is not None and name not in tables.models:  # no model of this name on any day
+        return Deciding(tuple(tables.models))
+    models: list[AnyModel] = [model for model in tables.models.values() if model.type == "rpc"]
+    if name is not None:
+        models = [tables.models[name]]
+        texts = (version for version in models[0].versions if isinstance(version, TextVersion))
+        searches = {search for version in texts for search in version.surcharges.values()}
+        models += [tables.models[search] for search in sorted(searches)]
+    days = {version.effective for model in models for version in model.versions}
+    days |= {model.retired.on for model in models if model.retired} | {limits.effective for limits in tables.limits}
+    shared = (id(tables.units), id(tables.vocabulary), id(tables.limits))
+    return Deciding((*map(id, models), *shared), tuple(sorted(days)))
+
+
+class Predicates(NamedTuple):
+    """Derived from the declarations of the tables, all compared cards together.
+
+    `thresholds`: where long-context rates begin, in order. `lacking`: the buckets of tokens for which some version of a
+    type has no price, so that it matters whether a request has any. `boundaries`: the days on which some price changes;
+    `of_model`: those of one model, where fewer are enough.
+    """
+
+    thresholds: tuple[int, ...] = ()
+    lacking: Mapping[str, tuple[str, ...]] = {}
+    boundaries: tuple[date, ...] = ()
+    of_model: Mapping[str, tuple[date, ...]] = {}
+
+    @classmethod
+    def of(
+        cls,
+        cards: Iterable[RateCard],
+        *,
+        dated: bool = True,
+        by_model: bool = True,
+        pairs: Iterable[tuple[str, str]] = (),
+    ) -> "Predicates":
+        """What these cards ask; where no card is read at the row's own time, days do not matter.
+
+        `pairs`: a model whose rows may be priced as those of another, on whose days its price then changes too.
+        """
+        found = cls()
+        for card in cards:
+            days = tuple(instant.date() for instant in card.boundaries()) if dated else ()
+            names = card.tables.models if dated and by_model else ()
+            of_model = {name: deciding(card.tables, _rpc_or(card, name)).days for name in names}
+            found = found.joined(cls((), {}, days, of_model))
+            for model, charge in _token_charges(card):
+                rates = token_rates(model.model, charge, card.tables.units[charge.unit].per)
+                thresholds = () if rates.threshold is None else (rates.threshold,)
+                lacking = tuple(each for each in BUCKETS if each not in rates.base or each not in rates.extended)
+                found = found.joined(cls(thresholds, {model.type: lacking} if lacking else {}))
+        own = dict(found.of_model)
+        for old, new in pairs:
+            if old in own:  # the rows of a model that no card has are split at every day
+                own[old] = tuple(sorted({*own[old], *found.of_model.get(new, ())}))
+        return found._replace(of_model=own)
+
+    def joined(self, other: "Predicates") -> "Predicates":
+        """What both ask."""
+        lacking = {
+            type_: tuple(
+                each for each in BUCKETS if each in {*self.lacking.get(type_, ()), *other.lacking.get(type_, ())}
+            )
+            for type_ in {**self.lacking, **other.lacking}
+        }
+        return Predicates(
+            tuple(sorted({*self.thresholds, *other.thresholds})),
+            lacking,
+            tuple(sorted({*self.boundaries, *other.boundaries})),
+            {
+                name: tuple(sorted({*self.of_model.get(name, ()), *other.of_model.get(name, ())}))
+                for name in {**self.of_model, **other.of_model}
+            }
+            if other.of_model
+            else self.of_model,
+        )
+
+    def prompt_in(self, tier: int) -> int:
+        """A prompt of the tier: one token more than its threshold; zero only where the first tier has no other."""
+        if tier:
+            return self.thresholds[tier - 1] + 1
+        return 0 if self.thresholds[:1] == (0,) else 1
+
+    def weight(self, type_: str, bucket: str) -> int:
+        """What a bucket without a price adds to the number of a tier where it is used."""
+        return (len(self.thresholds) + 1) << self.lacking[type_].index(bucket)
+
+    def split(self, type_: str, asked: int) -> tuple[int, frozenset[str]]:
+        """The tier of a prompt, and the buckets that are used, of those without a price."""
+        used, tier = divmod(asked, len(self.thresholds) + 1)
+        buckets = (bucket for bit, bucket in enumerate(self.lacking.get(type_, ())) if used >> bit & 1)
+        return tier, frozenset(buckets)
+
+    def groups(self, other: "Predicates") -> bool:
+        """Whether the engine has to group no further for the other, but for days."""
+        return self.joined(other)[:2] == self[:2]
+
+    def covers(self, other: "Predicates") -> bool:
+        """Whether shapes made for this tell apart all that the other asks."""
+        return self.joined(other) == self
+
+
+def _token_charges(card: RateCard) -> Iterator[tuple[AnyModel, Tokens]]:
+    for model in card.tables.models.values():
+        for version in model.versions:
+            yield from ((model, charge) for charge in version.charges if isinstance(charge, Tokens))
+
+
+def _rpc_or(card: RateCard, name: str) -> str | None:
+    """None for RPC credits, whose usage does not name its model."""
+    return None if card.tables.models[name].type == "rpc" else name

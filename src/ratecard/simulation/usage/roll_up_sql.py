@@ -1,0 +1,316 @@
+"""The queries that roll usage up into shapes: one for video, one for what is charged by tokens, one for all else.
+
+A query reads only the columns of its types. One for each type would read the common columns ten times; one for all
+would group every row by every column.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from typing import NamedTuple
+
+from ratecard.pricing.counted import MOST_COUNTED
+from ratecard.rating.tokens import BUCKETS
+from ratecard.simulation.usage.columns import DAY, Column, Layout
+from ratecard.simulation.usage.dialect import ColumnType, Dialect, Writer
+from ratecard.simulation.usage.plan import (
+    ASKED,
+    EARLIEST,
+    GIVEN,
+    OTHERS,
+    QUANTITIES,
+    Plan,
+    Usage,
+    parts_of,
+    places_of_type,
+    token_types,
+)
+from ratecard.simulation.usage.where import Columns
+
+_TOO_MANY_SECONDS = 10**9
+# Tokens are added up to the greatest power of two below what a request can have; more are priced by themselves.
+_MOST_TOKENS = 2**59 - 1
+# The type of a row, or that of its model.
+_TYPE = "ratecard_type"
+# Keys that a group has anyway.
+_OWN = ("type", "model", DAY)
+
+
+class Grouping(NamedTuple):
+    """The query that groups the rows of some types, and how its groups are read: the columns that make a shape, what
+    is written of them, the day (or the first of its period) of a group if it has one, its keys and its sums.
+    """
+
+    name: str
+    query: str
+    model: str
+    shape: tuple[str, ...]
+    attributes: str
+    day: str
+    keys: tuple[str, ...]
+    sums: tuple[str, ...]
+
+
+class RollUpSql:
+    """Makes the queries in the dialect of the engine that holds the usage; `writer` is where groups go."""
+
+    def __init__(self, usage: Usage, plan: Plan, dialect: Dialect, writer: Writer) -> None:
+        self.usage, self.plan, self.dialect, self.writer = usage, plan, dialect, writer
+        self._from = usage.table
+        self._give_types()
+        self._choose()
+
+    def groupings(self) -> Iterator[Grouping]:
+        """One for each of `parts_of` the usage's types; rows of no known type are among the others."""
+        type_, parts = self._column("type"), parts_of(self.usage.layouts)
+        for name, types in parts.items():
+            # Said so, DuckDB compares the dictionary of a column chunk instead of every row.
+            where = f"NOT ({type_} NOT IN ({', '.join(map(repr, types))}))"
+            if name == OTHERS:
+                apart = [repr(type_) for part, listed in parts.items() if part != OTHERS for type_ in listed]
+                where = f"{type_} IS NULL OR {type_} NOT IN ({', '.join(apart)})" if apart else "TRUE"
+            yield self._grouping(name, {each: self.usage.layouts[each] for each in types}, where)
+
+    def counting(self) -> str:
+        """A query of all rows, those that are chosen, and those that have no instant but need one for it."""
+        chosen = f"CASE WHEN {self._chosen} THEN 1 ELSE 0 END"
+        undated = f"CASE WHEN {self._day()} IS NULL THEN 1 ELSE 0 END" if self.plan.chosen.by_day else "0"
+        return f"SELECT count(*) AS found, sum({chosen}) AS chosen, sum({undated}) AS undated FROM {self._every}"
+
+    def odd_instant(self) -> str:
+        """A query of one timestamp that is not an instant, as text."""
+        if not self.usage.has("timestamp"):
+            return f"SELECT {self.dialect.digits('NULL')} AS odd"
+        given = self._column("timestamp")
+        where = f"{given} IS NOT NULL AND {self._day()} IS NULL"
+        return f"SELECT {self.dialect.digits(given)} AS odd FROM {self._every} WHERE {where} LIMIT 1"
+
+    def parts(self) -> str:
+        """A query of the names of `groupings` for which there are rows, and whether some of these have no type."""
+        listed = {name: types for name, types in parts_of(self.usage.layouts).items() if name != OTHERS}
+        type_ = self._column("type")
+        joined = {name: ", ".join(map(repr, types)) for name, types in listed.items()}
+        whens = "".join(f" WHEN {type_} IN ({types}) THEN '{name}'" for name, types in joined.items())
+        untyped = f"{self.dialect.quoted(self._given_type)} IS NULL" if self._given_type else "TRUE"
+        named = f"CASE{whens} ELSE '{OTHERS}' END AS name, {untyped} AS untyped"
+        return f"SELECT DISTINCT {named} FROM {self._from}"
+
+    def _give_types(self) -> None:
+        """Where rows may have no type, read a table in which they have that of their model."""
+        usage, quoted = self.usage, self.dialect.quoted
+        self._given_type = usage.columns.get("type")
+        if not usage.untyped:
+            return
+        given = self.dialect.digits(quoted(self._given_type)) if self._given_type else None
+        # The name of a text model may have parameters behind it.
+        name = f"split_part({self.dialect.digits(self._column('model'))}, ':', 1)" if usage.has("model") else ""
+        found = (
+            self.dialect.looked_up(name, self.plan.types) if name and self.plan.types else self.dialect.digits("NULL")
+        )
+        typed = f"CASE WHEN {given} IS NOT NULL THEN {given} ELSE {found} END" if given else found
+        self.usage = usage._replace(
+            columns={**usage.columns, "type": _TYPE},
+            types={**usage.types, _TYPE: "text"},
+        )
+        self._from = f"(SELECT *, {typed} AS {quoted(_TYPE)} FROM {usage.table}) AS typed"
+
+    def _choose(self) -> None:
+        """Where only some rows are asked for, read no others."""
+        self._every, self._chosen = self._from, "TRUE"
+        if not (chosen := self.plan.chosen):
+            return
+        self._chosen = chosen.sql(Columns(self.dialect, self._named, self._day() if chosen.by_day else "NULL"))
+        self._from = f"(SELECT * FROM {self._every} WHERE {self._chosen}) AS chosen"
+
+    def _named(self, name: str) -> tuple[str, ColumnType]:
+        return self._column(name), self.usage.types[self.usage.columns[name]]
+
+    def _grouping(self, name: str, layouts: Mapping[str, Layout], where: str) -> Grouping:
+        named = {"type": self._column("type")}
+        named["model"] = self._column("model") if self.usage.has("model") else "CAST(NULL AS VARCHAR(100))"
+        named |= {f"key{n}": self._column(key) for n, key in enumerate(self.plan.keys) if key not in _OWN}
+        if DAY in self.plan.keys:
+            named[DAY] = self._day()
+        elif self.plan.dated:
+            named[DAY] = period(self._day(), self.plan.predicates.boundaries)
+        columns = dict.fromkeys(column for layout in layouts.values() for column in layout.attributes)
+        attributes = {column.name: self._attribute(column) for column in columns if self._has(column)}
+        counted = {type_: layout for type_, layout in layouts.items() if layout.quantities}
+        numbers = self._numbers(counted)
+        by_type = {each: self._regular(counted[each], numbers[each]) for each in counted}
+        regular = self._of_type(layouts, by_type, "TRUE")
+        attributes |= self._predicates(counted, numbers, regular)
+        sums = {
+            sum_of(column): self.dialect.total(
+                self._number(column, layout.places),
+                # What another type has in the column means nothing, and may be too much for a sum.
+                self._of_type(layouts, {each: by_type[each] for each in counted if counted[each] is layout}, "FALSE")
+                if layout.places
+                else regular,
+                layout.places,
+            )
+            for layout in counted.values()
+            for column in layout.quantities
+        }
+        shape = {_alias(number, each): expression for number, (each, expression) in enumerate(attributes.items())}
+        inner = ", ".join(f"{expression} AS {alias}" for alias, expression in (named | shape | sums).items())
+        groups = ", ".join(str(number + 1) for number in range(len(named) + len(shape)))
+        query = f"SELECT {inner}, count(*) AS requests FROM {self._from} WHERE {where} GROUP BY {groups}"
+        return self._written(name, query, layouts, tuple(attributes))
+
+    def _of_type(self, layouts: Mapping[str, Layout], found: Mapping[str, str], otherwise: str, name: str = "") -> str:
+        """An expression that depends on the type of a row, which is said only where it differs."""
+        if found.keys() == layouts.keys() and len(set(found.values())) == 1:
+            return next(iter(found.values()))
+        whens = "".join(f" WHEN '{type_}' THEN {expression}" for type_, expression in found.items())
+        return f"CASE {name or self._column('type')}{whens} ELSE {otherwise} END" if found else otherwise
+
+    def _written(self, name: str, query: str, layouts: Mapping[str, Layout], attributes: tuple[str, ...]) -> Grouping:
+        """The groups as text and integers: what every type has in common."""
+        rpc = self.plan.rpc_model.replace("'", "''")
+        model = f"CASE WHEN type = 'rpc' THEN coalesce(model, '{rpc}') ELSE model END"
+        own = {"type": "type", "model": model, DAY: self.writer.text(DAY)}
+        columns = {each: _alias(number, each) for number, each in enumerate(attributes)}
+        # What tables ask of quantities that are given is read off these.
+        asked = {ASKED: f"CASE WHEN {GIVEN} IS NULL THEN {columns[ASKED]} END"} if ASKED in columns else {}
+        record = {each: self.writer.text(expression) for each, expression in (columns | asked).items()}
+        sums = []
+        for number in range(QUANTITIES):
+            totals = {type_: self._total(each, number) for type_, each in layouts.items() if each.quantities}
+            sums.append(self._of_type(layouts, totals, "0", "type"))
+        return Grouping(
+            name,
+            query,
+            model,
+            tuple(columns.values()),
+            self.writer.record(record) if record else "'{}'",
+            DAY if self.plan.dated or DAY in self.plan.keys else "",
+            tuple(own.get(key) or self.writer.text(f"key{number}") for number, key in enumerate(self.plan.keys)),
+            tuple(sums),
+        )
+
+    def _total(self, layout: Layout, number: int) -> str:
+        """A quantity of a type as an integer; of prompt, completion, cached and written tokens the buckets."""
+        totals = list(map(sum_of, layout.quantities))
+        if len(totals) == len(BUCKETS):
+            prompt, completion, cached, written = totals
+            totals = [f"{prompt} - {cached} - {written}", cached, written, completion]
+        if number >= len(totals):
+            return "0"
+        regular = f"CASE WHEN {GIVEN} IS NULL THEN {totals[number]} ELSE 0 END"
+        return self.writer.scaled(regular, places_of_type(self.usage, layout))
+
+    def _attribute(self, column: Column) -> str:
+        name = self._column(column.name)
+        return self.dialect.url(name) if column.kind == "url" else name
+
+    def _predicates(
+        self, counted: Mapping[str, Layout], numbers: Mapping[str, Sequence[str]], regular: str
+    ) -> dict[str, str]:
+        """What is wrong with a row that is not regular (all of its quantities); tier and buckets of one that is."""
+        if not counted:
+            return {}
+        quantities = (column for layout in counted.values() for column in layout.quantities)
+        raw = {column.name: self._column(column.name) for column in quantities if self._has(column)}
+        found = {GIVEN: f"CASE WHEN {regular} THEN NULL ELSE {self.dialect.given(raw) if raw else repr('{}')} END"}
+        tokens = {name: numbers[name] for name in token_types(counted)}
+        used = {name: self._used(name, each, regular) for name, each in tokens.items()}
+        asked = [self._tier(prompt) for prompt, *_ in list(tokens.values())[:1] if self.plan.predicates.thresholds]
+        if any(used.values()):
+            asked.append(self._of_type(counted, {name: each for name, each in used.items() if each}, "0"))
+        return found | {ASKED: " + ".join(asked)} if asked else found
+
+    def _used(self, type_: str, numbers: Sequence[str], regular: str) -> str:
+        """Which of the buckets without a price a row uses, as one number; empty: all have one."""
+        prompt, completion, cached, written = numbers
+        # Only of regular quantities the difference cannot overflow.
+        rest = f"CASE WHEN {regular} THEN {prompt} - {cached} - {written} ELSE 0 END"
+        buckets = dict(zip(BUCKETS, (rest, cached, written, completion), strict=True))
+        lacking = self.plan.predicates.lacking.get(type_, ())
+        weights = {name: self.plan.predicates.weight(type_, name) for name in lacking}
+        return " + ".join(f"{_tally(f'{buckets[name]} > 0')} * {weight}" for name, weight in weights.items())
+
+    def _tier(self, prompt: str) -> str:
+        """How many thresholds a prompt is above; most are below all of them."""
+        first, *others = self.plan.predicates.thresholds
+        above = " + ".join(("1", *(_tally(f"{prompt} > {edge}") for edge in others)))
+        return f"CASE WHEN {prompt} > {first} THEN {above} ELSE 0 END"
+
+    def _regular(self, layout: Layout, numbers: Sequence[str]) -> str:
+        """Whether the quantities of a row are what they can be. The scalar code says what is wrong with all others."""
+        if len(numbers) == 1:
+            beyond = _TOO_MANY_SECONDS if layout.places else MOST_COUNTED + 1
+            return f"coalesce({numbers[0]} >= 0 AND {numbers[0]} < {beyond}, FALSE)"
+        if len(numbers) != len(BUCKETS):
+            return " AND ".join(f"{number} IS NOT NULL" for number in numbers)
+        prompt, _, cached, written = numbers
+        # The sign and the highest bits of all four at once; the sum of both is taken only where it cannot overflow.
+        within = f"({' | '.join(numbers)}) BETWEEN 0 AND {_MOST_TOKENS}"
+        return f"CASE WHEN {within} THEN {cached} + {written} <= {prompt} ELSE FALSE END"
+
+    def _numbers(self, counted: Mapping[str, Layout]) -> dict[str, list[str]]:
+        """The quantities of a row of each type, null where one is missing or is none."""
+        types = {
+            column: tuple(name for name, each in counted.items() if column.name in each.optional)
+            for layout in counted.values()
+            for column in layout.quantities
+        }
+        return {
+            name: [self._or_zero(column, layout.places, types[column], tuple(counted)) for column in layout.quantities]
+            for name, layout in counted.items()
+        }
+
+    def _number(self, column: Column, places: int) -> str:
+        if not self._has(column):
+            return "CAST(NULL AS BIGINT)"
+        name = self._column(column.name)
+        theirs = self.usage.columns[column.name]
+        type_ = self.usage.types[theirs]
+        if places and self.usage.scales.get(theirs, 0) > places:  # finer than a sum can be: read as its digits
+            return self.dialect.exact(self.dialect.digits(name), "text")
+        return self.dialect.exact(name, type_) if places else self.dialect.whole(name, type_)
+
+    def _or_zero(self, column: Column, places: int, optional: Sequence[str], types: Sequence[str]) -> str:
+        """A number, 0 where the column has nothing and need not, by its type; what is not a number stays unknown."""
+        number = self._number(column, places)
+        if not optional:
+            return number
+        zero, type_ = "CAST(0 AS BIGINT)", self._column("type")
+        if optional != types:
+            zero = f"CASE WHEN {type_} IN ({', '.join(map(repr, optional))}) THEN {zero} END"
+        return (
+            f"CASE WHEN {self._column(column.name)} IS NULL THEN {zero} ELSE {number} END"
+            if self._has(column)
+            else zero
+        )
+
+    def _day(self) -> str:
+        if not self.usage.has("timestamp"):
+            return "CAST(NULL AS DATE)"
+        return self.dialect.day(self._column("timestamp"), self.usage.types[self.usage.columns["timestamp"]])
+
+    def _has(self, column: Column) -> bool:
+        return self.usage.has(column.name)
+
+    def _column(self, name: str) -> str:
+        return self.dialect.quoted(self.usage.columns.get(name, name))
+
+
+def _alias(number: int, name: str) -> str:
+    """What an attribute is called in a query."""
+    return GIVEN if name == GIVEN else f"a{number}"
+
+
+def period(day: str, boundaries: Iterable[date]) -> str:
+    """The first day of the period, between two boundaries, that holds a day."""
+    whens = "".join(f" WHEN {day} >= DATE '{edge}' THEN DATE '{edge}'" for edge in sorted(boundaries, reverse=True))
+    return f"CASE{whens} WHEN {day} IS NOT NULL THEN DATE '{EARLIEST}' END"
+
+
+def _tally(condition: str) -> str:
+    """1 where a condition holds, 0 where it does not."""
+    return f"CAST({condition} AS INTEGER)"
+
+
+def sum_of(column: Column) -> str:
+    """What the sum of a quantity is called in a query."""
+    return f"sum_{column.name}"

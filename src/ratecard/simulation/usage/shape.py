@@ -1,0 +1,103 @@
+"""A shape of usage: everything that decides the rates of a row, and a usage of the scalar code that has it."""
+
+from collections.abc import Callable, Mapping
+from datetime import date
+from decimal import Decimal, InvalidOperation
+from typing import Any, NamedTuple
+
+from pydantic_core import from_json
+
+from ratecard.base.money import READING
+from ratecard.rating.source_video import SourceVideo
+from ratecard.simulation.usage.columns import COLUMNS, LAYOUTS, LEDGER_LAYOUTS, Kind
+from ratecard.simulation.usage.plan import ASKED, GIVEN
+
+_COLUMNS = {
+    type_: {GIVEN, ASKED, *(column.name for column in layout.attributes)}
+    for type_, layout in (LAYOUTS | LEDGER_LAYOUTS).items()
+}
+_FLAGS = {"true": True, "false": False}
+
+
+class Shape(NamedTuple):
+    """A type, a model and attributes as the roll-up wrote them, in the period from `moment` on (None: no instant)."""
+
+    type: str | None
+    model: str | None
+    attributes: str
+    moment: date | None
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether it lacks a quantity without which every card refuses its rows."""
+        if not self.irregular or not (layout := LAYOUTS.get(self.type or "")):
+            return False
+        given = from_json(from_json(self.attributes)[GIVEN])
+        needed = (column.name for column in layout.quantities if column.name not in layout.optional)
+        return any(given.get(name) is None for name in needed)
+
+    @property
+    def irregular(self) -> bool:
+        """Whether it has quantities as they are. In text a quote would have a backslash, so nothing else reads so."""
+        return f'"{GIVEN}":' in self.attributes
+
+    def values(self) -> dict[str, Any]:
+        """What the rows of this shape have in the columns of their type; other columns mean nothing of them."""
+        own = _COLUMNS.get(self.type or "", ())
+        return {name: value for name, value in from_json(self.attributes).items() if value is not None and name in own}
+
+    def row(self) -> dict[str, Any]:
+        """A row that has this shape, in the columns of a usage table."""
+        values = self.values()
+        given = from_json(values.pop(GIVEN, "{}"))
+        values.pop(ASKED, None)
+        found = {"type": self.type, "model": self.model, **values, **given}
+        return {name: value for name, value in found.items() if value is not None}
+
+
+class Asked(NamedTuple):
+    """A usage for `prices.rate` or, of a video, a body for `prices.quote_video`, and what is known of its source."""
+
+    usage: dict[str, Any]
+    source: SourceVideo | None
+    # What tables ask of its quantities; None: the shape has quantities as they are.
+    predicates: int | None = 0
+
+
+def asked(shape: Shape) -> Asked:
+    """The usage of a shape, without quantities that are summed. Raises `ValueError` for a source that is none."""
+    usage: dict[str, Any] = {"type": shape.type} if shape.type is not None else {}
+    if shape.model is not None and shape.type != "rpc":
+        usage["model"] = shape.model
+    values = shape.values()
+    given, predicates = values.pop(GIVEN, None), values.pop(ASKED, 0)
+    if given is not None:
+        values |= {name: value for name, value in from_json(given).items() if value is not None}
+    for name, value in values.items():
+        way, own, read = _PLACES[name]
+        within = usage
+        for part in way:
+            within = within.setdefault(part, {})
+        within[own] = read(value)
+    if shape.type == "rpc":
+        usage["calls"] = [usage.pop("call", {})]
+    source = usage.pop("source", None)
+    return Asked(usage, SourceVideo(**source) if source else None, None if given is not None else int(predicates))
+
+
+def _flag(value: str) -> bool | str:
+    return _FLAGS.get(value.lower(), value)
+
+
+def _number(value: str) -> Decimal | str:
+    try:
+        number = READING.create_decimal(value)
+    except InvalidOperation:
+        return value
+    return value if number.is_nan() else number
+
+
+# A value as JSON would hold it; what does not read as its kind stays text, for the scalar code to refuse.
+_READERS: Mapping[Kind, Callable[[str], Any]] = {"text": str, "url": str, "flag": _flag, "number": _number}
+# Where the value of a column belongs in a usage, and how it is read.
+_PLACES = {name: (column.path[:-1], column.path[-1], _READERS[column.kind]) for name, column in COLUMNS.items()}

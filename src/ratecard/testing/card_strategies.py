@@ -1,0 +1,461 @@
+"""Strategies of whole rate cards.
+
+Tables as a person writes them: keys one below the other, each rate and each example on one line.
+
+Strategies for the parts that every made-up table has: rates, choices, and a line for every combination.
+
+Strategies for versions of video models, one for each method.
+
+Strategies for versions of models that are not video, one for each method.
+
+The worked example of a made-up version: the simplest request that it prices.
+
+Strategies: random valid tables of every method, written as YAML and read by the loader.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+from hypothesis import note
+from hypothesis import strategies as st
+from hypothesis.errors import InvalidArgument
+
+from ratecard.base.money import plain, step, text
+from ratecard.card import RateCard
+from ratecard.examples import price_example
+from ratecard.load.folder import LIMITS, UNITS, VOCABULARY, shipped_folder, tables_from
+from ratecard.load.positions import literal
+from ratecard.testing.offer import check_range, check_words
+
+
+def yaml_text(data: Mapping[str, Any]) -> str:
+    """Nested mappings, lists and words as YAML.
+
+    >>> print(yaml_text({"family": "f", "rates": [{"resolution": ["720p", "4k"], "rate": "0.10"}]}), end="")
+    family: f
+    rates:
+      - {resolution: [720p, 4k], rate: 0.10}
+    """
+    return "".join(f"{line}\n" for line in _mapping(data))
+
+
+def _mapping(data: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in data.items():
+        if _fits_a_line(value):
+            yield f"{literal(key)}: {_line(value)}"
+        else:
+            yield f"{literal(key)}:"
+            below = _mapping(value) if isinstance(value, Mapping) else _list(value)
+            yield from (f"  {line}" for line in below)
+
+
+def _list(items: list[Any]) -> Iterator[str]:
+    for item in items:
+        if any(isinstance(value, list) and not _fits_a_line(value) for value in item.values()):
+            first, *others = _mapping(item)
+            yield f"- {first}"
+            yield from (f"  {line}" for line in others)
+        else:
+            yield f"- {_line(item)}"
+
+
+def _fits_a_line(value: Any) -> bool:
+    """A word, a list of words, or a mapping of words."""
+    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    return all(isinstance(part, str) for part in parts)
+
+
+def _line(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{literal(key)}: {_line(part)}" for key, part in value.items()) + "}"
+    return "[" + ", ".join(map(_line, value)) + "]" if isinstance(value, list) else literal(value)
+
+
+Draft = dict[str, Any]
+
+
+def numbers(*, most: int = 100_000) -> st.SearchStrategy[str]:
+    """Amounts above zero with up to four decimal places, as they are written; the simplest is 1."""
+    parts = st.tuples(st.integers(1, most), st.integers(0, 4))
+    return parts.map(lambda number: text(plain(number[0] * step(number[1]))))
+
+
+def rates_or_free() -> st.SearchStrategy[str]:
+    """Amounts that may be zero too; the simplest is still 1."""
+    return st.tuples(numbers(), st.integers(0, 9)).map(lambda drawn: "0" if drawn[1] == 9 else drawn[0])
+
+
+def some(values: Sequence[str], *, least: int = 1) -> st.SearchStrategy[list[str]]:
+    """Some of these values, in their order; the simplest is the first one."""
+    drawn = st.lists(st.sampled_from(values), min_size=least, max_size=len(values), unique=True)
+    return drawn.map(lambda found: sorted(found, key=values.index))
+
+
+@st.composite
+def rates_by(draw: st.DrawFn, choices: dict[str, list[str]]) -> list[Draft]:
+    """A rate for every combination of some of these attributes; the others do not matter."""
+    names = draw(st.lists(st.sampled_from(sorted(choices)), unique=True)) if choices else []
+    named = {name: choices[name] for name in sorted(names)}
+    keys = product(*named.values())
+    return [{**dict(zip(named, key, strict=True)), "rate": draw(rates_or_free())} for key in keys]
+
+
+@st.composite
+def charges(draw: st.DrawFn, /, method: str, unit: str, rates: list[Draft], **options: Any) -> Draft:
+    """A charge, marked up or not."""
+    markup = {"markup": draw(numbers(most=3))} if draw(st.booleans()) else {}
+    return {"charge": method, "method": method, "unit": unit, **markup, **options, "rates": rates}
+
+
+DURATIONS = ("1s", "4s", "5s", "10s", "30s")
+RESOLUTIONS = ("480p", "720p", "1080p", "4k")
+RATIOS = ("16:9", "1:1", "9:16")
+AUDIO = ("none", "always", "configurable")
+_HEARD = {"none": ["false"], "always": ["true"], "configurable": ["false", "true"]}
+_WIDTH, _HEIGHT = st.integers(1, 99_999).map(str), st.integers(1, 99_999).map(str)
+
+
+@st.composite
+def by_the_second(draw: st.DrawFn, method: str) -> Draft:
+    """Seconds times a rate, and perhaps a fee for the image that is sent."""
+    accepts = draw(_accepts())
+    rates = draw(rates_by(_choices(accepts, "resolution", "audio")))
+    found = [draw(charges(method, "video_second", rates))]
+    if draw(st.booleans()):
+        found.append(draw(charges("fixed", "input_image", draw(rates_by({})))))
+    return draw(_version(accepts, found))
+
+
+@st.composite
+def by_the_clip(draw: st.DrawFn, method: str) -> Draft:
+    """One price a clip."""
+    accepts = draw(_accepts())
+    rates = draw(rates_by(_choices(accepts, "resolution", "audio", "duration")))
+    return draw(_version(accepts, [draw(charges(method, "clip", rates))]))
+
+
+@st.composite
+def by_video_tokens(draw: st.DrawFn, method: str) -> Draft:
+    """Tokens of pixels, with reference video or without."""
+    accepts = draw(_accepts(audio=False))
+    clips = draw(st.booleans())
+    sizes = draw(_sizes(accepts))
+    if clips:
+        cap = draw(st.integers(1, 15))
+        accepts["reference_video_total_duration"] = {"max": str(cap)}
+        if cap >= 4 and draw(st.booleans()):  # a clip of 4 seconds or more may say how long the video is
+            accepts["duration"] = [f"{second}s" for second in range(4, cap + 1)] + ["-1"]
+        if "aspect_ratio" in accepts and draw(st.booleans()):
+            accepts["aspect_ratio"] = [*accepts["aspect_ratio"], "adaptive"]
+    choices = _choices(accepts, "resolution") | ({"video_input": ["false", "true"]} if clips else {})
+    options = {
+        "frames_per_second": draw(st.sampled_from(("24", "30"))),
+        "pixels_per_token": draw(st.sampled_from(("1024", "1000"))),
+        "reference_minimum": draw(st.sampled_from(("5/3", "0", "2"))),
+        "sizes": sizes,
+    }
+    return draw(_version(accepts, [draw(charges(method, "mtoken", draw(rates_by(choices)), **options))]))
+
+
+@st.composite
+def by_the_megapixel(draw: st.DrawFn, method: str) -> Draft:
+    """Megapixels of listed sizes, or of the source video."""
+    options: Draft = {"megapixels": draw(st.sampled_from(("exact", "rounded-up")))}
+    if draw(st.booleans()):
+        accepts = draw(_accepts(audio=False))
+        plus = str(draw(st.integers(0, 1)))
+        options |= {"frames": {"per_second": "24", "plus": plus}, "sizes": draw(_sizes(accepts))}
+        rates = draw(rates_by(_choices(accepts, "resolution")))
+    else:
+        accepts = draw(_source())
+        rates = draw(rates_by({}))
+    return draw(_version(accepts, [draw(charges(method, "megapixel", rates, **options))]))
+
+
+@st.composite
+def by_the_tier(draw: st.DrawFn, method: str) -> Draft:
+    """Upscaling or interpolation: a rate for every tier of heights, and perhaps for every enhancement model."""
+    accepts = draw(_source(factor="upscale_factor" if method == "upscale-rate" else "slowdown_factor"))
+    accepts["target_fps"] = {"min": "16", "max": "120"}
+    choices = {"up_to": [*draw(some(("480", "720", "1080"))), "any"]}
+    if draw(st.booleans()):
+        choices["enhancement_model"] = accepts["enhancement_model"] = draw(some(("Proteus", "Gaia")))
+    rates = draw(rates_by(choices).filter(lambda rates: "up_to" in rates[0]))
+    if method == "upscale-rate":
+        step = {"from": str(draw(st.integers(17, 120))), "factor": draw(numbers(most=4))}
+        found = charges(method, "video_second", rates, frame_rate=step)
+    else:
+        found = charges(method, "interpolated_second", rates, at_frame_rate=draw(st.sampled_from(("60", "24"))))
+    return draw(_version(accepts, [draw(found)]))
+
+
+@st.composite
+def _accepts(draw: st.DrawFn, audio: bool = True) -> Draft:
+    accepts: Draft = {"duration": draw(some(DURATIONS))}
+    for name, values in (("resolution", RESOLUTIONS), ("aspect_ratio", RATIOS)):
+        if draw(st.booleans()):
+            accepts[name] = draw(some(values))
+    return accepts | {"audio": draw(st.sampled_from(AUDIO)) if audio else "none"}
+
+
+@st.composite
+def _source(draw: st.DrawFn, factor: str = "upscale_factor") -> Draft:
+    factors = draw(some(("1", "2", "4")))
+    limit = {"video_url": {"max_seconds": str(draw(st.integers(1, 300)))}} if draw(st.booleans()) else {}
+    return {"duration": [*draw(some(DURATIONS)), "Auto"], factor: factors, "audio": "none", **limit}
+
+
+@st.composite
+def _sizes(draw: st.DrawFn, accepts: Draft) -> list[Draft]:
+    named = [(name, accepts[name]) for name in ("resolution", "aspect_ratio") if name in accepts]
+    keys: list[Draft] = [{}]
+    for name, values in named:
+        keys = [{**key, name: value} for key in keys for value in values]
+    return [{**key, "size": f"{draw(_WIDTH)}x{draw(_HEIGHT)}"} for key in keys]
+
+
+@st.composite
+def _version(draw: st.DrawFn, accepts: Draft, found: list[Draft]) -> Draft:
+    """With a default for some of the choices, and with what is asked in its example."""
+    names = [name for name, values in accepts.items() if isinstance(values, list)]
+    defaults = {name: draw(st.sampled_from(accepts[name])) for name in names if draw(st.booleans())}
+    places = draw(st.integers(0, 4))
+    rounding = {"places": str(places), "mode": "half-up"}
+    if draw(st.booleans()):
+        rounding["line_places"] = str(draw(st.integers(places, 12)))
+    kept = {"defaults": defaults} if defaults else {}
+    return {"accepts": accepts, **kept, "charges": found, "rounding": rounding}
+
+
+def _choices(accepts: Draft, *names: str) -> dict[str, list[str]]:
+    """The values by which rates may differ."""
+    found: dict[str, Any] = {name: accepts[name] for name in names if name in accepts}
+    return found | ({"audio": _HEARD[accepts["audio"]]} if "audio" in names else {})
+
+
+VIDEO_VERSIONS: dict[str, tuple[str, Callable[[str], st.SearchStrategy[Draft]]]] = {
+    "fixed": ("text-to-video", by_the_clip),
+    "duration-rate": ("text-to-video", by_the_second),
+    "resolution-rate": ("image-to-video", by_the_second),
+    "duration-resolution-rate": ("text-to-video", by_the_clip),
+    "token-formula": ("reference-to-video", by_video_tokens),
+    "megapixel-rate": ("text-to-video", by_the_megapixel),
+    "upscale-rate": ("upscale", by_the_tier),
+    "interpolation-rate": ("interpolation", by_the_tier),
+}
+
+
+@st.composite
+def by_tokens(draw: st.DrawFn, kind: str) -> Draft:
+    """Tokens by bucket, perhaps with a second tier."""
+    options: Draft = {}
+    buckets = ["input", "output"] if kind == "text" else ["input"]
+    lines = [{"tokens": bucket, "rate": draw(rates_or_free())} for bucket in buckets]
+    lines += [{"tokens": bucket, "rate": draw(rates_or_free())} for bucket in draw(_caches()) if kind == "text"]
+    if draw(st.booleans()):
+        options["context_token_threshold"] = str(draw(st.integers(1, 1_000_000)))
+        further = [*buckets, *draw(_caches())] if kind == "text" else buckets
+        lines += [{"context": "extended", "tokens": bucket, "rate": draw(rates_or_free())} for bucket in further]
+    if draw(st.booleans()):
+        options["missing_cache_rate"] = "input"
+    return _metered_version(draw(charges("tokens", "mtoken", lines, **options)))
+
+
+@st.composite
+def by_the_image(draw: st.DrawFn, kind: str) -> Draft:
+    """Images by resolution and quality; further inputs of an edit; larger ones of an upscaler."""
+    if kind == "upscale":
+        factors = [{"factor": factor, "rate": draw(rates_or_free())} for factor in draw(some(("2x", "4x")))]
+        larger = draw(charges("per-upscale", "image", factors))
+        return _metered_version(draw(charges("per-image", "image", draw(rates_by({})))), larger)
+    choices = {"resolution": draw(some(("1K", "2K", "4K"))), "quality": draw(some(("low", "high")))}
+    found = [draw(charges("per-image", "image", draw(rates_by(choices))))]
+    if kind == "edit" and draw(st.booleans()):
+        included = str(draw(st.integers(0, 3)))
+        found.append(draw(charges("per-input-image", "input_image", draw(rates_by({})), included=included)))
+    return _metered_version(*found)
+
+
+@st.composite
+def by_one_count(draw: st.DrawFn, kind: str, method: str, units: tuple[str, ...]) -> Draft:
+    """Characters, seconds, songs, searches: one rate."""
+    return _metered_version(draw(charges(method, draw(st.sampled_from(units)), draw(rates_by({})))))
+
+
+@st.composite
+def by_the_band(draw: st.DrawFn, kind: str) -> Draft:
+    """Songs by the band of their seconds; there may be gaps between bands."""
+    edges = draw(st.lists(st.integers(1, 999), min_size=2, max_size=6, unique=True).map(sorted))
+    bands = list(zip(edges[::2], edges[1::2], strict=False))
+    lines = [{"seconds": f"{first}..{last}", "rate": draw(rates_or_free())} for first, last in bands]
+    return _metered_version(draw(charges("duration-band", "song", lines)))
+
+
+@st.composite
+def by_credits(draw: st.DrawFn, kind: str) -> Draft:
+    """Calls to blockchain nodes."""
+    options: dict[str, Any] = {
+        "failed_credits": str(draw(st.integers(0, 9))),
+        "max_calls": str(draw(st.integers(1, 100))),
+        "chains": [
+            {"chain": name, "networks": draw(some(("mainnet", "testnet"))), "credits": str(draw(st.integers(1, 99)))}
+            for name in draw(some(("ethereum", "base")))
+        ],
+        "tiers": [
+            {"tier": "standard", "factor": "1", "methods": ["eth_*"]},
+            {"tier": "advanced", "factor": str(draw(st.integers(1, 9))), "methods": ["debug_*", "trace_call"]},
+        ],
+        "refused": ["eth_subscribe"],
+    }
+    return _metered_version(draw(charges("rpc-credits", "credit", draw(rates_by({})), **options)))
+
+
+def _caches() -> st.SearchStrategy[list[str]]:
+    return st.just([]) | some(("cache_input", "cache_write"))
+
+
+def _metered_version(*found: Draft) -> Draft:
+    return {"charges": list(found), "rounding": "none"}
+
+
+def _one(method: str, *units: str) -> Callable[[str], st.SearchStrategy[Draft]]:
+    return lambda kind: by_one_count(kind, method, units)
+
+
+# By method: the types of model that have it, and what makes a version of each.
+METERED_VERSIONS: dict[str, tuple[tuple[str, ...], Callable[[str], st.SearchStrategy[Draft]]]] = {
+    "tokens": (("text", "embedding"), by_tokens),
+    "per-image": (("image", "edit"), by_the_image),
+    "per-input-image": (("edit",), by_the_image),
+    "per-upscale": (("upscale",), by_the_image),
+    "per-character": (("speech", "music"), _one("per-character", "mcharacter", "kcharacter")),
+    "per-audio-second": (("transcription", "music"), _one("per-audio-second", "audio_second")),
+    "per-song": (("music",), _one("per-song", "song")),
+    "duration-band": (("music",), by_the_band),
+    "surcharge": (("surcharge",), _one("surcharge", "krequest", "kurl", "prompt")),
+    "rpc-credits": (("rpc",), by_credits),
+}
+
+
+_CHOICES = ("duration", "aspect_ratio", "resolution", "enhancement_model", "upscale_factor", "slowdown_factor")
+
+
+def example_of(version: Draft, kind: str) -> Draft:
+    """What is asked, as a table writes it: `request` and `source` of a video, `usage` of anything else."""
+    charge = version["charges"][0]
+    if kind == "video":
+        return _of_video(version["accepts"])
+    return {"usage": _usage(charge, kind)}
+
+
+def _of_video(accepts: Draft) -> Draft:
+    request = {name: accepts[name][0] for name in _CHOICES if name in accepts}
+    if "slowdown_factor" in accepts:
+        request["target_fps"] = "60"
+    if "Auto" in accepts["duration"]:
+        return {"request": request, "source": {"seconds": "1", "width": "1280", "height": "720", "fps": "24"}}
+    return {"request": request}
+
+
+def _usage(charge: Draft, kind: str) -> dict[str, Any]:
+    match charge["method"]:
+        case "tokens":
+            return {"prompt_tokens": "1000000"} | ({"completion_tokens": "1000000"} if kind == "text" else {})
+        case "per-character":
+            return {"character_count" if kind == "music" else "characters": "1000000"}
+        case "per-audio-second":
+            return {"duration_seconds" if kind == "music" else "seconds": "1"}
+        case "surcharge":
+            return {"count": "1000"}
+        case "rpc-credits":
+            chain = charge["chains"][0]
+            return {"network": f"{chain['chain']}-{chain['networks'][0]}", "method": "eth_call"}
+        case _:
+            return {}
+
+
+METHODS = (*VIDEO_VERSIONS, *METERED_VERSIONS)
+FIRST_DAY, SECOND_DAY = "2026-01-01", "2026-07-01"
+_RPC = "rpc-credits"
+_NAME = "tables.yaml"
+_SEARCHES = ("web_search", "web_scraping", "x_search")
+
+
+def rate_cards(
+    *, methods: Collection[str] | None = None, min_models: int = 1, max_models: int = 3
+) -> st.SearchStrategy[RateCard]:
+    """Rate cards of a few models, of some pricing methods or of all.
+
+    Every model has a price from 2026-01-01 on, and perhaps another one from 2026-07-01 on. Shrinks to one model with
+    one rate of 1; the YAML is shown with a failing example.
+
+    >>> from hypothesis import given, settings
+    >>> @settings(max_examples=5, deadline=None)
+    ... @given(rate_cards(methods=["tokens", "surcharge"]))
+    ... def every_card_names_its_tables(card):
+    ...     assert len(card.digest) == 16
+    >>> every_card_names_its_tables()
+    """
+    return table_files(methods=methods, min_models=min_models, max_models=max_models).map(card_of)
+
+
+def table_files(
+    *, methods: Collection[str] | None = None, min_models: int = 1, max_models: int = 3
+) -> st.SearchStrategy[dict[str, bytes]]:
+    """As `rate_cards`, as the bytes of a file by its name, to be written into a folder. Every example is right."""
+    check_range("min_models", min_models, "max_models", max_models)
+    known = check_words("methods", methods, METHODS)
+    if known == (_RPC,) and min_models > 1:
+        raise InvalidArgument(f"Cannot have min_models={min_models} of {_RPC}: a usage does not name its model")
+    drawn = st.lists(st.sampled_from(known), min_size=min_models, max_size=max_models)
+    return drawn.filter(lambda methods: methods.count(_RPC) < 2).flatmap(_files)
+
+
+def card_of(files: dict[str, bytes]) -> RateCard:
+    """The card of these files, with the shipped units and vocabulary."""
+    shared = {name: (shipped_folder() / name).read_bytes() for name in (UNITS, VOCABULARY, LIMITS)}
+    return RateCard(tables_from(shared | files))
+
+
+@st.composite
+def _files(draw: st.DrawFn, methods: list[str]) -> dict[str, bytes]:
+    models = [draw(_models(method, f"model-{number}")) for number, method in enumerate(methods, 1)]
+    searches = [model["model"] for model in models if model["type"] == "surcharge"]
+    for model in models:
+        if model["type"] == "text" and searches:
+            for version in model["versions"]:
+                version["surcharges"] = {kind: draw(st.sampled_from(searches)) for kind in draw(some(_SEARCHES))}
+    family = {"family": "made-up", "models": models}
+    # Read once to know what the examples cost, which a person would work out by hand.
+    card = card_of({_NAME: yaml_text(family).encode()})
+    for model in models:
+        found = card.tables.models[model["model"]]
+        for version, draft in zip(found.versions, model["versions"], strict=True):
+            quote = price_example(card.unproved.at(version.effective), found, version.examples[0])
+            draft["examples"][0]["total"] = text(plain(quote.total))
+    written = yaml_text(family)
+    note(written)
+    return {_NAME: written.encode()}
+
+
+@st.composite
+def _models(draw: st.DrawFn, method: str, name: str) -> Draft:
+    model: dict[str, Any] = {"model": name, "name": name.title()}
+    if method in VIDEO_VERSIONS:
+        mode, made = VIDEO_VERSIONS[method]
+        model |= {"type": "video", "mode": mode}
+        versions = made(method)
+    else:
+        kinds, made = METERED_VERSIONS[method]
+        model["type"] = draw(st.sampled_from(kinds))
+        versions = made(model["type"])
+    model["currency"] = draw(st.sampled_from(("USD", "EUR")))
+    days = [SECOND_DAY, FIRST_DAY] if draw(st.booleans()) else [FIRST_DAY]
+    model["versions"] = [_dated(draw(versions), day, model["type"]) for day in days]
+    return model
+
+
+def _dated(version: Draft, day: str, kind: str) -> Draft:
+    head = {"effective": day, "checked": day, "source": "made-up"}
+    return head | version | {"examples": [example_of(version, kind) | {"total": "0"}]}

@@ -1,0 +1,263 @@
+"""Laws of every quote.
+
+Laws of every quote, whatever it is for.
+
+Laws of where the price of a line comes from.
+
+Laws of the price sheet: its cells are quotes, and they use every rate.
+
+Laws of requests that must be refused.
+"""
+
+import json
+import re
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from itertools import chain
+from typing import Any
+
+from hypothesis import strategies as st
+
+from ratecard.base.errors import QuoteError
+from ratecard.base.money import USD, plain, text
+from ratecard.tables.rate import Rate
+from ratecard.tables.video import UpscaleRate
+from ratecard.testing.case import Asked, BrokenLawError, Case, expect
+from ratecard.testing.laws.law import Law, any_case, of_type
+from ratecard.testing.request import Request, json_text
+from ratecard.testing.video_strategies import invalid_video_requests
+from ratecard.views.sheet import Cell
+
+_METERED = ("text", "embedding", "image", "edit", "upscale", "speech", "transcription", "music", "rpc")
+# No field of any request, now or later.
+_FURTHER = st.dictionaries(
+    st.sampled_from(("x-note", "x-seed", "x-user")), st.none() | st.booleans() | st.text(max_size=3), max_size=2
+)
+
+
+def a_valid_request_has_a_price(case: Case, data: st.DataObject) -> None:
+    """Every request that the tables accept is priced: in the model's currency, at the version in effect."""
+    asked = case.ask(data.draw(case.requests))
+    quote, found = asked.quote, case.found
+    given = (quote.model, quote.currency, quote.effective, quote.digest)
+    expected = (found.model, found.currency, case.version.effective, case.prices.card.digest)
+    expect(given == expected, f"The quote is of {given}, not of {expected}", asked)
+
+
+def no_amount_is_negative(case: Case, data: st.DataObject) -> None:
+    """No line, sum or total is below zero."""
+    asked = case.ask(data.draw(case.requests))
+    amounts = [asked.quote.total, asked.quote.exact]
+    for line in asked.quote.lines:
+        amounts += [line.quantity, line.unit_rate, line.amount]
+    expect(all(amount >= 0 for amount in amounts), "A price is negative", asked)
+
+
+def lines_add_up_to_the_exact_amount(case: Case, data: st.DataObject) -> None:
+    """The amounts of the lines add up to the exact amount, to the last digit."""
+    asked = case.ask(data.draw(case.requests))
+    amount = sum((Fraction(line.amount) for line in asked.quote.lines), Fraction(0))
+    expect(amount == asked.exact, f"The lines add up to {amount}", asked)
+
+
+def a_line_is_quantity_times_rate(case: Case, data: st.DataObject) -> None:
+    """Every amount is its quantity times its rate, rounded to nothing coarser than the table's line places."""
+    asked = case.ask(data.draw(case.requests))
+    for line in asked.quote.lines:
+        product = Fraction(line.quantity) * Fraction(line.unit_rate)
+        slack = Fraction(0)
+        if case.found.type == "video":  # a quantity that no decimal holds is shown to the line places too
+            slack = (1 + Fraction(line.unit_rate)) / 10**case.version.rounding.line_places
+        expect(abs(product - Fraction(line.amount)) <= slack, f"{line.sku} is not quantity x rate", asked)
+
+
+def the_total_is_rounded_once(case: Case, data: st.DataObject) -> None:
+    """The total is the exact amount, rounded half-up once to the table's places; what is not video is not rounded."""
+    asked = case.ask(data.draw(case.requests))
+    rounded = case.rounded(asked.quote.exact)
+    expect(str(asked.quote.total) == str(rounded), f"The total should be {rounded}", asked)
+
+
+def extra_keys_and_order_change_nothing(case: Case, data: st.DataObject) -> None:
+    """Unknown keys of a body, `metadata` of a usage, the order of keys, and JSON for a mapping change no price."""
+    asked = case.ask(data.draw(case.requests))
+    further: dict[str, Any] = data.draw(_FURTHER)
+    ignored = (*asked.quote.ignored, *sorted(further))
+    if "type" in asked.request.body:  # a usage
+        further, ignored = {"metadata": further}, asked.quote.ignored
+    turned = dict(data.draw(st.permutations(list({**asked.request.body, **further}.items()))))
+    for form in (turned, json_text(turned).encode()):
+        again = case.ask(asked.request, form)
+        same = replace(again.quote, ignored=()) == replace(asked.quote, ignored=())
+        expect(same, f"Asked as {json_text(turned)}, it is another quote", asked, again)
+        known, listed = again.quote.ignored[: len(asked.quote.ignored)], again.quote.ignored
+        expect((*known, *sorted(listed[len(known) :])) == ignored, f"Named as ignored: {', '.join(listed)}", again)
+
+
+def an_unknown_key_of_a_usage_is_refused(case: Case, data: st.DataObject) -> None:
+    """A usage with a key that is not of its type is refused as a whole: what was meant by it is not assumed."""
+    asked = case.ask(data.draw(case.requests))
+    try:
+        case.prices.rate({**asked.request.body, "x-count": 10})
+    except QuoteError as refusal:
+        told = [message for path, message in refusal.problems if not path]
+        expect(any("'x-count'" in message for message in told), f"It is refused otherwise: {refusal}", asked)
+    else:
+        expect(False, "A usage with the key 'x-count' is charged", asked)
+
+
+def the_answer_has_the_digits_of_the_total(case: Case, data: st.DataObject) -> None:
+    """What HTTP answers holds the digits of the total, as a plain decimal, and the currency where it is not USD."""
+    asked = case.ask(data.draw(case.requests))
+    total = asked.quote.total
+    digits = str(total) if case.found.type == "video" else format(plain(total), "f")
+    answer = asked.quote.to_json().decode()
+    currency = "" if asked.quote.currency == USD else f',"currency":"{asked.quote.currency}"'
+    expect(answer == f'{{"quote":{digits}{currency}}}', f"It answers {answer}", asked)
+
+
+EVERY_QUOTE = (
+    Law(a_valid_request_has_a_price, any_case),
+    Law(no_amount_is_negative, any_case),
+    Law(lines_add_up_to_the_exact_amount, any_case),
+    Law(a_line_is_quantity_times_rate, any_case),
+    Law(the_total_is_rounded_once, any_case),
+    Law(extra_keys_and_order_change_nothing, of_type("video", *_METERED)),
+    Law(an_unknown_key_of_a_usage_is_refused, of_type(*_METERED)),
+    Law(the_answer_has_the_digits_of_the_total, any_case),
+)
+
+
+_RATE = re.compile(r"""\brate["']?\s*:\s*["']?([*\w.-]+)""")
+_NUMBER = re.compile(r"\d+(\.\d+)?", re.ASCII)
+# What is checked by the law of tiers, of bands, and of buckets.
+_BY_QUANTITY = {"up_to", "seconds", "context", "tokens"}
+
+
+def a_line_names_the_line_of_its_rate(case: Case, data: st.DataObject) -> None:
+    """The `file:line` of every line holds a rate of its model, and times markup that is what a unit costs."""
+    asked = case.ask(data.draw(case.requests))
+    for line in asked.quote.lines:
+        found = rates_at(case, line.source)
+        expect(bool(found), f"No rate of {case} stands at {line.source}", asked)
+        unit_rates = {price for charge, rate in found for price in _unit_rates(charge, rate)}
+        expect(Fraction(line.unit_rate) in unit_rates, f"{line.sku} is not charged at the rate of its line", asked)
+        if not case.files:
+            continue
+        written = numbers_at(case, line.source)
+        stands = any(rate.rate in written for _, rate in found)
+        shown = ", ".join(map(text, written)) or "no rate"
+        expect(stands, f"{line.source} holds {shown}, not {text(found[0][1].rate)}", asked)
+
+
+def a_line_is_charged_at_the_rate_that_fits(case: Case, data: st.DataObject) -> None:
+    """The attributes of a line's rate are those of the request: its resolution, its sound, its quality."""
+    asked = case.ask(data.draw(case.requests))
+    for line in asked.quote.lines:
+        fits = any(_fits(case, asked.request.body, rate) for _, rate in rates_at(case, line.source))
+        expect(fits, f"{line.sku} is charged at the rate of something else", asked)
+
+
+def rates_at(case: Case, source: str) -> list[tuple[Any, Rate]]:
+    """The rates that stand at a `file:line`, with their charges."""
+    versions = [case.version, *(version for _, version in case.further())]
+    charges = chain.from_iterable(version.charges for version in versions)
+    return [(charge, rate) for charge in charges for rate in charge.rates if rate.source == source]
+
+
+def numbers_at(case: Case, source: str) -> list[Decimal]:
+    """The rates as a person wrote them at a `file:line`; one given by its name (*name) stands where it is named."""
+    name, _, line = source.rpartition(":")
+    lines = case.texts.get(name, [])[int(line) - 1 :]
+    below, whole = "\n".join(lines[:3]), "\n".join(case.texts.get(name, []))
+    words = [match[1] for match in _RATE.finditer(below) if match.start() <= len(lines[0])]
+    numbers = chain.from_iterable(
+        re.findall(rf"&{re.escape(word[1:])}\s+[\"']?([\d.]+)", whole) if word[0] == "*" else [word] for word in words
+    )
+    return [Decimal(number) for number in numbers if _NUMBER.fullmatch(number)]
+
+
+def _unit_rates(charge: Any, rate: Rate) -> list[Fraction]:
+    """What a unit costs at a rate; from a frame rate on it is multiplied."""
+    price = Fraction(rate.rate) * Fraction(charge.markup)
+    return [price, price * Fraction(charge.frame_rate.factor)] if isinstance(charge, UpscaleRate) else [price]
+
+
+def _fits(case: Case, body: dict[str, Any], rate: Rate) -> bool:
+    named = {name: values for name, values in rate.attributes.items() if name not in _BY_QUANTITY}
+    if case.found.type == "video":
+        return all(case.offer.attribute(body, name) in values for name, values in named.items())
+    return all(body[name] in values for name, values in named.items() if name in body)
+
+
+RATE_LINES = (
+    Law(a_line_names_the_line_of_its_rate, any_case),
+    Law(a_line_is_charged_at_the_rate_that_fits, any_case),
+)
+
+
+def a_price_cell_equals_its_quote(case: Case, data: st.DataObject) -> None:
+    """Every cell of the price sheet is what a quote of its values says."""
+    cell = data.draw(st.sampled_from(case.cells))
+    request, row = _request_of(case, cell), cell.row()
+    asked = case.ask(request, json_text(request.body))
+    expect(asked.quote == cell.quote, f"The sheet has another quote, of {text(cell.quote.exact)}", asked)
+    expect(Decimal(row["total"]) == asked.quote.total, f"The sheet says {row['total']}", asked)
+    sources = " + ".join(line.source for line in asked.quote.lines)
+    expect(row["source"] == sources, f"The sheet names {row['source']}", asked)
+
+
+def every_price_cell_is_rounded_once(case: Case, data: st.DataObject) -> None:
+    """The total of every cell is its exact amount rounded once: enough amounts to tell two roundings from one."""
+    for cell in case.cells:
+        rounded = case.rounded(cell.quote.exact)
+        asked = Asked(_request_of(case, cell), cell.quote, case)
+        expect(str(cell.quote.total) == str(rounded), f"The total should be {rounded}", asked)
+
+
+def every_rate_is_charged_somewhere(case: Case, data: st.DataObject) -> None:
+    """One unit of every rate of the version can be used, and is charged at it: no line of a table is without effect."""
+    used = {line.source for cell in case.cells for line in cell.quote.lines}
+    idle = sorted({rate.source for charge in case.version.charges for rate in charge.rates} - used)
+    if idle:
+        lines = "\n".join(f"  {case.shown(source)}" for source in idle)
+        raise BrokenLawError(f"No request is charged at a rate of {case}:\n{lines}")
+
+
+def _request_of(case: Case, cell: Cell) -> Request:
+    if case.found.type == "video":
+        return Request(cell.body, cell.video)
+    usage: dict[str, Any] = {"type": cell.quote.type, "model": case.model}
+    if case.found.type == "surcharge":
+        return Request(usage | {"count": 1})
+    return Request(usage | json.loads(cell.body["usage"], parse_float=Decimal))
+
+
+PRICE_SHEET = (
+    Law(a_price_cell_equals_its_quote, any_case),
+    Law(every_price_cell_is_rounded_once, any_case),
+    Law(every_rate_is_charged_somewhere, any_case),
+)
+
+
+def a_wrong_request_is_refused_field_by_field(case: Case, data: st.DataObject) -> None:
+    """A body with wrong fields has no price; the tree of its refusal names exactly those fields."""
+    body, fields = data.draw(invalid_video_requests(case.prices, model=case.model))
+    try:
+        quote = case.prices.quote_video(body)
+    except QuoteError as error:
+        tree = error.details or {}
+        named = tuple(name for name in tree if name != "_errors")
+        silent = [name for name in named if not tree[name]["_errors"]]
+        if named == fields and not silent and not tree["_errors"]:
+            return
+        told = f"The refusal names {', '.join(named) or 'no field'}"
+    else:
+        told = f"It costs {quote.total}"
+    raise BrokenLawError(f"{told}, but wrong in this body: {', '.join(fields)}\n  {body!r}")
+
+
+REFUSALS = (
+    Law(a_wrong_request_is_refused_field_by_field, lambda case: of_type("video")(case) and not case.offer.needs_source),
+)

@@ -1,0 +1,183 @@
+"""Laws of tokens and counts.
+
+Laws of tokens: each is charged once, at one tier, and a search costs what its own table says.
+
+Laws of what is counted: images, characters, seconds, songs, calls.
+"""
+
+from fractions import Fraction
+from typing import Any
+
+from hypothesis import strategies as st
+
+from ratecard.requests.service_parameters import SEARCHES
+from ratecard.tables.metered import DurationBand, PerImage, PerInputImage, RpcCredits, band
+from ratecard.tables.rate import Rate
+from ratecard.testing.case import Case, expect
+from ratecard.testing.laws.law import Law, any_case, charged_by
+from ratecard.testing.request import Request
+from ratecard.testing.usage_strategies import DETAILS, in_any_dialect, token_usages, tokens_of
+
+
+def every_token_is_charged_once(case: Case, data: st.DataObject) -> None:
+    """The tokens of all lines are those of prompt and completion: what comes from the cache is part of the prompt."""
+    asked = case.ask(data.draw(_tokens(case)))
+    usage = asked.request.body["usage"]
+    counted = usage["prompt_tokens"] + usage.get("completion_tokens", 0)
+    billed = sum(Fraction(line.quantity) * case.per(line.unit) for line in asked.quote.lines)
+    expect(billed == counted, f"{billed} tokens are charged, not {counted}", asked)
+
+
+def the_whole_prompt_chooses_one_tier(case: Case, data: st.DataObject) -> None:
+    """Every bucket costs its rate of the tier that the whole prompt is in; the threshold itself is still base."""
+    asked = case.ask(data.draw(_tokens(case)))
+    rates = expected_rates(case, asked.request.body["usage"])
+    expected = [rate.source for rate in rates]
+    sources = [line.source for line in asked.quote.lines]
+    expect(sources == expected, f"The tier says {', '.join(expected) or 'nothing'}", asked)
+
+
+def every_dialect_costs_the_same(case: Case, data: st.DataObject) -> None:
+    """The same tokens cost the same in the words of every provider, whatever it says beside them that costs nothing."""
+    asked = case.ask(data.draw(_tokens(case)))
+    tokens = asked.request.body["usage"]
+    said = data.draw(in_any_dialect(tokens, embedding=case.found.type == "embedding"))
+    again = case.ask(asked.request.with_fields(usage=said))
+    expect(again.quote == asked.quote, "In another dialect it is another quote", asked, again)
+
+
+def a_search_adds_its_own_price(case: Case, data: st.DataObject) -> None:
+    """Searches add the rate of their table for each, and nothing else: never a thousand times as much."""
+    plain = case.ask(data.draw(_tokens(case)))
+    kind = data.draw(st.sampled_from(sorted(case.version.surcharges)))
+    most = case.prices.limits.scraped_urls if kind == "web_scraping" else 1_000
+    count = data.draw(st.integers(1, most))
+    charge = case.prices.in_effect(case.version.surcharges[kind])[1].charges[0]
+    asked = case.ask(plain.request.with_fields(**{SEARCHES[kind][0]: count}))
+    once = case.prices.card.tables.units[charge.unit].counts == "prompt"
+    price = (1 if once else count) * Fraction(charge.rates[0].rate) * Fraction(charge.markup) / case.per(charge.unit)
+    added = asked.exact - plain.exact
+    expect(added == price, f"{count} of {SEARCHES[kind][0]} add {added}, not {price}", plain, asked)
+
+
+def an_estimate_holds_what_it_will_cost(case: Case, data: st.DataObject) -> None:
+    """A request costs no less than the least and no more than the most that was estimated, searches included."""
+    asked = case.ask(data.draw(case.requests))
+    body = asked.request.body
+    # Where nothing counts a search, at most one is billed; a result of X search is billed only if it is counted.
+    counts: dict[str, Any] = {"x_search_results": 0} | {
+        field: body[field] for field, _ in SEARCHES.values() if field in body
+    }
+    estimate = case.prices.estimate_text(
+        case.model,
+        prompt_tokens=body["usage"]["prompt_tokens"],
+        max_completion_tokens=body["usage"]["completion_tokens"],
+        service_parameters=body.get("service_parameters"),
+        **counts,
+    )
+    within = estimate.lowest <= asked.quote.exact <= estimate.highest
+    expect(within, f"Estimated: {estimate.lowest} to {estimate.highest}", asked)
+
+
+def expected_rates(case: Case, usage: dict[str, Any]) -> list[Rate]:
+    """The rates of the buckets that have tokens, in the order of the lines."""
+    charge, prompt, details = tokens_of(case.version), usage["prompt_tokens"], usage.get("prompt_tokens_details", {})
+    counts = {bucket: details.get(field, 0) for bucket, field in DETAILS.items()}
+    counts = {"input": prompt - sum(counts.values()), **counts, "output": usage.get("completion_tokens", 0)}
+    written = {
+        (context, bucket): rate
+        for rate in charge.rates
+        for context in rate.attributes.get("context", ("base",))
+        for bucket in rate.attributes["tokens"]
+    }
+    threshold = charge.context_token_threshold
+    tier = "base" if threshold is None or prompt <= threshold else "extended"
+    places = ([(tier, bucket), ("base", bucket), (tier, "input")] for bucket, count in counts.items() if count)
+    return [next(written[place] for place in each if place in written) for each in places]
+
+
+def _tokens(case: Case) -> st.SearchStrategy[Request]:
+    found: Any = case.found
+    return token_usages(found, case.version).map(Request)
+
+
+def _searches(case: Case) -> bool:
+    return bool(getattr(case.version, "surcharges", None))
+
+
+_BY_TOKEN = charged_by("tokens")
+TOKENS = (
+    Law(every_token_is_charged_once, _BY_TOKEN),
+    Law(the_whole_prompt_chooses_one_tier, _BY_TOKEN),
+    Law(every_dialect_costs_the_same, _BY_TOKEN),
+    Law(a_search_adds_its_own_price, _searches),
+    Law(an_estimate_holds_what_it_will_cost, lambda case: case.found.type == "text"),
+)
+
+
+_LINEAR = {"per-character": ("characters", "character_count"), "per-audio-second": ("seconds", "duration_seconds"),
+           "surcharge": ("count", "count")}  # fmt: skip
+
+
+def so_many_images_cost_so_many_times_one(case: Case, data: st.DataObject) -> None:
+    """`n` multiplies everything: n images cost n times what one costs, further inputs included."""
+    request = data.draw(case.requests.filter(lambda request: request.body["type"] in ("image", "edit")))
+    n = data.draw(st.integers(1, 1_000))
+    one, many = case.ask(request.with_fields(n=1)), case.ask(request.with_fields(n=n))
+    expect(many.exact == n * one.exact, f"{n} images cost {many.quote.exact}", one, many)
+
+
+def further_input_images_cost_their_rate(case: Case, data: st.DataObject) -> None:
+    """Input images beyond those that cost nothing add their own rate, each."""
+    request, (charge,) = data.draw(case.requests), case.charges(PerInputImage)
+    inputs = data.draw(st.integers(1, 20))
+    one, more = (case.ask(request.with_fields(n=1, input_images=count)) for count in (1, inputs))
+    billed = max(inputs - charge.included, 0) - max(1 - charge.included, 0)
+    price = billed * Fraction(charge.rates[0].rate) * Fraction(charge.markup)
+    expect(more.exact - one.exact == price, f"{inputs} inputs add {more.exact - one.exact}, not {price}", one, more)
+
+
+def a_count_costs_its_rate(case: Case, data: st.DataObject) -> None:
+    """Characters, seconds and searches cost their count times the rate, by what the unit holds."""
+    asked, (charge,) = case.ask(data.draw(case.requests)), case.version.charges
+    body = asked.request.body
+    count = next(Fraction(body[name]) for name in _LINEAR[charge.method] if name in body)
+    if case.prices.card.tables.units[charge.unit].counts == "prompt":
+        count = Fraction(1)
+    price = count * Fraction(charge.rates[0].rate) * Fraction(charge.markup) / case.per(charge.unit)
+    expect(asked.exact == price, f"The rate gives {price}", asked)
+
+
+def a_song_costs_the_rate_of_its_band(case: Case, data: st.DataObject) -> None:
+    """A song is charged once, at the band that holds its seconds, first and last second included."""
+    charge = case.charges(DurationBand)[0]
+    rate, edges = data.draw(st.sampled_from([
+        (rate, band(words) or (1, 1)) for rate in charge.rates for words in rate.attributes["seconds"]
+    ]))  # fmt: skip
+    seconds = data.draw(st.sampled_from(edges) | st.integers(*edges))
+    asked = case.ask(data.draw(case.requests).with_fields(duration_seconds=seconds))
+    price = Fraction(rate.rate) * Fraction(charge.markup)
+    expect(asked.exact == price, f"{seconds} seconds cost {price}: {rate.source}", asked)
+
+
+def a_batch_costs_the_sum_of_its_calls(case: Case, data: st.DataObject) -> None:
+    """A batch costs what its calls cost one by one; a failed call costs its own credits, whatever it was."""
+    asked, (charge,) = case.ask(data.draw(case.requests)), case.charges(RpcCredits)
+    single = [case.ask(asked.request.with_fields(calls=[call])) for call in asked.request.body["calls"]]
+    expect(asked.exact == sum(each.exact for each in single), "The batch is not the sum of its calls", asked, *single)
+    price = charge.failed_credits * Fraction(charge.rates[0].rate) * Fraction(charge.markup) / case.per(charge.unit)
+    for call, each in zip(asked.request.body["calls"], single, strict=True):
+        expect(not call.get("failed") or each.exact == price, f"A failed call costs {price}", each)
+
+
+def _of_images(case: Case) -> bool:
+    return case.found.type in ("image", "edit") and bool(case.charges(PerImage))
+
+
+COUNTS = (
+    Law(so_many_images_cost_so_many_times_one, _of_images),
+    Law(further_input_images_cost_their_rate, charged_by("per-input-image")),
+    Law(a_count_costs_its_rate, charged_by(*_LINEAR)),
+    Law(a_song_costs_the_rate_of_its_band, charged_by("duration-band")),
+    Law(a_batch_costs_the_sum_of_its_calls, lambda case: any_case(case) and bool(case.charges(RpcCredits))),
+)

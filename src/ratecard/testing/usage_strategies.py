@@ -1,0 +1,266 @@
+"""Strategies of metered usages.
+
+Usages that count something: images, edits, characters, seconds, songs, RPC calls, searches.
+
+Usages of language and embedding models: tokens by bucket, and what was searched.
+
+Strategies: metered requests of every type, as `prices.rate` takes them.
+"""
+
+from collections.abc import Collection, Mapping
+from fnmatch import fnmatchcase
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.errors import InvalidArgument
+
+from ratecard.price_book import PriceBook
+from ratecard.requests.service_parameters import SEARCHES
+from ratecard.requests.usage import TYPES
+from ratecard.tables.card import AnyModel
+from ratecard.tables.metered import (
+    UNSTATED,
+    Chain,
+    DurationBand,
+    MeteredVersion,
+    PerAudioSecond,
+    PerCharacter,
+    PerImage,
+    PerInputImage,
+    PerUpscale,
+    RpcCredits,
+    Surcharge,
+    TextVersion,
+    Tokens,
+    band,
+)
+from ratecard.tables.version import Model, Version
+from ratecard.testing.offer import Offer, check_prices, check_words, priced_models, seconds
+from ratecard.testing.request import Request
+from ratecard.testing.video_strategies import requests_of
+
+Usages = st.SearchStrategy[dict[str, Any]]
+_MANY = 1_000_000
+
+
+def counted_usages(model: Model[Any], version: MeteredVersion) -> Usages:
+    """Every way to use a model that is neither video nor tokens."""
+    name = {"type": model.type, "model": model.model}
+    ways = [_usages_of(charge, name, version) for charge in version.charges if not isinstance(charge, PerInputImage)]
+    return st.one_of(ways)
+
+
+def _usages_of(charge: Any, name: dict[str, Any], version: MeteredVersion) -> Usages:
+    match charge:
+        case PerImage():
+            return _images(name, version)
+        case PerUpscale():
+            factors = [factor for rate in charge.rates for factor in rate.attributes["factor"]]
+            return _fixed(name | {"type": "upscale"}, factor=st.sampled_from(factors))
+        case PerCharacter():
+            return _fixed(name, **{_field(name, "characters", "character_count"): st.integers(0, _MANY)})
+        case PerAudioSecond() if name["type"] == "music":
+            return _fixed(name, duration_seconds=st.integers(1, _MANY))
+        case PerAudioSecond():
+            return _fixed(name, seconds=seconds(0, _MANY))
+        case DurationBand():
+            bands = [band(value) or (1, 1) for rate in charge.rates for value in rate.attributes["seconds"]]
+            return _fixed(name, duration_seconds=st.sampled_from(bands).flatmap(lambda edges: st.integers(*edges)))
+        case RpcCredits():
+            return st.sampled_from(charge.chains).flatmap(lambda chain: _batches(charge, chain))
+        case Surcharge():
+            return _fixed(name, count=st.integers(0, _MANY))
+        case _:  # a song
+            return st.just(name)
+
+
+def _fixed(name: dict[str, Any], **fields: st.SearchStrategy[Any]) -> Usages:
+    return st.fixed_dictionaries(fields).map(lambda drawn: name | drawn)
+
+
+def _field(name: dict[str, Any], otherwise: str, of_music: str) -> str:
+    return of_music if name["type"] == "music" else otherwise
+
+
+def _images(name: dict[str, Any], version: MeteredVersion) -> Usages:
+    """How many, of which resolution and quality; an upscaler's own price is that of one image as it is."""
+    if name["type"] == "upscale":
+        plain = any(isinstance(charge, PerUpscale) for charge in version.charges)
+        return st.just(name if plain else name | {"type": "image"})
+    further: dict[str, st.SearchStrategy[Any]] = {"n": st.integers(1, 10)}
+    for attribute in ("resolution", "quality"):
+        values = [value for value in version.values_of(attribute) if value != UNSTATED]
+        if values:
+            further[attribute] = st.sampled_from(values)
+    if name["type"] == "edit":
+        further["input_images"] = st.integers(1, 10)
+    return st.fixed_dictionaries({}, optional=further).map(lambda drawn: name | drawn)
+
+
+def _batches(charge: RpcCredits, chain: Chain) -> Usages:
+    """Batches of methods that a chain has and the API takes, some of them failed."""
+    networks = st.sampled_from([f"{chain.chain}-{network}" for network in chain.networks])
+    named = [method.replace("*", "x") for tier in charge.tiers if tier.on(chain) for method in tier.methods]
+    methods = [method for method in named if not any(fnmatchcase(method, refused) for refused in charge.refused)]
+    call = st.fixed_dictionaries({"method": st.sampled_from(methods)}, optional={"failed": st.booleans()})
+    return _fixed(
+        {"type": "rpc"}, network=networks, calls=st.lists(call, min_size=1, max_size=min(5, charge.max_calls))
+    )
+
+
+DETAILS = {"cache_input": "cached_tokens", "cache_write": "cache_creation_input_tokens"}
+_MANY = 1_000_000
+# How the clients of providers call what was read from the cache and written to it, and parts of the completion.
+_READ, _WRITTEN = ("cached_tokens",), ("cache_creation_input_tokens", "cache_write_tokens")
+_COMPLETION = ("completion_tokens", "output_tokens")
+_PARTS = ("reasoning_tokens", "thinking_tokens", "text_tokens", "rejected_prediction_tokens")
+
+
+def tokens_of(version: MeteredVersion) -> Tokens:
+    """The charge of a language model's tokens."""
+    return next(charge for charge in version.charges if isinstance(charge, Tokens))
+
+
+def priced_buckets(charge: Tokens) -> tuple[str, ...]:
+    """The buckets that have a price whatever the prompt."""
+    base = {bucket for rate in charge.rates if rate.attributes.get("context", ("base",)) != ("extended",)
+            for bucket in rate.attributes["tokens"]}  # fmt: skip
+    caches = tuple(bucket for bucket in DETAILS if bucket in base or charge.missing_cache_rate)
+    return ("input", *caches, *(("output",) if "output" in base else ()))
+
+
+@st.composite
+def token_usages(draw: st.DrawFn, model: Model[Any], version: MeteredVersion) -> dict[str, Any]:
+    """Tokens alone, on both sides of the threshold, with as many from the cache as the prompt has."""
+    charge = tokens_of(version)
+    edge, buckets = charge.context_token_threshold, priced_buckets(charge)
+    prompts = st.integers(0, _MANY)
+    if edge is not None:
+        prompts |= st.sampled_from((edge, edge + 1)) | st.integers(edge + 1, 10 * edge + 1)
+    usage: dict[str, Any] = {"prompt_tokens": draw(prompts)}
+    if model.type == "text":
+        usage["completion_tokens"] = draw(st.integers(0, _MANY))
+    details, left = {}, usage["prompt_tokens"]
+    for bucket, field in DETAILS.items():
+        if bucket in buckets and draw(st.booleans()):
+            details[field] = draw(st.integers(0, left))
+            left -= details[field]
+    if details:
+        usage["prompt_tokens_details"] = details
+    return {"type": model.type, "model": model.model, "usage": usage}
+
+
+@st.composite
+def text_usages(draw: st.DrawFn, prices: PriceBook, model: Model[Any], version: TextVersion) -> dict[str, Any]:
+    """Tokens, and searches of the kinds that the model supports."""
+    usage = draw(token_usages(model, version))
+    words: dict[str, Any] = {}
+    for kind in version.surcharges:
+        field, switch = SEARCHES[kind]
+        if draw(st.booleans()):
+            usage[field] = draw(st.integers(0, prices.limits.scraped_urls if kind == "web_scraping" else 50))
+        if draw(st.booleans()):
+            switches = st.sampled_from(("off", "on", "auto")) if kind == "web_search" else st.booleans()
+            words[switch] = draw(switches)
+    return usage | ({"service_parameters": words} if words else {})
+
+
+@st.composite
+def in_any_dialect(draw: st.DrawFn, usage: Mapping[str, Any], *, embedding: bool = False) -> dict[str, Any]:
+    """The same tokens (`prompt_tokens` and the rest), as one of the providers writes them: names, totals and parts.
+
+    Whatever it adds has no effect on the price, and is not listed.
+    """
+    prompt, completion = usage["prompt_tokens"], usage.get("completion_tokens")
+    cached, written = (usage.get("prompt_tokens_details", {}).get(name, 0) for name in DETAILS.values())
+    details = {draw(st.sampled_from(_READ)): cached, draw(st.sampled_from(_WRITTEN)): written}
+    details = {name: count for name, count in details.items() if count or draw(st.booleans())}
+    inside, outside = draw(st.permutations(("prompt_tokens_details", "input_tokens_details")))
+    dialect = draw(st.sampled_from(("prompt_tokens", "input_tokens", "both", "anthropic")))
+    said: dict[str, Any] = {}
+    if dialect == "anthropic":
+        said |= {"input_tokens": prompt - cached - written}
+        said |= {"cache_read_input_tokens": cached, "cache_creation_input_tokens": written}
+        said["cache_creation"] = {"ephemeral_5m_input_tokens": draw(st.integers(0, written)),
+                                  "ephemeral_1h_input_tokens": 0}  # fmt: skip
+        said["iterations"] = draw(st.sampled_from(([], [{"input_tokens": prompt - cached - written}])))
+    else:
+        names = ("prompt_tokens", "input_tokens") if dialect == "both" else (dialect,)
+        said |= dict.fromkeys(names, prompt) | {inside: details}
+        if dialect == "prompt_tokens" and draw(st.booleans()):  # the same counts once more, beside the details
+            said |= {"cache_read_input_tokens": cached, "cache_creation_input_tokens": written}
+        if draw(st.booleans()):
+            said[outside] = draw(st.sampled_from((None, {}, details)))
+    parts = {name: draw(st.integers(0, completion or 0)) for name in draw(st.sets(st.sampled_from(_PARTS)))}
+    if completion is not None:
+        said |= dict.fromkeys(draw(st.sampled_from((_COMPLETION[:1], _COMPLETION[1:], _COMPLETION))), completion)
+    more = {
+        "total_tokens": prompt if embedding else prompt + (completion or 0),
+        draw(st.sampled_from(("completion_tokens_details", "output_tokens_details"))): parts,
+        "server_tool_use": draw(st.sampled_from((None, {"web_fetch_requests": 0}))),
+        "prompt_cache_hit_tokens": draw(st.sampled_from((None, 0))),
+        "service_tier": draw(st.sampled_from((None, "standard", "default", "auto"))),
+        "inference_geo": draw(st.sampled_from((None, "", "not_available", "global"))),
+    }
+    said |= {name: more[name] for name in draw(st.sets(st.sampled_from(sorted(more))))}
+    return dict(draw(st.permutations(list(said.items()))))
+
+
+def usages(
+    prices: PriceBook, *, model: str | None = None, types: Collection[str] | None = None
+) -> st.SearchStrategy[dict[str, Any]]:
+    """Usages that `prices.rate` charges: of every model, of some types, or of the one model that is named.
+
+    A model of images that makes them larger too has usages of type `upscale`. Surcharges are part of text usages.
+    Shrinks to the shortest usage, with the smallest counts.
+
+    >>> from datetime import date
+    >>> from random import Random
+    >>> from hypothesis import find, settings
+    >>> from ratecard import load_rate_card
+    >>> prices = load_rate_card().at(date(2026, 10, 1))
+    >>> seeded = {"random": Random(0), "settings": settings(database=None)}
+    >>> find(usages(prices, model="tts-kokoro"), lambda usage: prices.rate(usage).total >= 1, **seeded)
+    {'type': 'speech', 'model': 'tts-kokoro', 'characters': 285715}
+    """
+    chosen = check_words("types", types, TYPES.words)
+    models = priced_models(check_prices(prices), model, chosen)
+    found = [each for each in models if _can_be_used(prices, *each)]
+    ordered = sorted(found, key=lambda each: (TYPES.words.index(each[0].type), each[0].model))
+    if not ordered:
+        raise InvalidArgument(
+            f"Got model={model!r}, types={types!r}: usages are of models that need no source video, and of the first "
+            "table of RPC credits"
+        )
+    return st.sampled_from(ordered).flatmap(lambda each: _of_model(prices, *each))
+
+
+def metered_requests(prices: PriceBook, model: AnyModel, version: Version) -> st.SearchStrategy[Request]:
+    """The requests of one model of any type, those with a source video and surcharges by themselves included."""
+    if not isinstance(version, MeteredVersion):
+        return requests_of(_offer(prices, model, version))
+    return _metered(prices, model, version).map(Request)
+
+
+def _can_be_used(prices: PriceBook, model: AnyModel, version: Version) -> bool:
+    """A usage knows no source video; and it does not name the model of RPC credits, which is the first one."""
+    if model.type == "rpc":
+        return next(prices.in_effect_all("rpc"))[0] is model
+    return model.type != "video" or not _offer(prices, model, version).needs_source
+
+
+def _of_model(prices: PriceBook, model: AnyModel, version: Version) -> st.SearchStrategy[dict[str, Any]]:
+    if isinstance(version, MeteredVersion):
+        return _metered(prices, model, version)
+    bodies = requests_of(_offer(prices, model, version), sourced=False)
+    return bodies.map(lambda request: {"type": "video", **request.body})
+
+
+def _metered(prices: PriceBook, model: AnyModel, version: MeteredVersion) -> st.SearchStrategy[dict[str, Any]]:
+    if isinstance(version, TextVersion):
+        return text_usages(prices, model, version)
+    return token_usages(model, version) if model.type == "embedding" else counted_usages(model, version)
+
+
+def _offer(prices: PriceBook, model: AnyModel, version: Any) -> Offer:
+    return Offer(prices, model, version)

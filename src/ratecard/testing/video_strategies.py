@@ -1,0 +1,213 @@
+"""Strategies of video requests, valid and invalid.
+
+Strategies: valid bodies of video quotes, with and without what is known of a source video.
+
+Strategies: bodies of video quotes that must be refused, with the fields that the refusal must name.
+"""
+
+from collections.abc import Collection
+from decimal import Decimal
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.errors import InvalidArgument
+
+from ratecard.price_book import PriceBook
+from ratecard.rating.source_video import SourceVideo
+from ratecard.requests.video import FIELD_ORDER
+from ratecard.tables.video import InterpolationRate, VideoVersion
+from ratecard.testing.offer import REFERENCE, Offer, check_prices, check_range, priced_models, seconds
+from ratecard.testing.request import Request
+
+_FRAME_RATES = (24, 25, "29.97", 30, "48000/1001", 48, 60, 120)
+_HEIGHTS = (180, 270, 360, 361, 480, 540, 541, 720, 721, 1080, 1081, 2160)
+
+
+def video_requests(
+    prices: PriceBook, *, model: str | None = None, without_effect: bool = True
+) -> st.SearchStrategy[dict[str, Any]]:
+    """Bodies that `prices.quote_video` quotes, of any model that needs no source video, or of the one named.
+
+    With `without_effect`, a body may also have valid fields that change nothing. Shrinks to the model with the fewest
+    required fields, and to the first value of each.
+
+    >>> from datetime import date
+    >>> from random import Random
+    >>> from hypothesis import find, settings
+    >>> from ratecard import load_rate_card
+    >>> prices = load_rate_card().at(date(2026, 10, 1))
+    >>> seeded = {"random": Random(0), "settings": settings(database=None)}
+    >>> found = video_requests(prices, model="kling-o3-pro-text-to-video")
+    >>> find(found, lambda body: body.get("audio") is False, **seeded)
+    {'model': 'kling-o3-pro-text-to-video', 'duration': '3s', 'audio': False}
+    """
+    offers = offers_by_body(prices, model)
+    return _of_any(offers, sourced=False, further=without_effect).map(lambda request: request.body)
+
+
+def sourced_video_requests(
+    prices: PriceBook, *, model: str | None = None, without_effect: bool = True
+) -> st.SearchStrategy[Request]:
+    """As `video_requests`, of every video model: pairs of a body and its source video, which may be None."""
+    return _of_any(offers_of(prices, model), sourced=True, further=without_effect)
+
+
+def source_videos(*, max_seconds: int = 300, heights: tuple[int, ...] = _HEIGHTS) -> st.SearchStrategy[SourceVideo]:
+    """Source videos of which everything is known. `heights` are those that matter, such as the edges of tiers."""
+    check_range("min_seconds", 1, "max_seconds", max_seconds)
+    return st.builds(
+        SourceVideo,
+        seconds=seconds(1, max_seconds),
+        width=st.integers(16, 8_000),
+        height=st.integers(16, 4_400) | st.sampled_from(heights) if heights else st.integers(16, 4_400),
+        fps=st.sampled_from(_FRAME_RATES),
+    )
+
+
+def offers_of(prices: PriceBook, model: str | None) -> list[Offer]:
+    """What each video model offers, the ones with the fewest required fields first."""
+    models = priced_models(check_prices(prices), model, ("video",))
+    offers = [Offer(prices, found, version) for found, version in models if isinstance(version, VideoVersion)]
+    return sorted(offers, key=lambda offer: (len(offer.required) + 2 * offer.of_source, offer.model))
+
+
+def offers_by_body(prices: PriceBook, model: str | None) -> list[Offer]:
+    """The offers of models whose price follows from the body alone."""
+    offers = [offer for offer in offers_of(prices, model) if not offer.needs_source]
+    if not offers:
+        which = f"model={model!r} needs" if model else f"Every video model on {prices.day} needs"
+        raise InvalidArgument(f"{which} a source video. Use sourced_video_requests")
+    return offers
+
+
+def requests_of(offer: Offer, *, sourced: bool = True, further: bool = True) -> st.SearchStrategy[Request]:
+    """The requests of one offer."""
+    return _requests(offer, sourced, further)
+
+
+def sources_of(offer: Offer) -> st.SearchStrategy[SourceVideo]:
+    """The source videos of one offer, many of them just at and just above the edges of its tiers, for every factor."""
+    factors = offer.accepts.upscale_factor or (1,)
+    near = {edge // factor + more for edge in offer.tier_edges for factor in factors for more in (0, 1)}
+    return source_videos(max_seconds=offer.longest_source, heights=tuple(sorted(near)) or _HEIGHTS)
+
+
+def _of_any(offers: list[Offer], *, sourced: bool, further: bool) -> st.SearchStrategy[Request]:
+    return st.sampled_from(offers).flatmap(lambda offer: _requests(offer, sourced, further))
+
+
+@st.composite
+def _requests(draw: st.DrawFn, offer: Offer, sourced: bool, further: bool) -> Request:
+    body, source = {"model": offer.model}, None
+    sources = sources_of(offer)
+    if offer.of_source and (offer.needs_source or (sourced and draw(st.booleans()))):
+        source = draw(sources)
+    for name in offer.active:
+        if name == "duration" and offer.of_source and source is None:
+            body[name] = draw(st.sampled_from(offer.stated_durations))
+        elif (name == "target_fps" and offer.charges(InterpolationRate) and source is None) or (
+            name != REFERENCE and (name in offer.required or draw(st.booleans()))
+        ):
+            body[name] = draw(offer.values(name))
+    if REFERENCE in offer.active:
+        if offer.matches_clip(body) or offer.matches_ratio(body) or draw(st.booleans()):
+            body[REFERENCE] = draw(offer.clip_seconds(body))
+        source = draw(st.none() | sources) if sourced and REFERENCE in body else source
+    if further and offer.inert:
+        for name in draw(st.lists(st.sampled_from(offer.inert), max_size=2, unique=True)):
+            body[name] = draw(offer.values(name))
+    return Request({name: body[name] for name in FIELD_ORDER if name in body}, source)
+
+
+_MISSING = object()
+NOTHING_TAKES: tuple[Any, ...] = (None, [], {}, ["5s"], {"_errors": ["x"]}, (), Decimal("NaN"), Decimal("sNaN"))
+# Values that no model takes, by field.
+BROKEN: dict[str, tuple[Any, ...]] = {
+    "model": (None, 5, True, [], {}),
+    "duration": ("0s", "5", "5 s", "05s", "31s", "-1s", "AUTO", "", 5, True, *NOTHING_TAKES),
+    "aspect_ratio": ("99:1", "16x9", "9:16 ", "", 2, True, *NOTHING_TAKES),
+    "resolution": ("8k", "720", "720p ", "", 720, True, *NOTHING_TAKES),
+    "upscale_factor": (3, 0, 8, -1, Decimal("1.5"), "2", True, *NOTHING_TAKES),
+    "enhancement_model": (5, 0, True, *NOTHING_TAKES),
+    "target_fps": (121, 15, 0, Decimal("23.976"), "24", True, Decimal("Infinity"), 10**500, *NOTHING_TAKES),
+    "slowdown_factor": (3, 0, 5, 16, "2", True, *NOTHING_TAKES),
+    "audio": ("true", 1, 0, "", *NOTHING_TAKES),
+    "video_url": ("", "a b", "https://", "data:video", 5, True, *NOTHING_TAKES),
+    REFERENCE: (-1, Decimal("150.001"), 10**500, "5", True, Decimal("-Infinity"), *NOTHING_TAKES),
+}
+
+
+def invalid_video_requests(
+    prices: PriceBook, *, model: str | None = None, min_fields: int = 1, max_fields: int = 3
+) -> st.SearchStrategy[tuple[dict[str, Any], tuple[str, ...]]]:
+    """Pairs (body, fields): `prices.quote_video(body)` must refuse it, and name exactly these fields.
+
+    A wrong field is missing, of no model's, or of another model's value. Shrinks to one wrong field of a short body.
+
+    >>> from datetime import date
+    >>> from random import Random
+    >>> from hypothesis import find, settings
+    >>> from ratecard import load_rate_card
+    >>> prices = load_rate_card().at(date(2026, 10, 1))
+    >>> seeded = {"random": Random(0), "settings": settings(database=None)}
+    >>> found = invalid_video_requests(prices, model="kling-o3-pro-text-to-video")
+    >>> find(found, lambda drawn: "audio" in drawn[1], **seeded)
+    ({'model': 'kling-o3-pro-text-to-video', 'duration': '3s', 'audio': 'true'}, ('audio',))
+    """
+    check_range("min_fields", min_fields, "max_fields", max_fields)
+    offers = offers_by_body(prices, model)
+    return st.sampled_from(offers).flatmap(lambda offer: _invalid(offer, min_fields, max_fields))
+
+
+@st.composite
+def _invalid(draw: st.DrawFn, offer: Offer, least: int, most: int) -> tuple[dict[str, Any], tuple[str, ...]]:
+    body = draw(requests_of(offer, sourced=False)).body
+    fields = [name for name in FIELD_ORDER[1:] if name not in _kept(offer, body)]
+    # Without its model, only what no model takes is wrong with a body: so that is wrong by itself.
+    with_model = [*fields, "model"] if least == 1 else fields
+    broken = draw(st.lists(st.sampled_from(with_model), min_size=least, max_size=most, unique=True))
+    if "model" in broken:
+        broken = ["model"]
+    changes = {name: draw(_wrong_values(offer, body, name, {*body, *broken})) for name in broken}
+    return _changed(body, changes), tuple(name for name in FIELD_ORDER if name in broken)
+
+
+def _changed(body: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    changed = {**body, **changes}
+    return {name: changed[name] for name in FIELD_ORDER if changed.get(name, _MISSING) is not _MISSING}
+
+
+def _kept(offer: Offer, body: dict[str, Any]) -> set[str]:
+    """A ratio that falls back to the clip's would make the clip missing too."""
+    falls_back = offer.matches_ratio({}) and REFERENCE not in body
+    return {"aspect_ratio"} if falls_back else set()
+
+
+def _wrong_values(offer: Offer, body: dict[str, Any], name: str, given: Collection[str]) -> st.SearchStrategy[Any]:
+    """Wrong values of a field; a required one of the body may be missing, and so may a frame rate without a video."""
+    values = (*BROKEN[name], *_of_others(offer, name))
+    needed = name in ("model", *offer.required)
+    if name == "target_fps" and offer.charges(InterpolationRate):
+        needed = "video_url" not in given
+    return st.sampled_from((_MISSING, *values) if needed and name in body else values)
+
+
+def _of_others(offer: Offer, name: str) -> tuple[Any, ...]:
+    """Values that the API knows and that this model does not take."""
+    accepts = offer.accepts
+    if name == "resolution":
+        own = {word.casefold() for word in (*(accepts.resolution or ()), *accepts.resolution_aliases)}
+        takes_any = not (accepts.resolution or accepts.upscale_factor)
+        return () if takes_any else tuple(word for word in offer.wide.resolution if word.casefold() not in own)
+    if name in ("duration", "aspect_ratio", "upscale_factor", "slowdown_factor"):
+        own = set(getattr(accepts, name) or getattr(offer.wide, name))
+        if name == "duration" and own & {"auto", "Auto"}:
+            own |= {"auto", "Auto"}
+        return tuple(word for word in getattr(offer.wide, name) if word not in own)
+    if name == "enhancement_model":
+        return ("no such model",) if accepts.enhancement_model else ()
+    if name == "target_fps" and accepts.target_fps:
+        limits = accepts.target_fps
+        return (limits.min - 1, limits.max + 1)
+    limits_of_clip = accepts.reference_video_total_duration
+    return (limits_of_clip.max + 1,) if name == REFERENCE and limits_of_clip else ()

@@ -1,0 +1,1 @@
+"""Other ways to look at prices: explanation, price sheet, schema."""

@@ -1,0 +1,253 @@
+"""Where the prices of a model come from: its version in effect, and the line of every rate."""
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel
+
+from ratecard.base.errors import QuoteError
+from ratecard.base.money import from_fraction, multiply, plain, text
+from ratecard.price_book import PriceBook
+from ratecard.rating.counts import networks_of
+from ratecard.rating.frame_size import frame_size_of
+from ratecard.rating.quote import Quote
+from ratecard.rating.source_video import SourceVideo
+from ratecard.requests.service_parameters import SEARCHES
+from ratecard.requests.video import VideoRequests
+from ratecard.tables.metered import RpcCredits, TextVersion
+from ratecard.tables.rate import Charge
+from ratecard.tables.scalars import Size
+from ratecard.tables.version import Model, Version
+from ratecard.tables.video import TokenFormula, VideoVersion
+
+# A charge's own words beyond these are what its method needs: frames per second, tiers, sizes.
+_SHOWN_ELSEWHERE = {"charge", "method", "unit", "markup", "rates"}
+# Decimal places of the seconds that a working shows.
+_PLACES = 12
+
+
+class ExplainedRate(NamedTuple):
+    """One rate: how much, how that is made, where it stands, and under which attributes it is the rate."""
+
+    unit_rate: Decimal
+    made_of: str
+    source: str
+    attributes: str
+
+
+class ExplainedCharge(NamedTuple):
+    """One priced part: its method, its unit, what else its method reads from the table, and its rates."""
+
+    charge: str
+    method: str
+    unit: str
+    options: dict[str, str]
+    rates: tuple[ExplainedRate, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The charge with its rates as text."""
+        rates = [rate._asdict() | {"unit_rate": text(rate.unit_rate)} for rate in self.rates]
+        return self._asdict() | {"rates": rates}
+
+
+class Explanation(NamedTuple):
+    """What a table says of a model at one instant. `facts` are its dates and evidence, in words."""
+
+    model: str
+    name: str
+    currency: str
+    facts: dict[str, str]
+    accepts: dict[str, str]
+    charges: tuple[ExplainedCharge, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as text, for programs."""
+        facts = {name.lower().replace(" ", "_"): value for name, value in self.facts.items()}
+        own = {"model": self.model, "name": self.name, "currency": self.currency}
+        return {**own, **facts, "accepts": self.accepts, "charges": [charge.to_dict() for charge in self.charges]}
+
+
+def explain(prices: PriceBook, name: str) -> Explanation:
+    """Where a model's prices come from. Raises `QuoteError` for one that has no price at this instant."""
+    model, version = prices.in_effect(name)
+    prices.card.prove(model, version)
+    accepts = _described(getattr(version, "accepts", None))
+    defaults = getattr(version, "defaults", {})
+    if defaults:
+        accepts["where left out"] = ", ".join(f"{field} {value}" for field, value in defaults.items())
+    charges = tuple(_charge(charge) for charge in version.charges)
+    if isinstance(version, TextVersion):
+        charges += tuple(_search(prices, search, name) for search, name in version.surcharges.items())
+    return Explanation(model.model, model.name, model.currency, _facts(model, version), accepts, charges)
+
+
+def _facts(model: Model[Any], version: Version) -> dict[str, str]:
+    days = [each.effective for each in model.versions]
+    facts = {
+        "Effective": str(version.effective),
+        "Announced": str(version.announced or ""),
+        "Earlier versions": ", ".join(str(day) for day in days if day < version.effective),
+        "Later versions": ", ".join(str(day) for day in days if day > version.effective),
+        "Retires": str(model.retired.on) if model.retired else "",
+        "Source": version.source,
+        "Reference": version.reference or "",
+        "Checked": str(version.checked),
+        "Evidence": version.evidence or "",
+        "Rounding": _words(getattr(version, "rounding", None)),
+    }
+    return {name: value for name, value in facts.items() if value}
+
+
+def _charge(charge: Charge) -> ExplainedCharge:
+    rates = tuple(
+        ExplainedRate(
+            plain(multiply(rate.rate, charge.markup)),
+            f"{text(rate.rate)} x {text(charge.markup)}" if charge.markup != 1 else "",
+            rate.source,
+            ", ".join(f"{attribute} {' | '.join(values)}" for attribute, values in rate.attributes.items()),
+        )
+        for rate in charge.rates
+    )
+    options = {name: value for name, value in _described(charge).items() if name not in _SHOWN_ELSEWHERE}
+    return ExplainedCharge(charge.charge, charge.method, charge.unit, options, rates)
+
+
+def _search(prices: PriceBook, search: str, name: str) -> ExplainedCharge:
+    """What a text model charges for a kind of search: the rate of the surcharge that its table names."""
+    _, version = prices.in_effect(name)
+    counted, switch = SEARCHES[search]
+    explained = _charge(version.charges[0])
+    return explained._replace(
+        charge=search.replace("_", " "), options={"counted by": counted, "switched by": switch, "priced as": name}
+    )
+
+
+def _described(part: BaseModel | None) -> dict[str, str]:
+    """The keys of a part of a table, each with its value as a table would write it; what is not written is left out."""
+    if part is None:
+        return {}
+    found = {name: _words(getattr(part, name)) for name in type(part).model_fields}
+    return {name: words for name, words in found.items() if words}
+
+
+def _words(value: Any) -> str:
+    if value is None or value == {}:
+        return ""
+    if isinstance(value, BaseModel):
+        return ", ".join(f"{key.rstrip('_')} {words}" for key, words in _described(value).items())
+    if isinstance(value, dict):
+        return ", ".join(f"{key} = {_words(one)}" for key, one in value.items())
+    if isinstance(value, tuple):
+        if hasattr(value, "width"):
+            return "x".join(map(str, value))
+        # Of a list of parts, such as sizes, the values say enough.
+        items = [" ".join(_described(one).values()) if isinstance(one, BaseModel) else _words(one) for one in value]
+        return ", ".join(_ranges(items))
+    return text(value) if isinstance(value, Decimal) else str(value)
+
+
+def _ranges(items: Iterable[str]) -> list[str]:
+    """`3s, 4s, 5s` as `3s..5s`, the way that a table writes it."""
+    runs: list[list[str]] = []
+    for item in items:
+        last = runs[-1][-1] if runs else ""
+        if last[:-1].isdigit() and item == f"{int(last[:-1]) + 1}s":
+            runs[-1].append(item)
+        else:
+            runs.append([item])
+    return [word for run in runs for word in ([f"{run[0]}..{run[-1]}"] if len(run) > 2 else run)]
+
+
+class VideoTokens(NamedTuple):
+    """seconds x width x height x frames per second / pixels per token = tokens."""
+
+    seconds: Decimal
+    size: Size
+    frames_per_second: int
+    pixels_per_token: int
+    tokens: Decimal
+
+
+class Working(NamedTuple):
+    """How a line comes about: its tokens of video, and its list rate with a markup; None where it has none."""
+
+    video: VideoTokens | None = None
+    list_rate: Decimal | None = None
+    markup: Decimal | None = None
+
+
+def workings(
+    prices: PriceBook, quote: Quote, fields: Mapping[str, Any], source: SourceVideo | None = None
+) -> tuple[Working, ...]:
+    """The working of each line of a quote; `fields` is the body or the usage that was quoted.
+
+    >>> from datetime import date
+    >>> from ratecard import load_rate_card
+    >>> prices = load_rate_card().at(date(2026, 10, 1))
+    >>> body = {"model": "seedance-2-5-image-to-video-basic", "duration": "5s", "resolution": "720p"}
+    >>> video, list_rate, markup = workings(prices, prices.quote_video(body), body)[0]
+    >>> video.seconds, video.size.width, video.size.height, video.tokens, list_rate, markup
+    (Decimal('5'), 1280, 720, Decimal('108000'), Decimal('10.7'), Decimal('1.25'))
+    """
+    _, version = prices.in_effect(quote.model)
+    of = {rate.source: (charge, rate.rate) for charge in version.charges for rate in charge.rates}
+    found = []
+    for line in quote.lines:
+        charge, rate = of.get(line.source, (None, None))
+        working = Working()
+        if charge and rate and charge.markup != 1 and multiply(rate, charge.markup) == line.unit_rate:
+            working = working._replace(list_rate=rate, markup=charge.markup)
+        if isinstance(charge, TokenFormula) and isinstance(version, VideoVersion):
+            tokens = multiply(line.quantity, Decimal(prices.card.tables.units[charge.unit].per))
+            size = _output_size(prices, version, charge, fields, source)
+            seconds = Fraction(tokens) * charge.pixels_per_token / (size.width * size.height * charge.frames_per_second)
+            video = VideoTokens(
+                plain(from_fraction(seconds, _PLACES)),
+                size,
+                charge.frames_per_second,
+                charge.pixels_per_token,
+                plain(tokens),
+            )
+            working = working._replace(video=video)
+        found.append(working)
+    return tuple(found)
+
+
+def choices(prices: PriceBook, fields: Mapping[str, Any], field: str) -> tuple[str, ...]:
+    """What the table of the model of `fields` lists for a field, ranges as the table writes them; none: nothing."""
+    name = fields.get("model")
+    try:
+        if isinstance(name, str):
+            _, version = prices.in_effect(name)
+        else:
+            _, version = next(prices.in_effect_all("rpc" if "network" in (field, *fields) else ""))
+    except (QuoteError, StopIteration):
+        return ()
+    if isinstance(version, VideoVersion):
+        values = getattr(version.accepts, field, None)
+        return tuple(_ranges(map(_words, values))) if isinstance(values, tuple) else ()
+    if field == "network":
+        return tuple(
+            network for charge in version.charges if isinstance(charge, RpcCredits) for network in networks_of(charge)
+        )
+    listed = (rate.attributes.get(field, ()) for charge in version.charges for rate in charge.rates)
+    return tuple(dict.fromkeys(value for values in listed for value in values))
+
+
+def _output_size(
+    prices: PriceBook,
+    version: VideoVersion,
+    charge: TokenFormula,
+    fields: Mapping[str, Any],
+    source: SourceVideo | None,
+) -> Size:
+    """The size that a body which was quoted is priced at."""
+    requests = VideoRequests(version, prices.card.api_wide)
+    shape = requests.defaults | {
+        name: accept(fields[name]) for name, accept in requests.active.items() if name in fields
+    }
+    if requests.settle is not None:
+        requests.settle(shape, source)
+    return frame_size_of(charge.sizes)[1](shape).size

@@ -1,0 +1,207 @@
+"""The price sheet: every request that a model prices, and the price of one unit.
+
+One usage for every rate of a model that is not video: just as much as one unit of it.
+
+The price sheet: every price cell of a model, enumerated from what its version accepts.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import Any, NamedTuple
+
+from ratecard.base.money import plain, text
+from ratecard.price_book import PriceBook
+from ratecard.rating.quote import Quote
+from ratecard.rating.source_video import SourceVideo
+from ratecard.requests.video import FIELD_ORDER
+from ratecard.tables.card import AnyModel
+from ratecard.tables.metered import (
+    UNSTATED,
+    DurationBand,
+    MeteredVersion,
+    PerAudioSecond,
+    PerCharacter,
+    PerImage,
+    PerInputImage,
+    PerUpscale,
+    RpcCredits,
+    Tokens,
+    band,
+)
+from ratecard.tables.rate import ANY, tiers
+from ratecard.tables.version import Model
+from ratecard.tables.video import (
+    SOURCE_MATCHED_DURATIONS,
+    SOURCE_MATCHED_RATIOS,
+    InterpolationRate,
+    MegapixelRate,
+    UpscaleRate,
+    VideoVersion,
+)
+
+_MILLION = 1_000_000
+_DETAILS = {"cache_input": "cached_tokens", "cache_write": "cache_creation_input_tokens"}
+
+
+def unit_usages(model: Model[Any], version: MeteredVersion) -> Iterator[dict[str, Any]]:
+    """A usage for `prices.rate` for every rate of the version, where one unit of it can be used by itself."""
+    name = {"type": model.type, "model": model.model}
+    for charge in version.charges:
+        match charge:
+            case Tokens():
+                yield from (name | {"usage": usage} for usage in _token_usages(charge))
+            case PerImage() if model.type == "upscale":
+                yield name
+            case PerImage():
+                yield from (name | named for named in _attributes(charge, ("resolution", "quality")))
+            case PerUpscale():
+                factors = _attributes(charge, ("factor",))
+                yield from ({"type": "upscale", "model": model.model} | named for named in factors)
+            case PerInputImage():
+                yield name | {"input_images": charge.included + 1}
+            case PerCharacter():
+                yield name | ({"character_count": 1000} if model.type == "music" else {"characters": _MILLION})
+            case PerAudioSecond():
+                yield name | ({"duration_seconds": 1} if model.type == "music" else {"seconds": 1})
+            case DurationBand():
+                bands = (band(value) for rate in charge.rates for value in rate.attributes["seconds"])
+                yield from (name | {"duration_seconds": edges[1]} for edges in bands if edges)
+            case RpcCredits():
+                yield from _rpc_usages(charge)
+            case _:
+                yield name
+
+
+def _token_usages(charge: Tokens) -> Iterator[dict[str, Any]]:
+    for rate in charge.rates:
+        for context, bucket in product(rate.attributes.get("context", ("base",)), rate.attributes["tokens"]):
+            threshold = charge.context_token_threshold
+            most = _MILLION if threshold is None or context == "extended" else threshold
+            prompt = max(most, threshold + 1) if threshold is not None and context == "extended" else most
+            if bucket == "output":
+                yield {"prompt_tokens": prompt if context == "extended" else 0, "completion_tokens": _MILLION}
+            elif bucket == "input":
+                yield {"prompt_tokens": prompt, "completion_tokens": 0}
+            else:
+                details = {_DETAILS[bucket]: prompt}
+                yield {"prompt_tokens": prompt, "completion_tokens": 0, "prompt_tokens_details": details}
+
+
+def _attributes(charge: PerImage | PerUpscale, names: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    for rate in charge.rates:
+        for values in product(*(rate.attributes.get(name, (None,)) for name in names)):
+            yield {name: value for name, value in zip(names, values, strict=True) if value not in (None, UNSTATED)}
+
+
+def _rpc_usages(charge: RpcCredits) -> Iterator[dict[str, Any]]:
+    for chain in charge.chains:
+        # The first methods of each tier: several lines may add to one.
+        tiers = {tier.tier: tier for tier in reversed(charge.tiers) if tier.on(chain)}
+        for tier in (tier for tier in charge.tiers if tier is tiers.get(tier.tier)):
+            method = tier.methods[0].replace("*", "x")
+            yield {"type": "rpc", "network": f"{chain.chain}-{chain.networks[0]}", "calls": [{"method": method}]}
+
+
+# A source video and a reference clip of so many seconds, or of the most there may be, stand for all: their seconds
+# enter linearly.
+_SECONDS = 10
+# Where one tier holds every height, any will do.
+_HEIGHT = 720
+COLUMNS = (*FIELD_ORDER, "usage", "source_video", "total", "exact", "currency", "effective", "sku", "source")
+
+
+class Cell(NamedTuple):
+    """One combination of values that decide a price, and its quote; `usage` is what is rated if not a video."""
+
+    body: dict[str, Any]
+    video: SourceVideo | None
+    quote: Quote
+    usage: Mapping[str, Any] | None = None
+
+    def row(self) -> dict[str, str]:
+        """The cell as text, by column; fields that do not matter are empty."""
+        quote = self.quote
+        result = dict.fromkeys(COLUMNS, "") | {name: str(value) for name, value in self.body.items()}
+        if "audio" in self.body:
+            result["audio"] = str(self.body["audio"]).lower()
+        if self.video:
+            parts = (f"{self.video.seconds} s", f"{self.video.width}x{self.video.height}", f"{self.video.fps} fps")
+            result["source_video"] = ", ".join(parts)
+        result |= {"total": quote.to_dict()["total"], "exact": text(plain(quote.exact)), "currency": quote.currency}
+        result |= {"effective": quote.effective.isoformat()}
+        result |= {"sku": " + ".join(line.sku for line in quote.lines)}
+        return result | {"source": " + ".join(line.source for line in quote.lines)}
+
+
+def price_cells(prices: PriceBook, name: str) -> Iterator[Cell]:
+    """Every price cell of a model that has a price in this book; of one that is not video, one unit of every rate."""
+    model, version = prices.in_effect(name)
+    if isinstance(version, MeteredVersion):
+        yield from _unit_cells(prices, model, version)
+    if not isinstance(version, VideoVersion):
+        return
+    effective = frozenset[str]().union(*(charge.fields for charge in version.charges))
+    names = [field for field in FIELD_ORDER if field in effective and field != "video_url"]
+    for values in product(*(_values(version, field) for field in names)):
+        body = {"model": model.model} | {
+            field: value for field, value in zip(names, values, strict=True) if value is not None
+        }
+        for video in _videos(version, body):
+            yield Cell(body, video, prices.quote_video(body, source=video))
+
+
+def _unit_cells(prices: PriceBook, model: AnyModel, version: MeteredVersion) -> Iterator[Cell]:
+    if model.type == "surcharge":
+        yield Cell({"model": model.model}, None, prices.surcharge(model.model, 1))
+        return
+    for usage in unit_usages(model, version):
+        quote = prices.rate(usage)
+        counted = {key: value for key, value in usage.items() if key not in ("type", "model")}
+        yield Cell({"model": model.model, "usage": json.dumps(counted)}, None, quote, usage)
+
+
+def _values(version: VideoVersion, name: str) -> tuple[Any, ...]:
+    accepts = version.accepts
+    if name == "audio":
+        return (False, True) if accepts.audio == "configurable" else (None,)
+    if name == "target_fps":
+        return _frame_rates(version)
+    if name == "reference_video_total_duration":
+        cap = accepts.reference_video_total_duration
+        return (None, min(_SECONDS, cap.max)) if cap else (None,)
+    if name == "duration":
+        stated = tuple(word for word in accepts.duration or () if word not in SOURCE_MATCHED_DURATIONS)
+        return (None,) if _needs_video(version) else stated or (None,)
+    if name == "aspect_ratio":
+        return tuple(word for word in accepts.aspect_ratio or () if word not in SOURCE_MATCHED_RATIOS) or (None,)
+    return tuple(getattr(accepts, name) or (None,))
+
+
+def _frame_rates(version: VideoVersion) -> tuple[int, ...]:
+    """The frame rates at which something changes: the least, and the one from which the price is multiplied."""
+    limits = version.accepts.target_fps
+    steps = [int(charge.frame_rate.from_) for charge in version.charges if isinstance(charge, UpscaleRate)]
+    linear = [int(charge.at_frame_rate) for charge in version.charges if isinstance(charge, InterpolationRate)]
+    return (*([limits.min] if limits and steps else []), *steps, *linear)
+
+
+def _needs_video(version: VideoVersion) -> bool:
+    return any("video_url" in charge.fields for charge in version.charges)
+
+
+def _videos(version: VideoVersion, body: dict[str, Any]) -> Iterator[SourceVideo | None]:
+    """A source video for every tier, just as high as the tier allows."""
+    if not _needs_video(version):
+        yield None
+        return
+    factor, limit = int(body.get("upscale_factor", 1)), version.accepts.video_url
+    seconds = min(_SECONDS, limit.max_seconds) if limit else _SECONDS
+    charge = next(charge for charge in version.charges if "video_url" in charge.fields)
+    if isinstance(charge, MegapixelRate):
+        yield SourceVideo(seconds=seconds, width=1280, height=720, fps=24)
+        return
+    divisor = factor if isinstance(charge, UpscaleRate) else 1
+    edges = [int(edge) for edge in tiers(charge.rates) if edge != ANY]
+    for height in (*edges, 2 * edges[-1] if edges else _HEIGHT):
+        yield SourceVideo(seconds=seconds, width=height * 16 // 9 // divisor, height=height // divisor, fps=30)

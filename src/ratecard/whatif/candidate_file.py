@@ -1,0 +1,106 @@
+"""A draft saved as a candidate file, and opened again.
+
+A draft saved as a candidate file: whole or not at all, and never over another file unasked.
+
+A candidate file as a draft: what the page has controls for becomes theirs, the rest is kept as it is written.
+"""
+
+from pathlib import Path
+
+from ratecard.base.errors import RateCardError, TableError
+from ratecard.candidates.file import CandidateFile, load_candidate
+from ratecard.card import RateCard
+from ratecard.changes.insertion import model_lines
+from ratecard.changes.replace_files import replace_files
+from ratecard.load.positions import Positions
+from ratecard.tables.candidate import Change as Told
+from ratecard.tables.candidate import Scale, SetRate
+from ratecard.whatif.controls import rates_on
+from ratecard.whatif.draft import Change, Draft, Factor, Head, Kept, NewRate
+
+# Where the page saves candidates unless it is told otherwise.
+FOLDER = "candidates"
+_ENDINGS = (".yaml", ".yml")
+# What only a folder of tables has at its top.
+_OF_TABLES = "units.yaml"
+
+
+class SaveError(RateCardError):
+    """Why a draft cannot be saved under a name, and what is allowed."""
+
+
+class FileThereError(SaveError):
+    """There is a file of this name; it stays unless replacing it is asked for."""
+
+
+def save(draft: Draft, base: RateCard, path: Path, *, replace: bool = False) -> None:
+    """Write a draft to a file that `read_candidate` accepts; it is read again and means what the draft means.
+
+    Raises `DraftError` for a draft that is no candidate, `SaveError` for a name that cannot be written; nothing is then
+    changed.
+    """
+    meant = draft.card(base)
+    old = _checked(path, replace=replace)
+    try:
+        replace_files(path.parent, {} if old is None else {path.name: old}, {path.name: draft.text().encode()})
+        written = base.with_candidate(path)
+    except TableError as error:
+        raise SaveError("; ".join(fault.message for fault in error.faults)) from None
+    if written.digest != meant.digest:
+        raise SaveError(f"{path} does not mean what was tried; it has changed while it was written")
+
+
+def _checked(path: Path, *, replace: bool) -> bytes | None:
+    """What a file holds that may be replaced; None where there is none."""
+    if path.suffix not in _ENDINGS:
+        raise SaveError(f"'{path}' is not a name for a candidate. It must end in {' or '.join(_ENDINGS)}")
+    folders = path.resolve().parents
+    if any(folder.exists() and not folder.is_dir() for folder in folders):
+        raise SaveError(f"'{path}' cannot be written: it is not in a folder")
+    if any((folder / _OF_TABLES).exists() for folder in folders):
+        raise SaveError(f"'{path}' is in a folder of tables, where every file is read as a table. Save it beside that")
+    if path.is_dir():
+        raise SaveError(f"'{path}' is a folder. Name a file")
+    if not path.exists():
+        return None
+    if not replace:
+        raise FileThereError(f"There is a file {path} already")
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise SaveError(f"{path} cannot be read: {error.strerror}") from None
+
+
+# The columns of the dash and of the keys of a change of a draft.
+_DASH, _KEYS = 2, 4
+
+
+def candidates_in(folder: Path) -> list[Path]:
+    """The files of a folder that may be candidates, the newest first."""
+    found = [path for path in folder.glob("*.y*ml") if path.is_file()] if folder.is_dir() else []
+    return sorted(found, key=lambda path: (-path.stat().st_mtime_ns, path.name))
+
+
+def opened(path: Path, base: RateCard) -> Draft:
+    """The draft that a candidate file is. Raises `TableError` for a file that is not a sound candidate."""
+    file = load_candidate(path)
+    head = file.candidate
+    changes = tuple(_change(index, told, file, base) for index, told in file.changes)
+    dates = (str(day) if day else "" for day in (head.until, head.announced))
+    return Draft(str(head.effective), changes, Head(head.candidate, head.proposed_by, head.why), *dates)
+
+
+def _change(index: int, told: Told, file: CandidateFile, base: RateCard) -> Change:
+    given = file.text.data["changes"][index]
+    if isinstance(told, Scale) and told.charge is None and told.round is None:
+        named = [(part, name) for part, name in told.scale if name is not None]
+        if len(named) == 1:
+            [(part, name)] = named
+            return Factor(part, (name,), given[told.word], tuple(told.where.items()))
+    if isinstance(told, SetRate):
+        for choice in rates_on(base, file.candidate.effective, told.set):
+            where = {name: set(values) for name, values in choice.where}
+            if told.charge == choice.charge and where == {name: set(values) for name, values in told.where.items()}:
+                return NewRate(told.set, choice.charge, choice.where, given["rate"])
+    of = Positions(file.text.name, file.content)
+    return Kept(model_lines(of, ("changes", index), _DASH, _KEYS, "\n"))

@@ -1,0 +1,146 @@
+"""The desk: usage that was rolled up once, and what it comes to under every draft that is tried on it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import copy
+from datetime import UTC, date, datetime
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Lock
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, NamedTuple
+
+from ratecard.card import RateCard
+from ratecard.changes.sides import Side
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.pricing.costs import CardCosts, Costs
+from ratecard.simulation.report.figures import ENGLISH
+from ratecard.simulation.report.output import write
+from ratecard.simulation.report.report import Report
+from ratecard.simulation.results.no_effect import check_effect
+from ratecard.simulation.results.simulation import Simulation
+from ratecard.simulation.usage.roll_up import RollUp
+from ratecard.tables.scalars import read_day
+from ratecard.whatif.draft import Draft, DraftError
+from ratecard.whatif.view import Panel, panel_now, panel_of
+
+if TYPE_CHECKING:
+    from babel import Locale
+
+YOURS = "your changes"
+
+
+class Answer(NamedTuple):
+    """What a draft comes to, how long that took, and why nothing changes, if nothing does."""
+
+    panel: Panel
+    milliseconds: int
+    idle: str = ""
+
+
+class Desk:
+    """Answers drafts, one at a time. Nothing of a draft is kept but its answer."""
+
+    def __init__(self, simulation: Simulation, locale: "Locale" = ENGLISH) -> None:
+        """`simulation` is of the current prices alone, standing at the day of the first draft."""
+        self._standing, self._locale, self._busy = simulation, locale, Lock()
+        # Of the day at which it stands, once somebody has asked.
+        self._now: Panel | None = None
+
+    @property
+    def card(self) -> RateCard:
+        """The current tables."""
+        return self._standing.sides[0].card
+
+    def answer(self, draft: Draft) -> Answer:
+        """All usage priced at the rates of the draft's day, and at those with its changes.
+
+        Changes to which something is missing are left out. Raises `DraftError` with all that is wrong with the others.
+        """
+        start = perf_counter_ns()
+        with self._busy:
+            panel, idle = self._tried(draft)
+        return Answer(panel, (perf_counter_ns() - start) // 1_000_000, idle)
+
+    def report(self, draft: Draft, ending: str) -> bytes:
+        """The report of a draft as a file of `ratecard simulate --out`, like `.html`.
+
+        Raises `DraftError`, and `SimulationError` where it cannot be written.
+        """
+        with self._busy, self._simulated(draft) as simulation, TemporaryDirectory(prefix="ratecard-") as folder:
+            path = Path(folder) / f"report{ending}"
+            write(self._report(simulation), [path])
+            return path.read_bytes()
+
+    def _tried(self, draft: Draft) -> tuple[Panel, str]:
+        current = self._standing_at(_day(draft.effective))
+        now = self._now = self._now or panel_now(self._report(current))
+        if draft.empty:
+            return now, ""
+        with self._simulated(draft) as simulation:
+            return panel_of(self._report(simulation), now), _idle(simulation)
+
+    @contextmanager
+    def _simulated(self, draft: Draft) -> Iterator[Simulation]:
+        """The current prices and those of a draft. Raises `DraftError`."""
+        day = _day(draft.effective)
+        changed = draft.card(self.card)
+        current = self._standing_at(day)
+        # What is priced for this draft alone is forgotten with it.
+        simulation = copy(current)
+        simulation.pricer = current.pricer.apart()
+        simulation = simulation.against(Side(YOURS, changed, current.sides[0].at))
+        # Charts and tables ask for the same breakdowns: the engine adds each up once.
+        simulation.table = cache(simulation.table)  # type: ignore[method-assign]
+        try:
+            yield simulation
+        finally:
+            simulation.forget()
+
+    def take(self, card: RateCard) -> None:
+        """Go on from other tables, as those to which a draft was promoted; what we pay stays as it was read.
+
+        Raises `SimulationError` where the usage has to be read again for them; then nothing is changed.
+        """
+        with self._busy:
+            known = self._standing
+            current = known.sides[0]._replace(card=card)
+            compared = known.against(current)
+            compared.forget()
+            self._stand(compared.comparison.roll_up, current, known.costs)
+
+    def _standing_at(self, day: date) -> Simulation:
+        """The current prices as they stand on a day."""
+        instant, known = datetime(day.year, day.month, day.day, tzinfo=UTC), self._standing
+        if known.sides[0].at != instant:
+            costs = known.costs
+            if isinstance(costs, CardCosts) and costs.side.at == known.sides[0].at:
+                costs = CardCosts(costs.side._replace(at=None))  # those of another day stay there
+            self._stand(known.comparison.roll_up, Side(day.isoformat(), self.card, instant), costs)
+        return self._standing
+
+    def _stand(self, rolled: RollUp, current: Side, costs: Costs | None) -> None:
+        known = self._standing
+        outcomes = known.pricer.outcomes((current,), rolled.shapes)
+        self._standing = Simulation(rolled, (current,), known.pricer, outcomes, costs)
+        self._now = None
+        known.comparison.sides[0].drop()
+
+    def _report(self, simulation: Simulation) -> Report:
+        return Report(simulation, locale=self._locale)
+
+
+def _idle(simulation: Simulation) -> str:
+    try:
+        check_effect(simulation)
+    except SimulationError as error:
+        return str(error)
+    return ""
+
+
+def _day(given: str) -> date:
+    try:
+        return read_day(given.strip())
+    except ValueError as error:
+        raise DraftError({}, {"effective": f"'{given}' {error}"}) from None

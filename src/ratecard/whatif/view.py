@@ -1,0 +1,239 @@
+"""What the page shows of an answer: figures, tables, charts.
+
+A table of the report as HTML for the page: amounts to the right, changes in the colour of their direction.
+
+A chart of the report as the page draws it: in colours that can be read by day and by night.
+
+Where the money is before anything is changed: revenue by family, model and customer.
+
+What the page shows of a draft: a sentence, a few large figures, charts and tables.
+"""
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from html import escape
+from typing import Any, NamedTuple
+
+from ratecard.base.money import EXACT, round_half_up, total
+from ratecard.simulation.report.breakdown import NOTHING, OTHERS, TOTAL, changing_most, heading, shown
+from ratecard.simulation.report.charts import Chart, bar_chart, change_by_model, revenue_by_period
+from ratecard.simulation.report.figures import Figures
+from ratecard.simulation.report.page import tone_of
+from ratecard.simulation.report.report import CURRENT, CUSTOMER, Report, share_of_change
+from ratecard.simulation.report.sections import losers_table, share_left, unpriced_table, winners_table
+from ratecard.simulation.report.sentences import details, further, headline, scope
+from ratecard.simulation.report.table import Column, Kind, Table, Value, written
+from ratecard.simulation.usage.columns import DAY
+
+
+def table_html(table: Table, figures: Figures) -> str:
+    """The rows under their headings, and the total below; nothing for a table without rows."""
+    if not table.rows:
+        return ""
+    head = "".join(f'<th scope="col"{_class(column.kind)}>{escape(column.name)}</th>' for column in table.columns)
+    body = "".join(_row(row, table.columns, figures) for row in table.rows)
+    foot = f"<tfoot>{_row(table.total, table.columns, figures)}</tfoot>" if table.total else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody>{foot}</table>"
+
+
+def _row(row: tuple[Value, ...], columns: tuple[Column, ...], figures: Figures) -> str:
+    cells = (
+        f"<td{_class(column.kind, value)}>{escape(written(value, column.kind, figures))}</td>"
+        for value, column in zip(row, columns, strict=True)
+    )
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _class(kind: Kind, value: Value = None) -> str:
+    if kind is Kind.TEXT:
+        return ""
+    return f' class="number{tone_of(value, kind)}"'
+
+
+# The names of the report's colours. A figure is drawn on the server's word, which does not know whether it is night.
+_COLOURS = {
+    "var(--ink)": "#76808d",
+    "var(--quiet)": "#8a939f",
+    "var(--edge)": "rgba(128, 138, 150, 0.25)",
+    "var(--rise)": "#3b86d1",
+    "var(--fall)": "#d0642a",
+    "var(--lost)": "#c2508f",
+    "var(--new)": "#3d9a5b",
+    "var(--line)": "#3b86d1",
+}
+
+
+class Plot(NamedTuple):
+    """A chart as Plotly's figure, what it says, and its height in pixels."""
+
+    title: str
+    note: str
+    height: int
+    figure: dict[str, Any]
+
+
+def plot(chart: Chart, figures: Figures) -> Plot:
+    """The figure of a chart."""
+    axis = {"gridcolor": "var(--edge)", "linecolor": "var(--edge)", "fixedrange": True, "automargin": True}
+    layout = {
+        "paper_bgcolor": "transparent",
+        "plot_bgcolor": "transparent",
+        "margin": {"l": 8, "r": 24, "t": 24, "b": 8},
+        "font": {"family": "system-ui, sans-serif", "size": 12, "color": "var(--ink)"},
+        "showlegend": len(chart.data) > 1,
+        "separators": figures.separators,
+        **chart.layout,
+        "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"},
+        **{name: {**axis, **chart.layout.get(name, {})} for name in ("xaxis", "yaxis")},
+    }
+    figure = {"data": chart.data, "layout": layout, "config": {"displayModeBar": False}}
+    return Plot(chart.title, chart.note, chart.height, _coloured(figure))
+
+
+def _coloured(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _coloured(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_coloured(part) for part in value]
+    return _COLOURS.get(value, value) if isinstance(value, str) else value
+
+
+_FAMILIES = 12
+
+
+def revenue_by_family(report: Report) -> Chart:
+    """A bar for each family that brings most."""
+    families = report.simulation.sides[0].card.tables.families
+    sums: dict[str, list[Decimal]] = {}
+    rows = report.simulation.by_model
+    for row, amounts in zip(rows, shown(report, rows), strict=True):
+        sums.setdefault(families.get(row.key[0] or "", NOTHING), []).append(amounts[0])
+    order = sorted(((total(amounts), family) for family, amounts in sums.items()), key=lambda each: (-each[0], each[1]))
+    bars = [(family, amount) for amount, family in order[:_FAMILIES]]
+    return bar_chart(report, "Revenue by family", "The families that bring most.", bars)
+
+
+def largest(report: Report, key: str, most: int) -> Table:
+    """The groups of a key that bring most, each with its share of the revenue."""
+    rows = report.simulation.table(key)
+    amounts = [each[0] for each in shown(report, rows)]
+    order = sorted(range(len(rows)), key=lambda index: (-amounts[index], rows[index].key[0] or ""))
+    whole = report.rounded(0)
+
+    def line(name: str, chosen: Sequence[int]) -> tuple[Value, ...]:
+        amount = total([amounts[index] for index in chosen])
+        share = Fraction(amount) / Fraction(whole) if whole else None
+        return name, sum(rows[index].requests for index in chosen), amount, share
+
+    lines = [line(rows[index].key[0] or NOTHING, [index]) for index in order[:most]]
+    if order[most:]:
+        lines.append(line(OTHERS, order[most:]))
+    columns = (
+        Column(heading(key)),
+        Column("Requests", Kind.COUNT),
+        Column(CURRENT, Kind.MONEY),
+        Column("Share", Kind.SHARE),
+    )
+    return Table("", columns, tuple(lines), line(TOTAL, order))
+
+
+# So many models, and customers on each side, fit on a page.
+_MODELS, _CUSTOMERS = 12, 10
+
+
+class Tile(NamedTuple):
+    """A figure that is read first; `direction` is -1, 0 or 1."""
+
+    label: str
+    value: str
+    note: str = ""
+    direction: int = 0
+
+
+class Panel(NamedTuple):
+    """Everything that changes with a draft, tables as HTML. What the usage does not tell is None, or empty."""
+
+    sentence: str
+    scope: str
+    notes: tuple[str, ...]
+    tiles: tuple[Tile, ...]
+    by_model: Plot | None
+    by_day: Plot | None
+    models: str = ""
+    winners: str = ""
+    losers: str = ""
+    unpriced: str = ""
+    # Where the money is, while nothing is changed.
+    largest: str = ""
+    payers: str = ""
+
+
+def panel_now(report: Report) -> Panel:
+    """The panel of the current prices alone."""
+    day = report.simulation.sides[0].label
+    words = f"This usage brings {report.figures.money(report.rounded(0))} at the prices of {day}."
+    return Panel(
+        words,
+        scope(report),
+        (),
+        tuple(_tiles(report)),
+        plot(revenue_by_family(report), report.figures),
+        _by_day(report),
+        unpriced=_unpriced(report),
+        largest=table_html(largest(report, "model", _MODELS), report.figures),
+        payers=table_html(largest(report, CUSTOMER, _CUSTOMERS), report.figures) if report.has(CUSTOMER) else "",
+    )
+
+
+def panel_of(report: Report, now: Panel) -> Panel:
+    """The panel of the current prices and a candidate; `now` is that of the current prices alone."""
+    customers = report.customers(1) if report.has(CUSTOMER) else None
+    return Panel(
+        headline(report, 1),
+        scope(report),
+        tuple(filter(None, (details(report, 1), *further(report, 1)))),
+        tuple(_tiles(report)),
+        plot(change_by_model(report, 1), report.figures),
+        _by_day(report),
+        _html(report, changing_most(report, "model", _MODELS, 1)),
+        _html(report, winners_table(report, customers), _CUSTOMERS) if customers else "",
+        _html(report, losers_table(report, customers), _CUSTOMERS) if customers else "",
+        # A factor or a rate refuses nobody: the reasons are the same, as long as there are as many.
+        now.unpriced if scope(report) == now.scope else _unpriced(report),
+    )
+
+
+def _unpriced(report: Report) -> str:
+    return table_html(unpriced_table(report), report.figures) if report.unpriced else ""
+
+
+def _by_day(report: Report) -> Plot | None:
+    return plot(revenue_by_period(report, DAY), report.figures) if report.has(DAY) else None
+
+
+def _tiles(report: Report) -> Iterator[Tile]:
+    figures, before = report.figures, report.rounded(0)
+    yield Tile("Revenue now", figures.money(before))
+    if len(report.names) > 1:
+        difference = EXACT.subtract(report.rounded(1), before)
+        share = figures.percent(share_of_change(report.simulation.total, 1))
+        yield Tile("With your changes", figures.money(report.rounded(1)))
+        yield Tile("Difference", figures.change(difference), share, (difference > 0) - (difference < 0))
+    if report.margin is not None:
+        yield Tile("Margin now", *_margin(report, 0))
+    if report.margin is not None and len(report.names) > 1:
+        yield Tile("Margin then", *_margin(report, 1))
+
+
+def _margin(report: Report, side: int) -> tuple[str, str]:
+    """What is left under a side, and as a share of revenue."""
+    if report.margin is None:
+        return "", ""
+    left = round_half_up(report.margin.total.margin(side), report.figures.places)
+    share = report.figures.percent(share_left(report.margin.total, side), signed=False)
+    return report.figures.money(left), f"{share} of revenue" if share else ""
+
+
+def _html(report: Report, table: Table, most: int | None = None) -> str:
+    return table_html(table._replace(rows=table.rows[:most]).without(Kind.COUNT), report.figures)

@@ -1,0 +1,54 @@
+"""Did you mean: near words are offered, far ones are not, and a refusal stays cheap."""
+
+from time import perf_counter
+
+import pytest
+
+from ratecard.base.suggestions import did_you_mean, suggestions
+
+MODELS = ["veo3-fast", "kling-v3-pro", "kling-o3-pro", "kling-v3-standard", "wan-2-5", "sora-2"]
+
+NEAREST = {
+    "kling-v3-prp": "kling-v3-pro",
+    "KLING-V3-PRO": "kling-v3-pro",
+    "kling-v3-standart": "kling-v3-standard",
+    "sora2": "sora-2",
+    "veo-3-fast": "veo3-fast",
+}
+
+
+@pytest.mark.parametrize(("given", "nearest"), NEAREST.items())
+def test_the_nearest_word_comes_first(given: str, nearest: str) -> None:
+    assert suggestions(given, MODELS)[0] == nearest
+    assert did_you_mean(given, MODELS) == f" Did you mean '{nearest}'?"
+
+
+@pytest.mark.parametrize("given", ["", "x", "gpt-5", "完全に違う", "-" * 1_000])
+def test_a_word_that_is_near_to_none_has_no_suggestion(given: str) -> None:
+    assert suggestions(given, MODELS) == []
+    assert did_you_mean(given, MODELS) == ""
+
+
+def test_nothing_known_means_no_suggestion() -> None:
+    assert did_you_mean("sora-2", []) == ""
+
+
+def test_at_most_three_words_are_offered_nearest_first() -> None:
+    assert suggestions("kling-v3-pro", [*MODELS, "kling-v2-pro", "kling-v3-pr"]) == [
+        "kling-v3-pro",
+        "kling-v3-pr",
+        "kling-o3-pro",
+    ]
+    assert suggestions("kling-v3-pro", MODELS, most=1) == ["kling-v3-pro"]
+
+
+def test_the_best_of_many_is_found() -> None:
+    many = [f"model-{number}-text-to-video" for number in range(5_000)]
+    assert suggestions("modle-4321-text-to-video", many, most=1) == ["model-4321-text-to-video"]
+
+
+def test_a_hostile_word_among_many_costs_little() -> None:
+    many = [f"model-{number}-text-to-video" for number in range(1_000)]
+    start = perf_counter()
+    suggestions("model-1" * 1_000_000, many)
+    assert perf_counter() - start < 1

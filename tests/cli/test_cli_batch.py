@@ -1,0 +1,125 @@
+"""`ratecard quote --batch`: many bodies, one answer a line, in the same order."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from ratecard import PriceBook, QuoteError
+from ratecard.cli import batch, main
+
+BODIES: list[dict[str, Any]] = [
+    {"model": "ovi-image-to-video"},
+    {"model": "no-such-model"},
+    {"model": "kling-o3-pro-text-to-video", "duration": "5s", "audio": False},
+    {"model": "kling-o3-pro-text-to-video", "duration": "99s"},
+    {"model": "topaz-video-upscale", "duration": "5s", "target_fps": 60},
+]
+
+
+def run(*words: str, stdin: bytes | str | None = None) -> Result:
+    return CliRunner().invoke(main, ["quote", "--at=2026-09-29", "--batch", *words], input=stdin)
+
+
+def answer(prices: PriceBook, body: Any) -> bytes:
+    try:
+        return prices.quote_video(body).to_json()
+    except QuoteError as refused:
+        return refused.to_json()
+
+
+def as_csv(bodies: list[dict[str, Any]]) -> str:
+    names = ("model", "duration", "audio", "target_fps")
+    rows = [",".join(str(body.get(name, "")) for name in names) for body in bodies]
+    return "\n".join([",".join(names), *rows]) + "\n"
+
+
+def test_json_lines_are_answered_in_order_and_bad_rows_counted(prices: PriceBook, tmp_path: Path) -> None:
+    path = tmp_path / "bodies.jsonl"
+    path.write_text("".join(json.dumps(body) + "\n" for body in BODIES), encoding="utf-8")
+
+    sent = run(str(path))
+
+    assert sent.stdout_bytes.splitlines() == [answer(prices, body) for body in BODIES]
+    assert sent.stderr == "5 rows: 3 quoted, 2 refused\n"
+    assert sent.exit_code == 1
+
+
+def test_csv_is_answered_as_the_same_bodies(prices: PriceBook, tmp_path: Path) -> None:
+    path = tmp_path / "bodies.csv"
+    path.write_text(as_csv(BODIES), encoding="utf-8")
+
+    assert run(str(path)).stdout_bytes.splitlines() == [answer(prices, body) for body in BODIES]
+
+
+@pytest.mark.parametrize("text", [as_csv(BODIES), "\n".join(map(json.dumps, BODIES))])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_standard_input_may_be_either_with_or_without_a_byte_order_mark(
+    prices: PriceBook, text: str, mark: str
+) -> None:
+    sent = run("-", stdin=(mark + text).encode())
+    assert sent.stdout_bytes.splitlines() == [answer(prices, body) for body in BODIES]
+
+
+def test_a_batch_without_bad_rows_exits_with_0() -> None:
+    sent = run("-", stdin='{"model": "ovi-image-to-video"}')
+    assert (sent.exit_code, sent.stdout, sent.stderr) == (0, '{"quote":0.22}\n', "1 row: 1 quoted, 0 refused\n")
+
+
+@pytest.mark.parametrize("content", ["", "\n\n", "model,duration\n"])
+def test_an_empty_batch_is_no_failure(content: str) -> None:
+    sent = run("-", stdin=content)
+    assert (sent.exit_code, sent.stdout, sent.stderr) == (0, "", "0 rows: 0 quoted, 0 refused\n")
+
+
+def test_hostile_rows_are_answered_in_place() -> None:
+    rows = [b"[]", b"{", b"\xff", b"[" * 100_000, b'{"model": 1e999}', b"null", b'{"model": "ovi-image-to-video"}']
+    sent = run("-", stdin=b"\n".join(rows))
+    answers = [json.loads(line) for line in sent.stdout_bytes.splitlines()]
+    assert ["error" in given for given in answers] == [True] * 6 + [False]
+
+
+def test_csv_rows_are_read_with_care() -> None:
+    text = ' model , duration \r\n"ovi-image-to-video", 5s \r\novi-image-to-video\r\novi-image-to-video,5s,more\r\n\r\n'
+    answers = run("-", stdin=text).stdout.splitlines()
+    assert answers[:2] == ['{"quote":0.22}'] * 2
+    assert json.loads(answers[2])["details"] == {"_errors": ["Row 4 has more cells than the heading"]}
+    assert len(answers) == 3
+
+
+def test_a_cell_may_hold_a_whole_video(prices: PriceBook) -> None:
+    body = {"model": "topaz-video-upscale", "duration": "5s", "video_url": "data:video/mp4;base64," + "A" * 200_000}
+    sent = run("-", stdin="model,duration,video_url\n" + ",".join(f'"{value}"' for value in body.values()))
+    assert sent.stdout_bytes.splitlines() == [answer(prices, body)]
+
+
+def test_a_quotation_mark_that_is_not_closed_hides_no_rows() -> None:
+    sent = run("-", stdin='model,prompt\n"ovi-image-to-video"x,a\novi-image-to-video,b\novi-image-to-video,"c\nx,d\n')
+    answers = [json.loads(line) for line in sent.stdout.splitlines()]
+    assert [answer.get("details") for answer in answers] == [
+        {"_errors": ["Row 2 is not CSV: ',' expected after '\"'"]},
+        None,
+        {"_errors": ["Row 5 is not CSV: unexpected end of data"]},
+    ]
+    assert (sent.exit_code, run("-", stdin='model,"a\nx\n').exit_code) == (1, 2)
+
+
+@pytest.mark.parametrize("heading", ["model,model", "model, model"])
+def test_a_heading_that_names_a_field_twice_is_wrong_use(heading: str) -> None:
+    sent = run("-", stdin=f"{heading}\nx,y\n")
+    assert sent.exit_code == 2
+    assert "names 'model' twice" in sent.stderr
+
+
+@pytest.mark.parametrize("name", ["missing.jsonl", "."])
+def test_a_file_that_cannot_be_read_is_wrong_use(name: str) -> None:
+    sent = run(name)
+    assert sent.exit_code == 2
+    assert "Cannot read" in sent.stderr
+
+
+def test_there_is_no_progress_bar_where_nobody_watches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(batch, "Progress")
+    assert run("-", stdin='{"model": "ovi-image-to-video"}').exit_code == 0

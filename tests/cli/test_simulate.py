@@ -1,0 +1,222 @@
+"""`ratecard simulate`: what it prints and writes, what it refuses, and how it ends when it is stopped."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow
+import pytest
+from click.testing import CliRunner, Result
+from pyarrow import parquet
+from rich.cells import cell_len
+from test_cli_terminal import COLUMNS, plain, terminal
+
+from ratecard.cli import main
+from ratecard.simulation.report.output import WRITERS
+from reports import files
+
+CHANGES_NOTHING = """
+candidate: much later
+effective: 2027-12-01
+proposed_by: Pricing
+why: a test
+changes:
+  - scale: {model: MODEL}
+    factor: 1.1
+"""
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> tuple[str, str, str]:
+    table, dearer, cheaper = files(tmp_path)
+    return str(table), str(dearer), str(cheaper)
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(main, ["simulate", *words])
+
+
+def candidate(folder: Path, model: str) -> str:
+    path = folder / "later.yaml"
+    path.write_text(CHANGES_NOTHING.replace("MODEL", model), encoding="utf-8")
+    return str(path)
+
+
+def test_what_is_missing_stands_before_the_answer(paths: tuple[str, str, str]) -> None:
+    usage, dearer, _ = paths
+    done = run(usage, "--candidate", dearer)
+    assert (done.exit_code, done.stderr) == (0, "")
+    first, _, rest = done.stdout.partition("\n")
+    assert first == "6 of 240 rows cannot be priced and are in no figure"
+    order = [
+        "no-such-model",
+        "Revenue rises by",
+        "customers pay more",
+        "Models that change most",
+        "Why",
+        "Losers",
+        "Winners",
+    ]
+    places = [rest.index(words) for words in order]
+    assert places == sorted(places)
+
+
+def test_every_option_is_answered(paths: tuple[str, str, str]) -> None:
+    usage, dearer, _ = paths
+    options = ["--cost", "2026-10-01", "--elasticity", "all=-0.8:-1.2..-0.4", "--until-target", "5%", "--rise", "2%"]
+    done = run(usage, "--candidate", dearer, "--by", "customer", "--locale", "de_DE", *options)
+    assert done.exit_code == 0, done.output
+    for words in (
+        "The smallest factor that reaches +5,00",
+        "is above 2",
+        "that the elasticity expects",
+        "Margin goes from",
+    ):
+        assert words in done.stdout
+
+
+def test_two_candidates_stand_beside_each_other(paths: tuple[str, str, str]) -> None:
+    done = run(paths[0], "--candidate", paths[1], "--candidate", paths[2])
+    assert done.exit_code == 0
+    assert "Revenue under each" in done.stdout
+    assert done.stdout.count("Models that change most") == 2
+
+
+def test_every_format_is_written_and_says_what_made_it(paths: tuple[str, str, str], tmp_path: Path) -> None:
+    usage, dearer, _ = paths
+    folder = tmp_path / "out"
+    folder.mkdir()
+    outs = [word for ending in WRITERS for word in ("--out", str(folder / f"report{ending}"))]
+    before = Path(usage).read_bytes()
+    done = run(usage, "--candidate", dearer, *outs)
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert "Revenue rises by" in done.stderr
+    assert sorted(path.suffix for path in folder.iterdir()) == sorted(WRITERS)
+    command = json.loads((folder / "report.json").read_text(encoding="utf-8"))["command"]
+    assert command.startswith(f"ratecard simulate {usage} --candidate {dearer} --out ")
+    assert Path(usage).read_bytes() == before
+
+
+def test_strict_fails_where_rows_have_no_price(paths: tuple[str, str, str], tmp_path: Path) -> None:
+    done = run(paths[0], "--candidate", paths[1], "--strict", "--out", str(tmp_path / "report.csv"))
+    assert done.exit_code == 1
+    assert "6 of 240 rows cannot be priced" in done.stderr
+    assert not (tmp_path / "report.csv").exists()
+
+
+def test_a_candidate_without_effect_says_why(paths: tuple[str, str, str], tmp_path: Path) -> None:
+    later = candidate(tmp_path, "claude-opus-4-6")
+    done = run(paths[0], "--candidate", later)
+    assert done.exit_code == 1
+    assert "its rates hold from 2027-12-01 on, and the usage ends on 2026-10-11" in done.stderr
+    assert "--current 2027-12-01" in done.stderr
+    assert run(paths[0], "--candidate", later, "--current", "2027-12-01").exit_code == 0
+    done = run(paths[0], "--candidate", candidate(tmp_path, "ovi-image-to-video"))
+    assert "the usage has none of the models whose rates it changes (ovi-image-to-video)" in done.stderr
+    done = run(paths[0], "--candidate", "2026-10-01", "--current", "2026-10-02")
+    assert "no rate is another than the current one" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("missing.parquet", "--candidate", "2026-10-01"), "There is no file missing.parquet"),
+        (("USAGE", "--candidate", "nothing"), "'nothing' names nothing that can be compared"),
+        (("USAGE",), "Missing option '--candidate'"),
+        (("USAGE", "--candidate", "DEARER", "--map", "model"), "'model' is not NAME=COLUMN"),
+        (("USAGE", "--candidate", "DEARER", "--rise", "ten"), "'ten' is not a percentage. Write it like 10%"),
+        (("USAGE", "--candidate", "DEARER", "--elasticity", "all"), "elasticity 'all' cannot be read"),
+        (("USAGE", "--candidate", "DEARER", "--until-target", "5"), "target '5' cannot be read"),
+        (("USAGE", "--candidate", "2026-08-21", "--until-target", "5%"), "--until-target needs one --candidate"),
+        (("USAGE", "--candidate", "DEARER", "--out", "report.pdf"), "report.pdf ends in none of .html"),
+        (("USAGE", "--candidate", "DEARER", "--out", "no/folder/report.html"), "no such folder"),
+        (("USAGE", "--candidate", "DEARER", "--out", "s3a://bucket/groups.parquet"), "--engine spark"),
+        (
+            ("USAGE", "--candidate", "DEARER", "--engine", "spark", "--out", "s3a://b/g.xlsx"),
+            "a workbook is written as",
+        ),
+        (("USAGE", "--tornado", "5%", "--engine", "spark", "--out", "s3a://b/t.csv"), ".json, on this machine"),
+        (("USAGE", "--candidate", "DEARER", "--locale", "xx_YY"), "'xx_YY' is not a locale"),
+    ],
+)
+def test_wrong_use_is_said_before_anything_is_read(
+    paths: tuple[str, str, str], words: tuple[str, ...], said: str
+) -> None:
+    given = {"USAGE": paths[0], "DEARER": paths[1]}
+    done = run(*(given.get(word, word) for word in words))
+    assert done.exit_code == 2
+    assert said in done.stderr
+
+
+def test_a_report_never_takes_the_place_of_the_usage(paths: tuple[str, str, str], tmp_path: Path) -> None:
+    usage, dearer, _ = paths
+    before = Path(usage).read_bytes()
+    for given, out in ((usage, usage), (str(tmp_path), f"{tmp_path}/new.csv"), (f"{tmp_path}/*.parquet", usage)):
+        done = run("--out", out, given, "--candidate", dearer)
+        assert (done.exit_code, "is among the usage" in done.stderr) == (2, True)
+    assert Path(usage).read_bytes() == before
+
+
+def test_usage_that_is_cut_off_or_of_a_wrong_type_is_named(paths: tuple[str, str, str], tmp_path: Path) -> None:
+    usage, dearer, _ = paths
+    table = parquet.read_table(usage)
+    cut = tmp_path / "cut.parquet"
+    cut.write_bytes(Path(usage).read_bytes()[:2000])
+    lines = tmp_path / "cut.csv"
+    lines.write_text(
+        "type,model,timestamp,duration\nvideo,ovi-image-to-video,2026-10-01,5s\nvideo,ovi-ima", encoding="utf-8"
+    )
+    wrong = tmp_path / "wrong.parquet"
+    parquet.write_table(table.drop_columns("timestamp").append_column("timestamp", pyarrow.array([7] * 240)), wrong)
+    empty = tmp_path / "empty.csv"
+    empty.write_text("type,model,timestamp\n", encoding="utf-8")
+    for path, said in (
+        (cut, "cut.parquet': it is cut off, or no Parquet"),
+        (lines, "cut.csv, line 3 has 2 columns, and the heading 4: it may be cut off"),
+        (wrong, "column 'timestamp' is BIGINT, and timestamp can be timestamp or date or text"),
+        (empty, "the usage has no rows"),
+    ):
+        done = run(str(path), "--candidate", dearer, "--out", str(tmp_path / "report.html"))
+        assert (done.exit_code, done.stdout) == (1, "")
+        assert said in done.stderr
+        assert "SELECT" not in done.stderr
+    assert not (tmp_path / "report.html").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_stopped_leaves_nothing_half_written(
+    paths: tuple[str, str, str], tmp_path: Path, number: signal.Signals
+) -> None:
+    usage, dearer, _ = paths
+    table = parquet.read_table(usage)
+    parquet.write_table(pyarrow.concat_tables([table] * 20_000), tmp_path / "large.parquet")
+    work, out = tmp_path / "work", tmp_path / "out"
+    work.mkdir()
+    out.mkdir()
+    words = ["simulate", str(tmp_path / "large.parquet"), "--candidate", dearer, "--out", str(out / "report.csv")]
+    started = subprocess.Popen(
+        [sys.executable, "-m", "ratecard", *words], env=os.environ | {"TMPDIR": str(work)}, stderr=subprocess.PIPE
+    )
+    # The engine works in a folder of its own; Python tries the temporary folder first, with a file of another name.
+    while not list(work.glob("ratecard-*")) and started.poll() is None:
+        time.sleep(0.01)
+    started.send_signal(number)
+    _, said = started.communicate(timeout=60)
+    assert (started.returncode, said.decode()) == (130, "Interrupted; no report is written\n")
+    assert not list(out.iterdir())
+    assert not list(work.iterdir())
+
+
+def test_on_a_terminal_nothing_is_wider_than_it_and_the_progress_goes_away(paths: tuple[str, str, str]) -> None:
+    usage, dearer, _ = paths
+    seen = terminal("simulate", usage, "--candidate", dearer, "--cost", "2026-10-01")
+    shown = seen.rpartition("rows cannot be priced")[2]
+    assert "\N{BOX DRAWINGS HEAVY HORIZONTAL}" in seen
+    assert "\N{BOX DRAWINGS HEAVY HORIZONTAL}" not in shown
+    lines = plain(shown).splitlines()
+    assert [line for line in lines if cell_len(line) > COLUMNS] == []
+    assert "Models that change most" in lines
