@@ -13,10 +13,10 @@ from ratecard import load_rate_card
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.results.customers import customers_of
 from ratecard.simulation.results.rows import Row
-from ratecard.simulation.results.simulation import Simulation
 from ratecard.simulation.results.target import read_target, smallest_factor
 from ratecard.simulation.results.volume import read_elasticity
 from ratecard.simulation.simulate import simulate
+from ratecard.simulation.simulation import Simulation
 
 KEYS = ("model", "day", "customer")
 CANDIDATE = """\

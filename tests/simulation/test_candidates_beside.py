@@ -24,8 +24,8 @@ from ratecard.simulation.pricing import price_table as side_prices
 from ratecard.simulation.pricing.pricer import Outcome, Pricer, Refused
 from ratecard.simulation.pricing.shape_price import PricedShape
 from ratecard.simulation.results.rows import EVEN, Uneven
-from ratecard.simulation.results.simulation import Simulation
 from ratecard.simulation.simulate import simulate
+from ratecard.simulation.simulation import Simulation
 
 KEYS = ("model", "day", "customer")
 SHIPPED = load_rate_card()

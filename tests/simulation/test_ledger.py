@@ -13,8 +13,8 @@ from rows import Row
 
 from ratecard import LedgerEntry, RateCard
 from ratecard.simulation.demo.usage import demo_usage
-from ratecard.simulation.results.simulation import Simulation
 from ratecard.simulation.simulate import simulate
+from ratecard.simulation.simulation import Simulation
 
 ROWS = 200_000
 CANDIDATE = """\

@@ -10,8 +10,8 @@ from currencies import FILM, PICTURE, TABLES, card_in, limits_in_time, limits_wi
 from ratecard import LedgerEntry, Quote, RateCard, settle
 from ratecard.changes.sides import Side
 from ratecard.simulation.pricing.sides import AsBilled
-from ratecard.simulation.results.simulation import Simulation
 from ratecard.simulation.simulate import simulate
+from ratecard.simulation.simulation import Simulation
 from ratecard.testing.card_strategies import card_of
 
 HEAD = "timestamp,sku,pricePerUnitUsd,pricePerUnit,unit,amount,currency,notes,requestId"

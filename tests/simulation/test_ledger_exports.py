@@ -15,8 +15,8 @@ from ratecard import RateCard
 from ratecard.changes.sides import Side
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.sides import AsBilled
-from ratecard.simulation.results.simulation import Simulation
 from ratecard.simulation.simulate import simulate
+from ratecard.simulation.simulation import Simulation
 
 CURRENT = card_with()
 NOW, BILLED = Side("now", CURRENT), AsBilled("as-billed", CURRENT)

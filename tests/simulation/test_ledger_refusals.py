@@ -13,8 +13,8 @@ from ratecard.changes.sides import Side
 from ratecard.simulation.billing.repricer import LedgerPricer
 from ratecard.simulation.pricing.pricer import Refused
 from ratecard.simulation.pricing.shape_price import PricedShape
-from ratecard.simulation.results.simulation import Simulation
 from ratecard.simulation.simulate import simulate
+from ratecard.simulation.simulation import Simulation
 from ratecard.simulation.usage.predicates import Predicates
 from ratecard.simulation.usage.shape import Shape
 

@@ -10,9 +10,9 @@ import pytest
 
 import ratecard
 from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.report.frames import ANSWERS
 from ratecard.simulation.results.comparison import QUANTITY_NAMES
-from ratecard.simulation.results.frames import ANSWERS
-from ratecard.simulation.results.simulation import Simulation
+from ratecard.simulation.simulation import Simulation
 from reports import files, simulated
 
 

@@ -20,9 +20,9 @@ from ratecard.base.money import places_of
 from ratecard.simulation.demo.usage import demo_usage
 from ratecard.simulation.pricing.costs import Costs
 from ratecard.simulation.pricing.sides import costs_of
-from ratecard.simulation.results.simulation import Simulation
 from ratecard.simulation.results.target import read_target, smallest_factor
 from ratecard.simulation.simulate import simulate
+from ratecard.simulation.simulation import Simulation
 
 ROWS = examples(1_500, nightly=200_000)
 SHIPPED = load_rate_card()

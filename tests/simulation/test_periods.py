@@ -15,7 +15,7 @@ from ratecard.base.money import from_fraction, round_half_up
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sections import annualised, bridge_table
-from ratecard.simulation.results.simulation import Simulation
+from ratecard.simulation.simulation import Simulation
 from reports import simulated, usage
 
 OVI, KLING, CLAUDE = "ovi-image-to-video", "kling-o3-pro-text-to-video", "claude-opus-4-6"

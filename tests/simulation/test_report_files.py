@@ -22,7 +22,7 @@ from ratecard.simulation.report import output
 from ratecard.simulation.report.output import WRITERS, write
 from ratecard.simulation.report.report import Question, Report
 from ratecard.simulation.results.comparison import QUANTITY_NAMES
-from ratecard.simulation.results.simulation import Simulation
+from ratecard.simulation.simulation import Simulation
 from reports import CUSTOMERS, simulated
 
 

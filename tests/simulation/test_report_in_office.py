@@ -9,10 +9,11 @@ from typing import Any
 
 import openpyxl
 import pytest
+from ratecard.simulation.results.simulation import Simulation
 
 from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import Question, Report
-from ratecard.simulation.results.simulation import Simulation
+from ratecard.simulation.simulation import Simulation
 from reports import PERIODS, mixed
 
 OFFICE = shutil.which("soffice") or shutil.which("libreoffice")

@@ -15,8 +15,8 @@ from ratecard import RateCard, load_rate_card
 from ratecard.changes.sides import Side
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.results.comparison import QUANTITY_NAMES
-from ratecard.simulation.results.simulation import Simulation
 from ratecard.simulation.simulate import simulate
+from ratecard.simulation.simulation import Simulation
 from ratecard.testing import rate_cards, sourced_video_requests, usages
 
 SHIPPED = load_rate_card()

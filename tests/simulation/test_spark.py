@@ -13,7 +13,7 @@ from rows import charge
 from ratecard import QuoteError, RateCard
 from ratecard.simulation.demo.usage import demo_usage
 from ratecard.simulation.results.comparison import QUANTITY_NAMES
-from ratecard.simulation.results.simulation import Simulation
+from ratecard.simulation.simulation import Simulation
 
 ROWS = 200_000
 BY = ("model", "day", "customer")

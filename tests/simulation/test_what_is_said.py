@@ -27,10 +27,10 @@ from ratecard.simulation.report.report import Question, Report
 from ratecard.simulation.report.sentences import answer, every_sentence
 from ratecard.simulation.results.customers import customers_of
 from ratecard.simulation.results.rows import Row, Uneven
-from ratecard.simulation.results.simulation import Simulation
 from ratecard.simulation.results.target import read_target, smallest_factor
 from ratecard.simulation.results.volume import Elasticity, read_elasticity, response
 from ratecard.simulation.simulate import simulate
+from ratecard.simulation.simulation import Simulation
 
 KLING = "kling-o3-pro-text-to-video"
 HEAD = "effective: 2026-10-01\nproposed_by: tests\nwhy: to see what it does\nchanges:\n"

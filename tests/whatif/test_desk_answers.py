@@ -11,8 +11,8 @@ from desks import CLAUDE, DAY, KLING, OVI, STANDING, write_usage
 import ratecard
 from ratecard.changes.sides import Side
 from ratecard.simulation.report.report import Report
-from ratecard.simulation.results.simulation import Simulation
 from ratecard.simulation.simulate import simulate
+from ratecard.simulation.simulation import Simulation
 from ratecard.whatif.draft import Change, Draft, DraftError, Factor, NewRate
 from ratecard.whatif.session import Desk
 from ratecard.whatif.view import panel_now, panel_of

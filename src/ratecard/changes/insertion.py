@@ -46,11 +46,11 @@ def inserted(at: Positions, content: bytes, insertions: Iterable[Insertion]) -> 
     """The content of a file with new lines in it, and their numbers."""
     words, done, shift = [], 0, 0
     added = []
-    for offset, text, what in sorted(insertions, key=lambda insertion: insertion.offset):
-        count = len(lines_of(text))
+    for offset, new, what in sorted(insertions, key=lambda insertion: insertion.offset):
+        count = len(lines_of(new))
         first = at.line_of(offset) + shift
-        added.append(Added(at.name, first, first + count - 1, what, text))
-        words += [at.text[done:offset], text]
+        added.append(Added(at.name, first, first + count - 1, what, new))
+        words += [at.text[done:offset], new]
         done, shift = offset, shift + count
     mark = BOM_UTF8 if content.startswith(BOM_UTF8) else b""
     return mark + "".join([*words, at.text[done:]]).encode(), added

@@ -24,11 +24,11 @@ from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import CUSTOMER, Question, Report
 from ratecard.simulation.report.tornado_page import write_tornado
 from ratecard.simulation.results.limits import Limits, beyond, check_limits
-from ratecard.simulation.results.simulation import Simulation
 from ratecard.simulation.results.target import read_target, smallest_factor
 from ratecard.simulation.results.tornado import tornado
 from ratecard.simulation.results.volume import read_elasticity
 from ratecard.simulation.simulate import simulate
+from ratecard.simulation.simulation import Simulation
 from ratecard.simulation.usage.engines.spark_files import writable
 from ratecard.simulation.usage.where import Chosen
 

@@ -16,7 +16,7 @@ from ratecard.simulation.pricing.remap import NOWHERE, Elsewhere
 from ratecard.simulation.pricing.sides import AS_BILLED, AsBilled, Specification, costs_of, sides
 from ratecard.simulation.progress import OPENED, PRICED, READ, Progress, silent, within
 from ratecard.simulation.results.no_effect import check_effect
-from ratecard.simulation.results.simulation import Simulation
+from ratecard.simulation.simulation import Simulation
 from ratecard.simulation.usage.billing_export import EXPORT_NAMES
 from ratecard.simulation.usage.columns import COLUMNS, DAY, LAYOUTS
 from ratecard.simulation.usage.engines.duckdb_engine import DEFAULT_MEMORY, Workspace, open_usage
@@ -139,7 +139,7 @@ def simulate(
         found = Simulation(rolled, compared, pricer, outcomes, paid)
         if found.rows and not found.priced and len(compared) > 1:
             raise SimulationError(found.unpriced_text())
-        check_effect(found)
+        check_effect(found.idle if found.rows else (), found.sides)
     except BaseException:
         workspace.close()
         raise

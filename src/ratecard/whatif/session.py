@@ -20,6 +20,7 @@ from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.results.no_effect import check_effect
 from ratecard.simulation.results.simulation import Simulation
+from ratecard.simulation.simulation import Simulation
 from ratecard.simulation.usage.roll_up import RollUp
 from ratecard.tables.scalars import read_day
 from ratecard.whatif.draft import Draft, DraftError
@@ -133,7 +134,7 @@ class Desk:
 
 def _idle(simulation: Simulation) -> str:
     try:
-        check_effect(simulation)
+        check_effect(simulation.idle if simulation.rows else (), simulation.sides)
     except SimulationError as error:
         return str(error)
     return ""

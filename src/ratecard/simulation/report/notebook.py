@@ -4,22 +4,19 @@ from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 from html import escape
-from typing import TYPE_CHECKING
 
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.breakdown import changes_of, changing_most
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sentences import answer, scope
 from ratecard.simulation.report.table import Kind, Table, Value, written
-
-if TYPE_CHECKING:
-    from ratecard.simulation.results.simulation import Simulation
+from ratecard.simulation.results.answers import Answers
 
 _MODELS, _WIDTH = 10, 160
 _NUMBER = ' style="text-align: right; font-variant-numeric: tabular-nums"'
 
 
-def html_of(simulation: "Simulation") -> str:
+def html_of(simulation: Answers) -> str:
     """The answers in sentences, and the models that change most."""
     report = Report(simulation)
     parts = [f"<p><b>{escape(answer(report, candidate))}</b></p>" for candidate in report.candidates]
@@ -31,7 +28,7 @@ def html_of(simulation: "Simulation") -> str:
     return "".join(parts)
 
 
-def text_of(simulation: "Simulation") -> str:
+def text_of(simulation: Answers) -> str:
     """`<Simulation of 240 rows, 234 priced, by model, day: Revenue rises by ...>`; once closed, just that."""
     try:
         report = Report(simulation)

@@ -5,26 +5,24 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from babel import Locale
 
 from ratecard.base.money import EXACT, round_half_up
 from ratecard.changes.sides import Side
 from ratecard.simulation.report.figures import ENGLISH, Figures, apportion
+from ratecard.simulation.results.answers import Answers
 from ratecard.simulation.results.attribution import Attribution
 from ratecard.simulation.results.bridge import Bridge
 from ratecard.simulation.results.comparison import QUANTITY_NAMES
 from ratecard.simulation.results.customers import Customers
 from ratecard.simulation.results.margin import Margin
 from ratecard.simulation.results.rows import Row, Unpriced
+from ratecard.simulation.results.target import Reached, Target
 from ratecard.simulation.results.volume import Elasticity, Response
 from ratecard.simulation.usage.columns import DAY
 from ratecard.simulation.usage.plan import PERIODS
-
-if TYPE_CHECKING:
-    from ratecard.simulation.results.simulation import Simulation
-    from ratecard.simulation.results.target import Reached, Target
 
 # Where all there is comes to less than one unit of the currency, cents would hide it.
 _PLACES, _SMALL_PLACES = 2, 6
@@ -45,8 +43,8 @@ class Question(NamedTuple):
     command: str = ""
     elasticities: Mapping[str, Elasticity] = {}
     rise: Fraction = Fraction(1, 10)
-    target: "Target | None" = None
-    reached: "Reached | None" = None
+    target: Target | None = None
+    reached: Reached | None = None
     bridge: tuple[str, str] | None = None
 
 
@@ -61,7 +59,7 @@ class Report:
     '$0.220000'
     """
 
-    def __init__(self, simulation: "Simulation", question: Question | None = None, locale: Locale = ENGLISH) -> None:
+    def __init__(self, simulation: Answers, question: Question | None = None, locale: Locale = ENGLISH) -> None:
         self.simulation, self.question = simulation, question or Question()
         greatest = max(simulation.total.amounts)
         self.figures = Figures(locale, simulation.pricer.currency, _PLACES if greatest >= 1 else _SMALL_PLACES)

@@ -118,8 +118,8 @@ class Sheets:
             sheet.write_string(number, 0, sentence)
         top = len(above) + 1 if above else 0
         names = _unlike([column.name for column in table.columns])
-        for number, heading in enumerate(names):
-            sheet.write_string(top, number, heading, self._heading)
+        for number, name in enumerate(names):
+            sheet.write_string(top, number, name, self._heading)
             sheet.set_column(number, number, self._width(table, number))
         sheet.freeze_panes(top + 1, 0)
         placed = Placed(sheet.name, top, top + 1, top + len(table.rows), {each: at for at, each in enumerate(names)})

@@ -3,16 +3,13 @@
 from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.results.comparison import MODEL, QUANTITY_NAMES
+from ratecard.simulation.results.comparison import MODEL, QUANTITY_NAMES, Comparison
 from ratecard.simulation.results.rows import Row
 from ratecard.simulation.usage.columns import DAY
 from ratecard.simulation.usage.plan import MONTH, WEEK
-
-if TYPE_CHECKING:
-    from ratecard.simulation.results.simulation import Simulation
 
 _TOKENS = tuple(name for name in QUANTITY_NAMES if name.endswith("_tokens"))
 
@@ -60,20 +57,20 @@ class Bridge(NamedTuple):
         return sum((step.mix for step in self.steps), Fraction(0))
 
 
-def bridge_of(simulation: "Simulation", before: str, after: str, side: int = 0) -> Bridge:
+def bridge_of(comparison: Comparison, before: str, after: str, side: int = 0) -> Bridge:
     """The bridge between two days, weeks (by their Monday) or months (`2026-10`) under one side.
 
     Raises `SimulationError` for periods that the usage is not grouped by, or has no priced request of.
     """
-    key = _key(simulation, before, after)
+    key = _key(comparison, before, after)
     found: dict[str, dict[str, Row]] = {before: {}, after: {}}
-    for row in simulation.table(key, MODEL):
+    for row in comparison.rows((key, MODEL)):
         period, model = row.key
         if period in found and row.requests:
             found[period][model or ""] = row
     for period, rows in found.items():
         if not rows:
-            known = sorted({row.key[0] or "" for row in simulation.table(key)} - {""})
+            known = sorted({row.key[0] or "" for row in comparison.rows((key,))} - {""})
             raise SimulationError(f"no request of {period} has a price. The {key}s are: {', '.join(known[:12])}")
     first, second = found[before], found[after]
     shared = sorted(first.keys() & second.keys())
@@ -86,14 +83,14 @@ def bridge_of(simulation: "Simulation", before: str, after: str, side: int = 0) 
     return Bridge((before, after), (revenues[0], revenues[1]), steps, gone, new)
 
 
-def _key(simulation: "Simulation", before: str, after: str) -> str:
+def _key(comparison: Comparison, before: str, after: str) -> str:
     """The key that two periods are of."""
     if before == after:
         raise SimulationError(f"a bridge leads from one period to another, and both are {before}")
     month = len(before) == len("2026-10")
     if month != (len(after) == len("2026-10")):
         raise SimulationError(f"{before} and {after} are not periods of one length")
-    known = simulation.by
+    known = comparison.roll_up.plan.by
     if month:
         keys = [each for each in (MONTH, DAY) if each in known]
         return MONTH if keys else _refuse(MONTH)

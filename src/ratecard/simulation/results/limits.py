@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.results.answers import Answers
 from ratecard.simulation.results.rows import Row
-from ratecard.simulation.results.simulation import Simulation
 
 
 class Limits(NamedTuple):
@@ -30,7 +30,7 @@ class Beyond(NamedTuple):
     of: int
 
 
-def check_limits(simulation: Simulation, limits: Limits, key: str) -> None:
+def check_limits(simulation: Answers, limits: Limits, key: str) -> None:
     """Raise `SimulationError` where the usage does not name the customers for whom there is a limit."""
     if limits.rise is not None and key not in simulation.by:
         raise SimulationError(
@@ -39,7 +39,7 @@ def check_limits(simulation: Simulation, limits: Limits, key: str) -> None:
         )
 
 
-def beyond(simulation: Simulation, limits: Limits, key: str = "customer") -> Iterator[Beyond]:
+def beyond(simulation: Answers, limits: Limits, key: str = "customer") -> Iterator[Beyond]:
     """Each candidate that is beyond a limit, exactly: a rise of just the limit is within."""
     for candidate in range(1, len(simulation.sides)):
         whole, over, count = simulation.total, [], 0

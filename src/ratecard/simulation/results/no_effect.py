@@ -1,43 +1,39 @@
 """From when on a candidate changes something, and why it changes nothing where it does not."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, date
-from typing import TYPE_CHECKING
 
 from ratecard.changes.rates import rate_changes
 from ratecard.changes.sides import Side, Standing
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.pricer import Outcome, Refused
 from ratecard.simulation.pricing.sides import AsBilled
+from ratecard.simulation.results.comparison import Comparison
 from ratecard.simulation.usage.plan import EARLIEST
-
-if TYPE_CHECKING:
-    from ratecard.simulation.results.simulation import Simulation
+from ratecard.simulation.usage.roll_up import RollUp
 
 _NAMED = 5
 
 
-def check_effect(simulation: "Simulation") -> None:
-    """Raise `SimulationError` where no candidate changes anything. Beside one that does, another may change nothing."""
-    if simulation.rows and simulation.idle and all(simulation.idle):
-        pairs = zip(simulation.sides[1:], simulation.idle, strict=True)
+def check_effect(reasons: Sequence[str], sides: Sequence[Side]) -> None:
+    """Raise `SimulationError` where every candidate has a reason for which it changes nothing."""
+    if reasons and all(reasons):
+        pairs = zip(sides[1:], reasons, strict=True)
         raise SimulationError("; ".join(f"{side.label} changes nothing: {why}" for side, why in pairs))
 
 
-def idle(simulation: "Simulation") -> tuple[str, ...]:
-    """Why each candidate changes nothing: every row has the price that it has now, or none as now. Else empty."""
-    current, *candidates = simulation.outcomes
+def without_effect(comparison: Comparison, sides: Sequence[Side]) -> tuple[str, ...]:
+    """For each candidate, why it changes nothing: each row has its present price, or none as now. Else empty."""
+    current, *candidates = (side.outcomes for side in comparison.sides)
     return tuple(
-        _why(simulation, side) if all(map(_alike, current, outcomes)) else ""
-        for side, outcomes in zip(simulation.sides[1:], candidates, strict=True)
+        _why(comparison.roll_up, sides[0], side) if all(map(_alike, current, outcomes)) else ""
+        for side, outcomes in zip(sides[1:], candidates, strict=True)
     )
 
 
-def first_day(simulation: "Simulation", candidate: int) -> date | None:
-    """The first day of the usage on which a candidate's prices differ, where rows are priced at their own time."""
-    old, new = simulation.sides[0], simulation.sides[candidate]
-    apart = simulation.pricer.elsewhere.models  # rows that are priced as others change whenever they were sent
-    if apart or old.at or new.at or isinstance(old, AsBilled) or isinstance(new, AsBilled):
+def first_day(old: Side, new: Side) -> date | None:
+    """The first day on which two sides' prices differ; None where one is fixed at an instant, or is as billed."""
+    if old.at or new.at or isinstance(old, AsBilled) or isinstance(new, AsBilled):
         return None
     return min(_first_days(old, new, EARLIEST).values(), default=None)
 
@@ -48,10 +44,10 @@ def _alike(one: Outcome, other: Outcome) -> bool:
     return one is other or one.amounts == other.amounts
 
 
-def _why(simulation: "Simulation", side: Side) -> str:
-    shapes, days = simulation.comparison.roll_up.shapes, simulation.comparison.roll_up.days()
+def _why(rolled: RollUp, current: Side, side: Side) -> str:
+    shapes, days = rolled.shapes, rolled.days()
     moments = [each.shape.moment for each in shapes if each.shape.moment]
-    changed = _first_days(simulation.sides[0], side, days[0] if days else min(moments, default=EARLIEST))
+    changed = _first_days(current, side, days[0] if days else min(moments, default=EARLIEST))
     if not changed:
         return "no rate is another than the current one on any day of the usage, or after it"
     used = {each.shape.model or "" for each in shapes}

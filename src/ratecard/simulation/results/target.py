@@ -14,7 +14,7 @@ from ratecard.changes.sides import Side
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.costs import Costs, ShareCosts, cost_of
 from ratecard.simulation.pricing.pricer import NOT_OFFERED, Refused
-from ratecard.simulation.results.simulation import Simulation
+from ratecard.simulation.results.answers import Answers
 from ratecard.tables.candidate import Scale
 
 # Factors are counted in ten-thousandths, up to a hundred times the price.
@@ -59,7 +59,7 @@ class _Sums(NamedTuple):
     cost: Decimal
 
 
-def smallest_factor(simulation: Simulation, candidate: Path, target: Target) -> Reached:
+def smallest_factor(simulation: Answers, candidate: Path, target: Target) -> Reached:
     """Replace every factor of a candidate's `scale` by the smallest one, to four decimals, that reaches the target.
 
     What else the candidate changes stays as it is, and so does what it loses or brings anew. Raises `SimulationError`
@@ -97,7 +97,7 @@ def smallest_factor(simulation: Simulation, candidate: Path, target: Target) -> 
     return Reached(Decimal(steps) / _STEPS, sums(steps).revenue, below, from_fraction(wanted(steps), 12))
 
 
-def _sums(simulation: Simulation, side: Side, costs: Costs | None) -> _Sums:
+def _sums(simulation: Answers, side: Side, costs: Costs | None) -> _Sums:
     """What one more side brings of the rows in the figures: with `costs`, of those whose cost is known."""
     comparison, current = simulation.comparison, simulation.sides[0]
     rolled, sides = comparison.roll_up.shapes, (current, side)

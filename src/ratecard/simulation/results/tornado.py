@@ -15,7 +15,7 @@ from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.pricer import Refused
 from ratecard.simulation.pricing.shape_price import PricedShape
 from ratecard.simulation.pricing.sides import AsBilled
-from ratecard.simulation.results.simulation import Simulation
+from ratecard.simulation.results.answers import Answers
 from ratecard.simulation.usage.roll_up import Counted
 from ratecard.tables.candidate import Scale, Selection
 from ratecard.tables.card import AnyModel, Tables
@@ -41,7 +41,7 @@ class Swing(NamedTuple):
         return max((each.copy_abs() for each in (self.fall, self.rise) if each is not None), default=Decimal(0))
 
 
-def tornado(simulation: Simulation, share: Fraction) -> tuple[Swing, ...]:
+def tornado(simulation: Answers, share: Fraction) -> tuple[Swing, ...]:
     """Every family of the usage, that with the greatest effect first; each effect is priced request by request.
 
     The usage is that of the simulation and stays as it is: no request is made or left out because of a price. A family
@@ -77,7 +77,7 @@ def tornado(simulation: Simulation, share: Fraction) -> tuple[Swing, ...]:
 _Priced = Sequence[tuple[Counted, PricedShape]]
 
 
-def _by_model(simulation: Simulation) -> Mapping[tuple[bool, str | None], _Priced]:
+def _by_model(simulation: Answers) -> Mapping[tuple[bool, str | None], _Priced]:
     """The shapes that have a price, by what decides about them."""
     found: dict[tuple[bool, str | None], list[tuple[Counted, PricedShape]]] = {}
     for _, counted, prices in simulation.comparison.priced:
@@ -87,7 +87,7 @@ def _by_model(simulation: Simulation) -> Mapping[tuple[bool, str | None], _Price
 
 
 def _effect(
-    simulation: Simulation, models: Mapping[tuple[bool, str | None], _Priced], names: Sequence[str], factor: Decimal
+    simulation: Answers, models: Mapping[tuple[bool, str | None], _Priced], names: Sequence[str], factor: Decimal
 ) -> Decimal:
     """What is charged more if the rates of some models are multiplied."""
     current = simulation.sides[0]

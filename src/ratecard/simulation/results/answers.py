@@ -1,11 +1,10 @@
-"""The result of a simulation: totals, breakdowns, and what could not be priced."""
+"""The answers of a simulation: totals, breakdowns, and what could not be priced."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import Self
 
 from ratecard.base.money import EXACT
 from ratecard.changes.sides import Side
@@ -16,32 +15,24 @@ from ratecard.simulation.pricing.price_table import NOTHING, SidePrices
 from ratecard.simulation.pricing.pricer import NOT_OFFERED, Outcome, Pricer, Refused
 from ratecard.simulation.pricing.shape_price import PricedShape
 from ratecard.simulation.pricing.sides import Specification, against
-from ratecard.simulation.report.figures import read_locale, read_share
-from ratecard.simulation.report.notebook import html_of, text_of
-from ratecard.simulation.report.report import Question, Report
 from ratecard.simulation.results.attribution import Attribution, attribute
 from ratecard.simulation.results.bridge import Bridge, bridge_of
 from ratecard.simulation.results.comparison import MODEL, Comparison
 from ratecard.simulation.results.customers import Customers, customers_of
 from ratecard.simulation.results.margin import Margin, margin_of
-from ratecard.simulation.results.no_effect import first_day, idle
+from ratecard.simulation.results.no_effect import first_day, without_effect
 from ratecard.simulation.results.rows import Row, Since, Uncommon, Unpriced
 from ratecard.simulation.results.volume import AnyElasticity, Response, elasticities_of, response
 from ratecard.simulation.usage.files import Reading
 from ratecard.simulation.usage.predicates import Predicates
 from ratecard.simulation.usage.roll_up import Counted, RollUp, uncollected
 
-if TYPE_CHECKING:
-    import pandas
-    import polars
-    import pyarrow
-
 _EXAMPLES = 3
 # The limit of a number that depends on other numbers of the same row.
 _NUMBER = re.compile(r"(?<= than or equal to )\d+$")
 
 
-class Simulation:
+class Answers:
     """Exact totals of usage under every side; the first one is the current, the others are the candidates.
 
     Rows = priced + unpriced. A row that a side does not offer (it has no such model, value or rate in effect) adds
@@ -65,7 +56,7 @@ class Simulation:
             further = [SidePrices(rolled, each, first) for each in outcomes[1:]]
         self.comparison = Comparison(rolled, (first, *further))
 
-    def against(self, *candidates: Specification) -> "Simulation":
+    def against(self, *candidates: Specification) -> Self:
         """The same usage and current prices against other candidates, on the roll-up that is kept.
 
         Only what a candidate changes is priced. Raises `SimulationError` for one that needs another roll-up.
@@ -79,12 +70,12 @@ class Simulation:
         asked = Predicates.of(cards, dated=dated, by_model=by_model, pairs=pairs)
         rolled = known.serving(asked, dated=dated)
         if rolled is not known:
-            return Simulation(rolled, compared, self.pricer, self.pricer.outcomes(compared, rolled.shapes), self.costs)
+            return type(self)(rolled, compared, self.pricer, self.pricer.outcomes(compared, rolled.shapes), self.costs)
         current = self.comparison.sides[0]
         with uncollected():
             changed = [self.pricer.beside(side, compared[0], rolled.shapes, current.outcomes) for side in compared[1:]]
         outcomes = (current.outcomes, *changed)
-        return Simulation(rolled, compared, self.pricer, outcomes, self.costs, current=current)
+        return type(self)(rolled, compared, self.pricer, outcomes, self.costs, current=current)
 
     def forget(self) -> None:
         """Free what only the candidates need; the current prices and the roll-up stay."""
@@ -185,14 +176,16 @@ class Simulation:
     @cached_property
     def idle(self) -> tuple[str, ...]:
         """For each candidate, why it changes nothing; empty where it changes something."""
-        return idle(self)
+        return without_effect(self.comparison, self.sides)
 
     def since(self, candidate: int = 1) -> Since | None:
         """How many requests lie before the first day on which a candidate's prices differ; None where none do.
 
         That is so too where both are priced at one instant, whenever a request was sent.
         """
-        day = first_day(self, candidate)
+        # Rows that are priced as another model's change whenever they were sent.
+        remapped = self.pricer.elsewhere.models
+        day = None if remapped else first_day(self.sides[0], self.sides[candidate])
         found = self.comparison.since(day, candidate) if day else None
         return found if found and found.before else None
 
@@ -202,7 +195,7 @@ class Simulation:
 
     def bridge(self, before: str, after: str, side: int = 0) -> Bridge:
         """Price, volume and mix between two days, weeks (by their Monday) or months (`2026-10`), under one side."""
-        return bridge_of(self, before, after, side)
+        return bridge_of(self.comparison, before, after, side)
 
     def margin(self) -> Margin:
         """Cost and margin of every side, by model, and what is sold below cost; it needs the `costs` of `simulate`."""
@@ -266,56 +259,11 @@ class Simulation:
         """What was read: files, columns and rows."""
         return self.comparison.roll_up.reading
 
-    def to_arrow(self, answer: str = "groups") -> "pyarrow.Table":
-        """An answer as a table of PyArrow: `groups`, `attribution`, `customers`, `margin` or `unpriced`.
-
-        Keys come first, then `current` and each candidate by its name; amounts are decimals. Raises `SimulationError`
-        for an answer that there is not, and for amounts of more digits than a decimal of Arrow has.
-        """
-        from ratecard.simulation.results.frames import arrow_of
-
-        return arrow_of(Report(self), answer)
-
-    def to_pandas(self, answer: str = "groups") -> "pandas.DataFrame":
-        """The same as a frame of pandas, whose amounts are `Decimal`."""
-        return self.to_arrow(answer).to_pandas()
-
-    def to_polars(self, answer: str = "groups") -> "polars.DataFrame":
-        """The same as a frame of Polars, whose amounts are decimals. Polars has to be installed."""
-        from ratecard.simulation.results.frames import polars_of
-
-        return cast("polars.DataFrame", polars_of(self.to_arrow(answer)))
-
-    def write(
-        self,
-        *paths: str | Path,
-        elasticities: Mapping[str, AnyElasticity] | None = None,
-        rise: str = "10%",
-        bridge: tuple[str, str] | None = None,
-        locale: str = "en_US",
-    ) -> None:
-        """Write a report: each path as .html, .xlsx, .csv, .parquet or .json; each file whole or not at all.
-
-        `rise` is the share of a customer's payments above which a rise is counted; `bridge` names two periods. Raises
-        `SimulationError` for what cannot be written, or a format that there is not.
-        """
-        from ratecard.simulation.report.output import write
-
-        question = Question("", elasticities_of(elasticities or {}), read_share(rise), bridge=bridge)
-        write(Report(self, question, read_locale(locale)), [Path(path) for path in paths])
-
-    def __repr__(self) -> str:
-        """What was simulated, and the answer in a sentence."""
-        return text_of(self)
-
-    def _repr_html_(self) -> str:
-        return html_of(self)
-
     def close(self) -> None:
         """Free the memory and what was spilled; the tables cannot be asked any more."""
         self.comparison.roll_up.workspace.close()
 
-    def __enter__(self) -> "Simulation":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,0 +1,65 @@
+"""The result of a simulation: its answers, as tables, files and in a notebook."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from ratecard.simulation.report.figures import read_locale, read_share
+from ratecard.simulation.report.notebook import html_of, text_of
+from ratecard.simulation.report.report import Question, Report
+from ratecard.simulation.results.answers import Answers
+from ratecard.simulation.results.volume import AnyElasticity, elasticities_of
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+
+class Simulation(Answers):
+    """Exact totals of usage under every side, with every way to look at them and to hand them on."""
+
+    def to_arrow(self, answer: str = "groups") -> "pyarrow.Table":
+        """An answer as a table of PyArrow: `groups`, `attribution`, `customers`, `margin` or `unpriced`.
+
+        Keys come first, then `current` and each candidate by its name; amounts are decimals. Raises `SimulationError`
+        for an answer that there is not, and for amounts of more digits than a decimal of Arrow has.
+        """
+        from ratecard.simulation.report.frames import arrow_of
+
+        return arrow_of(Report(self), answer)
+
+    def to_pandas(self, answer: str = "groups") -> "pandas.DataFrame":
+        """The same as a frame of pandas, whose amounts are `Decimal`."""
+        return self.to_arrow(answer).to_pandas()
+
+    def to_polars(self, answer: str = "groups") -> "polars.DataFrame":
+        """The same as a frame of Polars, whose amounts are decimals. Polars has to be installed."""
+        from ratecard.simulation.report.frames import polars_of
+
+        return cast("polars.DataFrame", polars_of(self.to_arrow(answer)))
+
+    def write(
+        self,
+        *paths: str | Path,
+        elasticities: Mapping[str, AnyElasticity] | None = None,
+        rise: str = "10%",
+        bridge: tuple[str, str] | None = None,
+        locale: str = "en_US",
+    ) -> None:
+        """Write a report: each path as .html, .xlsx, .csv, .parquet or .json; each file whole or not at all.
+
+        `rise` is the share of a customer's payments above which a rise is counted; `bridge` names two periods. Raises
+        `SimulationError` for what cannot be written, or a format that there is not.
+        """
+        from ratecard.simulation.report.output import write
+
+        question = Question("", elasticities_of(elasticities or {}), read_share(rise), bridge=bridge)
+        write(Report(self, question, read_locale(locale)), [Path(path) for path in paths])
+
+    def __repr__(self) -> str:
+        """What was simulated, and the answer in a sentence."""
+        return text_of(self)
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
