@@ -252,15 +252,6 @@ def sunset(endpoint: str, *, at: datetime | date | None = None) -> Sunset | None
     return _shipped().at(at or datetime.now(UTC)).sunset(endpoint)
 
 
-def shipped_rates() -> Rates:
-    """What one of each balance is worth in US dollars, from the newest limits of the shipped tables.
-
-    >>> shipped_rates().DIEM, shipped_rates().VCU
-    (Decimal('1'), None)
-    """
-    return _shipped().tables.limits[0].rates
-
-
 @lru_cache(maxsize=1)
 def _shipped() -> RateCard:
     return load_rate_card()

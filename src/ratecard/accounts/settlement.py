@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from decimal import Decimal
+from functools import lru_cache
 
 from ratecard.base.errors import RateCardError
 from ratecard.base.money import EXACT, USD, multiply, text
 from ratecard.base.suggestions import did_you_mean
-from ratecard.card import shipped_rates
+from ratecard.load.folder import load_tables
 from ratecard.rating.ledger_entry import worths
 from ratecard.rating.quote import Quote
 from ratecard.tables.limits import Diem, Rates, TopUp
@@ -58,6 +59,16 @@ def settle(
     if rest:
         raise BalanceError(due, rest, tuple(payers))
     return paid
+
+
+@lru_cache(maxsize=1)
+def shipped_rates() -> Rates:
+    """What one of each balance is worth in US dollars, from the newest limits of the shipped tables.
+
+    >>> shipped_rates().DIEM, shipped_rates().VCU
+    (Decimal('1'), None)
+    """
+    return load_tables().limits[0].rates
 
 
 class TopUpError(RateCardError, ValueError):

@@ -149,8 +149,8 @@ def configured(environment: Mapping[str, str]) -> FastAPI:
     base_path = environment.get(BASE, BASE_PATH)
     app = application(LiveRateCard(folder), base_path=base_path, check=check, probe=probe_if_installed())
     if DATABASE in environment:
-        from ratecard.history import usage_history_router
         from ratecard.ledger import open_ledger
+        from ratecard.server.usage_history import usage_history_router
 
         account_of = Bearer(check) if check else everybody
         ledger = open_ledger(environment[DATABASE])

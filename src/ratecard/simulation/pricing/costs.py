@@ -13,7 +13,6 @@ from ratecard.changes.sides import Side
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.pricer import Pricer
 from ratecard.simulation.pricing.shape_price import ROUNDING, PricedLine, PricedShape, Vector
-from ratecard.simulation.results.comparison import Comparison
 from ratecard.simulation.usage.plan import QUANTITIES
 from ratecard.simulation.usage.roll_up import Counted
 from ratecard.tables.scalars import read_number
@@ -219,23 +218,6 @@ def _read_row(
     if key in known:
         raise SimulationError(f"{place}: {sku or f'{model}, {unit}'} has a cost already: {text(known[key])}")  # type: ignore[index]
     known[key] = cost  # type: ignore[index]
-
-
-class Costing:
-    """What the rows in the figures cost under each side, shape by shape.
-
-    A shape whose cost is not known under a side that sells it is left out under all of them: cost and revenue alike.
-    """
-
-    def __init__(self, comparison: Comparison, sides: Sequence[Side], pricer: Pricer, costs: Costs) -> None:
-        self.known: dict[int, tuple[Vector, ...]] = {}
-        self.unknown: set[int] = set()
-        for number, counted, found in comparison.priced:
-            vectors = cost_of(counted, found, sides, pricer, costs)
-            if vectors is None:
-                self.unknown.add(number)
-            else:
-                self.known[number] = vectors
 
 
 def cost_of(

@@ -125,8 +125,8 @@ class Sheets:
         placed = Placed(sheet.name, top, top + 1, top + len(table.rows), {each: at for at, each in enumerate(names)})
         for number, row in enumerate(table.rows):
             self._write(sheet, placed.first + number, row, table.columns, self._formats)
-        for (number, heading), formula in (formulas or {}).items():
-            place = placed.columns[heading]
+        for (number, name), formula in (formulas or {}).items():
+            place = placed.columns[name]
             value, look = table.rows[number][place], self._formats[table.columns[place].kind]
             sheet.write_formula(placed.first + number, place, formula, look, _cell_value(value))
         if table.rows and named:

@@ -10,7 +10,7 @@ from ratecard.base.money import EXACT
 from ratecard.changes.sides import Side
 from ratecard.simulation.billing.repricer import Disputed, disputes
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.pricing.costs import Costing, Costs
+from ratecard.simulation.pricing.costs import Costs
 from ratecard.simulation.pricing.price_table import NOTHING, SidePrices
 from ratecard.simulation.pricing.pricer import NOT_OFFERED, Outcome, Pricer, Refused
 from ratecard.simulation.pricing.shape_price import PricedShape
@@ -19,7 +19,7 @@ from ratecard.simulation.results.attribution import Attribution, attribute
 from ratecard.simulation.results.bridge import Bridge, bridge_of
 from ratecard.simulation.results.comparison import MODEL, Comparison
 from ratecard.simulation.results.customers import Customers, customers_of
-from ratecard.simulation.results.margin import Margin, margin_of
+from ratecard.simulation.results.margin import Costing, Margin, margin_of
 from ratecard.simulation.results.no_effect import first_day, without_effect
 from ratecard.simulation.results.rows import Row, Since, Uncommon, Unpriced
 from ratecard.simulation.results.volume import AnyElasticity, Response, elasticities_of, response

@@ -5,8 +5,28 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from ratecard.base.money import EXACT, total
-from ratecard.simulation.pricing.costs import Costing
+from ratecard.changes.sides import Side
+from ratecard.simulation.pricing.costs import Costs, cost_of
+from ratecard.simulation.pricing.pricer import Pricer
+from ratecard.simulation.pricing.shape_price import Vector
 from ratecard.simulation.results.comparison import Comparison
+
+
+class Costing:
+    """What the rows in the figures cost under each side, shape by shape.
+
+    A shape whose cost is not known under a side that sells it is left out under all of them: cost and revenue alike.
+    """
+
+    def __init__(self, comparison: Comparison, sides: Sequence[Side], pricer: Pricer, costs: Costs) -> None:
+        self.known: dict[int, tuple[Vector, ...]] = {}
+        self.unknown: set[int] = set()
+        for number, counted, found in comparison.priced:
+            vectors = cost_of(counted, found, sides, pricer, costs)
+            if vectors is None:
+                self.unknown.add(number)
+            else:
+                self.known[number] = vectors
 
 
 class Cost(NamedTuple):
