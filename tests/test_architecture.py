@@ -1,0 +1,284 @@
+"""The rules of ARCHITECTURE.md, read from the source: layers, third parties, floats, contexts, names, docstrings."""
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import ratecard
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "src" / "ratecard"
+
+# Third parties and the only packages that may import them.
+HOME_OF = {
+    "anyio": {"server"},
+    "av": {"probe"},
+    "babel": {"cli", "simulation", "whatif"},
+    "brotli": {"server"},
+    "click": {"cli"},
+    "duckdb": {"simulation"},
+    "fastapi": {"server"},
+    "httpcore": {"probe"},
+    "httpx": {"probe"},
+    "hypothesis": {"testing"},
+    "itsdangerous": {"server"},
+    "nicegui": {"whatif"},
+    "plotly": {"simulation"},
+    "prometheus_client": {"server"},
+    "py4j": {"simulation"},
+    "pyarrow": {"simulation"},
+    "pyspark": {"simulation"},
+    "pytest": {"testing"},
+    "rich": {"cli"},
+    "sqlalchemy": {"ledger"},
+    "starlette": {"server", "whatif"},
+    "uvicorn": {"cli"},
+    "watchfiles": {"server"},
+    "xlsxwriter": {"simulation"},
+    "yaml": {"load"},
+}
+
+# A float is recognised, where a caller sends one, and nothing else; each exception has its reason.
+FLOAT_NAMES = {
+    "rating/source_video.py": "callers may send a float; it is read by its shortest text",
+    "requests/fields.py": "callers may send a float; it is read by its shortest text",
+    "cli/simulate_progress.py": "how far a simulation is, in percent and seconds",
+    "simulation/usage/engines/spark_engine.py": "how far Spark is, in percent",
+    "simulation/progress.py": "how far a simulation is, in percent",
+    "simulation/results/volume.py": "callers may send an elasticity as a float; it is read by its shortest text",
+    "base/messages.py": "says whether a number that a caller sent is NaN",
+}
+FLOAT_LITERALS = {
+    "cli/simulate_progress.py": "how far a simulation is, in percent and seconds",
+    "simulation/usage/engines/spark_engine.py": "how far Spark is, in percent",
+    "simulation/progress.py": "how far a simulation is, in percent",
+    "base/suggestions.py": "how alike two words are; no money",
+}
+
+# Babel computes in the host's context, so that it must be given another one.
+CONTEXT_OF_OUR_OWN = {"simulation/report/figures.py"}
+
+
+# Public names with two definitions, and why both keep it.
+_COMMAND = "a command of the command line is named as the function that it calls"
+_ENGINE = "each engine answers the same question in its own language"
+DEFINED_TWICE = {
+    "Limits": "`ratecard.probe.Limits` is public, and `limits.yaml` is the API's own word",
+    "check": _COMMAND,
+    "column_type": _ENGINE,
+    "demo_usage": _COMMAND,
+    "explain": _COMMAND,
+    "main": "where a process begins: the command line, and the worker that reads a video",
+    "open_usage": _ENGINE,
+    "simulate": _COMMAND,
+}
+# A name that a package hands out, and that is the module of this name.
+MEANT_AS_THE_MODULE = {"laws"}
+
+
+def modules() -> Iterator[tuple[str, ast.Module]]:
+    """(path below the package, syntax tree) of every module."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        yield path.relative_to(PACKAGE).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def package_of(name: str) -> str:
+    """The package of a path, or of a dotted name without `ratecard`: its first part."""
+    return name.replace("/", ".").removesuffix(".py").split(".")[0]
+
+
+def imports(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """(line, dotted name) of everything that a module imports, wherever in it, for types too."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, "imports name the package in full"
+            yield node.lineno, node.module or ""
+            if (node.module or "").split(".")[0] == "ratecard":
+                yield from ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
+
+
+def lint_imports(folder: Path) -> "subprocess.CompletedProcess[str]":
+    """What the contracts of pyproject.toml say of the package in a folder."""
+    code = "import sys; from importlinter.cli import lint_imports_command; lint_imports_command(sys.argv[1:])"
+    command = [sys.executable, "-c", code, "--no-cache", "--config", str(ROOT / "pyproject.toml")]
+    return subprocess.run(
+        command, capture_output=True, text=True, cwd=folder, env={**os.environ, "PYTHONPATH": str(folder)}
+    )
+
+
+def test_packages_import_down_only() -> None:
+    done = lint_imports(PACKAGE.parent)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("module", "planted", "words"),
+    [
+        ("views/schema.py", "from ratecard.changes import page", "views is not allowed to import ratecard.changes"),
+        (
+            "tables/rate.py",
+            "if TYPE_CHECKING:\n    from ratecard.card import RateCard",
+            "tables is not allowed to import ratecard.card",
+        ),
+        (
+            "load/folder.py",
+            "def late() -> None:\n    from ratecard.rating.quote import Quote",
+            "load is not allowed to import ratecard.rating",
+        ),
+        (
+            "simulation/usage/columns.py",
+            "import ratecard.simulation.results.rows",
+            "simulation.usage is not allowed to import ratecard.simulation.results",
+        ),
+    ],
+)
+def test_an_import_that_goes_up_is_refused(module: str, planted: str, words: str, tmp_path: Path) -> None:
+    """Even inside of a function, or for types only."""
+    shutil.copytree(PACKAGE, tmp_path / "ratecard", ignore=shutil.ignore_patterns("__pycache__"))
+    path = tmp_path / "ratecard" / module
+    path.write_text(f"{path.read_text(encoding='utf-8')}\n{planted}\n", encoding="utf-8")
+    done = lint_imports(tmp_path)
+    assert done.returncode == 1
+    assert words in " ".join(done.stdout.split())
+
+
+def test_no_package_hides_a_module_of_its_own() -> None:
+    """`ratecard.server.router` was a function or a module, whichever was imported last."""
+    wrong = []
+    for path, tree in modules():
+        if path.endswith("__init__.py"):
+            inside = {each.stem for each in (PACKAGE / path).parent.iterdir() if each.stem != "__init__"}
+            named = {
+                alias.asname or alias.name
+                for node in tree.body
+                if isinstance(node, ast.ImportFrom)
+                for alias in node.names
+            }
+            named |= {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+            wrong += [f"src/ratecard/{path}: {name}" for name in sorted(named & inside - MEANT_AS_THE_MODULE)]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_public_name_means_one_thing() -> None:
+    homes: dict[str, set[str]] = {}
+    for path, tree in modules():
+        for name in defined(tree):
+            if not name.startswith("_"):
+                homes.setdefault(name, set()).add(path)
+    twice = {name: sorted(paths) for name, paths in homes.items() if len(paths) > 1}
+    unknown = [f"{name}: {', '.join(paths)}" for name, paths in sorted(twice.items()) if name not in DEFINED_TWICE]
+    assert not unknown, "defined twice; rename one, or give a reason in DEFINED_TWICE:\n" + "\n".join(unknown)
+    assert set(DEFINED_TWICE) == set(twice)
+
+
+def defined(tree: ast.Module) -> Iterator[str]:
+    """The names that a module defines."""
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield node.name
+        elif isinstance(node, ast.Assign):
+            yield from (name.id for target in node.targets for name in ast.walk(target) if isinstance(name, ast.Name))
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            yield node.target.id
+
+
+def test_no_module_imports_itself_in_a_circle() -> None:
+    known = {name_of(path): {name for _, name in imports(tree)} for path, tree in modules()}
+    left = {name: needs & known.keys() for name, needs in known.items()}
+    while ready := {name for name, needs in left.items() if not needs & left.keys()}:
+        left = {name: needs for name, needs in left.items() if name not in ready}
+    assert not left, f"these import each other: {', '.join(sorted(left))}"
+
+
+def name_of(path: str) -> str:
+    return "ratecard." + path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def test_third_parties_stay_in_their_packages() -> None:
+    wrong = []
+    for path, tree in modules():
+        for line, name in imports(tree):
+            homes = HOME_OF.get(name.split(".")[0])
+            if homes and package_of(path) not in homes:
+                wrong.append(f"src/ratecard/{path}:{line}: only {', '.join(homes)} may import {name}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_importing_the_library_loads_nothing_of_the_command_line_or_of_tests() -> None:
+    others = {"click", "rich", "babel", "hypothesis", "pytest", "duckdb", "pyarrow"}
+    code = f"import ratecard, sys; print(sorted({others} & {{name.split('.')[0] for name in sys.modules}}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_no_number_is_a_float() -> None:
+    wrong = []
+    for path, tree in modules():
+        recognised = {
+            id(name)
+            for call in ast.walk(tree)
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "isinstance"
+            for name in ast.walk(call.args[1])
+        }
+        for node in ast.walk(tree):
+            named = isinstance(node, ast.Name) and node.id == "float" and id(node) not in recognised
+            if named and path not in FLOAT_NAMES:
+                wrong.append(f"src/ratecard/{path}:{node.lineno}: float is no type of ours")  # type: ignore[attr-defined]
+            literal = isinstance(node, ast.Constant) and isinstance(node.value, (float, complex))
+            if literal and path not in FLOAT_LITERALS:
+                wrong.append(f"src/ratecard/{path}:{node.lineno}: write a Decimal, not a float")  # type: ignore[attr-defined]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_amount_depends_on_the_context_of_the_host() -> None:
+    contexts = {"getcontext", "setcontext", "localcontext", "DefaultContext", "BasicContext", "ExtendedContext"}
+    wrong = []
+    for path, tree in modules():
+        if package_of(path) == "cli" or path in CONTEXT_OF_OUR_OWN:
+            continue
+        for node in ast.walk(tree):
+            named = (
+                {node.attr} if isinstance(node, ast.Attribute) else {node.id} if isinstance(node, ast.Name) else set()
+            )
+            if isinstance(node, ast.ImportFrom):
+                named = {alias.name for alias in node.names}
+            if named & contexts:
+                wrong.append(f"src/ratecard/{path}:{getattr(node, 'lineno', 0)}: {named.pop()} belongs to the host")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_public_name_says_what_it_is() -> None:
+    silent = [
+        name
+        for name in ratecard.__all__
+        if not (getattr(ratecard, name).__doc__ or "").strip()
+        or (getattr(ratecard, name).__doc__ or "").startswith(f"{name}(")
+    ]
+    assert not silent, f"without a docstring: {silent}"
+    assert ratecard.__all__ == sorted(ratecard.__all__)
+
+
+def test_no_page_or_recipe_names_a_host_or_a_path_of_one_machine() -> None:
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("*/README.md"), *ROOT.glob("*.toml")]
+    # That one shows what is refused.
+    pages += [path for path in (ROOT / "docs").glob("*.*") if path.name != "errors-in-tables.md"]
+    pages += [ROOT / "Makefile", ROOT / "constraints.txt"]
+    pages += [path for folder in (".ci", ".github") for path in (ROOT / folder).rglob("*") if path.is_file()]
+    # Composed, so that this page does not hold them itself.
+    words = ["-".join(parts) for parts in (("index", "url"), ("find", "links"))] + ["file:" + "//"]
+    words += [f"/{folder}/" for folder in ("root", "home", "opt")]
+    wrong = [
+        f"{path.relative_to(ROOT)}: {word}"
+        for path in pages
+        for word in words
+        if word in path.read_text(encoding="utf-8")
+    ]
+    assert not wrong, "\n".join(wrong)
