@@ -9,6 +9,7 @@ import pytest
 import ratecard
 from ratecard import InstantError, PriceBook, QuoteError, RateCard
 from ratecard.load.folder import shipped_folder
+from ratecard.pricing.compiler import Compiler
 from ratecard.pricing.video import Pricer
 from ratecard.tables.limits import Rates
 from ratecard.tables.video import VideoModel, VideoVersion
@@ -106,24 +107,24 @@ def test_video_versions_are_compiled_once_and_shared_by_all_price_books(card: Ra
         model, version = card.at(day).in_effect(TURBO["model"])
         assert isinstance(model, VideoModel)
         assert isinstance(version, VideoVersion)
-        pricers.append(card.video_pricer(model, version, Rates()))
+        pricers.append(card.compiler.video(model, version, Rates()))
     assert pricers[0] is pricers[1]
     assert pricers[0] is not pricers[2]
 
 
-class Counting(RateCard):
+class Counting(Compiler):
     """Counts how often a price book asks for a compiled version."""
 
     asked = 0
 
-    def video_pricer(self, model: VideoModel, version: VideoVersion, rates: Rates) -> Pricer:
+    def video(self, model: VideoModel, version: VideoVersion, rates: Rates) -> Pricer:
         self.asked += 1
-        return super().video_pricer(model, version, rates)
+        return super().video(model, version, rates)
 
 
 def test_a_price_book_finds_a_model_once(card: RateCard) -> None:
     counting = Counting(card.tables)
-    prices = counting.at(date(2026, 9, 29))
+    prices = RateCard(card.tables, compiler=counting).at(date(2026, 9, 29))
     for _ in range(3):
         prices.quote_video(TURBO)
     assert counting.asked == 1

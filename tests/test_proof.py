@@ -59,27 +59,22 @@ def place_of(name: str, words: str) -> str:
     return f"{name}:{1 + next(number for number, line in enumerate(lines) if words in line)}"
 
 
-ASKED: dict[str, Callable[[PriceBook], Any]] = {
-    "quote_video": lambda prices: prices.quote_video({"model": OVI_MODEL}),
-    "quote_video of a wrong body": lambda prices: prices.quote_video({"model": OVI_MODEL, "duration": 5}),
-    "rate": lambda prices: prices.rate({"type": "video", "model": OVI_MODEL}),
-    "explain": lambda prices: explain(prices, OVI_MODEL),
-    "sheet": lambda prices: list(price_cells(prices, OVI_MODEL)),
-    "models": lambda prices: models_json(prices),
-    "what-if": lambda prices: rates_on(_card(prices), DAY, OVI_MODEL),
+ASKED: dict[str, Callable[[RateCard], Any]] = {
+    "quote_video": lambda card: card.at(DAY).quote_video({"model": OVI_MODEL}),
+    "quote_video of a wrong body": lambda card: card.at(DAY).quote_video({"model": OVI_MODEL, "duration": 5}),
+    "rate": lambda card: card.at(DAY).rate({"type": "video", "model": OVI_MODEL}),
+    "explain": lambda card: explain(card.at(DAY), OVI_MODEL),
+    "sheet": lambda card: list(price_cells(card.at(DAY), OVI_MODEL)),
+    "models": lambda card: models_json(card.at(DAY)),
+    "what-if": lambda card: rates_on(card, DAY, OVI_MODEL),
 }
-
-
-def _card(prices: PriceBook) -> RateCard:
-    assert isinstance(prices.card, RateCard)
-    return prices.card
 
 
 @pytest.mark.parametrize("asked", ASKED)
 def test_a_version_that_contradicts_its_example_has_no_price(wrong: RateCard, asked: str) -> None:
     for _ in range(2):  # not the second time either
         with pytest.raises(TableError) as caught:
-            ASKED[asked](wrong.at(DAY))
+            ASKED[asked](wrong)
         assert [f"{fault.file}:{fault.line}" for fault in caught.value.faults] == [place_of(OVI, "total: 0.22")]
         assert "the example says 0.22, the rates give 22" in str(caught.value)
 
@@ -93,9 +88,9 @@ def test_only_the_version_that_is_asked_for_is_proved(monkeypatch: pytest.Monkey
     proved: list[tuple[str, date]] = []
     work = work_version
 
-    def noted(card: Any, model: Any, version: Any) -> Any:
+    def noted(compiler: Any, model: Any, version: Any) -> Any:
         proved.append((model.model, version.effective))
-        return work(card, model, version)
+        return work(compiler, model, version)
 
     monkeypatch.setattr(ratecard.card, "work_version", noted)
     card = RateCard(tables_from(read_folder()))

@@ -5,8 +5,6 @@ The rate card: all tables at one digest, and the price book of any instant.
 Limits of the shipped tables, for a program that needs no prices. A price book has the same at its own instant.
 """
 
-from collections.abc import Mapping
-from copy import copy
 from datetime import UTC, date, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -19,16 +17,9 @@ from ratecard.candidates.overlay import with_candidate
 from ratecard.examples import faults_of, work_version
 from ratecard.load.folder import load_tables
 from ratecard.price_book import PriceBook
-from ratecard.pricing.compiled import Metered, Rater
-from ratecard.pricing.counted import price_audio, price_media, price_rpc
-from ratecard.pricing.text import price_text
-from ratecard.pricing.video import Pricer, price_video
-from ratecard.requests.video import api_wide_fields
+from ratecard.pricing.compiler import Compiler
 from ratecard.tables.card import AnyModel, Tables
-from ratecard.tables.limits import Limits, Rates
-from ratecard.tables.metered import MeteredVersion, RpcCredits, TextVersion
 from ratecard.tables.version import Version
-from ratecard.tables.video import VideoModel, VideoVersion
 
 
 def load_rate_card(folder: str | Path | None = None) -> "RateCard":
@@ -50,16 +41,18 @@ class RateCard:
     says so with its `file:line`, and the version has no price. `base` is the card under a candidate.
     """
 
-    def __init__(self, tables: Tables, *, base: "RateCard | None" = None) -> None:
-        self.tables, self._base, self._proves = tables, base, True
+    def __init__(
+        self,
+        tables: Tables,
+        *,
+        base: "RateCard | None" = None,
+        compiler: Compiler | None = None,
+        proves: bool = True,
+    ) -> None:
+        self.tables, self.compiler, self._base, self._proves = tables, compiler or Compiler(tables), base, proves
         # What is wrong with the examples of each version that was proved. Never kept by the digest, which leaves
         # examples out.
         self._proved: dict[tuple[str, date], tuple[Fault, ...]] = {}
-        self.api_wide = api_wide_fields(tables.vocabulary.video)
-        # Compiled video versions, shared by every price book of this card.
-        self._video: dict[tuple[str, date, Rates], Pricer] = {}
-        # The same of every other type; a text version is compiled with the surcharges and limits of its day.
-        self._raters: dict[tuple[object, ...], Rater | None] = {}
 
     def __repr__(self) -> str:
         candidate = "" if self._base is None else ", with a candidate"
@@ -84,9 +77,7 @@ class RateCard:
     @property
     def unproved(self) -> "RateCard":
         """The same card, its versions taken at their word: to work their examples, and to compare what is written."""
-        card = copy(self)
-        card._proves = False
-        return card
+        return RateCard(self.tables, base=self._base, compiler=self.compiler, proves=False)
 
     def prove(self, model: AnyModel, version: Version) -> None:
         """Work a version's own examples, once. Raises `TableError` where the rates contradict them.
@@ -105,7 +96,7 @@ class RateCard:
         if key in self.tables.proposed:
             return
         if key not in self._proved:
-            self._proved[key] = tuple(faults_of(work_version(self, model, version)))
+            self._proved[key] = tuple(faults_of(work_version(self.compiler, model, version)))
         if self._proved[key]:
             raise TableError(self._proved[key])
 
@@ -133,64 +124,7 @@ class RateCard:
 
         Raises `InstantError` for a datetime without a time zone.
         """
-        return PriceBook(self, _day(instant))
-
-    def video_pricer(self, model: VideoModel, version: VideoVersion, rates: Rates) -> Pricer:
-        """The function that quotes at a video version, made once and shared by every book with the same rates."""
-        self.prove(model, version)
-        key = (model.model, version.effective, rates)
-        if key not in self._video:
-            self._video[key] = price_video(model, version, self.tables, self.api_wide, rates)
-        return self._video[key]
-
-    def metered(self, model: AnyModel, version: Version, rates: Rates) -> Metered:
-        """A version of a model that is not video, with what its function is compiled from."""
-        if not isinstance(version, MeteredVersion):
-            raise TypeError(f"{model.model} is a video model")
-        self.prove(model, version)
-        return Metered(model, version, self.tables.units, self.tables.digest, rates)
-
-    def rater(self, kind: str, model: AnyModel, version: Version, book: PriceBook) -> Rater | None:
-        """The function that rates usages of a type at a version, shared by every book of this card for which it is the
-        same; None where the model has no price for the type.
-        """
-        searches: dict[str, tuple[AnyModel, Version]] = {}
-        if isinstance(version, TextVersion) and kind == model.type:
-            searches = {search: book.in_effect(name) for search, name in version.surcharges.items()}
-        for charged in ((model, version), *searches.values()):
-            self.prove(*charged)
-        days = tuple(charged.effective for _, charged in searches.values())
-        key = (kind, model.model, version.effective, days, book.limits.effective)
-        if key not in self._raters:
-            self._raters[key] = self._compile(kind, model, version, searches, book.limits)
-        return self._raters[key]
-
-    def _compile(
-        self,
-        kind: str,
-        model: AnyModel,
-        version: Version,
-        searches: Mapping[str, tuple[AnyModel, Version]],
-        limits: Limits,
-    ) -> Rater | None:
-        if not isinstance(version, MeteredVersion):
-            return None
-        metered = self.metered(model, version, limits.rates)
-        if kind in ("text", "embedding"):
-            if model.type != kind:
-                return None
-            surcharges = {search: self.metered(*charged, limits.rates) for search, charged in searches.items()}
-            return price_text(metered, surcharges, limits.scraped_urls)
-        if kind == "rpc":
-            charge = version.charges[0]
-            return price_rpc(metered, charge) if isinstance(charge, RpcCredits) else None
-        if kind == "audio":
-            return price_audio(metered)
-        return (
-            price_media(metered, kind)
-            if kind in ("upscale", model.type) or (kind, model.type) == ("image", "upscale")
-            else None
-        )
+        return PriceBook(self.compiler, _day(instant), self.prove)
 
 
 def _day(instant: datetime | date) -> date:

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from ratecard.base.errors import Fault, QuoteError
 from ratecard.base.money import text
-from ratecard.price_book import Card, PriceBook
+from ratecard.price_book import PriceBook
+from ratecard.pricing.compiler import Compiler
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.text_body import body_of_text, number_of_text, usage_of_text
@@ -26,16 +27,16 @@ class Worked(NamedTuple):
     reason: str
 
 
-def work(card: Card) -> Iterator[Worked]:
+def work(compiler: Compiler) -> Iterator[Worked]:
     """Every example of every version, priced on the first day of its version."""
-    for model in card.tables.models.values():
+    for model in compiler.tables.models.values():
         for version in model.versions:
-            yield from work_version(card, model, version)
+            yield from work_version(compiler, model, version)
 
 
-def work_version(card: Card, model: AnyModel, version: Version) -> Iterator[Worked]:
+def work_version(compiler: Compiler, model: AnyModel, version: Version) -> Iterator[Worked]:
     """Every example of one version, priced on its first day."""
-    book = card.unproved.at(version.effective)
+    book = PriceBook(compiler, version.effective)
     for number, example in enumerate(version.examples):
         try:
             quote = price_example(book, model, example)
@@ -57,9 +58,9 @@ def price_example(book: PriceBook, model: AnyModel, example: Example) -> Quote:
     return book.rate(usage_of_text(model.type, model.model, usage))
 
 
-def wrong_examples(card: Card) -> list[Fault]:
+def wrong_examples(compiler: Compiler) -> list[Fault]:
     """Every example whose total is not what the tables say, at its line."""
-    return faults_of(work(card))
+    return faults_of(work(compiler))
 
 
 def faults_of(examples: Iterable[Worked]) -> list[Fault]:

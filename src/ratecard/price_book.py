@@ -5,30 +5,30 @@ What a response says of a model that will be retired.
 The price book: a rate card at one instant. What a server holds.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import date, datetime
-from typing import Any, NamedTuple, NoReturn, Protocol
+from datetime import date
+from typing import Any, NamedTuple, NoReturn
 
 from ratecard.accounts.limits import LimitsOfADay
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import REQUIRED, NotOffered, Path, echo, wrong_type
 from ratecard.base.suggestions import suggestions
 from ratecard.pricing.compiled import Metered, Rater
+from ratecard.pricing.compiler import Compiler
 from ratecard.pricing.estimate import Asked, Estimate, estimate
 from ratecard.pricing.text import surcharge_line
 from ratecard.pricing.video import Pricer
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.body import INVALID, Body, read_body
-from ratecard.requests.fields import Field
 from ratecard.requests.metered import usage_keys, usage_problems
 from ratecard.requests.service_parameters import split_model
 from ratecard.requests.token_usage import count_messages
 from ratecard.requests.usage import RATED, AnyUsage, read_usage
 from ratecard.requests.video import FIELD_ORDER, refuse_without_model
 from ratecard.tables.card import AnyModel, Tables
-from ratecard.tables.limits import Limits, Rates
+from ratecard.tables.limits import Limits
 from ratecard.tables.metered import TextVersion
 from ratecard.tables.version import Model, Version
 from ratecard.tables.video import VideoModel, VideoVersion
@@ -66,51 +66,37 @@ _NO_SUFFIX: dict[str, Any] = {}
 _VIDEO_KEYS, _SURCHARGE_KEYS = usage_keys(FIELD_ORDER), usage_keys(("count",))
 
 
-class Card(Protocol):
-    """What a price book needs of its rate card: the tables, and their versions compiled and shared."""
+Prove = Callable[[AnyModel, Version], None]
 
-    tables: Tables
-    api_wide: dict[str, Field]
 
-    @property
-    def digest(self) -> str:
-        """Names what the tables mean."""
-
-    @property
-    def unproved(self) -> "Card":
-        """The same card, its versions taken at their word."""
-
-    def prove(self, model: AnyModel, version: Version) -> None:
-        """Refuse a version that contradicts its own examples."""
-
-    def at(self, instant: datetime | date) -> "PriceBook":
-        """The price book of another instant."""
-
-    def video_pricer(self, model: VideoModel, version: VideoVersion, rates: Rates) -> Pricer:
-        """The function that quotes at a video version."""
-
-    def metered(self, model: AnyModel, version: Version, rates: Rates) -> Metered:
-        """A version of a model that is not video."""
-
-    def rater(self, kind: str, model: AnyModel, version: Version, book: "PriceBook") -> Rater | None:
-        """The function that rates usages of a type at a version."""
+def taken_at_its_word(model: AnyModel, version: Version) -> None:
+    """Prove nothing: to work the examples themselves, and to compare what is written."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PriceBook(LimitsOfADay):
-    """A rate card compiled for one instant: immutable, pure, what a server holds."""
+    """A rate card compiled for one instant: immutable, pure, what a server holds.
 
-    card: Card
+    `prove` refuses a version that contradicts its own examples, before its first price.
+    """
+
+    compiler: Compiler
     day: date
+    prove: Prove = taken_at_its_word
     _video: dict[str, Pricer] = field(default_factory=dict, init=False)
     _raters: dict[tuple[str, str], Rater] = field(default_factory=dict, init=False)
 
     def __repr__(self) -> str:
-        return f"<PriceBook of {self.day}, {self.card!r}>"
+        return f"<PriceBook of {self.day}, digest {self.tables.digest}>"
+
+    @property
+    def tables(self) -> Tables:
+        """All tables, of every instant."""
+        return self.compiler.tables
 
     def in_effect_all(self, type_: str | None = None) -> Iterator[tuple[AnyModel, Version]]:
         """Every model (of a type) that has a price at this instant with its version in effect, by name."""
-        for _, model in sorted(self.card.tables.models.items()):
+        for _, model in sorted(self.tables.models.items()):
             version = model.version_on(self.day)
             if version and not model.retired_on(self.day) and type_ in (None, model.type):
                 yield model, version
@@ -120,7 +106,7 @@ class PriceBook(LimitsOfADay):
 
         Where there is no such model, models of `type_` are suggested.
         """
-        model = self.card.tables.models.get(name)
+        model = self.tables.models.get(name)
         if model is None:
             near = suggestions(name, (known.model for known, _ in self.in_effect_all(type_)))
             hint = f". Did you mean: {', '.join(near)}?" if near else ""
@@ -143,7 +129,7 @@ class PriceBook(LimitsOfADay):
         >>> load_rate_card().at(date(2026, 9, 1)).deprecation("ltx-2-fast-text-to-video").date
         '2026-09-28'
         """
-        model = self.card.tables.models.get(name)
+        model = self.tables.models.get(name)
         return None if model is None else deprecation_of(model, self.day)
 
     def quote_video(self, body: Body, *, source: SourceVideo | None = None) -> Quote:
@@ -218,18 +204,17 @@ class PriceBook(LimitsOfADay):
         Decimal('0.01000000')
         """
         full = self._name({"model": model})
-        name, suffix = (full, _NO_SUFFIX) if full in self.card.tables.models else split_model(full)
+        name, suffix = (full, _NO_SUFFIX) if full in self.tables.models else split_model(full)
         found, version = self.in_effect(name)
         if not isinstance(version, TextVersion):
             self._wrong_type(found, "text")
-        worth = self.limits.rates
         surcharges: dict[str, Metered] = {
-            search: self.card.metered(*self.in_effect(of), worth) for search, of in version.surcharges.items()
+            search: self._metered(*self.in_effect(of)) for search, of in version.surcharges.items()
         }
         parameters: Mapping[str, Any] = {} if service_parameters is None else service_parameters
         searches = (web_search_requests, scraped_urls, x_search_results)
         asked = Asked(prompt_tokens, max_completion_tokens, suffix, parameters, *searches)
-        return estimate(self.card.metered(found, version, worth), surcharges, self.limits, asked)
+        return estimate(self._metered(found, version), surcharges, self.limits, asked)
 
     def surcharge(self, name: str, count: int) -> Quote:
         """The charge of so many searches, scraped URLs or results by themselves, whatever model they were for."""
@@ -239,23 +224,24 @@ class PriceBook(LimitsOfADay):
         problems = [(("count",), words) for words in count_messages(count)]
         if problems:
             raise QuoteError(INVALID, problems)
-        metered = self.card.metered(model, version, self.limits.rates)
+        metered = self._metered(model, version)
         return metered.quote([surcharge_line(metered)(int(count))])
 
     @property
     def limits(self) -> Limits:
         """The limits in effect; before the first ones, the first."""
-        dated = self.card.tables.limits
+        dated = self.tables.limits
         return next((limits for limits in dated if limits.effective <= self.day), dated[-1])
 
     def _find_video(self, fields: Mapping[str, Any]) -> Pricer:
         name = fields.get("model")
         if not isinstance(name, str):
-            refuse_without_model(fields, self.card.api_wide)
+            refuse_without_model(fields, self.compiler.api_wide)
         model, version = self.in_effect(name, "video")
         if not isinstance(model, VideoModel) or not isinstance(version, VideoVersion):
             self._wrong_type(model, "video")
-        quote = self._video[name] = self.card.video_pricer(model, version, self.limits.rates)
+        self.prove(model, version)
+        quote = self._video[name] = self.compiler.video(model, version, self.limits.rates)
         return quote
 
     def _rate_by_type(self, fields: Mapping[str, Any]) -> Quote:
@@ -270,7 +256,7 @@ class PriceBook(LimitsOfADay):
         if kind == "video":
             return self._rate_video(fields)
         name, suffix = self._rpc() if kind == "rpc" and "model" not in fields else self._name(fields), _NO_SUFFIX
-        if kind == "text" and name not in self.card.tables.models:
+        if kind == "text" and name not in self.tables.models:
             name, suffix = split_model(name)
         rater = self._raters.get((kind, name))
         if rater is None:
@@ -282,7 +268,7 @@ class PriceBook(LimitsOfADay):
         if "model" not in fields and ("network" in fields or "calls" in fields):
             return "rpc"
         name = self._name(fields)
-        model, _ = self.in_effect(name if name in self.card.tables.models else split_model(name)[0])
+        model, _ = self.in_effect(name if name in self.tables.models else split_model(name)[0])
         return "upscale" if "factor" in fields and model.type in ("image", "edit") else model.type
 
     def _rate_surcharge(self, fields: Mapping[str, Any]) -> Quote:
@@ -311,10 +297,19 @@ class PriceBook(LimitsOfADay):
 
     def _rater(self, kind: str, name: str) -> Rater:
         model, version = self.in_effect(name)
-        rater = self.card.rater(kind, model, version, self)
+        searches: dict[str, tuple[AnyModel, Version]] = {}
+        if isinstance(version, TextVersion) and kind == model.type:
+            searches = {search: self.in_effect(of) for search, of in version.surcharges.items()}
+        for charged in ((model, version), *searches.values()):
+            self.prove(*charged)
+        rater = self.compiler.rater(kind, model, version, searches, self.limits)
         if rater is None:
             self._wrong_type(model, kind)
         return rater
+
+    def _metered(self, model: AnyModel, version: Version) -> Metered:
+        self.prove(model, version)
+        return self.compiler.metered(model, version, self.limits.rates)
 
     def _rpc(self) -> str:
         """The model of RPC credits, which a usage does not name."""

@@ -15,6 +15,7 @@ from ratecard import InstantError, PriceBook, QuoteError, RateCard
 from ratecard.changes.promote import promotion
 from ratecard.price_book import Deprecation
 from ratecard.tables.limits import Rates
+from ratecard.tables.metered import TextVersion
 from ratecard.tables.video import VideoModel, VideoVersion
 
 FACTS = Path(__file__).parent.parent / "facts"
@@ -133,7 +134,7 @@ def test_books_of_nearby_instants_share_the_video_versions_that_they_have_in_com
         model, version = year.at(day).in_effect(name)
         assert isinstance(model, VideoModel)
         assert isinstance(version, VideoVersion)
-        return year.video_pricer(model, version, Rates())
+        return year.compiler.video(model, version, Rates())
 
     assert pricer(date(2027, 5, 1), "year") is pricer(date(2027, 5, 31), "year")
     assert pricer(date(2027, 5, 31), "year") is not pricer(date(2027, 6, 1), "year")
@@ -147,7 +148,10 @@ def test_books_share_what_they_rate_with_until_the_model_or_its_surcharge_change
 
     def rater(day: date) -> object:
         book = dearer.at(day)
-        return dearer.rater("text", *book.in_effect("talker"), book)
+        model, version = book.in_effect("talker")
+        assert isinstance(version, TextVersion)
+        searches: dict[str, Any] = {search: book.in_effect(name) for search, name in version.surcharges.items()}
+        return dearer.compiler.rater("text", model, version, searches, book.limits)
 
     before, after = date(2027, 8, 31), date(2027, 9, 1)
     assert rater(date(2027, 1, 1)) is rater(before)
@@ -196,7 +200,7 @@ def test_the_published_repricings_stay_as_they_were_after_new_versions(card: Rat
     for day in days:
         old_book, new_book = card.at(day), new.at(day)
         for name in published:
-            old, same = (each.card.tables.models[name].version_on(day) for each in (old_book, new_book))
+            old, same = (each.tables.models[name].version_on(day) for each in (old_book, new_book))
             assert (old is None) == (same is None)
             if old and same:
                 kept = old.model_dump(exclude={"charges", "examples", "place"})

@@ -123,7 +123,7 @@ def test_a_failed_call_costs_five_credits_whatever_it_was(prices: PriceBook) -> 
 
 
 def test_every_network_of_the_table_has_a_price(prices: PriceBook) -> None:
-    [charge] = prices.card.tables.models["crypto-rpc"].versions[0].charges
+    [charge] = prices.tables.models["crypto-rpc"].versions[0].charges
     assert isinstance(charge, RpcCredits)
     names = [f"{chain.chain}-{network}" for chain in charge.chains for network in chain.networks]
     assert len(names) == len(set(names)) > 20

@@ -59,7 +59,7 @@ def test_a_video_quote_is_the_bytes_of_the_library(client: Any, prices: ratecard
     answer = post(client, body)
     assert (answer.status_code, answer.content) == library(prices.quote_video, body)
     assert answer.headers["content-type"] == "application/json"
-    assert answer.headers["x-ratecard-digest"] == prices.card.digest
+    assert answer.headers["x-ratecard-digest"] == prices.tables.digest
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from typing import Any
 
 import openpyxl
 import pytest
-from ratecard.simulation.results.simulation import Simulation
 
 from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import Question, Report

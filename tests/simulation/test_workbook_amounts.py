@@ -11,8 +11,8 @@ import pytest
 
 from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import Question, Report
+from ratecard.simulation.results.answers import Answers
 from ratecard.simulation.results.rows import Row
-from ratecard.simulation.results.simulation import Simulation
 from reports import PERIODS, mixed
 
 Amounts = Sequence[Decimal | Fraction | None]
@@ -124,7 +124,7 @@ def _sums(report: Report, sheet: str, rows: Sequence[Row]) -> Iterator[tuple[tup
 
 
 def _of_candidate(
-    report: Report, simulation: Simulation, candidate: int, number: str
+    report: Report, simulation: Answers, candidate: int, number: str
 ) -> Iterator[tuple[tuple[str, str], Amounts]]:
     found = simulation.attribution(candidate)
     yield (f"Attribution{number}", "Adds"), [*(part.amount for part in found.parts), found.difference]
@@ -160,7 +160,7 @@ def _of_candidate(
             yield (f"Changes{number}", heading), listed
 
 
-def _of_bridge(simulation: Simulation) -> Iterator[tuple[tuple[str, str], Amounts]]:
+def _of_bridge(simulation: Answers) -> Iterator[tuple[tuple[str, str], Amounts]]:
     bridge = simulation.bridge(*PERIODS)
     gone, new = list(bridge.gone.values()), list(bridge.new.values())
     apart = [None] * (len(gone) + len(new))

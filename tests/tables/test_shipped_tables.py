@@ -12,7 +12,7 @@ from ratecard.tables.card import AnyModel
 CARD = ratecard.load_rate_card()
 MODELS = [pytest.param(model, id=name) for name, model in sorted(CARD.tables.models.items())]
 EXAMPLES: dict[str, list[Worked]] = {}
-for worked in work(CARD):
+for worked in work(CARD.compiler):
     EXAMPLES.setdefault(worked.model, []).append(worked)
 
 

@@ -175,12 +175,12 @@ def shared_changes(old: Side, new: Side, days: Sequence[date]) -> Iterator[Chang
 
 
 def _units(book: PriceBook) -> Terms:
-    units = book.card.tables.units.values()
+    units = book.tables.units.values()
     return {unit.unit: f"{unit.per} x {unit.counts}" for unit in units}
 
 
 def _vocabulary(book: PriceBook) -> Terms:
-    return described(book.card.tables.vocabulary.video)
+    return described(book.tables.vocabulary.video)
 
 
 def _limits(book: PriceBook) -> Terms:

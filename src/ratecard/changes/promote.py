@@ -263,7 +263,7 @@ def _prove(contents: dict[str, bytes], wanted: Tables, name: str) -> None:
     """The tables as they would be written load, their examples are right, and they mean what is wanted."""
     try:
         card = RateCard(tables_from(contents))
-        reasons = [str(fault) for fault in wrong_examples(card)] or list(_differences(card.tables, wanted))
+        reasons = [str(fault) for fault in wrong_examples(card.compiler)] or list(_differences(card.tables, wanted))
     except TableError as error:
         reasons = [str(fault) for fault in error.faults]
     if reasons:

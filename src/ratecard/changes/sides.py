@@ -60,13 +60,13 @@ class Standing(NamedTuple):
     @classmethod
     def of(cls, book: PriceBook, name: str) -> "Standing":
         """How a model stands in a price book."""
-        model = book.card.tables.models.get(name)
+        model = book.tables.models.get(name)
         retired = model is not None and model.retired_on(book.day)
         return cls(model, model.version_on(book.day) if model and not retired else None, retired)
 
     def priceable(self, book: PriceBook) -> Priceable | None:
         """What its prices are made of; None where it has none."""
-        units = book.card.tables.units
+        units = book.tables.units
         return Priceable(self.model, self.version, units) if self.model and self.version else None
 
     @property

@@ -90,7 +90,7 @@ def check(
         costs = _costs(cost, before) if cost is not None else None
     except TableError as error:
         _refuse(error.body(), error.faults, as_json)
-    wrong, refused, below, more = wrong_examples(card), [], "", {}
+    wrong, refused, below, more = wrong_examples(card.compiler), [], "", {}
     if before:
         found = compare(before, Side(str(folder or shipped_folder()), card))
         refused = refusals(before.card, card, Rules(as_of or now(), max_change or Decimal(2), against or ""))
@@ -115,7 +115,7 @@ def check(
         body = {"error": ", ".join(error_words), "details": TableError(faults).details, **more}
         _refuse(body, faults, as_json, below)
     versions = sum(len(model.versions) for model in card.tables.models.values())
-    counts = {"models": len(card.tables.models), "versions": versions, "examples": sum(1 for _ in work(card))}
+    counts = {"models": len(card.tables.models), "versions": versions, "examples": sum(1 for _ in work(card.compiler))}
     if as_json:
         click.echo(json.dumps({**counts, "digest": card.digest, **more}, ensure_ascii=False))
         return

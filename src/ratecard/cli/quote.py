@@ -252,7 +252,7 @@ def _other_command(prices: PriceBook, error: QuoteError, fields: Mapping[str, An
 
 def _named(prices: PriceBook, name: str) -> tuple[AnyModel, Version] | None:
     """A model with its version, if it has a price; the name of a text model may have parameters."""
-    plain = name if name in prices.card.tables.models else split_model(name)[0]
+    plain = name if name in prices.tables.models else split_model(name)[0]
     try:
         model, version = prices.in_effect(plain)
     except QuoteError:

@@ -69,7 +69,7 @@ def video_examples(prices: PriceBook) -> dict[str, Any]:
     found: dict[str, Any] = {}
     families = set()
     for model, version in prices.in_effect_all("video"):
-        family = prices.card.tables.families[model.model]
+        family = prices.tables.families[model.model]
         example = next((each for each in version.examples if isinstance(each, VideoExample) and not each.source), None)
         if example and family not in families:
             families.add(family)

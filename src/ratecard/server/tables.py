@@ -61,7 +61,7 @@ def models_json(prices: PriceBook) -> bytes:
 
 def _listed(prices: PriceBook, model: AnyModel, version: Version) -> dict[str, Any]:
     """One model. `created` is when its first prices took effect; clients of the OpenAI API read that and `owned_by`."""
-    prices.card.prove(model, version)
+    prices.prove(model, version)
     first = model.versions[-1].effective
     listed: dict[str, Any] = {
         "id": model.model,
@@ -74,7 +74,7 @@ def _listed(prices: PriceBook, model: AnyModel, version: Version) -> dict[str, A
         "pricing": {
             "currency": model.currency,
             "effective": version.effective.isoformat(),
-            "charges": [_charge(charge, prices.card.tables.units[charge.unit]) for charge in version.charges],
+            "charges": [_charge(charge, prices.tables.units[charge.unit]) for charge in version.charges],
         },
         "deprecation": None,
     }

@@ -96,7 +96,7 @@ class Case:
 
     def per(self, unit: str) -> int:
         """How many of what it counts one unit holds."""
-        return self.prices.card.tables.units[unit].per
+        return self.prices.tables.units[unit].per
 
     def rounded(self, exact: Decimal) -> Decimal:
         """An exact amount as the table rounds totals; what is not video is not rounded."""

@@ -90,8 +90,8 @@ class Offer:
 
     def __init__(self, prices: PriceBook, model: Model[Any], version: VideoVersion) -> None:
         self.model, self.version, self.accepts = model.model, version, version.accepts
-        self.wide = prices.card.tables.vocabulary.video
-        asked = VideoRequests(version, prices.card.api_wide)
+        self.wide = prices.tables.vocabulary.video
+        asked = VideoRequests(version, prices.compiler.api_wide)
         # What the price depends on, and what it does not.
         self.active = tuple(name for name in FIELD_ORDER if name in asked.active)
         refused = {"resolution"} if self.accepts.upscale_factor and not self.accepts.resolution else set()

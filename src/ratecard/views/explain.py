@@ -72,7 +72,7 @@ class Explanation(NamedTuple):
 def explain(prices: PriceBook, name: str) -> Explanation:
     """Where a model's prices come from. Raises `QuoteError` for one that has no price at this instant."""
     model, version = prices.in_effect(name)
-    prices.card.prove(model, version)
+    prices.prove(model, version)
     accepts = _described(getattr(version, "accepts", None))
     defaults = getattr(version, "defaults", {})
     if defaults:
@@ -200,7 +200,7 @@ def workings(
         if charge and rate and charge.markup != 1 and multiply(rate, charge.markup) == line.unit_rate:
             working = working._replace(list_rate=rate, markup=charge.markup)
         if isinstance(charge, TokenFormula) and isinstance(version, VideoVersion):
-            tokens = multiply(line.quantity, Decimal(prices.card.tables.units[charge.unit].per))
+            tokens = multiply(line.quantity, Decimal(prices.tables.units[charge.unit].per))
             size = _output_size(prices, version, charge, fields, source)
             seconds = Fraction(tokens) * charge.pixels_per_token / (size.width * size.height * charge.frames_per_second)
             video = VideoTokens(
@@ -244,7 +244,7 @@ def _output_size(
     source: SourceVideo | None,
 ) -> Size:
     """The size that a body which was quoted is priced at."""
-    requests = VideoRequests(version, prices.card.api_wide)
+    requests = VideoRequests(version, prices.compiler.api_wide)
     shape = requests.defaults | {
         name: accept(fields[name]) for name, accept in requests.active.items() if name in fields
     }

@@ -19,7 +19,6 @@ from ratecard.simulation.report.figures import ENGLISH
 from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.results.no_effect import check_effect
-from ratecard.simulation.results.simulation import Simulation
 from ratecard.simulation.simulation import Simulation
 from ratecard.simulation.usage.roll_up import RollUp
 from ratecard.tables.scalars import read_day

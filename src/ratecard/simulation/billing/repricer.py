@@ -145,7 +145,7 @@ class LedgerPricer(Pricer):
         """The version under which a row was billed, and the one that a side charges it by."""
         billed, now = self._book(self.billed, moment), self._book(side, moment)
         name = model_of(billed, entry.model, entry.sku)
-        if name != entry.model and entry.model in billed.card.tables.models:
+        if name != entry.model and entry.model in billed.tables.models:
             charged = Standing.of(now, entry.model).version
             if name not in charged.surcharges.values():
                 raise ValueError(f"structure: {entry.model} has no {name} there; {_AGAIN}")

@@ -53,7 +53,7 @@ def model_of(book: PriceBook, named: str, sku: str) -> str:
 
     A search beside a text model is charged by the rates of the search.
     """
-    models = book.card.tables.models
+    models = book.tables.models
     version = models[named].version_on(book.day) if named in models else None
     if isinstance(version, TextVersion):
         searches = (search for search in version.surcharges.values() if sku.startswith(f"{search}-"))
@@ -258,13 +258,13 @@ def _choices(standing: Standing, field: str) -> tuple[object, ...]:
 
 def _terms(standing: Standing) -> Terms:
     """The conditions, and what each unit counts: the same unit may count something else in another folder."""
-    units = standing.book.card.tables.units
+    units = standing.book.tables.units
     counted = {f"what {charge.charge} counts": units[charge.unit].counts for charge in standing.version.charges}
     return {**terms_of(_priceable(standing)), **counted}
 
 
 def _priceable(standing: Standing) -> Priceable:
-    return Priceable(standing.model, standing.version, standing.book.card.tables.units)
+    return Priceable(standing.model, standing.version, standing.book.tables.units)
 
 
 def _worded(change: TermChange) -> str:

@@ -119,7 +119,7 @@ _CHATS: tuple[_Chat, ...] = (
 def token_samples(prices: PriceBook, model: Model[Any], version: MeteredVersion) -> Iterator[Sample]:
     """The commonest first: chats, then what is longer than the threshold, then searches."""
     charge = next(charge for charge in version.charges if isinstance(charge, Tokens))
-    rates = token_rates(model.model, charge, prices.card.tables.units[charge.unit].per)
+    rates = token_rates(model.model, charge, prices.tables.units[charge.unit].per)
     priced = rates.base.keys() & rates.extended.keys()
     most = version.context_tokens if isinstance(version, TextVersion) else None
     is_text = model.type == "text"

@@ -29,7 +29,7 @@ _TWICE_THE_PROMPT = 2_000
 
 def faulty_samples(prices: PriceBook, samples: Iterable[Sample], others: Iterable[Sample]) -> list[Sample]:
     """Spoilt copies of some `samples`, and those of `others` whose models have no price in this book."""
-    spoilt = [each for sample in samples for each in _spoilt(sample, prices.card.tables.vocabulary.video.resolution)]
+    spoilt = [each for sample in samples for each in _spoilt(sample, prices.tables.vocabulary.video.resolution)]
     return [sample for sample in (*spoilt, *others) if not sample.has_price(prices)]
 
 

@@ -104,7 +104,7 @@ class ShapePrices:
         tier, used = self._predicates.split(usage["type"], asked)
         key, searched = (usage["type"], usage.get("model"), tier, used), None
         # A name of no model may have the parameters of a search.
-        if usage.keys() != _PLAIN or usage["model"] not in self._prices.card.tables.models:
+        if usage.keys() != _PLAIN or usage["model"] not in self._prices.tables.models:
             searched = self._prices.rate({**usage, "usage": _usage(self._predicates.prompt_in(tier))})
         if key not in self._tokens:
             self._tokens[key] = self._rates(*key)
@@ -117,7 +117,7 @@ class ShapePrices:
     def _rates(self, type_: str, model: Any, tier: int, used: frozenset[str]) -> Tokens:
         """The rates of the buckets of a tier; of those without a price, the ones that are used, which is an error."""
         unused, prompt = set(self._predicates.lacking.get(type_, ())) - used, self._predicates.prompt_in(tier)
-        if isinstance(model, str) and model not in self._prices.card.tables.models:
+        if isinstance(model, str) and model not in self._prices.tables.models:
             model = split_model(model)[0]
         plain = {"type": type_, "model": model}
         alone = self._prices.rate({**plain, "usage": _usage(prompt)})

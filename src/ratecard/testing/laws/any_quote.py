@@ -41,7 +41,7 @@ def a_valid_request_has_a_price(case: Case, data: st.DataObject) -> None:
     asked = case.ask(data.draw(case.requests))
     quote, found = asked.quote, case.found
     given = (quote.model, quote.currency, quote.effective, quote.digest)
-    expected = (found.model, found.currency, case.version.effective, case.prices.card.digest)
+    expected = (found.model, found.currency, case.version.effective, case.prices.tables.digest)
     expect(given == expected, f"The quote is of {given}, not of {expected}", asked)
 
 

@@ -54,7 +54,7 @@ def a_search_adds_its_own_price(case: Case, data: st.DataObject) -> None:
     count = data.draw(st.integers(1, most))
     charge = case.prices.in_effect(case.version.surcharges[kind])[1].charges[0]
     asked = case.ask(plain.request.with_fields(**{SEARCHES[kind][0]: count}))
-    once = case.prices.card.tables.units[charge.unit].counts == "prompt"
+    once = case.prices.tables.units[charge.unit].counts == "prompt"
     price = (1 if once else count) * Fraction(charge.rates[0].rate) * Fraction(charge.markup) / case.per(charge.unit)
     added = asked.exact - plain.exact
     expect(added == price, f"{count} of {SEARCHES[kind][0]} add {added}, not {price}", plain, asked)
@@ -142,7 +142,7 @@ def a_count_costs_its_rate(case: Case, data: st.DataObject) -> None:
     asked, (charge,) = case.ask(data.draw(case.requests)), case.version.charges
     body = asked.request.body
     count = next(Fraction(body[name]) for name in _LINEAR[charge.method] if name in body)
-    if case.prices.card.tables.units[charge.unit].counts == "prompt":
+    if case.prices.tables.units[charge.unit].counts == "prompt":
         count = Fraction(1)
     price = count * Fraction(charge.rates[0].rate) * Fraction(charge.markup) / case.per(charge.unit)
     expect(asked.exact == price, f"The rate gives {price}", asked)

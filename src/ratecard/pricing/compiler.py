@@ -1,0 +1,81 @@
+"""Compile versions of models into functions, once for each version of a set of tables."""
+
+from collections.abc import Mapping
+from datetime import date
+
+from ratecard.pricing.compiled import Metered, Rater
+from ratecard.pricing.counted import price_audio, price_media, price_rpc
+from ratecard.pricing.text import price_text
+from ratecard.pricing.video import Pricer, price_video
+from ratecard.requests.video import api_wide_fields
+from ratecard.tables.card import AnyModel, Tables
+from ratecard.tables.limits import Limits, Rates
+from ratecard.tables.metered import MeteredVersion, RpcCredits
+from ratecard.tables.version import Version
+from ratecard.tables.video import VideoModel, VideoVersion
+
+
+class Compiler:
+    """Compiles versions of one set of tables, and keeps what it compiled for every price book of them."""
+
+    def __init__(self, tables: Tables) -> None:
+        self.tables = tables
+        self.api_wide = api_wide_fields(tables.vocabulary.video)
+        self._video: dict[tuple[str, date, Rates], Pricer] = {}
+        # The same of every other type; a text version is compiled with the surcharges and limits of its day.
+        self._raters: dict[tuple[object, ...], Rater | None] = {}
+
+    def video(self, model: VideoModel, version: VideoVersion, rates: Rates) -> Pricer:
+        """The function that quotes at a video version; `rates` is what balances are worth."""
+        key = (model.model, version.effective, rates)
+        if key not in self._video:
+            self._video[key] = price_video(model, version, self.tables, self.api_wide, rates)
+        return self._video[key]
+
+    def metered(self, model: AnyModel, version: Version, rates: Rates) -> Metered:
+        """A version of a model that is not video, with what its function is compiled from."""
+        if not isinstance(version, MeteredVersion):
+            raise TypeError(f"{model.model} is a video model")
+        return Metered(model, version, self.tables.units, self.tables.digest, rates)
+
+    def rater(
+        self,
+        kind: str,
+        model: AnyModel,
+        version: Version,
+        searches: Mapping[str, tuple[AnyModel, Version]],
+        limits: Limits,
+    ) -> Rater | None:
+        """The function that rates usages of a type at a version; None where the model has no price for the type.
+
+        `searches` are the surcharges in effect that a text model supports.
+        """
+        days = tuple(charged.effective for _, charged in searches.values())
+        key = (kind, model.model, version.effective, days, limits.effective)
+        if key not in self._raters:
+            self._raters[key] = self._compile(kind, model, version, searches, limits)
+        return self._raters[key]
+
+    def _compile(
+        self,
+        kind: str,
+        model: AnyModel,
+        version: Version,
+        searches: Mapping[str, tuple[AnyModel, Version]],
+        limits: Limits,
+    ) -> Rater | None:
+        if not isinstance(version, MeteredVersion):
+            return None
+        metered = self.metered(model, version, limits.rates)
+        if kind in ("text", "embedding"):
+            if model.type != kind:
+                return None
+            surcharges = {search: self.metered(*charged, limits.rates) for search, charged in searches.items()}
+            return price_text(metered, surcharges, limits.scraped_urls)
+        if kind == "rpc":
+            charge = version.charges[0]
+            return price_rpc(metered, charge) if isinstance(charge, RpcCredits) else None
+        if kind == "audio":
+            return price_audio(metered)
+        priced = kind in ("upscale", model.type) or (kind, model.type) == ("image", "upscale")
+        return price_media(metered, kind) if priced else None
