@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-import ratecard.card
+import ratecard.pricing.compiler
 import ratecard.rating.video
 from ratecard.rating.quote import Quote
 
 Patch = pytest.MonkeyPatch
 Plant = Callable[[Patch], None]
 CALCULATORS = ratecard.rating.video
-CARD: Any = ratecard.card
-# The rooms in which the types of requests are compiled, wherever they stand.
-TEXT: Any = sys.modules[CARD.price_text.__module__]
-MEDIA: Any = sys.modules[CARD.price_media.__module__]
-RPC: Any = sys.modules[CARD.price_rpc.__module__]
+COMPILER: Any = ratecard.pricing.compiler
+# The modules in which the types of requests are compiled.
+TEXT: Any = sys.modules[COMPILER.price_text.__module__]
+MEDIA: Any = sys.modules[COMPILER.price_media.__module__]
+RPC: Any = sys.modules[COMPILER.price_rpc.__module__]
 
 
 def wrapped(home: Any, name: str, around: Callable[..., Any]) -> Plant:
@@ -65,16 +65,16 @@ def quotes(change: Callable[[Quote, dict[str, Any]], Quote]) -> Plant:
         price = original(*args)
         return lambda body, source: change(price(body, source), body)
 
-    return wrapped(ratecard.card, "price_video", around)
+    return wrapped(COMPILER, "price_video", around)
 
 
 def versions(home_name: str, change: Callable[[Any], Any]) -> Plant:
     """What a video or a count is compiled from, changed."""
     if home_name == "price_video":
         return wrapped(
-            ratecard.card, home_name, lambda original, model, version, *more: original(model, change(version), *more)
+            COMPILER, home_name, lambda original, model, version, *more: original(model, change(version), *more)
         )
-    return wrapped(ratecard.card, home_name, lambda original, metered, *more: original(change(metered), *more))
+    return wrapped(COMPILER, home_name, lambda original, metered, *more: original(change(metered), *more))
 
 
 def times(factor: int | Decimal) -> Callable[..., Any]:
@@ -85,15 +85,13 @@ def tiers_at(change: Callable[[Any], Any]) -> Plant:
     """Heights are looked up elsewhere."""
 
     def plant(patch: Patch) -> None:
-        for name in ("upscale_rate", "interpolation_rate"):
-            home = sys.modules[f"ratecard.rating.{name}"]
-            original = home.tier_of
+        original = CALCULATORS.tier_of
 
-            def tier_of(charge: Any, original: Any = original) -> Any:
-                find = original(charge)
-                return lambda shape, height: find(shape, change(height))
+        def tier_of(charge: Any) -> Any:
+            find = original(charge)
+            return lambda shape, height: find(shape, change(height))
 
-            patch.setattr(home, "tier_of", tier_of)
+        patch.setattr(CALCULATORS, "tier_of", tier_of)
 
     return plant
 
