@@ -27,7 +27,7 @@ SOUND = Path(__file__).parent.parent / "tables" / "sound"
 @pytest.mark.parametrize(
     ("strategy", "arguments", "words"),
     [
-        (video_requests, {"prices": CARD}, "Expected a PriceBook, like card.at(instant), but got prices=<PriceBook"),
+        (video_requests, {"prices": CARD}, "Expected a PriceBook, like card.at(instant), but got prices=<RateCard"),
         (usages, {"prices": None}, "Expected a PriceBook, like card.at(instant), but got prices=None"),
         (video_requests, {"prices": BOOK, "model": 5}, "Expected the name of a model but got model=5"),
         (video_requests, {"prices": BOOK, "model": "kling"}, "Got model='kling': Specified model not found: kling"),
