@@ -38,7 +38,7 @@ def scan(usage: str, by: list[str]) -> dict[str, Any]:
     """Group every column that a simulation reads by the same keys: sums of numbers, counts of anything else."""
     import duckdb
 
-    from ratecard.simulation.usage.columns import COLUMNS
+    from ratecard.simulation.usage.columns import USAGE_COLUMNS
     from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 
     connection = duckdb.connect()
@@ -48,7 +48,7 @@ def scan(usage: str, by: list[str]) -> dict[str, Any]:
     keys = ", ".join(day if key == "day" else f'"{key}"' for key in by)
     started = time.perf_counter()
     types = dict(row[:2] for row in connection.execute(f"DESCRIBE SELECT * FROM '{usage}'").fetchall())
-    words = [name for name in ("type", *COLUMNS) if name in types]
+    words = [name for name in ("type", *USAGE_COLUMNS) if name in types]
     added = {name: "count" if types[name] in ("VARCHAR", "BOOLEAN") else "sum" for name in words}
     values = ", ".join(f'{function}("{name}")' for name, function in added.items())
     rows = connection.execute(f"SELECT {keys}, {values}, count(*) FROM '{usage}' GROUP BY ALL").fetchall()

@@ -10,7 +10,7 @@ import ratecard
 from ratecard import InstantError, PriceBook, QuoteError, RateCard
 from ratecard.load.folder import shipped_folder
 from ratecard.pricing.compiler import Compiler
-from ratecard.pricing.video import Pricer
+from ratecard.pricing.video import VideoPricer
 from ratecard.tables.limits import Rates
 from ratecard.tables.video import VideoModel, VideoVersion
 
@@ -117,7 +117,7 @@ class Counting(Compiler):
 
     asked = 0
 
-    def video(self, model: VideoModel, version: VideoVersion, rates: Rates) -> Pricer:
+    def video(self, model: VideoModel, version: VideoVersion, rates: Rates) -> VideoPricer:
         self.asked += 1
         return super().video(model, version, rates)
 

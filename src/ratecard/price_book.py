@@ -16,9 +16,9 @@ from ratecard.base.messages import REQUIRED, NotOffered, Path, echo, wrong_type
 from ratecard.base.suggestions import suggestions
 from ratecard.pricing.compiled import Metered, Rater
 from ratecard.pricing.compiler import Compiler
-from ratecard.pricing.estimate import Asked, Estimate, estimate
+from ratecard.pricing.estimate import Estimate, EstimateRequest, estimate
 from ratecard.pricing.text import surcharge_line
-from ratecard.pricing.video import Pricer
+from ratecard.pricing.video import VideoPricer
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.body import INVALID, Body, read_body
@@ -83,7 +83,7 @@ class PriceBook(LimitsOfADay):
     compiler: Compiler
     day: date
     prove: Prove = taken_at_its_word
-    _video: dict[str, Pricer] = field(default_factory=dict, init=False)
+    _video: dict[str, VideoPricer] = field(default_factory=dict, init=False)
     _raters: dict[tuple[str, str], Rater] = field(default_factory=dict, init=False)
 
     def __repr__(self) -> str:
@@ -213,7 +213,7 @@ class PriceBook(LimitsOfADay):
         }
         parameters: Mapping[str, Any] = {} if service_parameters is None else service_parameters
         searches = (web_search_requests, scraped_urls, x_search_results)
-        asked = Asked(prompt_tokens, max_completion_tokens, suffix, parameters, *searches)
+        asked = EstimateRequest(prompt_tokens, max_completion_tokens, suffix, parameters, *searches)
         return estimate(self._metered(found, version), surcharges, self.limits, asked)
 
     def surcharge(self, name: str, count: int) -> Quote:
@@ -233,7 +233,7 @@ class PriceBook(LimitsOfADay):
         dated = self.tables.limits
         return next((limits for limits in dated if limits.effective <= self.day), dated[-1])
 
-    def _find_video(self, fields: Mapping[str, Any]) -> Pricer:
+    def _find_video(self, fields: Mapping[str, Any]) -> VideoPricer:
         name = fields.get("model")
         if not isinstance(name, str):
             refuse_without_model(fields, self.compiler.api_wide)

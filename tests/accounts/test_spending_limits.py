@@ -21,7 +21,7 @@ from ratecard import (
     settle,
     within_limits,
 )
-from ratecard.accounts.periods import PERIODS
+from ratecard.accounts.periods import KEY_PERIODS
 
 
 @pytest.fixture
@@ -191,14 +191,14 @@ def test_a_period_or_time_that_is_none() -> None:
             with pytest.raises(ValueError, match=r"limitPeriod") as caught:
                 find(period, datetime(2026, 9, 29, tzinfo=UTC))
             assert str(caught.value) == words
-        for period in PERIODS:
+        for period in KEY_PERIODS:
             with pytest.raises(InstantError, match="has no time zone"):
                 find(period, datetime(2026, 9, 29))  # noqa: DTZ001 - the mistake
             with pytest.raises(InstantError, match="beyond the calendar"):
                 find(period, datetime.max.replace(tzinfo=timezone(timedelta(hours=-5))))
 
 
-@pytest.mark.parametrize("period", PERIODS)
+@pytest.mark.parametrize("period", KEY_PERIODS)
 def test_a_date_means_its_first_instant(period: str) -> None:
     day, instant = date(2026, 2, 28), datetime(2026, 2, 28, tzinfo=UTC)
     for find in (period_start, period_end):

@@ -7,7 +7,7 @@ import pytest
 
 from git_tables import FILES, SECOND, Edit, card_of, edited, newer
 from ratecard.changes.compare import Diff, compare
-from ratecard.changes.difference import Change, percent_text
+from ratecard.changes.difference import Difference, percent_text
 from ratecard.changes.markdown import summary
 from ratecard.changes.sides import Side
 from ratecard.load.folder import shipped_folder
@@ -21,12 +21,12 @@ def diff(*edits: Edit, old: dict[str, str] | None = None, at: datetime | None = 
     return compare(Side("old", before), Side("new", card_of(edited(*edits))), at)
 
 
-def only(found: Diff) -> Change:
+def only(found: Diff) -> Difference:
     assert len(found.changes) == 1, [(change.model, change.kind, change.effective) for change in found.changes]
     return found.changes[0]
 
 
-def rates(change: Change) -> list[tuple[str, str, str | None, str | None, str]]:
+def rates(change: Difference) -> list[tuple[str, str, str | None, str | None, str]]:
     return [
         (
             rate.kind,

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ratecard import load_rate_card
-from ratecard.changes.margins import Costs, thin_margins
+from ratecard.changes.margins import TableCosts, thin_margins
 from ratecard.cli import main
 from ratecard.load.folder import shipped_folder
 from ratecard.views.sheet import price_cells
@@ -169,8 +169,8 @@ def test_the_shipped_tables_cost_themselves() -> None:
     day = date(2030, 1, 1)
     prices = card.at(day)
     every = [cell for model, _ in prices.in_effect_all() for cell in price_cells(prices, model.model)]
-    found = thin_margins(card, Costs(card, Fraction(1, 2)), Fraction(1, 2), day)
+    found = thin_margins(card, TableCosts(card, Fraction(1, 2)), Fraction(1, 2), day)
     assert (found.compared, found.faults, found.unknown) == (len(every), (), ())
     paid = [cell for cell in every if cell.quote.total]
-    found = thin_margins(card, Costs(card, Fraction(1, 2)), Fraction(51, 100), day)
+    found = thin_margins(card, TableCosts(card, Fraction(1, 2)), Fraction(51, 100), day)
     assert len(found.faults) == len({(cell.body["model"], cell.quote.lines[0].source) for cell in paid})

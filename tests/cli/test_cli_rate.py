@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from ratecard import PriceBook, QuoteError, RateCard
 from ratecard.cli import main
 from ratecard.cli.quote import _LIKE_USAGE
-from ratecard.simulation.usage.columns import COLUMNS
+from ratecard.simulation.usage.columns import USAGE_COLUMNS
 from ratecard.tables.metered import UsageExample
 from ratecard.tables.video import VideoExample
 
@@ -105,7 +105,7 @@ def test_options_and_a_csv_name_the_same_fields(
 
 
 def test_every_column_of_a_table_of_usage_is_an_option() -> None:
-    read = {name for name, column in COLUMNS.items() if column.path[0] not in ("source",)}
+    read = {name for name, column in USAGE_COLUMNS.items() if column.path[0] not in ("source",)}
     assert {name for name in read if not name.startswith("ledger_")} <= set(_LIKE_USAGE)
     assert set(_LIKE_USAGE) - read == {"type", "model", "count"}
 

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from test_cli_terminal import COLUMNS, plain, terminal
 
 from ratecard.cli import main
-from ratecard.cli.simulate_progress import Watch, progress
+from ratecard.cli.simulate_progress import ProgressWatch, progress
 from ratecard.simulation.progress import HowFar
 from reports import files
 
@@ -38,7 +38,7 @@ def test_one_bar_goes_from_nothing_to_all(paths: tuple[str, str]) -> None:
 
 def test_what_a_line_says() -> None:
     now = [0.0]
-    watch = Watch(lambda: now[0])
+    watch = ProgressWatch(lambda: now[0])
     part = [0.0]
     watch.begin("Reading usage: tokens", HowFar(5, 90, lambda: part[0], 1_000_000))
     assert watch.look().line() == "  5 %  Reading usage: tokens, 0:00 left"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ratecard.server import http as revision
-from ratecard.server.http import BUILT, FORM, SERVICE_VERSION, derived
+from ratecard.server import revision
+from ratecard.server.revision import BUILT, FORM, SERVICE_VERSION, derived
 
 NOON = int(datetime(2026, 10, 5, 12, 30, 15, tzinfo=UTC).timestamp())
 

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow
 
 from ratecard import Quote, QuoteError, RateCard, SourceVideo
-from ratecard.simulation.usage.columns import COLUMNS, LAYOUTS
+from ratecard.simulation.usage.columns import LAYOUTS, USAGE_COLUMNS
 
 Row = dict[str, Any]
 # The other names by which a client's usage object calls its counts.
@@ -56,7 +56,9 @@ def table_of(rows: Iterable[Row], extra: Sequence[str] = ("customer",)) -> pyarr
     fields = [("type", pyarrow.string()), ("model", pyarrow.string()), ("timestamp", pyarrow.timestamp("us", "UTC"))]
     fields += [(name, pyarrow.string()) for name in extra]
     # What no decimal holds, such as 30000/1001 frames per second, is written as a fraction.
-    types = {name: pyarrow.int64() if name in _COUNTS else _KINDS[column.kind] for name, column in COLUMNS.items()}
+    types = {
+        name: pyarrow.int64() if name in _COUNTS else _KINDS[column.kind] for name, column in USAGE_COLUMNS.items()
+    }
     fields += [(name, pyarrow.string() if name.startswith("source_") else type_) for name, type_ in types.items()]
     return pyarrow.Table.from_pylist(list(rows), schema=pyarrow.schema(fields))
 
@@ -90,8 +92,8 @@ def quote_of(card: RateCard, row: Row) -> Quote:
     if row["type"] != "rpc":
         usage["model"] = model
     for name, value in row.items():
-        if name in COLUMNS and value is not None:
-            *way, last = COLUMNS[name].path
+        if name in USAGE_COLUMNS and value is not None:
+            *way, last = USAGE_COLUMNS[name].path
             within: dict[str, Any] = usage
             for part in way:
                 within = within.setdefault(part, {})

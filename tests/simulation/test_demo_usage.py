@@ -16,8 +16,8 @@ import pytest
 from ratecard import QuoteError, RateCard, load_rate_card
 from ratecard.load.folder import shipped_folder
 from ratecard.requests.usage import TYPES
-from ratecard.simulation.demo.query import SLOTS, pages_of, stretches
-from ratecard.simulation.demo.requests import COLUMNS, quote_row
+from ratecard.simulation.demo.query import SLOTS, demo_stretches, pages_of
+from ratecard.simulation.demo.requests import DEMO_COLUMNS, quote_row
 from ratecard.simulation.demo.traffic import MILLION, Traffic
 from ratecard.simulation.demo.usage import demo_usage
 
@@ -69,13 +69,13 @@ def test_every_model_is_used_in_every_period_in_which_it_has_a_price(card: RateC
     for period in traffic.periods:
         priced = {model.model for model, _ in card.at(period.start).in_effect_all() if model.type != "surcharge"}
         assert {offer.model for offer in period.offers} == priced
-    drawn = {traffic.samples[each.first].row["model"] for each in stretches(traffic.periods, bad=0)}
+    drawn = {traffic.samples[each.first].row["model"] for each in demo_stretches(traffic.periods, bad=0)}
     assert drawn == {name for name, model in card.tables.models.items() if model.type != "surcharge"}
 
 
 def test_the_slots_of_a_period_are_filled_exactly(traffic: Traffic) -> None:
     for bad in (0, 1_000, MILLION):
-        found = list(stretches(traffic.periods, bad))
+        found = list(demo_stretches(traffic.periods, bad))
         assert [each.slot for each in found[1:]] == [each.slot + each.slots for each in found[:-1]]
         assert found[-1].slot + found[-1].slots == SLOTS * len(traffic.periods)
         spoilt = {period.faults.first for period in traffic.periods}
@@ -187,7 +187,7 @@ def test_the_three_formats_hold_the_same(tmp_path: Path) -> None:
     tables = []
     for ending in ("parquet", "csv", "jsonl"):
         demo_usage(tmp_path / f"usage.{ending}", 2_000, until=UNTIL)
-        columns = ", ".join(f"{name}::VARCHAR" for name in ("type", "model", "request_id", *COLUMNS))
+        columns = ", ".join(f"{name}::VARCHAR" for name in ("type", "model", "request_id", *DEMO_COLUMNS))
         instant = "epoch_us(timestamp::TIMESTAMPTZ)"
         with duckdb.connect() as engine:
             found = engine.sql(f"FROM '{tmp_path}/usage.{ending}'").project(f"{instant}, {columns}")
@@ -206,12 +206,12 @@ def _number(cell: Any) -> Any:
 def test_the_columns_are_those_of_a_usage_table(tmp_path: Path) -> None:
     demo_usage(tmp_path / "usage.parquet", 10)
     schema = pyarrow.parquet.read_schema(tmp_path / "usage.parquet")
-    assert schema.names == [*FIRST, *COLUMNS]
+    assert schema.names == [*FIRST, *DEMO_COLUMNS]
     kinds = {"text": "string", "url": "string", "flag": "bool", "number": "int64"}
     decimals = {"seconds": "decimal128(12, 3)"}
     decimals |= dict.fromkeys(("reference_video_total_duration", "source_seconds", "source_fps"), "decimal128(9, 3)")
-    assert {name: str(schema.field(name).type) for name in COLUMNS} == {
-        name: decimals.get(name, kinds[column.kind]) for name, column in COLUMNS.items()
+    assert {name: str(schema.field(name).type) for name in DEMO_COLUMNS} == {
+        name: decimals.get(name, kinds[column.kind]) for name, column in DEMO_COLUMNS.items()
     }
     assert str(schema.field("timestamp").type) == "timestamp[us, tz=UTC]"
 

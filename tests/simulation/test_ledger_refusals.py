@@ -16,7 +16,7 @@ from ratecard.simulation.pricing.shape_price import PricedShape
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
 from ratecard.simulation.usage.predicates import Predicates
-from ratecard.simulation.usage.shape import Shape
+from ratecard.simulation.usage.shape import UsageShape
 
 CURRENT = card_with()
 GONE = "SKU {} is not in the version of 2026-01-01 of {}, or not for all that it stood for"
@@ -201,7 +201,7 @@ def test_seconds_that_no_row_holds(card: RateCard, tmp_path: Path, where: str, w
     overlay = tmp_path / "candidate.yaml"
     overlay.write_text(OVERLAY.format(model=REFERENCE, resolution=where, rate=9), encoding="utf-8")
     values = {"sku": row.sku, "currency": row.currency, "price": str(row.price_per_unit_usd), "entry": "charge"}
-    shape = Shape(
+    shape = UsageShape(
         "ledger", REFERENCE, json.dumps({f"ledger_{name}": value for name, value in values.items()}), when.date()
     )
     pricer = LedgerPricer(Predicates(), card)

@@ -12,14 +12,14 @@ from ratecard import RateCard, load_rate_card
 from ratecard.load.folder import LIMITS, UNITS, VOCABULARY, read_folder, tables_from
 from ratecard.testing import LAWS
 from ratecard.testing.laws.law import MAX_EXAMPLES
-from ratecard.testing.plugin import Check, checks_of
+from ratecard.testing.plugin import CheckItem, checks_of
 
 TABLES, FILES = load_rate_card().tables, read_folder()
 # What every other file refers to.
 SHARED = (UNITS, VOCABULARY, LIMITS, "surcharges.yaml")
 
 
-def holds(check: Check) -> bool:
+def holds(check: CheckItem) -> bool:
     try:
         check.run()
     except Exception:  # noqa: BLE001

@@ -13,7 +13,7 @@ from usage_app import SECRET, account_of, client_of
 
 from ratecard.history import usage_history_router
 from ratecard.ledger.store import Ledger
-from ratecard.server.usage_history import Cursors, RefusedError, read_parameters
+from ratecard.server.usage_history import Cursors, RefusedError, read_query
 
 DATETIME = "Invalid datetime. Expected ISO 8601 with at most 6 decimal places, like 2026-10-01T00:00:00Z"
 CURRENCY = "Invalid enum value. Expected 'USD' | 'DIEM' | 'BUNDLED_CREDITS' | another ISO 4217 code"
@@ -157,7 +157,7 @@ def test_without_an_account(client: TestClient) -> None:
 )
 def test_any_question_is_read_or_refused(pairs: list[tuple[str, str]]) -> None:
     try:
-        question = read_parameters(pairs)
+        question = read_query(pairs)
         if question.cursor is not None:
             Cursors(SECRET).read("a", question.cursor)
     except RefusedError as error:

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from ratecard import PriceBook, QuoteError, RateCard
-from ratecard.views.sheet import COLUMNS, Cell, price_cells
+from ratecard.views.sheet import SHEET_COLUMNS, Cell, price_cells
 
 
 def cells(prices: PriceBook, name: str) -> list[Cell]:
@@ -55,7 +55,7 @@ def test_no_two_cells_of_any_video_model_are_the_same(prices: PriceBook) -> None
 
 def test_a_row_says_everything_as_text(prices: PriceBook) -> None:
     row = cells(prices, "kling-o3-pro-text-to-video")[0].row()
-    assert tuple(row) == COLUMNS
+    assert tuple(row) == SHEET_COLUMNS
     assert (row["duration"], row["audio"], row["total"], row["exact"]) == ("3s", "false", "0.37", "0.3696")
     assert row["source"].startswith("video/kling-o3.yaml:")
 

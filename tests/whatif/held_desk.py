@@ -11,7 +11,7 @@ from desks import DAY, STANDING
 from ratecard.card import load_rate_card
 from ratecard.changes.sides import Side
 from ratecard.simulation.simulate import simulate
-from ratecard.whatif.app import HOST, free_port, serve
+from ratecard.whatif.app import HOST, free_port, serve_page
 from ratecard.whatif.draft import Draft
 from ratecard.whatif.session import Answer, Desk
 
@@ -31,7 +31,7 @@ def main(usage: str, go: str) -> None:
     Held.go = Path(go)
     port = free_port(0)
     with simulate(usage, Side(DAY, load_rate_card(), STANDING)) as found:
-        serve(
+        serve_page(
             Held(found),
             usage="usage.csv",
             command="",

@@ -13,7 +13,7 @@ from ratecard.changes.sides import Side
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
-from ratecard.whatif.draft import Change, Draft, DraftError, Factor, NewRate
+from ratecard.whatif.draft import Draft, DraftChange, DraftError, Factor, NewRate
 from ratecard.whatif.session import Desk
 from ratecard.whatif.view import panel_now, panel_of
 
@@ -54,7 +54,7 @@ def simulated(draft: Draft, usage: Path, card: ratecard.RateCard, folder: Path) 
     ],
 )
 def test_the_figures_are_those_of_simulate(
-    changes: tuple[Change, ...], desk: Desk, usage: Path, card: ratecard.RateCard, tmp_path: Path
+    changes: tuple[DraftChange, ...], desk: Desk, usage: Path, card: ratecard.RateCard, tmp_path: Path
 ) -> None:
     draft = Draft(DAY, changes)
     answer = desk.answer(draft)

@@ -7,7 +7,7 @@ from ratecard.base.errors import InstantError
 from ratecard.base.suggestions import did_you_mean
 
 # The values of `limitPeriod`. An epoch is a day of the staking token; a lifetime never begins anew.
-PERIODS = ("DAY", "EPOCH", "LIFETIME", "MONTH")
+KEY_PERIODS = ("DAY", "EPOCH", "LIFETIME", "MONTH")
 # From the first of a month, this many days later is in the next one.
 _MORE_THAN_A_MONTH = timedelta(days=32)
 
@@ -26,9 +26,9 @@ def period_start(period: str, instant: datetime | date) -> datetime | None:
     '2026-09-01T00:00:00+00:00'
     """
     day = in_utc(instant).replace(hour=0, minute=0, second=0, microsecond=0)
-    if period not in PERIODS:
-        near = did_you_mean(period, PERIODS) if isinstance(period, str) else ""
-        raise ValueError(f"limitPeriod {period!r} is not known.{near} Allowed: {', '.join(PERIODS)}")
+    if period not in KEY_PERIODS:
+        near = did_you_mean(period, KEY_PERIODS) if isinstance(period, str) else ""
+        raise ValueError(f"limitPeriod {period!r} is not known.{near} Allowed: {', '.join(KEY_PERIODS)}")
     if period == "LIFETIME":
         return None
     return day.replace(day=1) if period == "MONTH" else day

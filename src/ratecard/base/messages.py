@@ -13,6 +13,7 @@ from typing import Any
 
 ErrorTree = dict[str, Any]
 Path = tuple[str | int, ...]
+Problems = list[tuple[Path, str]]
 
 
 def error_tree(problems: Iterable[tuple[Path, str]]) -> ErrorTree:

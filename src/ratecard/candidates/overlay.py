@@ -25,7 +25,7 @@ from ratecard.tables.version import Retirement, Version
 from ratecard.tables.video import VideoModel
 
 
-def named(models: Mapping[str, AnyModel], name: str, path: Path) -> AnyModel:
+def _named(models: Mapping[str, AnyModel], name: str, path: Path) -> AnyModel:
     """The model of an id. Raises `Refusal`."""
     if name not in models:
         near = did_you_mean(name, models)
@@ -243,7 +243,7 @@ class _Overlay:
     def _model(self, name: str, path: Path) -> AnyModel:
         if name in self.added:
             raise Refusal((path, f"{self._line(self.added[name])} adds {name}; write it there as it should be"))
-        return named(self.models, name, path)
+        return _named(self.models, name, path)
 
     def _bases(self, model: AnyModel, path: Path) -> Iterator[tuple[date, Version]]:
         """The versions that new ones are based on, and from when these hold: the version in effect on the candidate's

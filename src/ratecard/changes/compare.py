@@ -16,7 +16,17 @@ from typing import Any, NamedTuple
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.money import plain
-from ratecard.changes.difference import ADDED, CHANGED, REMOVED, RETIRED, CellChange, Cells, Change, extremes, factor
+from ratecard.changes.difference import (
+    ADDED,
+    CHANGED,
+    REMOVED,
+    RETIRED,
+    CellChange,
+    Cells,
+    Difference,
+    extremes,
+    factor,
+)
 from ratecard.changes.rates import Terms, described, rate_changes, term_changes, terms_of
 from ratecard.changes.sides import Priceable, Side, Standing
 from ratecard.load.folder import LIMITS, UNITS, VOCABULARY
@@ -96,7 +106,7 @@ def _flat(asked: dict[str, Any]) -> Iterator[str]:
 _NOT_IN_THE_TABLES = "not in the tables any more"
 
 
-def stretches(name: str, old: Side, new: Side, days: Sequence[date]) -> Iterator[Change]:
+def stretches(name: str, old: Side, new: Side, days: Sequence[date]) -> Iterator[Difference]:
     """Everything that differs of a model, a change for each pair of versions that are in effect together."""
     found: list[tuple[date, tuple[PriceBook, PriceBook], tuple[Standing, Standing]]] = []
     for day in days:
@@ -113,14 +123,14 @@ def stretches(name: str, old: Side, new: Side, days: Sequence[date]) -> Iterator
 
 def _compare(
     name: str, books: tuple[PriceBook, PriceBook], pair: tuple[Standing, Standing], day: date
-) -> Change | None:
+) -> Difference | None:
     old, new = pair
     kind, effective, note = _kind(old, new, day)
     before, after = (standing.priceable(book) for standing, book in zip(pair, books, strict=True))
     if not kind or (before and after and same(before, after)):
         return None
     known = after or before
-    change = Change(
+    change = Difference(
         name,
         kind,
         effective,
@@ -164,14 +174,14 @@ def _meaning(side: Priceable) -> str:
     return digest([side.model.model_copy(update={"versions": (side.version,), "retired": None})])
 
 
-def shared_changes(old: Side, new: Side, days: Sequence[date]) -> Iterator[Change]:
+def shared_changes(old: Side, new: Side, days: Sequence[date]) -> Iterator[Difference]:
     """Every value of these files that differs; of the limits, those in effect on each day."""
     for name, terms in ((UNITS, _units), (VOCABULARY, _vocabulary), (LIMITS, _limits)):
         for index, day in enumerate(days):
             found = term_changes(terms(old.book(day)), terms(new.book(day)))
             if found:
                 until = days[index + 1] if index + 1 < len(days) else None
-                yield Change(name, CHANGED, day, until, "", "", name, (), found, Cells())
+                yield Difference(name, CHANGED, day, until, "", "", name, (), found, Cells())
 
 
 def _units(book: PriceBook) -> Terms:
@@ -192,7 +202,7 @@ class Diff(NamedTuple):
 
     old: str
     new: str
-    changes: tuple[Change, ...]
+    changes: tuple[Difference, ...]
 
     @property
     def worst(self) -> tuple[CellChange | None, CellChange | None]:
@@ -250,9 +260,9 @@ def days_of(old: Side, new: Side, at: datetime | None = None) -> list[date]:
     return sorted(day for day in days if not still or day >= still[0])
 
 
-def _told_once(changes: Iterable[Change]) -> Iterator[Change]:
+def _told_once(changes: Iterable[Difference]) -> Iterator[Difference]:
     """Changes of one model in order of their days; what goes on the same is one change from its first day."""
-    going_on: Change | None = None
+    going_on: Difference | None = None
     for change in changes:
         if going_on is not None and going_on.until == change.effective and _alike(going_on, change):
             change = change._replace(effective=going_on.effective)
@@ -263,13 +273,13 @@ def _told_once(changes: Iterable[Change]) -> Iterator[Change]:
         yield going_on
 
 
-def _alike(one: Change, other: Change) -> bool:
+def _alike(one: Difference, other: Difference) -> bool:
     if (one.model, one.kind, one.note) != (other.model, other.kind, other.note):
         return False
     return one.kind in (REMOVED, RETIRED) or _said(one) == _said(other)
 
 
-def _said(change: Change) -> tuple[Any, ...]:
+def _said(change: Difference) -> tuple[Any, ...]:
     """What a change says, wherever it stands."""
     rates = (
         (rate.charge, rate.attributes, rate.old and rate.old[:3], rate.new and rate.new[:3]) for rate in change.rates

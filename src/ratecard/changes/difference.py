@@ -122,7 +122,7 @@ class Cells(NamedTuple):
         return len(self.differing) + self.added + self.removed
 
 
-class Change(NamedTuple):
+class Difference(NamedTuple):
     """Everything that differs of one model (or of one shared file), from a day on, until another day if it ends."""
 
     model: str

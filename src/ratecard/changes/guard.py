@@ -20,7 +20,7 @@ from ratecard.base.errors import Fault
 from ratecard.base.money import from_fraction, text
 from ratecard.card import RateCard
 from ratecard.changes.compare import days_of, same, stretches
-from ratecard.changes.difference import CHANGED, Change, RateChange, factor
+from ratecard.changes.difference import CHANGED, Difference, RateChange, factor
 from ratecard.changes.markdown import NONE, amounts, subject
 from ratecard.changes.rates import described, rate_changes, term_changes, terms_of
 from ratecard.changes.sides import Priceable, Side
@@ -32,7 +32,7 @@ from ratecard.tables.version import Version
 _PLACES = 2
 
 
-class Step(NamedTuple):
+class _Step(NamedTuple):
     """How many times as much or as little something costs, in words, and where; None is from or to nothing."""
 
     times: Fraction | None
@@ -56,7 +56,7 @@ def steep_steps(old: Side, new: Side, most: Decimal) -> Iterator[Fault]:
                 yield Fault(file, int(line), (name,), f"{name}: {step.words}{_hint(step, version, most)}")
 
 
-def _written(name: str, change: Change, old: Side, new: Side) -> Version | None:
+def _written(name: str, change: Difference, old: Side, new: Side) -> Version | None:
     """The version in effect on the new side, if it is new there or was edited."""
     after = Priceable(*new.card.at(change.effective).in_effect(name), new.card.tables.units)
     model, units = old.card.tables.models[name], old.card.tables.units
@@ -64,22 +64,22 @@ def _written(name: str, change: Change, old: Side, new: Side) -> Version | None:
     return None if any(same(each, after) for each in before) else after.version
 
 
-def _steepest(change: Change) -> Step:
+def _steepest(change: Difference) -> _Step:
     """The steepest step of any rate, or of any price where that is steeper still."""
-    found = [Step(Fraction(1), "", "")]
+    found = [_Step(Fraction(1), "", "")]
     for rate in change.rates:
         if rate.old and rate.new:
             was, now = amounts(rate)
             words = f"{subject(rate)} goes from {was} ({rate.old.source}) to {now}"
-            found.append(Step(factor(rate.old.each, rate.new.each), words, rate.new.source))
+            found.append(_Step(factor(rate.old.each, rate.new.each), words, rate.new.source))
     cells = change.cells.steepest
     if cells:
         words = f"the price of {cells.cell or 'a request'} goes from {text(cells.old)} to {text(cells.new)}"
-        found.append(Step(factor(cells.old, cells.new), words, ""))
+        found.append(_Step(factor(cells.old, cells.new), words, ""))
     return max(found, key=lambda step: (step.times is None, step.times or 0))
 
 
-def _allowed(step: Step, expected: Decimal | None, most: Decimal) -> bool:
+def _allowed(step: _Step, expected: Decimal | None, most: Decimal) -> bool:
     if step.times is None:
         return expected is not None
     enough = [Fraction(most), *(_either_way(expected) if expected else ())]
@@ -91,7 +91,7 @@ def _either_way(expected: Decimal) -> tuple[Fraction, Fraction]:
     return Fraction(expected), 1 / Fraction(expected)
 
 
-def _hint(step: Step, version: Version, most: Decimal) -> str:
+def _hint(step: _Step, version: Version, most: Decimal) -> str:
     times = "" if step.times is None else text(_rounded_up(step.times))
     by = f", by a factor of {times}; without a word at most {text(most)}" if times else ""
     said = f", which says {text(version.expected_change)}" if version.expected_change else ""

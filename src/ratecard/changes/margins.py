@@ -16,7 +16,7 @@ from ratecard.views.sheet import Cell, price_cells
 _PLACES = 2
 
 
-class Costs(NamedTuple):
+class TableCosts(NamedTuple):
     """What we pay: a share of the prices of a card, or, without a share, the prices of a card of costs."""
 
     card: RateCard
@@ -31,7 +31,7 @@ class Margins(NamedTuple):
     unknown: tuple[str, ...]
 
 
-def thin_margins(card: RateCard, costs: Costs, least: Fraction, since: date) -> Margins:
+def thin_margins(card: RateCard, costs: TableCosts, least: Fraction, since: date) -> Margins:
     """Every price cell of every model (see `ratecard sheet`), on the day and whenever a price or a cost changes later.
 
     A cell's margin is what is left of its price after its cost, as a share of the price. Of several cells that a rate

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ratecard.base.money import text
 from ratecard.changes.compare import Diff
-from ratecard.changes.difference import MARKS, CellChange, Change, Priced, RateChange, TermChange, percent_text
+from ratecard.changes.difference import MARKS, CellChange, Difference, Priced, RateChange, TermChange, percent_text
 
 NO_CHANGES = "No price changes"
 LEGEND = "Key: ~ changed, + added, - removed"
@@ -23,7 +23,7 @@ def summary(diff: Diff) -> str:
     return ", ".join(f"{count:,} {name}" for count, name in counted if count)
 
 
-def when(change: Change) -> str:
+def when(change: Difference) -> str:
     """`from 2026-10-16`, and until when if it ends."""
     return f"from {change.effective}{f' until {change.until}' if change.until else ''}"
 
@@ -71,7 +71,7 @@ def cell(change: CellChange) -> str:
     return f"{text(change.old)} -> {text(change.new)} ({percent_text(change.old, change.new) or 'from zero'})"
 
 
-def affected(change: Change) -> str:
+def affected(change: Difference) -> str:
     """`13 of 26 price cells`."""
     return f"{change.cells.affected:,} of {change.cells.of:,} price cell{'' if change.cells.of == 1 else 's'}"
 
@@ -88,7 +88,7 @@ def diff_markdown(diff: Diff) -> str:
         return f"**{NO_CHANGES}** ({sides})\n"
     found = [f"**{summary(diff)}**", sides, *_worst(diff), f"{LEGEND}."]
     found += _table("Models", ("", "Model", "From", "Affected", ""), _models(diff))
-    found += _table("Rates", ("", "Model", "Rate", "Old", "New", "Change", "Per", "From", "Lines"), _rates(diff))
+    found += _table("Rates", ("", "Model", "Rate", "Old", "New", "Difference", "Per", "From", "Lines"), _rates(diff))
     found += _table("Conditions", ("", "Model", "Condition", "Old", "New", "From"), _terms(diff))
     return "\n\n".join(["## Price changes", *found]) + "\n"
 
@@ -124,7 +124,7 @@ def _terms(diff: Diff) -> Iterator[Sequence[str]]:
             yield (mark(term), _code(change.model), *words, _when(change))
 
 
-def _when(change: Change) -> str:
+def _when(change: Difference) -> str:
     return when(change).removeprefix("from ")
 
 

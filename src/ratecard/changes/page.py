@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ratecard.base.money import text
 from ratecard.changes.compare import Diff
-from ratecard.changes.difference import CHANGED, MARKS, CellChange, Change, extremes, percent_text
+from ratecard.changes.difference import CHANGED, MARKS, CellChange, Difference, extremes, percent_text
 from ratecard.changes.markdown import (
     LEGEND,
     NO_CHANGES,
@@ -39,7 +39,7 @@ _FROM_ZERO = Fraction(1)
 class Bar(NamedTuple):
     """The worst rise and the worst fall of one model, each as a share of the old price."""
 
-    change: Change
+    change: Difference
     rise: CellChange | None
     fall: CellChange | None
 
@@ -56,7 +56,7 @@ class Bar(NamedTuple):
         return 1 - self.fall.ratio if self.fall and self.fall.ratio is not None else Fraction(0)
 
 
-def bars(changes: Sequence[Change]) -> list[Bar]:
+def bars(changes: Sequence[Difference]) -> list[Bar]:
     """A bar for every change that moves a price, the greatest first."""
     found = [Bar(change, *extremes(change.cells.differing)) for change in changes]
     moving = [bar for bar in found if bar.rise or bar.fall]
@@ -99,7 +99,7 @@ def _svg(bar: Bar, up: Fraction, down: Fraction) -> str:
     return f"<svg {box}>{''.join(parts)}{line}</svg>"
 
 
-STYLE = """
+_STYLE = """
 :root { --ink: #1c2430; --quiet: #5b6675; --paper: #ffffff; --card: #f5f6f8; --edge: #dde1e7;
   --rise: #b4460f; --fall: #1c62a8; --add: #2b7a3d; color-scheme: light dark; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e8ebf0; --quiet: #a3adba; --paper: #14181e; --card: #1d232b;
@@ -157,9 +157,9 @@ th { font-weight: 500; font-size: .85rem; }
 # So many changed models are shown with their rates; of more, each opens when it is asked for.
 _OPEN = 12
 _KIND_OF = {"~": "changed", "+": "added", "-": "removed"}
-_RATE = ("Rate", "Old", "New", "Change", "Per", "Lines")
+_RATE = ("Rate", "Old", "New", "Difference", "Per", "Lines")
 _TERM = ("Condition", "Old", "New")
-_NUMBERS = {"Old", "New", "Change"}
+_NUMBERS = {"Old", "New", "Difference"}
 
 
 def diff_page(diff: Diff) -> str:
@@ -168,7 +168,7 @@ def diff_page(diff: Diff) -> str:
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{title}: {escape(diff.old)} to {escape(diff.new)}</title><style>{STYLE}</style></head>\n"
+        f"<title>{title}: {escape(diff.old)} to {escape(diff.new)}</title><style>{_STYLE}</style></head>\n"
         f'<body><h1>{title}</h1><p class="quiet">{escape(diff.old)} &rarr; {escape(diff.new)}</p>\n'
         f"{''.join(_body(diff))}</body></html>\n"
     )
@@ -206,7 +206,7 @@ def _worst(name: str, kind: str, cell: CellChange) -> str:
     )
 
 
-def _model(change: Change, opened: str) -> str:
+def _model(change: Difference, opened: str) -> str:
     words = [when(change), change.note, f"{affected(change)} affected" if change.cells.affected else ""]
     rates = (
         (

@@ -17,8 +17,8 @@ from ratecard.rating.quote import Quote
 from ratecard.requests.body import INVALID, read_body
 
 # As it is in a file of JSON lines; of a CSV its fields, or what is wrong with it.
-Row = bytes | Mapping[str, Any] | QuoteError
-Price = Callable[[Mapping[str, Any]], Quote]
+_Row = bytes | Mapping[str, Any] | QuoteError
+_Price = Callable[[Mapping[str, Any]], Quote]
 OfText = Callable[[Mapping[str, str]], Mapping[str, Any]]
 
 _SAMPLE = 4096
@@ -26,7 +26,7 @@ _SAMPLE = 4096
 _LONGEST_CELL = 2**31 - 1
 
 
-def answer_batch(price: Price, of_text: OfText, done: str, path: Path) -> int:
+def answer_batch(price: _Price, of_text: OfText, done: str, path: Path) -> int:
     """Answer every row of a file on standard output; how many were refused, which is said on standard error.
 
     `done` is the word for a row that has a price.
@@ -55,7 +55,7 @@ def _read_rows(path: Path) -> bytes:
     return content.removeprefix(BOM_UTF8)
 
 
-def _answer_row(price: Price, row: Row, out: BinaryIO) -> bool:
+def _answer_row(price: _Price, row: _Row, out: BinaryIO) -> bool:
     try:
         if isinstance(row, QuoteError):
             raise row
@@ -78,7 +78,7 @@ def _json_lines(content: bytes) -> Iterator[bytes]:
     yield from (line for line in content.split(b"\n") if line.strip())
 
 
-def _csv_rows(content: bytes, of_text: OfText) -> Iterator[Row]:
+def _csv_rows(content: bytes, of_text: OfText) -> Iterator[_Row]:
     csv.field_size_limit(_LONGEST_CELL)
     reader = csv.DictReader(io.StringIO(content.decode("utf-8", "replace"), newline=""), strict=True)
     try:
@@ -105,7 +105,7 @@ def _csv_rows(content: bytes, of_text: OfText) -> Iterator[Row]:
                 yield error
 
 
-def _watched(rows: Sequence[Row]) -> Iterator[Row]:
+def _watched(rows: Sequence[_Row]) -> Iterator[_Row]:
     """The rows, with a progress bar on a terminal and nothing where standard error is a file."""
     console = Console(stderr=True)
     if not console.is_terminal:

@@ -17,7 +17,7 @@ from ratecard.rating.source_video import SourceVideo
 from ratecard.views.explain import Working, choices, workings
 
 
-def show(
+def show_bill(
     prices: PriceBook, quoted: Quote, fields: Mapping[str, Any], source: SourceVideo | None, locale: Locale
 ) -> None:
     """A quote as a bill: each SKU on a line of its own, below it the place of its rate and what it comes to."""

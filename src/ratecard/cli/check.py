@@ -14,7 +14,7 @@ from ratecard.base.errors import Fault, TableError
 from ratecard.card import RateCard, load_rate_card
 from ratecard.changes.compare import compare
 from ratecard.changes.guard import Rules, refusals
-from ratecard.changes.margins import Costs, thin_margins
+from ratecard.changes.margins import TableCosts, thin_margins
 from ratecard.changes.sides import Side
 from ratecard.cli.diff_text import diff_text
 from ratecard.cli.options import FOLDER, checkout_tables, instant, json_option, now, tell_tables
@@ -146,10 +146,10 @@ def _before(against: str, folder: Path | None) -> Side:
         raise click.UsageError(str(error)) from None
 
 
-def _costs(given: str, before: Side | None) -> Costs:
+def _costs(given: str, before: Side | None) -> TableCosts:
     """What we pay, by a folder of tables, or by a share of the prices before. Raises `TableError`."""
     if given.endswith("%") and before:
-        return Costs(before.card, share(given))
+        return TableCosts(before.card, share(given))
     if not Path(given).is_dir():
         raise click.UsageError(f"--cost {given} is not a folder of tables, nor a share like 60%")
-    return Costs(load_rate_card(given))
+    return TableCosts(load_rate_card(given))

@@ -22,7 +22,7 @@ from ratecard.cli.options import FOLDER, checkout_tables, instant
 from ratecard.load.revision import RevisionError
 
 
-def sides(old: str, new: str, tables: Path | None) -> tuple[Side, Side]:
+def _sides(old: str, new: str, tables: Path | None) -> tuple[Side, Side]:
     """Both sides; a candidate is laid over the other side, or over the tables where both are candidates.
 
     Raises `click.UsageError` for a word that names nothing, or more than one thing.
@@ -50,7 +50,7 @@ def diff_json(diff: Diff) -> str:
     return json.dumps(diff.to_dict(), indent=2, ensure_ascii=False) + "\n"
 
 
-FORMATS: dict[str, Callable[[Diff], str]] = {
+_FORMATS: dict[str, Callable[[Diff], str]] = {
     "text": diff_text,
     "markdown": diff_markdown,
     "json": diff_json,
@@ -62,7 +62,7 @@ FORMATS: dict[str, Callable[[Diff], str]] = {
 @click.argument("old")
 @click.argument("new")
 @click.option("--at", type=instant, help="Compare at this instant only, like 2026-10-01.")
-@click.option("--format", "kind", type=click.Choice(list(FORMATS)), default="text", show_default=True)
+@click.option("--format", "kind", type=click.Choice(list(_FORMATS)), default="text", show_default=True)
 @click.option(
     "--tables",
     type=FOLDER,
@@ -86,12 +86,12 @@ def diff(old: str, new: str, at: datetime | None, kind: str, tables: Path | None
     Every day on which either side changes is compared, so that prices of the future show; a date stands still. The exit
     status is 0 whether something differs or not.
     """
-    before, after = sides(old, new, tables)
+    before, after = _sides(old, new, tables)
     if at and before.at and after.at:
         raise click.UsageError(
             "--at goes with folders, revisions and candidates; two dates say already what to compare"
         )
-    words = FORMATS[kind](compare(before, after, at))
+    words = _FORMATS[kind](compare(before, after, at))
     if out is None:
         click.echo(words, nl=False)
         return

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import click
 
 from ratecard.changes.compare import Diff
-from ratecard.changes.difference import ADDED, CHANGED, MARKS, CellChange, Change, RateChange, extremes
+from ratecard.changes.difference import ADDED, CHANGED, MARKS, CellChange, Difference, RateChange, extremes
 from ratecard.changes.markdown import (
     LEGEND,
     NO_CHANGES,
@@ -34,7 +34,7 @@ def diff_text(diff: Diff) -> str:
     return "\n".join([*head, *body, *_ending(diff)]) + "\n"
 
 
-def _of_model(change: Change) -> Iterator[str]:
+def _of_model(change: Difference) -> Iterator[str]:
     words = f"{change.model}, {when(change)}{f': {change.note}' if change.note else ''}"
     yield heading_style(_marked(MARKS[change.kind], "", words))
     # Of what is gone, the heading says enough.

@@ -30,10 +30,10 @@ def explain(model: str, tables: Path | None, at: datetime, locale: Locale, as_js
     if as_json:
         click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
     else:
-        show(found, locale)
+        _show(found, locale)
 
 
-def show(found: Explanation, locale: Locale) -> None:
+def _show(found: Explanation, locale: Locale) -> None:
     """An explanation for people."""
     click.echo(f"{found.name} ({found.model}), {found.currency}")
     for name, value in found.facts.items():

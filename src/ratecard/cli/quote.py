@@ -11,7 +11,7 @@ import click
 from babel import Locale
 
 from ratecard.base.errors import QuoteError
-from ratecard.cli.bill import refusal_text, show
+from ratecard.cli.bill import refusal_text, show_bill
 from ratecard.cli.options import at_option, book, json_option, locale_option, tables_option
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import Quote
@@ -226,7 +226,7 @@ def _answer(
     if as_json:
         click.echo(quoted.to_json())
     else:
-        show(prices, quoted, fields, source, locale)
+        show_bill(prices, quoted, fields, source, locale)
 
 
 def _other_command(prices: PriceBook, error: QuoteError, fields: Mapping[str, Any], quoting: bool) -> str:

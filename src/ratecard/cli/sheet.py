@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from ratecard.cli.options import at_option, book, tables_option
-from ratecard.views.sheet import COLUMNS, price_cells
+from ratecard.views.sheet import SHEET_COLUMNS, price_cells
 
 
 @click.command(short_help="Print every price of a model, or of all.")
@@ -27,7 +27,7 @@ def sheet(models: tuple[str, ...], kind: str, tables: Path | None, at: datetime)
     prices = book(tables, at)
     names = models or [model.model for model, _ in prices.in_effect_all()]
     rows = [cell.row() for name in names for cell in price_cells(prices, name)]
-    columns = [column for column in COLUMNS if any(row[column] for row in rows)]
+    columns = [column for column in SHEET_COLUMNS if any(row[column] for row in rows)]
     click.echo(_WRITERS[kind](columns, [{column: row[column] for column in columns} for row in rows]), nl=False)
 
 

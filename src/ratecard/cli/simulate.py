@@ -15,12 +15,12 @@ from ratecard.cli.simulate_options import (
     check_usage,
     columns,
     keys,
-    models,
     optional_share,
     outputs,
     periods,
     rows_options,
     share,
+    with_models,
 )
 
 _ARGUMENTS = "ratecard.arguments"
@@ -107,15 +107,15 @@ def simulate(context: click.Context, /, **given: Any) -> None:
     given["out"], places = outputs(given["out"], given["usage"], settings["engine"])
     given["bridge"] = periods(given["bridge"])
     given |= {"by": keys(given["by"]), "columns": columns(given["columns"]), "places": places}
-    given["remap"] = models(given["remap"])
+    given["remap"] = with_models(given["remap"])
     with _stopping(context):
         try:
             # The engine is loaded only when it is asked for.
-            from ratecard.cli.simulate_run import Asked, run
+            from ratecard.cli.simulate_run import SimulateOptions, run
         except ModuleNotFoundError as error:
             words = f"A simulation needs {(error.name or '').partition('.')[0]}: pip install 'ratecard[simulate]'"
             raise click.UsageError(words) from None
-        run(Asked(command=context.meta[_ARGUMENTS], settings=settings, **given))
+        run(SimulateOptions(command=context.meta[_ARGUMENTS], settings=settings, **given))
 
 
 @contextmanager

@@ -46,7 +46,7 @@ def columns(given: Sequence[str]) -> Mapping[str, str]:
     return found
 
 
-def models(given: Sequence[str]) -> Mapping[str, str]:
+def with_models(given: Sequence[str]) -> Mapping[str, str]:
     """`old-model=new-model`: which model's requests are priced as those of another."""
     found: dict[str, str] = {}
     for each in given:

@@ -12,8 +12,8 @@ from rich.progress import BarColumn, Progress, Task, TaskID, TaskProgressColumn,
 from rich.progress import ProgressColumn as Column
 from rich.text import Text
 
-Percent = Callable[[], Any]
-Begin = Callable[[str, Percent | None], None]
+_Percent = Callable[[], Any]
+Begin = Callable[[str, _Percent | None], None]
 # Short work says nothing where there is no terminal; long work a line as often, in seconds.
 EVERY = 10.0
 # What is told without saying how far it is comes after the pricing, at this percent of the whole.
@@ -36,7 +36,7 @@ class Seen(NamedTuple):
         return f"{self.percent:3.0f} %  {', '.join(parts)}"
 
 
-class Watch:
+class ProgressWatch:
     """Follows one simulation by what it is told and what it can ask; its percent never falls."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
@@ -44,10 +44,10 @@ class Watch:
         self._words, self._percent = "", None
         self._most, self._speed = 0.0, None
 
-    _percent: Percent | None
+    _percent: _Percent | None
     _speed: int | None
 
-    def begin(self, words: str, percent: Percent | None) -> None:
+    def begin(self, words: str, percent: _Percent | None) -> None:
         """Take note of what begins."""
         self._words, self._percent = words, percent
         if percent is None:
@@ -75,7 +75,7 @@ class _Speed(Column):
 class _Bar(Progress):
     """Asks how far the simulation is whenever it is drawn."""
 
-    watch: Watch
+    watch: ProgressWatch
     shown: TaskID | None = None
 
     def get_renderables(self) -> Iterator[Any]:
@@ -89,7 +89,7 @@ class _Bar(Progress):
 @contextmanager
 def progress(every: float = EVERY) -> Iterator[Begin]:
     """A function to tell what begins, and how to ask how far it is."""
-    console, watch = Console(stderr=True), Watch()
+    console, watch = Console(stderr=True), ProgressWatch()
     if not console.is_terminal:
         with _lines(watch, every):
             yield watch.begin
@@ -102,7 +102,7 @@ def progress(every: float = EVERY) -> Iterator[Begin]:
 
 
 @contextmanager
-def _lines(watch: Watch, every: float) -> Iterator[None]:
+def _lines(watch: ProgressWatch, every: float) -> Iterator[None]:
     """Print a line on standard error as often as asked, while the simulation works."""
     over = Event()
 

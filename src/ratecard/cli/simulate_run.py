@@ -14,7 +14,7 @@ from ratecard.base.instants import read_instant
 from ratecard.changes.sides import Side
 from ratecard.cli.options import tell_tables
 from ratecard.cli.simulate_progress import progress
-from ratecard.cli.simulate_text import show, show_tornado, tell, tell_beyond
+from ratecard.cli.simulate_text import show_simulation, show_tornado, tell, tell_beyond
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.costs import Costs
 from ratecard.simulation.pricing.remap import Elsewhere
@@ -23,7 +23,7 @@ from ratecard.simulation.report.groups import write_groups
 from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import CUSTOMER, Question, Report
 from ratecard.simulation.report.tornado_page import write_tornado
-from ratecard.simulation.results.limits import Limits, beyond, check_limits
+from ratecard.simulation.results.limits import ChangeLimits, beyond, check_change_limits
 from ratecard.simulation.results.target import read_target, smallest_factor
 from ratecard.simulation.results.tornado import tornado
 from ratecard.simulation.results.volume import read_elasticity
@@ -33,7 +33,7 @@ from ratecard.simulation.usage.engines.spark_files import writable
 from ratecard.simulation.usage.where import Chosen
 
 
-class Asked(NamedTuple):
+class SimulateOptions(NamedTuple):
     """The options of one run."""
 
     usage: tuple[str, ...]
@@ -62,7 +62,7 @@ class Asked(NamedTuple):
     settings: Mapping[str, Any]
 
 
-def run(asked: Asked) -> None:
+def run(asked: SimulateOptions) -> None:
     """Simulate, and write or show what is found."""
     try:
         compared = sides(asked.current, asked.candidates, asked.tables)
@@ -76,7 +76,7 @@ def run(asked: Asked) -> None:
         raise click.UsageError(str(error)) from None
     if target and (len(asked.candidates) != 1 or not Path(asked.candidates[0]).is_file()):
         raise click.UsageError("--until-target needs one --candidate, a file that scales rates by a factor")
-    limits = Limits(asked.max_change, asked.max_rise)
+    limits = ChangeLimits(asked.max_change, asked.max_rise)
     question = Question(asked.command, elasticities, asked.rise, target, bridge=asked.bridge)
     with ExitStack() as stack:
         if asked.places:
@@ -88,7 +88,7 @@ def run(asked: Asked) -> None:
             if asked.tornado is not None:
                 _tornado(asked, simulation, begin)
                 return
-            check_limits(simulation, limits, CUSTOMER)
+            check_change_limits(simulation, limits, CUSTOMER)
             if target:
                 begin("Seeking the factor", None)
                 found = smallest_factor(simulation, Path(asked.candidates[0]), target)
@@ -102,7 +102,7 @@ def run(asked: Asked) -> None:
         if written:
             tell(report, written)
         else:
-            show(report)
+            show_simulation(report)
         crossed = list(beyond(simulation, limits, CUSTOMER))
     _tell_tables(asked, err=bool(written))
     if crossed:
@@ -110,7 +110,7 @@ def run(asked: Asked) -> None:
         raise SystemExit(1)
 
 
-def _tornado(asked: Asked, simulation: Simulation, begin: Any) -> None:
+def _tornado(asked: SimulateOptions, simulation: Simulation, begin: Any) -> None:
     """Show or write what each family moves."""
     share = asked.tornado or Fraction(0)
     begin("Moving each family", None)
@@ -124,7 +124,7 @@ def _tornado(asked: Asked, simulation: Simulation, begin: Any) -> None:
     _tell_tables(asked, err=bool(asked.out))
 
 
-def _tell_tables(asked: Asked, *, err: bool) -> None:
+def _tell_tables(asked: SimulateOptions, *, err: bool) -> None:
     """Say which tables are read, where no specification does."""
     if asked.current in (None, AS_BILLED) or any(map(_is_date, (asked.current, *asked.candidates, asked.cost))):
         tell_tables(asked.tables, err=err)
@@ -138,7 +138,7 @@ def _is_date(given: str | None) -> bool:
         return False
 
 
-def _simulated(asked: Asked, compared: Sequence[Side], costs: Costs | None, begin: Any) -> Simulation:
+def _simulated(asked: SimulateOptions, compared: Sequence[Side], costs: Costs | None, begin: Any) -> Simulation:
     current, *candidates = compared
     return simulate(
         list(asked.usage),

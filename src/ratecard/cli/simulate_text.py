@@ -23,15 +23,15 @@ from ratecard.simulation.report.sections import (
 )
 from ratecard.simulation.report.sentences import answer, further, proposals, reached, scope
 from ratecard.simulation.report.table import CHANGES, Kind, Table, written
-from ratecard.simulation.report.tornado_page import headline, tornado_table
-from ratecard.simulation.results.limits import Beyond, Limits
+from ratecard.simulation.report.tornado_page import tornado_headline, tornado_table
+from ratecard.simulation.results.limits import Beyond, ChangeLimits
 from ratecard.simulation.results.tornado import Swing
 
 _REASONS, _MODELS, _PARTS, _CUSTOMERS, _CELLS, _BEYOND = 10, 10, 10, 5, 5, 20
 _NUMBERS = {Kind.COUNT, Kind.MONEY, Kind.PERCENT, Kind.SHARE, Kind.RATE, Kind.QUANTITY, *CHANGES}
 
 
-def show(report: Report) -> None:
+def show_simulation(report: Report) -> None:
     """Print what a person wants to know; the files of `--out` have everything."""
     for words in report.simulation.reading.warnings():
         click.echo(click.style(paragraph(words), fg="yellow"))
@@ -70,7 +70,7 @@ def tell(report: Report, written_to: Sequence[str]) -> None:
         click.echo(f"Wrote {path}", err=True)
 
 
-def tell_beyond(report: Report, limits: Limits, found: Sequence[Beyond]) -> None:
+def tell_beyond(report: Report, limits: ChangeLimits, found: Sequence[Beyond]) -> None:
     """Say on standard error which limits are crossed, by how much, and by whose payments."""
     for each in found:
         name = report.names[each.candidate]
@@ -98,7 +98,7 @@ def show_tornado(report: Report, share: Fraction, swings: Sequence[Swing]) -> No
     """Print the families as a table, with bars to the left and to the right."""
     if report.unpriced:
         click.echo(click.style(_unpriced(report), fg="yellow"))
-    click.echo(click.style(paragraph(headline(report, share, swings)), bold=True))
+    click.echo(click.style(paragraph(tornado_headline(report, share, swings)), bold=True))
     click.echo(paragraph(scope(report)))
     _show(report, tornado_table(report, share, swings, bars=True))
 

@@ -107,7 +107,7 @@ def _run(asked: _Asked) -> None:
     from ratecard.simulation.pricing.sides import costs_of
     from ratecard.simulation.simulate import simulate
     from ratecard.simulation.usage.where import Chosen
-    from ratecard.whatif.app import HOST, PortError, free_port, serve
+    from ratecard.whatif.app import HOST, PortError, free_port, serve_page
     from ratecard.whatif.session import Desk
 
     try:
@@ -135,7 +135,7 @@ def _run(asked: _Asked) -> None:
     with simulation:
         if not simulation.priced:
             raise SimulationError(simulation.unpriced_text() if simulation.rows else "the usage has no rows")
-        serve(
+        serve_page(
             Desk(simulation, asked.locale),
             usage=", ".join(asked.usage),
             command=asked.command(),

@@ -30,8 +30,8 @@ from ratecard.tables.limits import Rates
 
 # The price of a row in US dollars or a balance, and that of a row in another currency: a row has one of them.
 PRICES = ("pricePerUnitUsd", "pricePerUnit")
-DETAILS = ("requestId", "inferenceExecutionTime", "promptTokens", "completionTokens")
-COLUMNS = ("timestamp", "sku", "pricePerUnitUsd", "unit", "amount", "currency", "notes", *DETAILS)
+_DETAILS = ("requestId", "inferenceExecutionTime", "promptTokens", "completionTokens")
+COLUMNS = ("timestamp", "sku", "pricePerUnitUsd", "unit", "amount", "currency", "notes", *_DETAILS)
 
 
 def ledger_json(entries: Iterable[LedgerEntry], next_cursor: str | None = None) -> str:
@@ -196,7 +196,7 @@ def _page(text: JsonText) -> Iterator[Any]:
         raise LedgerError('the page has no list "data"')
 
 
-REQUIRED = COLUMNS[:6]
+_REQUIRED = COLUMNS[:6]
 
 
 def csv_rows(file: TextIO) -> Iterator[Mapping[str, Any]]:
@@ -209,13 +209,13 @@ def csv_rows(file: TextIO) -> Iterator[Mapping[str, Any]]:
         # Either price will do: each row says in its currency which one it must have.
         names = {"units": "unit", PRICES[1]: PRICES[0]}
         named = {names.get(name, name) for name in heading}
-        missing = [name for name in REQUIRED if name not in named]
+        missing = [name for name in _REQUIRED if name not in named]
         if missing:
             raise LedgerError(f"the heading has no {', '.join(missing)}")
         for number, row in enumerate(reader, 1):
             if None in row:
                 raise LedgerError(f"row {number} has more cells than the heading")
-            yield row | {"inferenceDetails": {name: row[name] for name in DETAILS if row.get(name)}}
+            yield row | {"inferenceDetails": {name: row[name] for name in _DETAILS if row.get(name)}}
     except csv.Error as error:
         raise LedgerError(f"after line {reader.line_num}: not CSV: {error}") from None
 
@@ -285,7 +285,7 @@ def _entry(number: int, row: Mapping[str, Any], vcu: bool) -> LedgerEntry:
         given["unit"] = given.get("units")
     currency = _text(number, "currency", given.get("currency"))
     own = price_field(currency) if currency else PRICES[0]
-    missing = [name for name in (*REQUIRED[:2], own, *REQUIRED[3:]) if given.get(name) in (None, "")]
+    missing = [name for name in (*_REQUIRED[:2], own, *_REQUIRED[3:]) if given.get(name) in (None, "")]
     other = next((name for name in PRICES if name != own and given.get(name) not in (None, "")), None)
     if currency and (reason := unknown_currency(currency, vcu=vcu)):
         raise LedgerError(f"row {number}: currency '{echo(currency[:_ECHO])}' {reason}")
@@ -307,7 +307,7 @@ def _details(number: int, details: object) -> InferenceDetails:
     if not isinstance(details, dict):
         raise LedgerError(f"row {number}: inferenceDetails is no object")
     request_id = _text(number, "requestId", details.get("requestId"))
-    return InferenceDetails(request_id, *(_count(number, name, details.get(name)) for name in DETAILS[1:]))
+    return InferenceDetails(request_id, *(_count(number, name, details.get(name)) for name in _DETAILS[1:]))
 
 
 def _text(number: int, name: str, given: object) -> str:

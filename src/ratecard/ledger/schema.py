@@ -99,7 +99,7 @@ Index("ledger_entries_in_time", ENTRIES.c.account, ENTRIES.c.instant, ENTRIES.c.
 
 # 1 was written by releases that did not note it: all rows were in US dollars, and the price had the column
 # `price_per_unit_usd`. Older code fails on the new column instead of writing dollars that are not.
-CURRENT, _UNNOTED = 2, 1
+_CURRENT, _UNNOTED = 2, 1
 _WITHOUT_NOTE = {table.name for table in (ACCOUNTS, REQUESTS, ENTRIES)}
 _BEFORE_2 = "price_per_unit_usd"
 # The one lock in a PostgreSQL database under which a ledger is made or migrated.
@@ -115,16 +115,16 @@ def prepare(engine: Engine) -> None:
     # Nothing is written or waited for where all is well. Anything else is judged under the lock: another process may be
     # migrating between one look and the next.
     with engine.connect() as connection, suppress(LedgerError):
-        if _version(connection) == CURRENT:
+        if _version(connection) == _CURRENT:
             return
     with engine.connect() as connection:
         _take_lock(connection)
         found = _version(connection)  # another process may have been quicker
         if found == _UNNOTED:
             connection.execute(statement(f"ALTER TABLE {ENTRIES.name} RENAME COLUMN {_BEFORE_2} TO price_per_unit"))
-        if found != CURRENT:
+        if found != _CURRENT:
             METADATA.create_all(connection)
-            connection.execute(insert(SCHEMA).values(version=CURRENT))
+            connection.execute(insert(SCHEMA).values(version=_CURRENT))
         connection.commit()
 
 
@@ -144,12 +144,12 @@ def _version(connection: Connection) -> int:
     if SCHEMA.name in tables:
         named = [column["name"] for column in inspector.get_columns(SCHEMA.name)]
         versions = list(connection.scalars(select(SCHEMA.c.version))) if named == ["version"] else []
-        if versions == [CURRENT]:
-            return CURRENT
-        if len(versions) == 1 and isinstance(versions[0], int) and versions[0] > CURRENT:
+        if versions == [_CURRENT]:
+            return _CURRENT
+        if len(versions) == 1 and isinstance(versions[0], int) and versions[0] > _CURRENT:
             raise LedgerError(
-                f"the ledger's database has schema {versions[0]}, of a newer release; this one knows schema {CURRENT}. "
-                "Upgrade ratecard, or open another database. Nothing was changed"
+                f"the ledger's database has schema {versions[0]}, of a newer release; this one knows schema {_CURRENT}."
+                " Upgrade ratecard, or open another database. Nothing was changed"
             )
         words = f"{', '.join(map(str, versions)) or 'none'} in {SCHEMA.name}"
         raise LedgerError(f"the schema of the ledger's database is not known: {words}. {_FIX}")

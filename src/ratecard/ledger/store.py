@@ -147,7 +147,7 @@ def row_of(account: str, number: int, instant: int, entry: LedgerEntry) -> dict[
     }
 
 
-def entry_of(row: Row[Any]) -> LedgerEntry:
+def _entry_of(row: Row[Any]) -> LedgerEntry:
     """The entry of a row, its timestamp in UTC."""
     details = InferenceDetails(row.request_id, row.execution_ms, row.prompt_tokens, row.completion_tokens)
     return LedgerEntry(
@@ -255,7 +255,7 @@ class Ledger:
         shown = rows[: walk.size]
         more = len(rows) > len(shown)
         after = walk._replace(page=walk.page + 1, instant=shown[-1].instant, number=shown[-1].number) if more else None
-        return Page(tuple(map(entry_of, shown)), after)
+        return Page(tuple(map(_entry_of, shown)), after)
 
     def close(self) -> None:
         """Close every connection."""
@@ -292,7 +292,7 @@ class Ledger:
             ENTRIES.c.number.between(request.last - request.rows + 1, request.last),
         )
         kept = connection.execute(select(ENTRIES).where(rows).order_by(ENTRIES.c.number)).all()
-        if differs := difference(tuple(map(entry_of, kept)), entries):
+        if differs := difference(tuple(map(_entry_of, kept)), entries):
             raise LedgerConflictError(f"request {request_id!r} is in the ledger already, and not the same: {differs}")
 
 

@@ -28,14 +28,14 @@ from ratecard.tables.limits import LimitsFile
 from ratecard.tables.units import Units, Vocabulary
 from ratecard.tables.video import VideoModel
 
-Kind = Literal["file", "folder", "link"]
+FileKind = Literal["file", "folder", "link"]
 
 
 class Entry(NamedTuple):
     """What a folder holds under a name."""
 
     name: str
-    kind: Kind
+    kind: FileKind
 
 
 class LinkError(Exception):
@@ -163,7 +163,7 @@ def _holds(folder: str, path: str) -> bool:
 
 
 UNITS, VOCABULARY, LIMITS = _SHARED = "units.yaml", "vocabulary.yaml", "limits.yaml"
-Part = TypeVar("Part", bound=BaseModel)
+_Part = TypeVar("_Part", bound=BaseModel)
 _MODEL: TypeAdapter[AnyModel] = TypeAdapter(AnyModel)
 
 
@@ -268,7 +268,7 @@ def _written(text: TextFile) -> Iterator[str]:
             yield model["model"]
 
 
-def _validated(text: TextFile, part: type[Part]) -> Part | None:
+def _validated(text: TextFile, part: type[_Part]) -> _Part | None:
     if text.data is None:
         return None
     try:

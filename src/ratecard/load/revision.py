@@ -15,7 +15,7 @@ from ratecard.load.folder import (
     UNITS,
     VOCABULARY,
     Entry,
-    Kind,
+    FileKind,
     LinkError,
     TableFiles,
     shipped_folder,
@@ -95,7 +95,7 @@ class _Commit:
         listed = _git(revision.folder, "ls-tree", "--full-tree", "-r", "-z", revision.commit)
         self.blobs: dict[str, bytes] = {}
         self._links: dict[str, str] = {}
-        self._folders: dict[str, dict[str, Kind]] = {"": {}}
+        self._folders: dict[str, dict[str, FileKind]] = {"": {}}
         for line in listed.split(b"\0")[:-1]:
             head, _, name = line.partition(b"\t")
             mode, _, blob = head.split()
@@ -109,7 +109,7 @@ class _Commit:
         targets = _contents(revision.folder, [self.blobs[path] for path in self._links])
         self._links = {path: os.fsdecode(target) for path, target in zip(self._links, targets, strict=True)}
 
-    def _add(self, path: str, kind: Kind) -> None:
+    def _add(self, path: str, kind: FileKind) -> None:
         folder, _, name = path.rpartition("/")
         if folder not in self._folders:
             self._folders[folder] = {}

@@ -6,7 +6,7 @@ from datetime import date
 from ratecard.pricing.compiled import Metered, Rater
 from ratecard.pricing.counted import price_audio, price_media, price_rpc
 from ratecard.pricing.text import price_text
-from ratecard.pricing.video import Pricer, price_video
+from ratecard.pricing.video import VideoPricer, price_video
 from ratecard.requests.video import api_wide_fields
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.limits import Limits, Rates
@@ -21,11 +21,11 @@ class Compiler:
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
         self.api_wide = api_wide_fields(tables.vocabulary.video)
-        self._video: dict[tuple[str, date, Rates], Pricer] = {}
+        self._video: dict[tuple[str, date, Rates], VideoPricer] = {}
         # The same of every other type; a text version is compiled with the surcharges and limits of its day.
         self._raters: dict[tuple[object, ...], Rater | None] = {}
 
-    def video(self, model: VideoModel, version: VideoVersion, rates: Rates) -> Pricer:
+    def video(self, model: VideoModel, version: VideoVersion, rates: Rates) -> VideoPricer:
         """The function that quotes at a video version; `rates` is what balances are worth."""
         key = (model.model, version.effective, rates)
         if key not in self._video:

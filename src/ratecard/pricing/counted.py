@@ -11,14 +11,14 @@ from itertools import product
 from typing import Any, TypeVar
 
 from ratecard.base.errors import QuoteError
-from ratecard.base.messages import REQUIRED, NotOffered, echo, too_big, too_small, wrong_type
+from ratecard.base.messages import REQUIRED, NotOffered, Problems, echo, too_big, too_small, wrong_type
 from ratecard.pricing.compiled import Metered, Rater
 from ratecard.rating.compiling import slug
 from ratecard.rating.counts import Tier, networks_of, per_unit, rpc_lines, tier_of_method
 from ratecard.rating.quote import LineItem, Quote
 from ratecard.requests.body import INVALID
-from ratecard.requests.fields import Boolean, Choice, Field, Number, Text, WholeNumber, WholeSeconds
-from ratecard.requests.metered import Asked, Problems, accepted, unrecognized, usage_keys, usage_problems
+from ratecard.requests.fields import Boolean, Choice, Field, NumberField, TextField, WholeNumber, WholeSeconds
+from ratecard.requests.metered import UsageSchema, accepted, unrecognized, usage_keys, usage_problems
 from ratecard.requests.token_usage import mapping_of
 from ratecard.tables.metered import (
     UNSTATED,
@@ -81,7 +81,7 @@ def _rater(metered: Metered, type_: str, made: "Made", *, body: bool = False) ->
     return rate
 
 
-Made = tuple[Asked, Lines] | None
+Made = tuple[UsageSchema, Lines] | None
 
 
 def _of(metered: Metered, kind: type[AnyCharge]) -> AnyCharge | None:
@@ -97,7 +97,7 @@ def _images(metered: Metered) -> Made:
     rates = {key: rate for rate in charge.rates for key in _keys(rate, choices)}
     choices["quality"] = tuple(quality for quality in choices["quality"] if quality != UNSTATED)
     fields: dict[str, Field] = {"n": _COUNT}
-    fields |= {name: Choice(values, fold=True) if values else Text() for name, values in choices.items()}
+    fields |= {name: Choice(values, fold=True) if values else TextField() for name, values in choices.items()}
     if metered.model.type == "edit":
         fields["input_images"] = _COUNT
     defaults: dict[str, Any] = {"n": 1, "input_images": 1}
@@ -123,7 +123,7 @@ def _images(metered: Metered) -> Made:
             found.append(count_further(extra, further.rates[0], f"{model}-additional-input-image-unit"))
         return found
 
-    return Asked(fields, defaults, (), inert), lines
+    return UsageSchema(fields, defaults, (), inert), lines
 
 
 def _unnamed_quality(rates: Mapping[Any, Rate], resolution: str | None, named: bool) -> str | None:
@@ -155,7 +155,7 @@ def _upscales(metered: Metered) -> Made:
             return [count_plain(1, plain.rates[0], f"{model}-{plain.unit}-unit")]
         return [count(1, rates[factor], f"{model}-upscale-{slug(factor)}-{charge.unit}-unit")]
 
-    return Asked(fields, {}, () if plain else ("factor",)), lines
+    return UsageSchema(fields, {}, () if plain else ("factor",)), lines
 
 
 def _characters(metered: Metered) -> Made:
@@ -165,15 +165,17 @@ def _characters(metered: Metered) -> Made:
 
 def _seconds(metered: Metered) -> Made:
     charge = _of(metered, PerAudioSecond)
-    return None if charge is None else _counted(metered, charge, "seconds", Number(Decimal(0), Decimal(MOST_COUNTED)))
+    return (
+        None if charge is None else _counted(metered, charge, "seconds", NumberField(Decimal(0), Decimal(MOST_COUNTED)))
+    )
 
 
 def _counted(
     metered: Metered, charge: Charge, field: str, expected: Field, also: Mapping[str, Field] | None = None
-) -> tuple[Asked, Lines]:
+) -> tuple[UsageSchema, Lines]:
     """One count times one rate; the fields of `also` are checked and have no effect."""
     count, sku = per_unit(charge, metered.per(charge.unit)), f"{metered.model.model}-{slug(charge.unit)}"
-    asked = Asked({field: expected, **(also or {})}, {}, (field,), tuple(also or ()))
+    asked = UsageSchema({field: expected, **(also or {})}, {}, (field,), tuple(also or ()))
     return asked, lambda shape: [count(shape[field], charge.rates[0], sku)]
 
 
@@ -183,7 +185,9 @@ def _music(metered: Metered) -> Made:
     count, model = per_unit(charge, metered.per(charge.unit)), metered.model.model
     match charge:
         case PerSong():
-            return Asked(fields, {}, (), tuple(fields)), lambda shape: [count(1, charge.rates[0], f"{model}-fixed")]
+            return UsageSchema(fields, {}, (), tuple(fields)), lambda shape: [
+                count(1, charge.rates[0], f"{model}-fixed")
+            ]
         case PerAudioSecond():
             return _counted(metered, charge, "duration_seconds", _WHOLE_SECONDS, {"character_count": _CHARACTERS})
         case PerCharacter():
@@ -191,7 +195,7 @@ def _music(metered: Metered) -> Made:
         case _:  # duration bands
             rows = [(band(value), rate) for rate in charge.rates for value in rate.attributes["seconds"]]
             bands = sorted(((edges, rate) for edges, rate in rows if edges), key=lambda row: row[0])
-            asked = Asked(fields, {"duration_seconds": bands[0][0][0]}, (), ("character_count",))
+            asked = UsageSchema(fields, {"duration_seconds": bands[0][0][0]}, (), ("character_count",))
             return asked, lambda shape: [_in_band(shape["duration_seconds"], bands, count, model)]
 
 
@@ -264,7 +268,7 @@ def _read_call(given: object, index: int, charge: RpcCredits, chain: Chain | Non
         problems.append((("calls", index), wrong_type("object", given)))
         return None
     problems += unrecognized(call, _CALL_KEYS, ("calls", index))
-    method, failed, tier = accepted(Text(), call.get("method")), "false", None
+    method, failed, tier = accepted(TextField(), call.get("method")), "false", None
     if "failed" in call:
         failed = accepted(Boolean(), call["failed"])
     if method is None:

@@ -7,13 +7,14 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import QuoteError
+from ratecard.base.messages import Problems
 from ratecard.base.money import add, multiply
 from ratecard.pricing.compiled import Metered
 from ratecard.pricing.text import surcharge_line, tokens_of
 from ratecard.rating.tokens import token_rates
 from ratecard.requests.body import INVALID
 from ratecard.requests.service_parameters import SEARCHES, billed_searches, read_parameters
-from ratecard.requests.token_usage import MOST_TOKENS, Problems, count_messages
+from ratecard.requests.token_usage import MOST_TOKENS, count_messages
 from ratecard.tables.limits import Limits
 
 _SWITCHED_ON = ("on", "auto", "true")
@@ -28,7 +29,7 @@ class Estimate:
     currency: str
 
 
-class Asked(NamedTuple):
+class EstimateRequest(NamedTuple):
     """A request that has not run: its tokens, its `service_parameters`, and the most of each search, where given.
 
     `suffix` holds the parameters in the model's name.
@@ -43,7 +44,7 @@ class Asked(NamedTuple):
     x_search_results: int | None
 
 
-def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits, asked: Asked) -> Estimate:
+def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits, asked: EstimateRequest) -> Estimate:
     """The least (cheapest bucket, no completion, no search) and the most (dearest, all of it, every search).
 
     Raises `QuoteError` where the model does not support a search, or the most of it is neither given nor in `limits`.
@@ -68,7 +69,7 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
 
 
 def _most_searches(
-    asked: Asked,
+    asked: EstimateRequest,
     parameters: Mapping[str, Any],
     limits: Limits,
     supported: Any,

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import QuoteError
-from ratecard.base.messages import REQUIRED, NotOffered, Path
+from ratecard.base.messages import REQUIRED, NotOffered, Path, Problems
 from ratecard.base.money import total
 from ratecard.pricing.compiled import Metered, Rater
 from ratecard.rating.counts import per_unit
@@ -19,7 +19,6 @@ from ratecard.requests.token_usage import (
     NO_PRICE,
     NO_TOKENS,
     SELECTORS,
-    Problems,
     TokenCounts,
     count_messages,
     path_of,

@@ -15,14 +15,14 @@ from ratecard.tables.card import Tables
 from ratecard.tables.limits import Rates
 from ratecard.tables.video import VideoModel, VideoVersion
 
-Pricer = Callable[[dict[str, Any], SourceVideo | None], Quote]
+VideoPricer = Callable[[dict[str, Any], SourceVideo | None], Quote]
 
 _NONE: tuple[str, ...] = ()
 
 
 def price_video(
     model: VideoModel, version: VideoVersion, tables: Tables, api_wide: Mapping[str, Field], rates: Rates
-) -> Pricer:
+) -> VideoPricer:
     """The function that quotes bodies at one version. It raises `QuoteError`.
 
     All that does not depend on the body is worked out here, once; a quote then costs look-ups, one multiplication a

@@ -48,7 +48,7 @@ _ROUNDING = Fraction(1, 20)
 _TAG = re.compile(r"(\d{1,4}):(\d\d):(\d\d\.\d{1,9})", re.ASCII)
 
 
-def seconds_of(container: InputContainer, video: VideoStream, size: int) -> Fraction:
+def _seconds_of(container: InputContainer, video: VideoStream, size: int) -> Fraction:
     """Exact seconds of the video track, in a file of so many bytes. Raises `UnreadableError`.
 
     It is the track's, not the container's: sound that goes on after the picture is not video to process.
@@ -154,7 +154,7 @@ def facts_of(file: RawIOBase | BytesIO, size: int) -> SourceVideo:
         with av.open(file, "r", format=reader, options=OPTIONS, metadata_errors="replace") as container:
             video = _only_video(container)
             width, height = _shown_size(container, video)
-            facts = (seconds_of(container, video, size), width, height, video.average_rate)
+            facts = (_seconds_of(container, video, size), width, height, video.average_rate)
     except av.error.FFmpegError:
         raise UnreadableError("it is damaged, or cut short") from None
     return _plausible(*facts)

@@ -30,7 +30,7 @@ def confine(seconds: int) -> None:
     signal.alarm(seconds + 1)
 
 
-def answer(task: dict[str, Any]) -> dict[str, Any]:
+def _answer(task: dict[str, Any]) -> dict[str, Any]:
     """The facts as text, exact, or why there are none."""
     try:
         facts = read_source(task["video_url"], Limits(**task["limits"]))
@@ -45,7 +45,7 @@ def main() -> None:
     """Answers the task of standard input."""
     task = json.load(sys.stdin)
     confine(task["limits"]["seconds"])
-    json.dump(answer(task), sys.stdout)
+    json.dump(_answer(task), sys.stdout)
 
 
 if __name__ == "__main__":

@@ -15,15 +15,15 @@ from ratecard.rating.quote import LineItem, LineRate
 from ratecard.tables.metered import Chain, RpcCredits
 from ratecard.tables.rate import Charge, Rate
 
-Count = int | Decimal
-Counter = Callable[[Count, Rate, str], LineItem]
+_Count = int | Decimal
+_Counter = Callable[[_Count, Rate, str], LineItem]
 
 
-def per_unit(charge: Charge, per: int) -> Counter:
+def per_unit(charge: Charge, per: int) -> _Counter:
     """The function (count, rate, SKU) -> line. The quantity is the count in units, such as millions of characters."""
     of_unit = EXACT.divide(Decimal(1), Decimal(per))
 
-    def line(count: Count, rate: Rate, sku: str) -> LineItem:
+    def line(count: _Count, rate: Rate, sku: str) -> LineItem:
         unit_rate = plain(multiply(rate.rate, charge.markup))
         by = LineRate(sku, charge.unit, unit_rate, rate.source, of_unit=of_unit)
         return LineItem(by, count, multiply(multiply(count, of_unit), unit_rate))

@@ -84,7 +84,7 @@ def price_field(currency: str) -> str:
 ONE = Decimal(1)
 
 
-class Part(NamedTuple):
+class _Part(NamedTuple):
     """What one balance pays of a line, in units of that balance; `first` of the parts of its line."""
 
     line: int
@@ -128,7 +128,7 @@ def check_paid(amount: Decimal, currency: str, rates: Rates | None, paid: Mappin
 
 def pay_lines(
     amounts: list[Decimal], currency: str, rates: Rates | None, paid: Mapping[str, Decimal]
-) -> Iterator[Part]:
+) -> Iterator[_Part]:
     """What each balance pays of each line, in the order in which an account pays; the last one pays all that is left.
 
     A line at which a balance ends has a part of each that pays it. A line that costs nothing is of whichever pays then.
@@ -142,11 +142,11 @@ def pay_lines(
             value = multiply(have, worth)
             if value < rest and len(left) > 1:
                 if have:
-                    yield Part(number, name, have, first)
+                    yield _Part(number, name, have, first)
                     first, rest = False, EXACT.subtract(rest, value)
                 del left[0]
                 continue
             part = EXACT.divide(rest, worth)
-            yield Part(number, name, part, first)
+            yield _Part(number, name, part, first)
             left[0] = name, worth, EXACT.subtract(have, part)
             break

@@ -30,6 +30,9 @@ Accept = Callable[[Any], Any]
 _BEYOND = 10**400
 _URL = re.compile(r"\s*(?:data:[^,]{0,200},|[a-z][a-z0-9+.-]*://[^\s/?#]+)", re.IGNORECASE)
 
+# The sound fields of a request, by name, with every default filled in.
+RequestShape = dict[str, Any]
+
 
 class Field(Protocol):
     """One field of a request."""
@@ -95,7 +98,7 @@ class WholeNumber:
         return words + _bounds(number, Decimal(self.least), Decimal(self.greatest))
 
 
-class Number:
+class NumberField:
     """A number between two bounds, with its digits kept."""
 
     def __init__(self, least: Decimal, greatest: Decimal) -> None:
@@ -125,7 +128,7 @@ class Boolean:
         return [wrong_type("boolean", given)]
 
 
-class Text:
+class TextField:
     """Any string."""
 
     def accept(self, given: Any) -> str | None:

@@ -5,14 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ratecard.base.errors import QuoteError
-from ratecard.base.messages import MOST_NAMES, REQUIRED, Path, field_names, wrong_type
+from ratecard.base.messages import MOST_NAMES, REQUIRED, Path, Problems, field_names, wrong_type
 from ratecard.base.suggestions import suggestions
 from ratecard.requests.body import INVALID
-from ratecard.requests.fields import Field
+from ratecard.requests.fields import Field, RequestShape
 from ratecard.requests.token_usage import mapping_of
 
-Shape = dict[str, Any]
-Problems = list[tuple[Path, str]]
 # Keys of every usage besides the fields of its type; `metadata` is the caller's own.
 COMMON = ("type", "model", "metadata")
 
@@ -54,7 +52,7 @@ def _quoted(names: Collection[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class UsageSchema:
     """The fields of a request in their order; those without effect on the price are the `inert` ones."""
 
     fields: Mapping[str, Field]
@@ -62,7 +60,7 @@ class Asked:
     required: Collection[str] = ()
     inert: Collection[str] = ()
 
-    def read(self, given: Mapping[str, Any], *, body: bool = False) -> tuple[Shape, tuple[str, ...]]:
+    def read(self, given: Mapping[str, Any], *, body: bool = False) -> tuple[RequestShape, tuple[str, ...]]:
         """The shape of a request and its fields without effect. Raises `QuoteError` with every problem.
 
         Keys that are not known are refused in a usage, and listed where it is the `body` of a quote.
@@ -75,7 +73,7 @@ class Asked:
         ignored = tuple(name for name in self.fields if name in given and name in self.inert)
         return shape, ignored + (further_fields(given, (*self.fields, "model"), ignored) if body else ())
 
-    def checked(self, given: Mapping[str, Any]) -> tuple[Shape, Problems]:
+    def checked(self, given: Mapping[str, Any]) -> tuple[RequestShape, Problems]:
         """The sound fields with every default filled in, and what is wrong with the others, in order."""
         shape, problems = dict(self.defaults), Problems()
         for name, expected in self.fields.items():

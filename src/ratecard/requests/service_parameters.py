@@ -4,14 +4,14 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ratecard.base.messages import echo, wrong_type
+from ratecard.base.messages import Problems, echo, wrong_type
 from ratecard.base.suggestions import did_you_mean
-from ratecard.requests.fields import Boolean, Choice, Field, Text
+from ratecard.requests.fields import Boolean, Choice, Field, TextField
 from ratecard.requests.metered import accepted, unrecognized
-from ratecard.requests.token_usage import Problems, mapping_of
+from ratecard.requests.token_usage import mapping_of
 
-PARAMETERS: dict[str, Field] = {
-    "character_slug": Text(),
+_PARAMETERS: dict[str, Field] = {
+    "character_slug": TextField(),
     "strip_thinking_response": Boolean(),
     "disable_thinking": Boolean(),
     "enable_web_search": Choice(("off", "on", "auto")),
@@ -50,7 +50,7 @@ def split_model(name: str) -> tuple[str, dict[str, Any]]:
     parameters: dict[str, Any] = {}
     for part in filter(None, "&".join(parts).split("&")):
         parameter, _, value = part.partition("=")
-        expected = PARAMETERS.get(parameter)
+        expected = _PARAMETERS.get(parameter)
         parameters[parameter] = _BOOLEANS.get(value, value) if isinstance(expected, Boolean) else value
     return model, parameters
 
@@ -61,14 +61,14 @@ def read_parameters(given: object, suffix: Mapping[str, Any], problems: Problems
     if own is None:
         problems.append((("service_parameters",), wrong_type("object", given)))
         own = {}
-    problems += unrecognized(own, PARAMETERS.keys(), ("service_parameters",))
+    problems += unrecognized(own, _PARAMETERS.keys(), ("service_parameters",))
     for name in suffix:
-        if name not in PARAMETERS:
-            near = did_you_mean(name, PARAMETERS)
+        if name not in _PARAMETERS:
+            near = did_you_mean(name, _PARAMETERS)
             problems.append((("model",), f"Unrecognized parameter in the model name: '{echo(name)}'.{near}"))
     parameters: dict[str, Any] = {}
-    for name in [name for name in PARAMETERS if name in own or name in suffix]:
-        expected = PARAMETERS[name]
+    for name in [name for name in _PARAMETERS if name in own or name in suffix]:
+        expected = _PARAMETERS[name]
         value = own[name] if name in own else suffix[name]
         parameters[name] = accepted(expected, value)
         if parameters[name] is None:

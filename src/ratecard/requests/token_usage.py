@@ -22,6 +22,7 @@ from ratecard.base.messages import (
     REQUIRED,
     NotOffered,
     Path,
+    Problems,
     field_name,
     invalid_enum,
     too_big,
@@ -34,18 +35,18 @@ from ratecard.requests.fields import decimal, whole
 _PROMPT_DETAILS = ("prompt_tokens_details", "input_tokens_details")
 _COMPLETION_DETAILS = ("completion_tokens_details", "output_tokens_details")
 
-Names = tuple[str, ...]
+_Names = tuple[str, ...]
 
 
 class Counter(NamedTuple):
     """A count, every path at which providers write it, and the count of which it is a part ("": of none)."""
 
     name: str
-    paths: tuple[Names, ...]
+    paths: tuple[_Names, ...]
     whole: str = ""
 
 
-def _within(objects: Names, *names: str) -> tuple[Names, ...]:
+def _within(objects: _Names, *names: str) -> tuple[_Names, ...]:
     return tuple((outer, name) for outer in objects for name in names)
 
 
@@ -72,13 +73,13 @@ COUNTERS = (
     Counter("text of the completion", _within(_COMPLETION_DETAILS, "text_tokens"), "completion"),
     Counter("written for 5 minutes", (("cache_creation", "ephemeral_5m_input_tokens"),), "written"),
 )
-SLOTS = {counter.name: slot for slot, counter in enumerate(COUNTERS)}
+_SLOTS = {counter.name: slot for slot, counter in enumerate(COUNTERS)}
 # The counters before this one decide the price.
 FIRST_PART = next(slot for slot, counter in enumerate(COUNTERS) if counter.whole)
 ITERATIONS = "iterations"
 
 # Keys that select a price, and the values that select the listed one.
-SELECTORS: Mapping[str, Names] = {
+SELECTORS: Mapping[str, _Names] = {
     **dict.fromkeys(("service_tier", "speed", "processing"), ("standard", "default", "auto")),
     "inference_geo": ("", "not_available", "global"),
 }
@@ -102,13 +103,13 @@ class Fields:
     `parts` are those counters that are charged with their whole, so that their numbers decide nothing.
     """
 
-    path: Names = ()
+    path: _Names = ()
     counters: dict[str, int] = field(default_factory=dict)
     parts: dict[str, int] = field(default_factory=dict)
     objects: dict[str, "Fields"] = field(default_factory=dict)
 
     @property
-    def names(self) -> Names:
+    def names(self) -> _Names:
         """Every name that is known here."""
         return (*self.counters, *self.parts, *self.objects)
 
@@ -128,7 +129,6 @@ def _fields() -> Fields:
 FIELDS = _fields()
 
 
-Problems = list[tuple[Path, str]]
 # Upper bound for token counts; anything larger is rejected.
 MOST_TOKENS = 10**18
 
@@ -205,7 +205,7 @@ class _Other(NamedTuple):
     path: Path
     name: Any
     given: Any
-    known: Names
+    known: _Names
 
 
 # An object's own fields, and a name and value of it that need a second look.
@@ -262,7 +262,7 @@ def read_tokens(given: object, problems: Problems, *, completion_required: bool)
 
 def path_of(count: str, usage: object) -> Path:
     """Where a usage says a count: its first name that is given."""
-    counters = [COUNTERS[SLOTS[name]] for name in (count, f"top {count}") if name in SLOTS]
+    counters = [COUNTERS[_SLOTS[name]] for name in (count, f"top {count}") if name in _SLOTS]
     paths = [path for counter in counters for path in counter.paths]
     return (*_AT, *next((path for path in paths if _at(path, usage) is not None), paths[0]))
 
@@ -333,7 +333,7 @@ def _disagrees(known: int | None) -> str:
 
 def _require(count: str, other: str, fields: Mapping[Any, Any], problems: Problems) -> None:
     """A count that was not read: it is missing or null, unless what is wrong with it has been said."""
-    names = [str(path[0]) for name in dict.fromkeys((count, other)) for path in COUNTERS[SLOTS[name]].paths]
+    names = [str(path[0]) for name in dict.fromkeys((count, other)) for path in COUNTERS[_SLOTS[name]].paths]
     if all(fields.get(name) is None for name in names):
         message = wrong_type("number", None) if names[0] in fields else REQUIRED
         problems.append(((*_AT, names[0]), message))
@@ -422,7 +422,7 @@ class _Further:
                 words = f"The entries have {together} {name} together, and the usage has {own or 0}"
                 self._tell((*_AT, ITERATIONS), words)
 
-    def _value(self, path: Path, name: Any, given: Any, counts: bool, known: Names = ()) -> None:
+    def _value(self, path: Path, name: Any, given: Any, counts: bool, known: _Names = ()) -> None:
         """One value; `counts` where it, or what it is part of, is named like a counter."""
         if given is None:
             return

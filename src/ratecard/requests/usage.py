@@ -25,7 +25,7 @@ class _Usage(_Own):
     metadata: dict[str, Any] | None = None
 
 
-Count = Annotated[int, Field(ge=0, strict=True)]
+_Count = Annotated[int, Field(ge=0, strict=True)]
 AtLeastOne = Annotated[int, Field(ge=1, strict=True)]
 
 
@@ -47,9 +47,9 @@ class _ClientUsage(BaseModel):
 class PromptTokensDetails(_ClientUsage):
     """Parts of the prompt: read from the cache, and written to it, which has two names."""
 
-    cached_tokens: Count | None = None
-    cache_creation_input_tokens: Count | None = None
-    cache_write_tokens: Count | None = None
+    cached_tokens: _Count | None = None
+    cache_creation_input_tokens: _Count | None = None
+    cache_write_tokens: _Count | None = None
 
 
 class TokenUsage(_ClientUsage):
@@ -63,15 +63,15 @@ class TokenUsage(_ClientUsage):
     10
     """
 
-    prompt_tokens: Count | None = None
-    completion_tokens: Count | None = None
+    prompt_tokens: _Count | None = None
+    completion_tokens: _Count | None = None
     prompt_tokens_details: PromptTokensDetails | None = None
-    input_tokens: Count | None = None
-    output_tokens: Count | None = None
+    input_tokens: _Count | None = None
+    output_tokens: _Count | None = None
     input_tokens_details: PromptTokensDetails | None = None
-    cache_read_input_tokens: Count | None = None
-    cache_creation_input_tokens: Count | None = None
-    total_tokens: Count | None = None
+    cache_read_input_tokens: _Count | None = None
+    cache_creation_input_tokens: _Count | None = None
+    total_tokens: _Count | None = None
 
 
 class _OfTokens(_Usage):
@@ -104,9 +104,9 @@ class TextUsage(_OfTokens):
     type: Literal["text"] = "text"
     model: str
     usage: TokenUsage
-    web_search_requests: Count | None = None
-    scraped_urls: Count | None = None
-    x_search_results: Count | None = None
+    web_search_requests: _Count | None = None
+    scraped_urls: _Count | None = None
+    x_search_results: _Count | None = None
     service_parameters: ServiceParameters | None = None
 
 
@@ -152,7 +152,7 @@ class SpeechUsage(_Usage):
 
     type: Literal["speech"] = "speech"
     model: str
-    characters: Count
+    characters: _Count
 
 
 class TranscriptionUsage(_Usage):
@@ -169,7 +169,7 @@ class MusicUsage(_Usage):
     type: Literal["music"] = "music"
     model: str
     duration_seconds: AtLeastOne | None = None
-    character_count: Count | None = None
+    character_count: _Count | None = None
 
 
 class RpcCall(_Own):

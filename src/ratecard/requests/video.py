@@ -15,11 +15,23 @@ from math import ceil
 from typing import Any, NoReturn
 
 from ratecard.base.errors import QuoteError
-from ratecard.base.messages import REQUIRED, NotOffered, Path, too_big, too_small, wrong_type
+from ratecard.base.messages import REQUIRED, NotOffered, Path, Problems, too_big, too_small, wrong_type
 from ratecard.rating.compiling import SECONDS
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.body import INVALID
-from ratecard.requests.fields import Accept, Boolean, Choice, Field, Literals, Number, Text, Unwanted, Url, WholeNumber
+from ratecard.requests.fields import (
+    Accept,
+    Boolean,
+    Choice,
+    Field,
+    Literals,
+    NumberField,
+    RequestShape,
+    TextField,
+    Unwanted,
+    Url,
+    WholeNumber,
+)
 from ratecard.tables.units import VideoFields
 from ratecard.tables.video import (
     SOURCE_MATCHED_DURATIONS,
@@ -57,12 +69,12 @@ def api_wide_fields(fields: VideoFields) -> dict[str, Field]:
         "aspect_ratio": Choice(fields.aspect_ratio),
         "resolution": Choice(fields.resolution, fold=True),
         "upscale_factor": Literals(fields.upscale_factor),
-        "enhancement_model": Text(),
+        "enhancement_model": TextField(),
         "target_fps": WholeNumber(int(fields.target_fps.min), int(fields.target_fps.max)),
         "slowdown_factor": Literals(fields.slowdown_factor),
         "audio": Boolean(),
         "video_url": Url(),
-        "reference_video_total_duration": Number(reference.min, reference.max),
+        "reference_video_total_duration": NumberField(reference.min, reference.max),
     }
 
 
@@ -89,14 +101,12 @@ def fields_of(version: VideoVersion, api_wide: dict[str, Field]) -> dict[str, Fi
     if accepts.reference_video_total_duration:
         cap = Decimal(accepts.reference_video_total_duration.max)
         wide = own["reference_video_total_duration"]
-        least = wide.least if isinstance(wide, Number) else Decimal(0)
-        own["reference_video_total_duration"] = Number(least, cap)
+        least = wide.least if isinstance(wide, NumberField) else Decimal(0)
+        own["reference_video_total_duration"] = NumberField(least, cap)
     return own
 
 
-Problems = list[tuple[Path, str]]
-Shape = dict[str, Any]
-Rule = Callable[[Shape, SourceVideo | None], Problems]
+Rule = Callable[[RequestShape, SourceVideo | None], Problems]
 
 NO_DURATION = "Could not read the duration of the video"
 NO_SIZE = "Could not read the size of the video"
@@ -119,7 +129,7 @@ def _reference_rule(limits: ReferenceVideo) -> Rule:
     name = "reference_video_total_duration"
     field: Path = (name,)
 
-    def settle(shape: Shape, source: SourceVideo | None) -> Problems:
+    def settle(shape: RequestShape, source: SourceVideo | None) -> Problems:
         problems: Problems = []
         reference = shape.pop(name, None) or None
         duration, ratio = shape.get("duration", ""), shape.get("aspect_ratio")
@@ -148,7 +158,7 @@ def _source_rule(version: VideoVersion) -> Rule:
     needs_rate = any(isinstance(charge, InterpolationRate) for charge in version.charges)
     url: Path = ("video_url",)
 
-    def settle(shape: Shape, source: SourceVideo | None) -> Problems:
+    def settle(shape: RequestShape, source: SourceVideo | None) -> Problems:
         problems: Problems = []
         sent = shape.pop("video_url", None)
         stated = SECONDS.get(shape.pop("duration", ""))
@@ -200,7 +210,7 @@ class VideoRequests:
         accepts: dict[str, Accept] = {name: field.accept for name, field in self.fields.items()}
         self.active = {name: accept for name, accept in accepts.items() if name in effective}
         self.inert = {name: accept for name, accept in accepts.items() if name not in effective}
-        self.defaults: Shape = {name: None for name in ("resolution", "aspect_ratio") if name not in effective}
+        self.defaults: RequestShape = {name: None for name in ("resolution", "aspect_ratio") if name not in effective}
         self.defaults |= {"video_input": "false", "reference_seconds": None}
         self.defaults["audio"] = "false" if version.accepts.audio == "none" else "true"
         required = []
@@ -237,7 +247,7 @@ def in_order(names: Collection[str]) -> tuple[str, ...]:
     return tuple(sorted(names, key=FIELD_ORDER.index))
 
 
-def field_problems(body: Mapping[str, Any], fields: Mapping[str, Field], shape: Shape) -> Problems:
+def field_problems(body: Mapping[str, Any], fields: Mapping[str, Field], shape: RequestShape) -> Problems:
     """What is wrong with each field by itself; the sound ones are put into `shape`."""
     problems: Problems = []
     for name, field in fields.items():

@@ -34,10 +34,11 @@ from ratecard.server.endpoints import (
     model_routes,
     quote_routes,
 )
-from ratecard.server.http import SERVICE_VERSION, error_object
+from ratecard.server.http import error_object
+from ratecard.server.revision import SERVICE_VERSION
 from ratecard.server.route import Route
 from ratecard.server.source_videos import Probe
-from ratecard.server.tables import LastSound, LiveRateCard, TableFolder, Tables
+from ratecard.server.tables import LastSound, LiveRateCard, TableFolder, TableSource
 
 _PARTS: dict[str, Callable[[APIRouter, Service], None]] = {
     "quotes": quote_routes,
@@ -50,7 +51,7 @@ PARTS = tuple(_PARTS)
 
 
 def router(
-    tables: LiveRateCard | Tables = None,
+    tables: LiveRateCard | TableSource = None,
     *,
     base_path: str = BASE_PATH,
     parts: Sequence[str] = PARTS,
@@ -98,7 +99,7 @@ async def not_found(scope: Scope, receive: Receive, send: Send) -> None:
         await WebSocketClose()(scope, receive, send)
 
 
-def application(tables: LiveRateCard | Tables = None, *, base_path: str = BASE_PATH, **options: Any) -> FastAPI:
+def application(tables: LiveRateCard | TableSource = None, *, base_path: str = BASE_PATH, **options: Any) -> FastAPI:
     """A FastAPI application with every endpoint; the options are those of `router`.
 
     Health and metrics are answered without the base path too, where load balancers and Prometheus look for them.

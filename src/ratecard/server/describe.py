@@ -29,11 +29,11 @@ from ratecard.server.tables import Served
 from ratecard.tables.video import VideoExample, VideoModel, VideoVersion
 
 
-class ErrorTree(BaseModel):
+class _ErrorTree(BaseModel):
     """What is wrong here, and below each invalid field the same again."""
 
     model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, "ErrorTree"]
+    __pydantic_extra__: dict[str, "_ErrorTree"]
     errors: list[str] = Field(alias="_errors")
 
 
@@ -49,7 +49,7 @@ class InvalidRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     error: str
-    details: ErrorTree
+    details: _ErrorTree
 
 
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -285,7 +285,7 @@ def _any_case(words: Iterable[str]) -> str:
 
 
 Options = dict[str, Any]
-Answers = dict[int | str, dict[str, Any]]
+_Answers = dict[int | str, dict[str, Any]]
 
 _TEXT = {"type": "string"}
 _VERSION = "The revision of the service, a date and a time"
@@ -323,7 +323,7 @@ def audio_quote_description(served: Served, guarded: bool) -> Options:
 
 def models_description(guarded: bool) -> Options:
     """`GET /models`."""
-    answers: Answers = {200: _answer("Every model that has a price now", MODELS), **errors(*_accounts(guarded))}
+    answers: _Answers = {200: _answer("Every model that has a price now", MODELS), **errors(*_accounts(guarded))}
     return _operation("listModels", "List the models that have a price now", answers)
 
 
@@ -332,7 +332,7 @@ def usage_description() -> Options:
     names = ("Deprecation", "Link", "Sunset")
     headers = {name: {"schema": _TEXT} for name in names} | _headers({"x-service-version": _VERSION})
     words = {404: "Before its last day", 410: "From its last day on"}
-    answers: Answers = {
+    answers: _Answers = {
         status: {
             "model": ErrorObject,
             "description": f"{when}: the endpoint that replaces this one, and the parameters to rename",
@@ -345,7 +345,7 @@ def usage_description() -> Options:
 
 def health_description() -> Options:
     """`GET /healthz`."""
-    answers: Answers = {200: _answer("The tables that are served, and those that were refused last", HEALTH)}
+    answers: _Answers = {200: _answer("The tables that are served, and those that were refused last", HEALTH)}
     return _operation("health", "Which tables are served", answers)
 
 
@@ -356,7 +356,7 @@ def metrics_description() -> Options:
 
 
 def _quote(name: str, summary: str, body: Schema, examples: Schema, guarded: bool) -> Options:
-    answers: Answers = {
+    answers: _Answers = {
         200: _answer("The price", QUOTE, _RETIRING),
         **errors(400, *_accounts(guarded), 413, 415),
     }
@@ -365,7 +365,7 @@ def _quote(name: str, summary: str, body: Schema, examples: Schema, guarded: boo
     return {**_operation(name, summary, answers), "openapi_extra": extra}
 
 
-def _operation(name: str, summary: str, answers: Answers) -> Options:
+def _operation(name: str, summary: str, answers: _Answers) -> Options:
     return {"operation_id": name, "summary": summary, "responses": answers, "response_class": Response}
 
 

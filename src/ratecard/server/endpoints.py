@@ -46,7 +46,8 @@ from ratecard.server.describe import (
     usage_description,
     video_quote_description,
 )
-from ratecard.server.http import JSON, SERVICE_VERSION, Headers, Refusal, best_encoding, encode, read_json_body
+from ratecard.server.http import JSON, Headers, HttpRefusal, best_encoding, encode, read_json_body
+from ratecard.server.revision import SERVICE_VERSION
 from ratecard.server.source_videos import Probe, Sources
 from ratecard.server.tables import LiveRateCard, Served
 
@@ -81,14 +82,14 @@ def explain_asked(request: Request) -> bool:
     return asked
 
 
-class Answer(Response):
+class _Answer(Response):
     """A response whose headers are encoded already: those of a quote hardly ever change."""
 
     def __init__(self, body: bytes, status: int, raw_headers: list[tuple[bytes, bytes]]) -> None:
         self.body, self.status_code, self.raw_headers, self.background = body, status, raw_headers, None
 
 
-def answer(served: Served, asked: Headers, body: bytes, status: int = 200, model: str = "") -> Response:
+def _answer(served: Served, asked: Headers, body: bytes, status: int = 200, model: str = "") -> Response:
     """JSON in the encoding that the request asks for, with the headers that concern prices."""
     headers = [*served.headers]
     if model in served.deprecated:
@@ -102,7 +103,7 @@ def answer(served: Served, asked: Headers, body: bytes, status: int = 200, model
 def encoded_answer(body: bytes, encoding: str, headers: Sequence[tuple[bytes, bytes]], status: int = 200) -> Response:
     """An answer whose body is encoded already."""
     own = [(b"content-encoding", encoding.encode()), (b"vary", b"Accept-Encoding")] if encoding else []
-    return Answer(body, status, [*headers, *own, (b"content-length", b"%d" % len(body))])
+    return _Answer(body, status, [*headers, *own, (b"content-length", b"%d" % len(body))])
 
 
 def metrics_routes(routes: APIRouter, service: Service) -> None:
@@ -136,7 +137,7 @@ def health_routes(routes: APIRouter, service: Service) -> None:
             "last_refusal": _last_refusal(service.live),
             "versions": served.versions,
         }
-        return answer(served, dict(request.scope["headers"]), json.dumps(state, ensure_ascii=False).encode())
+        return _answer(served, dict(request.scope["headers"]), json.dumps(state, ensure_ascii=False).encode())
 
 
 def _last_refusal(live: LiveRateCard) -> dict[str, object] | None:
@@ -175,7 +176,7 @@ def billing_routes(routes: APIRouter, service: Service) -> None:
     async def usage(request: Request) -> Response:
         sunset = service.live.now().book.sunset(f"GET {_PATH}")
         if sunset is None:  # the host's own table of limits does not have it
-            raise Refusal(404, f"Not found: GET {_PATH}")
+            raise HttpRefusal(404, f"Not found: GET {_PATH}")
         base = request.scope["path"].removesuffix(_PATH)
         headers = {**sunset.headers, "x-service-version": SERVICE_VERSION}
         # A host may have mounted the API elsewhere.
@@ -183,7 +184,7 @@ def billing_routes(routes: APIRouter, service: Service) -> None:
         return Response(json.dumps(sunset.body, ensure_ascii=False), sunset.status, headers, JSON)
 
 
-Price = Callable[[Served, bytes], Awaitable[Quote]]
+_Price = Callable[[Served, bytes], Awaitable[Quote]]
 # Reading a body of more bytes takes longer than another request may wait.
 _LONG = 2**18
 
@@ -207,7 +208,7 @@ def quote_routes(routes: APIRouter, service: Service) -> None:
     async def priced_audio(served: Served, body: bytes) -> Quote:
         return served.book.quote_audio(body if len(body) < _LONG else await _read(body))
 
-    async def answered(request: Request, price: Price) -> Response:
+    async def answered(request: Request, price: _Price) -> Response:
         asked = dict(request.scope["headers"])
         body = await read_json_body(request, asked, service.most_body_bytes)
         served = service.live.now()
@@ -215,8 +216,8 @@ def quote_routes(routes: APIRouter, service: Service) -> None:
             explain = bool(request.scope["query_string"]) and explain_asked(request)
             quote = await price(served, body)
         except QuoteError as error:
-            return answer(served, asked, error.to_json(), 400)
-        return answer(served, asked, explained(quote) if explain else quote.to_json(), model=quote.model)
+            return _answer(served, asked, error.to_json(), 400)
+        return _answer(served, asked, explained(quote) if explain else quote.to_json(), model=quote.model)
 
     @routes.post("/video/quote", dependencies=guards, tags=["Quotes"], **video_quote_description(served, guarded))
     async def video_quote(request: Request) -> Response:

@@ -1,10 +1,4 @@
-"""What every endpoint does with HTTP: bodies, encodings, refusals, the service's revision.
-
-The revision of the service and of its description: a date and a time, digits, a dot, digits.
-
-It is derived where the package is built (`hatch_build.py` loads this file by its path and writes the result into the
-wheel), from the time of the sources and the dates of the tables. A source tree has no built one: it is derived there
-when the server starts. Nothing here needs more than Python itself.
+"""What every endpoint does with HTTP: bodies, encodings, refusals.
 
 Whatever a request is refused for, as the API's error object.
 
@@ -14,86 +8,21 @@ The body of a request, never longer than allowed, whatever its headers say of it
 """
 
 import json
-import os
-import re
-import subprocess
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime
+from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
-from pathlib import Path
 
 import brotli  # type: ignore[import-untyped]
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-# In the package, and at the top of an archive of the sources.
-BUILT = "built.txt"
-FORM = re.compile(r"\d{8}\.\d{6}")
-_PACKAGE = Path(__file__).parent.parent
-# What the package is made of.
-_SOURCES = ("src", "pricing_tables")
-_CHECKED = re.compile(rb"\bchecked: *(\d{4})-(\d{2})-(\d{2})\b")
-
-
-def derived(root: Path) -> str:
-    """The revision of a source tree: the time of its sources, or the newest day on which a table was checked if later.
-
-    The time is `SOURCE_DATE_EPOCH`, else that of the newest commit, else that of the newest file.
-    """
-    archived = root / BUILT
-    if archived.is_file():
-        return archived.read_text(encoding="ascii").strip()
-    seconds = os.environ.get("SOURCE_DATE_EPOCH") or _committed(root) or max(_times(root), default=0)
-    made = datetime.fromtimestamp(int(seconds), UTC)
-    return f"{max(made, *_checked_days(root)):%Y%m%d.%H%M%S}"
-
-
-def _committed(root: Path) -> str:
-    """When the newest commit was made, in seconds; empty where there is no git, or no repository of its own."""
-    git = ["git", "-C", str(root)]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    try:
-        words = [*git, "log", "-1", "--format=%ct", "--", *_SOURCES]
-        said = [
-            subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout.strip()  # noqa: S603
-            for command in ([*git, "rev-parse", "--show-toplevel"], words)
-        ]
-    except (OSError, subprocess.CalledProcessError):
-        return ""
-    top, committed = said
-    return committed if Path(top) == root.resolve() else ""
-
-
-def _times(root: Path) -> Iterator[int]:
-    for folder in _SOURCES:
-        for path in (root / folder).rglob("*"):
-            if path.is_file() and path.suffix in (".py", ".yaml"):
-                yield int(path.stat().st_mtime)
-
-
-def _checked_days(root: Path) -> Iterator[datetime]:
-    """The days on which the prices of the tables were checked, newest or not."""
-    yield datetime.min.replace(tzinfo=UTC)
-    for path in (root / "pricing_tables").rglob("*.yaml"):
-        for year, month, day in _CHECKED.findall(path.read_bytes()):
-            yield datetime(int(year), int(month), int(day), tzinfo=UTC)
-
-
-def _own() -> str:
-    """The revision of this package: the one that it was built with, or that of the source tree that it is in."""
-    built = _PACKAGE / BUILT
-    return built.read_text(encoding="ascii").strip() if built.is_file() else derived(_PACKAGE.parent.parent)
-
-
-SERVICE_VERSION = _own()
-
+from ratecard.server.revision import SERVICE_VERSION
 
 JSON = "application/json"
 
 
-class Refusal(HTTPException):
+class HttpRefusal(HTTPException):
     """A status and the sentence of the error object; an HTTP exception for routes that are not ours."""
 
     def answer(self) -> Response:
@@ -176,7 +105,7 @@ async def read_json_body(request: Request, headers: Headers, most: int) -> bytes
     """The bytes of a JSON body. Refuses another type with 415 and more than `most` bytes with 413, chunked or not."""
     kind = headers.get(b"content-type", _JSON)
     if kind != _JSON and kind.partition(b";")[0].strip().lower() != _JSON:
-        raise Refusal(415, f"The body must be JSON. Send the header Content-Type: {JSON}")
+        raise HttpRefusal(415, f"The body must be JSON. Send the header Content-Type: {JSON}")
     length = headers.get(b"content-length", b"0")
     if length.isdigit() and (len(length) > _DIGITS or int(length) > most):
         raise _too_long(most)
@@ -197,6 +126,6 @@ async def read_json_body(request: Request, headers: Headers, most: int) -> bytes
             return b"".join(parts)
 
 
-def _too_long(most: int) -> Refusal:
+def _too_long(most: int) -> HttpRefusal:
     # What is left of the body is not read: the connection ends with the answer.
-    return Refusal(413, f"The body is too long: at most {most} bytes", {"Connection": "close"})
+    return HttpRefusal(413, f"The body is too long: at most {most} bytes", {"Connection": "close"})

@@ -10,10 +10,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from ratecard.server.http import Refusal
+from ratecard.server.http import HttpRefusal
 from ratecard.server.metrics import REQUEST_SECONDS
 
-Endpoint = Callable[[Request], Awaitable[Response]]
+_Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class Route(APIRoute):
@@ -43,7 +43,7 @@ class Route(APIRoute):
         try:
             if scope["method"] not in methods:
                 allowed = ", ".join(sorted(methods))
-                response = Refusal(405, f"Method not allowed. Use {allowed}", {"Allow": allowed}).answer()
+                response = HttpRefusal(405, f"Method not allowed. Use {allowed}", {"Allow": allowed}).answer()
             elif self._host_guards(scope.get("app")):
                 sent = _Sent(send)
                 await super().handle(scope, receive, sent)
@@ -90,10 +90,10 @@ class _Sent:
         await self._send(message)
 
 
-async def _answered(endpoint: Endpoint, request: Request) -> Response:
+async def _answered(endpoint: _Endpoint, request: Request) -> Response:
     try:
         return await endpoint(request)
-    except Refusal as refusal:
+    except HttpRefusal as refusal:
         return refusal.answer()
     except ClientDisconnect:  # nobody is there to read the answer
-        return Refusal(400, "The body ended early").answer()
+        return HttpRefusal(400, "The body ended early").answer()

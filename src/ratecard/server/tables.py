@@ -38,8 +38,9 @@ from ratecard.card import RateCard
 from ratecard.changes.guard import Rules, refusals
 from ratecard.load.folder import read_folder, shipped_folder, tables_from
 from ratecard.price_book import PriceBook
-from ratecard.server.http import JSON, SERVICE_VERSION, encode_as
+from ratecard.server.http import JSON, encode_as
 from ratecard.server.metrics import TABLES_REFUSED, TABLES_TAKEN
+from ratecard.server.revision import SERVICE_VERSION
 from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.rate import Charge
@@ -371,7 +372,7 @@ logger = logging.getLogger("ratecard.server")
 
 
 # A folder of tables (the shipped one for None), or a rate card.
-Tables = TableFolder | RateCard | str | Path | None
+TableSource = TableFolder | RateCard | str | Path | None
 
 
 class TableRefusal(NamedTuple):
@@ -397,7 +398,7 @@ class LiveRateCard:
     """
 
     def __init__(
-        self, tables: Tables = None, *, allow_edits: bool = False, clock: Callable[[], int] = time.time_ns
+        self, tables: TableSource = None, *, allow_edits: bool = False, clock: Callable[[], int] = time.time_ns
     ) -> None:
         self._clock, self._lock = clock, Lock()
         self._watch: TableWatch | None = None

@@ -42,12 +42,13 @@ from ratecard.ledger import LedgerUnavailableError, ledger_csv, ledger_json
 from ratecard.ledger.store import Ledger
 from ratecard.ledger.walk import Page, Walk
 from ratecard.requests.fields import Field, WholeNumber
-from ratecard.server.http import SERVICE_VERSION, encode, error_object
+from ratecard.server.http import encode, error_object
+from ratecard.server.revision import SERVICE_VERSION
 
 _QUALITY = re.compile(r"0(\.[0-9]{0,3})?|1(\.0{0,3})?")
 
 
-def accepted(header: str, ours: Sequence[str]) -> str | None:
+def _accepted(header: str, ours: Sequence[str]) -> str | None:
     """The one of our media types that the client likes best, the first of equals; None where it accepts none.
 
     >>> accepted("text/csv, */*;q=0.1", ["application/json", "text/csv"])
@@ -153,7 +154,7 @@ FILTERS: dict[str, Field] = {
 _NAMED_MOST = 10
 
 
-class Question(NamedTuple):
+class _Question(NamedTuple):
     """Either a cursor, or filters."""
 
     cursor: str | None = None
@@ -163,7 +164,7 @@ class Question(NamedTuple):
     size: int = LARGEST_PAGE
 
 
-def read_parameters(pairs: Iterable[tuple[str, str]]) -> Question:
+def read_query(pairs: Iterable[tuple[str, str]]) -> _Question:
     """The question of a query string. Raises `RefusedError` with everything that is wrong.
 
     >>> read_parameters([("currency", "USD"), ("pageSize", "10")])
@@ -187,7 +188,7 @@ def read_parameters(pairs: Iterable[tuple[str, str]]) -> Question:
     if problems:
         raise RefusedError(problems)
     cursor = given["cursor"][0] if "cursor" in given else None
-    return Question(cursor, start, end, values.get("currency"), values.get("pageSize", LARGEST_PAGE))
+    return _Question(cursor, start, end, values.get("currency"), values.get("pageSize", LARGEST_PAGE))
 
 
 def _unknown(names: Iterable[str]) -> list[tuple[Path, str]]:
@@ -234,7 +235,7 @@ class Cursors:
         return URLSafeSerializer(self._secret, salt=salt, signer_kwargs={"digest_method": hashlib.sha256})
 
 
-JSON, CSV = "application/json", "text/csv"
+_JSON, CSV = "application/json", "text/csv"
 
 
 def page_answer(media: str, walk: Walk, page: Page, following: str | None, encodings: str) -> Response:
@@ -247,7 +248,7 @@ def page_answer(media: str, walk: Walk, page: Page, following: str | None, encod
         "x-pagination-total": str(walk.total),
         "x-pagination-total-pages": str(-(-walk.total // walk.size)),
     }
-    if media == JSON:
+    if media == _JSON:
         content = ledger_json(page.entries, following)
     else:
         content = ledger_csv(page.entries)
@@ -265,7 +266,7 @@ def page_answer(media: str, walk: Walk, page: Page, following: str | None, encod
 def refusal_answer(refusal: RefusedError) -> Response:
     """400, with every error at its parameter."""
     body = json.dumps(refusal.body(), ensure_ascii=False, separators=(",", ":"))
-    return Response(body, 400, {"x-service-version": SERVICE_VERSION}, JSON)
+    return Response(body, 400, {"x-service-version": SERVICE_VERSION}, _JSON)
 
 
 _NUMBER_SCHEMA, _TEXT = {"type": "number"}, {"type": "string"}
@@ -345,7 +346,7 @@ def _parameter(name: str, schema: dict[str, Any], description: str) -> dict[str,
     return {"name": name, "in": "query", "required": False, "schema": schema, "description": description}
 
 
-PARAMETERS = [
+_PARAMETERS = [
     _parameter("startTimestamp", _TIME, "The first instant of the rows, ISO 8601 with a time zone. First page only"),
     _parameter("endTimestamp", _TIME, "The instant before which the rows end; after startTimestamp. First page only"),
     _parameter("currency", _CURRENCY, "Only rows of this currency. First page only"),
@@ -385,7 +386,7 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
 }
 
 
-class Route(APIRoute):
+class _HistoryRoute(APIRoute):
     """What the host's hook raises is answered as `{"error": ...}`, not as the framework would."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -409,10 +410,10 @@ def usage_history_router(ledger: Ledger, account_of: Callable[..., Any], *, secr
     reads the cursors of the others.
     """
     cursors = Cursors(secret)
-    router = APIRouter(route_class=Route)
+    router = APIRouter(route_class=_HistoryRoute)
 
     def walk_of(request: Request, account: str) -> Walk:
-        question = read_parameters(request.query_params.multi_items())
+        question = read_query(request.query_params.multi_items())
         if question.cursor is not None:
             return cursors.read(account, question.cursor)
         return ledger.walk(
@@ -427,14 +428,14 @@ def usage_history_router(ledger: Ledger, account_of: Callable[..., Any], *, secr
         operation_id="usageHistory",
         response_class=Response,
         responses=RESPONSES,
-        openapi_extra={"parameters": PARAMETERS},
+        openapi_extra={"parameters": _PARAMETERS},
     )
     def usage_history(request: Request, account: Annotated[str | None, Depends(account_of)]) -> Response:
         if account is None:
             return error_object(401, "Authentication failed", {"WWW-Authenticate": "Bearer"})
-        media = accepted(",".join(request.headers.getlist("accept")), [JSON, CSV])
+        media = _accepted(",".join(request.headers.getlist("accept")), [_JSON, CSV])
         if media is None:
-            return error_object(406, f"Accept {JSON} or {CSV}")
+            return error_object(406, f"Accept {_JSON} or {CSV}")
         try:
             walk = walk_of(request, account)
             page = ledger.page(account, walk)

@@ -4,14 +4,14 @@ from collections.abc import Callable
 from typing import Any
 
 # How far the engine is, in percent; negative before it knows.
-Percent = Callable[[], Any]
+_Percent = Callable[[], Any]
 # Called with what begins, and how to ask how far it is, if that can be known.
-Progress = Callable[[str, Percent | None], None]
+Progress = Callable[[str, _Percent | None], None]
 # What of a simulation, in percent, is over once the usage is opened, once it is read, and once it is priced.
 OPENED, READ, PRICED = 5, 90, 95
 
 
-def silent(words: str, percent: Percent | None = None) -> None:
+def silent(words: str, percent: _Percent | None = None) -> None:
     """Says nothing."""
 
 
@@ -21,7 +21,7 @@ class HowFar:
     `rows` is how many rows have been read, as far as that can be known.
     """
 
-    def __init__(self, first: float, last: float, percent: Percent | None, rows: int | None = None) -> None:
+    def __init__(self, first: float, last: float, percent: _Percent | None, rows: int | None = None) -> None:
         self._first, self._last, self._percent, self._rows = first, last, percent, rows
         self._most = first
 
@@ -42,7 +42,7 @@ class HowFar:
 def within(progress: Progress, first: float, last: float, rows: int | None = None) -> Progress:
     """A function that tells of one part of a simulation: from its first to its last percent of the whole."""
 
-    def tell(words: str, percent: Percent | None) -> None:
+    def tell(words: str, percent: _Percent | None) -> None:
         progress(words, HowFar(first, last, percent, rows))
 
     return tell

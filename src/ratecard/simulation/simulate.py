@@ -18,7 +18,7 @@ from ratecard.simulation.progress import OPENED, PRICED, READ, Progress, silent,
 from ratecard.simulation.results.no_effect import check_effect
 from ratecard.simulation.simulation import Simulation
 from ratecard.simulation.usage.billing_export import EXPORT_NAMES
-from ratecard.simulation.usage.columns import COLUMNS, DAY, LAYOUTS
+from ratecard.simulation.usage.columns import DAY, LAYOUTS, USAGE_COLUMNS
 from ratecard.simulation.usage.engines.duckdb_engine import DEFAULT_MEMORY, Workspace, open_usage
 from ratecard.simulation.usage.engines.spark_session import is_spark_frame
 from ratecard.simulation.usage.files import Reading, Source
@@ -32,7 +32,7 @@ from ratecard.tables.limits import Limits
 Engine = Literal["duckdb", "spark"]
 _ALL = Chosen()
 # What has a meaning of its own.
-_NAMES = ("type", "model", "timestamp", "customer", *COLUMNS)
+_NAMES = ("type", "model", "timestamp", "customer", *USAGE_COLUMNS)
 
 
 class OpenUsage(Protocol):

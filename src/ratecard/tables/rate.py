@@ -90,7 +90,7 @@ class Accepting(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class _Selection:
     """The rates of a charge by the values of the attributes that they name."""
 
     attributes: tuple[str, ...]
@@ -120,12 +120,12 @@ def tiers(rates: Iterable[Rate]) -> tuple[str, ...]:
     return tuple(sorted(edges, key=lambda edge: (edge == ANY, len(edge), edge)))
 
 
-def select(version: Accepting, charge: Charge) -> Selection:
+def select(version: Accepting, charge: Charge) -> _Selection:
     """Compile rates, which were checked when they were loaded, into one look-up."""
     domains = domains_of(version, charge)
     attributes = tuple(domains)
     rates = {key: rate for rate in charge.rates for key in combinations(rate, attributes, domains)}
-    return Selection(attributes, rates)
+    return _Selection(attributes, rates)
 
 
 def overlaps(rates: Sequence[Rate], attributes: Sequence[str], domains: Domains) -> Iterator[tuple[int, int, str]]:
@@ -134,7 +134,7 @@ def overlaps(rates: Sequence[Rate], attributes: Sequence[str], domains: Domains)
     for index, rate in enumerate(rates):
         for key in combinations(rate, attributes, domains):
             if key in seen:
-                yield index, seen[key], describe(attributes, key)
+                yield index, seen[key], _describe(attributes, key)
                 break
             seen[key] = index
 
@@ -144,9 +144,9 @@ def missing(rates: Sequence[Rate], attributes: Sequence[str], domains: Domains) 
     have = {key for rate in rates for key in combinations(rate, attributes, domains)}
     for key in product(*(domains[attribute] for attribute in attributes)):
         if key not in have:
-            yield describe(attributes, key)
+            yield _describe(attributes, key)
 
 
-def describe(attributes: Sequence[str], key: Combination) -> str:
+def _describe(attributes: Sequence[str], key: Combination) -> str:
     """`resolution: 720p, audio: true`."""
     return ", ".join(f"{attribute}: {value}" for attribute, value in zip(attributes, key, strict=True))

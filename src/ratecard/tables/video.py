@@ -25,7 +25,7 @@ class FrameSize(Frozen):
     size: Pixels
 
 
-def fields_of(sizes: Iterable[FrameSize]) -> frozenset[str]:
+def _fields_of(sizes: Iterable[FrameSize]) -> frozenset[str]:
     """The request fields that decide a size."""
     return frozenset(
         name for entry in sizes for name in ("resolution", "aspect_ratio") if getattr(entry, name) is not None
@@ -66,7 +66,7 @@ class TokenFormula(Charge):
 
     @property
     def fields(self) -> frozenset[str]:
-        named = super().fields - {"video_input"} | fields_of(self.sizes) | {"duration"}
+        named = super().fields - {"video_input"} | _fields_of(self.sizes) | {"duration"}
         return named | {"reference_video_total_duration"} if "video_input" in super().fields else named
 
 
@@ -91,7 +91,7 @@ class MegapixelRate(Charge):
     def fields(self) -> frozenset[str]:
         if not self.sizes:
             return super().fields | {"duration", "video_url", "upscale_factor"}
-        return super().fields | fields_of(self.sizes) | {"duration"}
+        return super().fields | _fields_of(self.sizes) | {"duration"}
 
 
 class FrameRateStep(Frozen):

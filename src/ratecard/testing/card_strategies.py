@@ -72,7 +72,7 @@ def _line(value: Any) -> str:
     return "[" + ", ".join(map(_line, value)) + "]" if isinstance(value, list) else literal(value)
 
 
-Draft = dict[str, Any]
+TableDraft = dict[str, Any]
 
 
 def numbers(*, most: int = 100_000) -> st.SearchStrategy[str]:
@@ -93,7 +93,7 @@ def some(values: Sequence[str], *, least: int = 1) -> st.SearchStrategy[list[str
 
 
 @st.composite
-def rates_by(draw: st.DrawFn, choices: dict[str, list[str]]) -> list[Draft]:
+def rates_by(draw: st.DrawFn, choices: dict[str, list[str]]) -> list[TableDraft]:
     """A rate for every combination of some of these attributes; the others do not matter."""
     names = draw(st.lists(st.sampled_from(sorted(choices)), unique=True)) if choices else []
     named = {name: choices[name] for name in sorted(names)}
@@ -102,7 +102,7 @@ def rates_by(draw: st.DrawFn, choices: dict[str, list[str]]) -> list[Draft]:
 
 
 @st.composite
-def charges(draw: st.DrawFn, /, method: str, unit: str, rates: list[Draft], **options: Any) -> Draft:
+def charges(draw: st.DrawFn, /, method: str, unit: str, rates: list[TableDraft], **options: Any) -> TableDraft:
     """A charge, marked up or not."""
     markup = {"markup": draw(numbers(most=3))} if draw(st.booleans()) else {}
     return {"charge": method, "method": method, "unit": unit, **markup, **options, "rates": rates}
@@ -117,7 +117,7 @@ _WIDTH, _HEIGHT = st.integers(1, 99_999).map(str), st.integers(1, 99_999).map(st
 
 
 @st.composite
-def by_the_second(draw: st.DrawFn, method: str) -> Draft:
+def by_the_second(draw: st.DrawFn, method: str) -> TableDraft:
     """Seconds times a rate, and perhaps a fee for the image that is sent."""
     accepts = draw(_accepts())
     rates = draw(rates_by(_choices(accepts, "resolution", "audio")))
@@ -128,7 +128,7 @@ def by_the_second(draw: st.DrawFn, method: str) -> Draft:
 
 
 @st.composite
-def by_the_clip(draw: st.DrawFn, method: str) -> Draft:
+def by_the_clip(draw: st.DrawFn, method: str) -> TableDraft:
     """One price a clip."""
     accepts = draw(_accepts())
     rates = draw(rates_by(_choices(accepts, "resolution", "audio", "duration")))
@@ -136,7 +136,7 @@ def by_the_clip(draw: st.DrawFn, method: str) -> Draft:
 
 
 @st.composite
-def by_video_tokens(draw: st.DrawFn, method: str) -> Draft:
+def by_video_tokens(draw: st.DrawFn, method: str) -> TableDraft:
     """Tokens of pixels, with reference video or without."""
     accepts = draw(_accepts(audio=False))
     clips = draw(st.booleans())
@@ -159,9 +159,9 @@ def by_video_tokens(draw: st.DrawFn, method: str) -> Draft:
 
 
 @st.composite
-def by_the_megapixel(draw: st.DrawFn, method: str) -> Draft:
+def by_the_megapixel(draw: st.DrawFn, method: str) -> TableDraft:
     """Megapixels of listed sizes, or of the source video."""
-    options: Draft = {"megapixels": draw(st.sampled_from(("exact", "rounded-up")))}
+    options: TableDraft = {"megapixels": draw(st.sampled_from(("exact", "rounded-up")))}
     if draw(st.booleans()):
         accepts = draw(_accepts(audio=False))
         plus = str(draw(st.integers(0, 1)))
@@ -174,7 +174,7 @@ def by_the_megapixel(draw: st.DrawFn, method: str) -> Draft:
 
 
 @st.composite
-def by_the_tier(draw: st.DrawFn, method: str) -> Draft:
+def by_the_tier(draw: st.DrawFn, method: str) -> TableDraft:
     """Upscaling or interpolation: a rate for every tier of heights, and perhaps for every enhancement model."""
     accepts = draw(_source(factor="upscale_factor" if method == "upscale-rate" else "slowdown_factor"))
     accepts["target_fps"] = {"min": "16", "max": "120"}
@@ -191,8 +191,8 @@ def by_the_tier(draw: st.DrawFn, method: str) -> Draft:
 
 
 @st.composite
-def _accepts(draw: st.DrawFn, audio: bool = True) -> Draft:
-    accepts: Draft = {"duration": draw(some(DURATIONS))}
+def _accepts(draw: st.DrawFn, audio: bool = True) -> TableDraft:
+    accepts: TableDraft = {"duration": draw(some(DURATIONS))}
     for name, values in (("resolution", RESOLUTIONS), ("aspect_ratio", RATIOS)):
         if draw(st.booleans()):
             accepts[name] = draw(some(values))
@@ -200,23 +200,23 @@ def _accepts(draw: st.DrawFn, audio: bool = True) -> Draft:
 
 
 @st.composite
-def _source(draw: st.DrawFn, factor: str = "upscale_factor") -> Draft:
+def _source(draw: st.DrawFn, factor: str = "upscale_factor") -> TableDraft:
     factors = draw(some(("1", "2", "4")))
     limit = {"video_url": {"max_seconds": str(draw(st.integers(1, 300)))}} if draw(st.booleans()) else {}
     return {"duration": [*draw(some(DURATIONS)), "Auto"], factor: factors, "audio": "none", **limit}
 
 
 @st.composite
-def _sizes(draw: st.DrawFn, accepts: Draft) -> list[Draft]:
+def _sizes(draw: st.DrawFn, accepts: TableDraft) -> list[TableDraft]:
     named = [(name, accepts[name]) for name in ("resolution", "aspect_ratio") if name in accepts]
-    keys: list[Draft] = [{}]
+    keys: list[TableDraft] = [{}]
     for name, values in named:
         keys = [{**key, name: value} for key in keys for value in values]
     return [{**key, "size": f"{draw(_WIDTH)}x{draw(_HEIGHT)}"} for key in keys]
 
 
 @st.composite
-def _version(draw: st.DrawFn, accepts: Draft, found: list[Draft]) -> Draft:
+def _version(draw: st.DrawFn, accepts: TableDraft, found: list[TableDraft]) -> TableDraft:
     """With a default for some of the choices, and with what is asked in its example."""
     names = [name for name, values in accepts.items() if isinstance(values, list)]
     defaults = {name: draw(st.sampled_from(accepts[name])) for name in names if draw(st.booleans())}
@@ -228,13 +228,13 @@ def _version(draw: st.DrawFn, accepts: Draft, found: list[Draft]) -> Draft:
     return {"accepts": accepts, **kept, "charges": found, "rounding": rounding}
 
 
-def _choices(accepts: Draft, *names: str) -> dict[str, list[str]]:
+def _choices(accepts: TableDraft, *names: str) -> dict[str, list[str]]:
     """The values by which rates may differ."""
     found: dict[str, Any] = {name: accepts[name] for name in names if name in accepts}
     return found | ({"audio": _HEARD[accepts["audio"]]} if "audio" in names else {})
 
 
-VIDEO_VERSIONS: dict[str, tuple[str, Callable[[str], st.SearchStrategy[Draft]]]] = {
+VIDEO_VERSIONS: dict[str, tuple[str, Callable[[str], st.SearchStrategy[TableDraft]]]] = {
     "fixed": ("text-to-video", by_the_clip),
     "duration-rate": ("text-to-video", by_the_second),
     "resolution-rate": ("image-to-video", by_the_second),
@@ -247,9 +247,9 @@ VIDEO_VERSIONS: dict[str, tuple[str, Callable[[str], st.SearchStrategy[Draft]]]]
 
 
 @st.composite
-def by_tokens(draw: st.DrawFn, kind: str) -> Draft:
+def by_tokens(draw: st.DrawFn, kind: str) -> TableDraft:
     """Tokens by bucket, perhaps with a second tier."""
-    options: Draft = {}
+    options: TableDraft = {}
     buckets = ["input", "output"] if kind == "text" else ["input"]
     lines = [{"tokens": bucket, "rate": draw(rates_or_free())} for bucket in buckets]
     lines += [{"tokens": bucket, "rate": draw(rates_or_free())} for bucket in draw(_caches()) if kind == "text"]
@@ -263,7 +263,7 @@ def by_tokens(draw: st.DrawFn, kind: str) -> Draft:
 
 
 @st.composite
-def by_the_image(draw: st.DrawFn, kind: str) -> Draft:
+def by_the_image(draw: st.DrawFn, kind: str) -> TableDraft:
     """Images by resolution and quality; further inputs of an edit; larger ones of an upscaler."""
     if kind == "upscale":
         factors = [{"factor": factor, "rate": draw(rates_or_free())} for factor in draw(some(("2x", "4x")))]
@@ -278,13 +278,13 @@ def by_the_image(draw: st.DrawFn, kind: str) -> Draft:
 
 
 @st.composite
-def by_one_count(draw: st.DrawFn, kind: str, method: str, units: tuple[str, ...]) -> Draft:
+def by_one_count(draw: st.DrawFn, kind: str, method: str, units: tuple[str, ...]) -> TableDraft:
     """Characters, seconds, songs, searches: one rate."""
     return _metered_version(draw(charges(method, draw(st.sampled_from(units)), draw(rates_by({})))))
 
 
 @st.composite
-def by_the_band(draw: st.DrawFn, kind: str) -> Draft:
+def by_the_band(draw: st.DrawFn, kind: str) -> TableDraft:
     """Songs by the band of their seconds; there may be gaps between bands."""
     edges = draw(st.lists(st.integers(1, 999), min_size=2, max_size=6, unique=True).map(sorted))
     bands = list(zip(edges[::2], edges[1::2], strict=False))
@@ -293,7 +293,7 @@ def by_the_band(draw: st.DrawFn, kind: str) -> Draft:
 
 
 @st.composite
-def by_credits(draw: st.DrawFn, kind: str) -> Draft:
+def by_credits(draw: st.DrawFn, kind: str) -> TableDraft:
     """Calls to blockchain nodes."""
     options: dict[str, Any] = {
         "failed_credits": str(draw(st.integers(0, 9))),
@@ -315,16 +315,16 @@ def _caches() -> st.SearchStrategy[list[str]]:
     return st.just([]) | some(("cache_input", "cache_write"))
 
 
-def _metered_version(*found: Draft) -> Draft:
+def _metered_version(*found: TableDraft) -> TableDraft:
     return {"charges": list(found), "rounding": "none"}
 
 
-def _one(method: str, *units: str) -> Callable[[str], st.SearchStrategy[Draft]]:
+def _one(method: str, *units: str) -> Callable[[str], st.SearchStrategy[TableDraft]]:
     return lambda kind: by_one_count(kind, method, units)
 
 
 # By method: the types of model that have it, and what makes a version of each.
-METERED_VERSIONS: dict[str, tuple[tuple[str, ...], Callable[[str], st.SearchStrategy[Draft]]]] = {
+METERED_VERSIONS: dict[str, tuple[tuple[str, ...], Callable[[str], st.SearchStrategy[TableDraft]]]] = {
     "tokens": (("text", "embedding"), by_tokens),
     "per-image": (("image", "edit"), by_the_image),
     "per-input-image": (("edit",), by_the_image),
@@ -341,7 +341,7 @@ METERED_VERSIONS: dict[str, tuple[tuple[str, ...], Callable[[str], st.SearchStra
 _CHOICES = ("duration", "aspect_ratio", "resolution", "enhancement_model", "upscale_factor", "slowdown_factor")
 
 
-def example_of(version: Draft, kind: str) -> Draft:
+def example_of(version: TableDraft, kind: str) -> TableDraft:
     """What is asked, as a table writes it: `request` and `source` of a video, `usage` of anything else."""
     charge = version["charges"][0]
     if kind == "video":
@@ -349,7 +349,7 @@ def example_of(version: Draft, kind: str) -> Draft:
     return {"usage": _usage(charge, kind)}
 
 
-def _of_video(accepts: Draft) -> Draft:
+def _of_video(accepts: TableDraft) -> TableDraft:
     request = {name: accepts[name][0] for name in _CHOICES if name in accepts}
     if "slowdown_factor" in accepts:
         request["target_fps"] = "60"
@@ -358,7 +358,7 @@ def _of_video(accepts: Draft) -> Draft:
     return {"request": request}
 
 
-def _usage(charge: Draft, kind: str) -> dict[str, Any]:
+def _usage(charge: TableDraft, kind: str) -> dict[str, Any]:
     match charge["method"]:
         case "tokens":
             return {"prompt_tokens": "1000000"} | ({"completion_tokens": "1000000"} if kind == "text" else {})
@@ -440,7 +440,7 @@ def _files(draw: st.DrawFn, methods: list[str]) -> dict[str, bytes]:
 
 
 @st.composite
-def _models(draw: st.DrawFn, method: str, name: str) -> Draft:
+def _models(draw: st.DrawFn, method: str, name: str) -> TableDraft:
     model: dict[str, Any] = {"model": name, "name": name.title()}
     if method in VIDEO_VERSIONS:
         mode, made = VIDEO_VERSIONS[method]
@@ -456,6 +456,6 @@ def _models(draw: st.DrawFn, method: str, name: str) -> Draft:
     return model
 
 
-def _dated(version: Draft, day: str, kind: str) -> Draft:
+def _dated(version: TableDraft, day: str, kind: str) -> TableDraft:
     head = {"effective": day, "checked": day, "source": "made-up"}
     return head | version | {"examples": [example_of(version, kind) | {"total": "0"}]}

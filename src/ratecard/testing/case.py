@@ -24,7 +24,7 @@ class BrokenLawError(AssertionError):
     """A law that does not hold; its message shows the requests, their line items, and the lines of the tables."""
 
 
-class Asked(NamedTuple):
+class Quoted(NamedTuple):
     """A request with its quote."""
 
     request: Request
@@ -111,10 +111,10 @@ class Case:
         there = line.isdigit() and 0 < int(line) <= len(lines)
         return f"{source}: {lines[int(line) - 1].strip()}" if there else source
 
-    def ask(self, request: Request, form: Any = None) -> Asked:
+    def ask(self, request: Request, form: Any = None) -> Quoted:
         """A valid request with its quote; it is a broken law where it has none."""
         try:
-            return Asked(request, request.price(self.prices, form), self)
+            return Quoted(request, request.price(self.prices, form), self)
         except QuoteError as error:
             raise BrokenLawError(f"A valid request was refused: {error}\n  {request}") from None
         except Exception as error:
@@ -122,7 +122,7 @@ class Case:
             raise
 
 
-def expect(holds: bool, words: str, *asked: Asked) -> None:
+def expect(holds: bool, words: str, *asked: Quoted) -> None:
     """Raise `BrokenLawError` with the words and with everything that was asked, unless the law holds."""
     if not holds:
         raise BrokenLawError("\n".join([words, *map(str, asked)]))

@@ -25,12 +25,12 @@ from ratecard.requests.text_body import body_of_text, usage_of_text
 from ratecard.tables.card import AnyModel
 from ratecard.tables.version import Example, Version
 from ratecard.tables.video import VideoExample
-from ratecard.testing.case import Asked, BrokenLawError, Case, expect
+from ratecard.testing.case import BrokenLawError, Case, Quoted, expect
 from ratecard.testing.laws import LAWS, MAX_EXAMPLES, check
 from ratecard.testing.request import Request
 
 
-class Check(NamedTuple):
+class CheckItem(NamedTuple):
     """One thing to check, where in the tables it stands, and how: `run` raises `BrokenLawError`."""
 
     file: str
@@ -45,7 +45,7 @@ def checks_of(
     at: datetime | date | None = None,
     *,
     max_examples: int = MAX_EXAMPLES,
-) -> Iterator[Check]:
+) -> Iterator[CheckItem]:
     """Every example and every law of every version, on its first day; with `at`, of the versions in effect then.
 
     `files` are the tables of the card by name, as bytes; `max_examples` is how many requests a law is tried with.
@@ -56,18 +56,18 @@ def checks_of(
         name = f"{model.model}::{version.effective}"
         for number, example in enumerate(version.examples, 1):
             _, _, place = example.place.rpartition(":")
-            yield Check(file, int(place), f"{name}::example {number}", partial(check_example, case, example))
+            yield CheckItem(file, int(place), f"{name}::example {number}", partial(check_example, case, example))
         for law in LAWS:
             if law.applies(case):
                 run = partial(check, law, case, max_examples=max_examples)
-                yield Check(file, int(line), f"{name}::law {law.name}", run)
+                yield CheckItem(file, int(line), f"{name}::law {law.name}", run)
 
 
 def check_example(case: Case, example: Example) -> None:
     """A worked example has the total that a person wrote beside it. Raises `BrokenLawError`."""
     request, line = _request(case, example), f"  {case.shown(example.place)}"
     try:
-        asked = Asked(request, request.price(case.prices), case)
+        asked = Quoted(request, request.price(case.prices), case)
     except QuoteError as error:
         words = f"The example says {text(example.total)}, but it is refused: {error}"
         raise BrokenLawError(f"{words}\n{line}\n  {request}") from None
@@ -102,8 +102,8 @@ class RateCardPlugin:
 
     def __init__(self, config: pytest.Config) -> None:
         self.folder = Path(config.invocation_params.dir, config.getoption("rate_card"))
-        self.at = read_instant(config.getoption("rate_card_at"))
-        self.max_examples = read_count(config.getoption("rate_card_examples"))
+        self.at = _read_instant(config.getoption("rate_card_at"))
+        self.max_examples = _read_count(config.getoption("rate_card_examples"))
         if config.args_source is not pytest.Config.ArgsSource.ARGS:
             config.args = []
 
@@ -135,7 +135,7 @@ class RateCardPlugin:
 class TableFile(pytest.Collector):
     """The checks of one file of tables."""
 
-    checks: list[Check]
+    checks: list[CheckItem]
 
     def collect(self) -> Iterator[pytest.Item]:
         """One item for each."""
@@ -146,10 +146,10 @@ class TableFile(pytest.Collector):
 class TableItem(pytest.Item):
     """One example, or one law for one model."""
 
-    check: Check
+    check: CheckItem
 
     @classmethod
-    def of(cls, parent: TableFile, check: Check) -> "TableItem":
+    def of(cls, parent: TableFile, check: CheckItem) -> "TableItem":
         """The item of a check."""
         item: TableItem = cls.from_parent(parent, name=check.name)
         item.check = check
@@ -170,7 +170,7 @@ class TableItem(pytest.Item):
         return super().repr_failure(excinfo, style)
 
 
-def read_instant(given: str | None) -> datetime | date | None:
+def _read_instant(given: str | None) -> datetime | date | None:
     """`--rate-card-at`: a date, or an instant with its offset from UTC. Raises `pytest.UsageError`."""
     if given is None:
         return None
@@ -181,7 +181,7 @@ def read_instant(given: str | None) -> datetime | date | None:
         raise pytest.UsageError(f"--rate-card-at '{given}' {words}") from None
 
 
-def read_count(given: int | None) -> int:
+def _read_count(given: int | None) -> int:
     """`--rate-card-examples`: a number above zero. Raises `pytest.UsageError`."""
     if given is not None and given < 1:
         raise pytest.UsageError(f"--rate-card-examples {given}: write a number above zero")

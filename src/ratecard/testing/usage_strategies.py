@@ -116,7 +116,7 @@ _COMPLETION = ("completion_tokens", "output_tokens")
 _PARTS = ("reasoning_tokens", "thinking_tokens", "text_tokens", "rejected_prediction_tokens")
 
 
-def tokens_of(version: MeteredVersion) -> Tokens:
+def drawn_tokens(version: MeteredVersion) -> Tokens:
     """The charge of a language model's tokens."""
     return next(charge for charge in version.charges if isinstance(charge, Tokens))
 
@@ -132,7 +132,7 @@ def priced_buckets(charge: Tokens) -> tuple[str, ...]:
 @st.composite
 def token_usages(draw: st.DrawFn, model: Model[Any], version: MeteredVersion) -> dict[str, Any]:
     """Tokens alone, on both sides of the threshold, with as many from the cache as the prompt has."""
-    charge = tokens_of(version)
+    charge = drawn_tokens(version)
     edge, buckets = charge.context_token_threshold, priced_buckets(charge)
     prompts = st.integers(0, _MANY)
     if edge is not None:

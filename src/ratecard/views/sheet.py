@@ -108,7 +108,7 @@ def _rpc_usages(charge: RpcCredits) -> Iterator[dict[str, Any]]:
 _SECONDS = 10
 # Where one tier holds every height, any will do.
 _HEIGHT = 720
-COLUMNS = (*FIELD_ORDER, "usage", "source_video", "total", "exact", "currency", "effective", "sku", "source")
+SHEET_COLUMNS = (*FIELD_ORDER, "usage", "source_video", "total", "exact", "currency", "effective", "sku", "source")
 
 
 class Cell(NamedTuple):
@@ -122,7 +122,7 @@ class Cell(NamedTuple):
     def row(self) -> dict[str, str]:
         """The cell as text, by column; fields that do not matter are empty."""
         quote = self.quote
-        result = dict.fromkeys(COLUMNS, "") | {name: str(value) for name, value in self.body.items()}
+        result = dict.fromkeys(SHEET_COLUMNS, "") | {name: str(value) for name, value in self.body.items()}
         if "audio" in self.body:
             result["audio"] = str(self.body["audio"]).lower()
         if self.video:

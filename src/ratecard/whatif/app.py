@@ -28,7 +28,7 @@ def free_port(port: int) -> int:
         raise PortError(f"port {port} cannot be used: {error.strerror}") from None
 
 
-def serve(
+def serve_page(
     desk: Desk,
     *,
     usage: str,
@@ -49,14 +49,14 @@ def serve(
         from nicegui import app, ui
         from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-        from ratecard.whatif.page import Page
+        from ratecard.whatif.page import WhatIfPage
 
         # A name of somewhere else that leads to this machine is how a web page would reach in.
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])
         app.on_startup(ready)
 
         async def page() -> None:
-            made = Page(desk, usage, command, day, tables)
+            made = WhatIfPage(desk, usage, command, day, tables)
             # What a tab had before is known once it is connected.
             await ui.context.client.connected()
             made.start()

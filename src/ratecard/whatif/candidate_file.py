@@ -16,10 +16,10 @@ from ratecard.load.positions import Positions
 from ratecard.tables.candidate import Change as Told
 from ratecard.tables.candidate import Scale, SetRate
 from ratecard.whatif.controls import rates_on
-from ratecard.whatif.draft import Change, Draft, Factor, Head, Kept, NewRate
+from ratecard.whatif.draft import Draft, DraftChange, Factor, Head, Kept, NewRate
 
 # Where the page saves candidates unless it is told otherwise.
-FOLDER = "candidates"
+CANDIDATES_FOLDER = "candidates"
 _ENDINGS = (".yaml", ".yml")
 # What only a folder of tables has at its top.
 _OF_TABLES = "units.yaml"
@@ -90,7 +90,7 @@ def opened(path: Path, base: RateCard) -> Draft:
     return Draft(str(head.effective), changes, Head(head.candidate, head.proposed_by, head.why), *dates)
 
 
-def _change(index: int, told: Told, file: CandidateFile, base: RateCard) -> Change:
+def _change(index: int, told: Told, file: CandidateFile, base: RateCard) -> DraftChange:
     given = file.text.data["changes"][index]
     if isinstance(told, Scale) and told.charge is None and told.round is None:
         named = [(part, name) for part, name in told.scale if name is not None]

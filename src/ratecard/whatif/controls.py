@@ -17,7 +17,7 @@ from nicegui import events, ui
 from ratecard.base.money import text
 from ratecard.candidates.rates import attributes_of
 from ratecard.card import RateCard
-from ratecard.whatif.draft import Change, Factor, Kept, NewRate, Where, read_times
+from ratecard.whatif.draft import DraftChange, Factor, Kept, NewRate, Where, read_times
 
 
 class RateChoice(NamedTuple):
@@ -76,7 +76,7 @@ _LEAST, _MOST = 50, 200
 _PARTS = {"family": "Families", "model": "Models", "type": "Types"}
 START = Factor(factor="1.05")
 
-Names = Callable[[], Mapping[str, Sequence[str]]]
+_Names = Callable[[], Mapping[str, Sequence[str]]]
 # The conditions of rates that models, families or types (by which of these words) have.
 Conditions = Callable[[str, Sequence[str]], Sequence[tuple[str, tuple[str, ...]]]]
 
@@ -95,7 +95,7 @@ class Control:
             self.wrong = ui.label().classes("wrong").props('role="alert"')
 
     @property
-    def change(self) -> Change:
+    def change(self) -> DraftChange:
         """What the controls say."""
         raise NotImplementedError
 
@@ -111,7 +111,7 @@ class Control:
 class FactorControl(Control):
     """Choose models, families or types, perhaps which of their rates, and move a factor."""
 
-    def __init__(self, names: Names, conditions: Conditions, change: Factor, *actions: Callable[..., Any]) -> None:
+    def __init__(self, names: _Names, conditions: Conditions, change: Factor, *actions: Callable[..., Any]) -> None:
         super().__init__("Times a factor", *actions)
         self.names, self.conditions = names, conditions
         with self.body:
@@ -187,7 +187,7 @@ class RateControl(Control):
 
     def __init__(
         self,
-        names: Names,
+        names: _Names,
         rates_of: Callable[[str], Sequence[RateChoice]],
         change: NewRate,
         *actions: Callable[..., Any],

@@ -139,7 +139,7 @@ class Kept(NamedTuple):
         yield self.lines
 
 
-Change = Factor | NewRate | Kept
+DraftChange = Factor | NewRate | Kept
 
 
 def _where(where: Where) -> Iterator[tuple[str, str]]:
@@ -181,7 +181,7 @@ def _escaped(character: str) -> str:
     return character if character.isprintable() else f"\\U{ord(character):08x}"
 
 
-_KINDS: Mapping[str, type[Change]] = {"factor": Factor, "rate": NewRate, "kept": Kept}
+_KINDS: Mapping[str, type[DraftChange]] = {"factor": Factor, "rate": NewRate, "kept": Kept}
 
 
 class Head(NamedTuple):
@@ -207,7 +207,7 @@ class Draft(NamedTuple):
     """
 
     effective: str
-    changes: tuple[Change, ...] = ()
+    changes: tuple[DraftChange, ...] = ()
     head: Head = Head()
     until: str = ""
     announced: str = ""

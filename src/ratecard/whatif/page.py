@@ -29,12 +29,12 @@ from ratecard.whatif.controls import (
     names_of,
     rates_on,
 )
-from ratecard.whatif.draft import Change, Draft, DraftError, Factor, Kept, NewRate, from_json, to_json
+from ratecard.whatif.draft import Draft, DraftChange, DraftError, Factor, Kept, NewRate, from_json, to_json
 from ratecard.whatif.save_dialog import Opener, Saving
 from ratecard.whatif.session import Answer, Desk
 from ratecard.whatif.view import Plot, Tile
 
-STYLE = """
+_STYLE = """
 :root { --ink: #1c2430; --quiet: #5b6675; --paper: #ffffff; --card: #f5f6f8; --edge: #dde1e7; --warn: #8a5a00;
   --warned: #fff6e0; --rise: #1c62a8; --fall: #b4460f; --lost: #8c1d5f; --new: #1d6b3a;
   --wrong: #b3261e; }
@@ -125,7 +125,7 @@ td:not(.number) { overflow-wrap: anywhere; }
 _DIRECTIONS = {-1: "fall", 0: "", 1: "rise"}
 
 
-class Answers:
+class AnswerPanel:
     """Everything on the page that a change of a price changes."""
 
     def __init__(self) -> None:
@@ -232,14 +232,14 @@ _REPORTS = {"Report": "report.html", "Workbook": "report.xlsx"}
 _WRONG = "These figures are older: correct what is marked first."
 
 
-class Page:
+class WhatIfPage:
     """One visit. What is tried on it belongs to it alone; the desk is that of every visit."""
 
     def __init__(self, desk: Desk, usage: str, command: str, day: date, tables: Path | None) -> None:
         self.desk, self.day_shown = desk, day
         self.controls: list[Control] = []
         self.task = f"answer {context.client.id}"
-        ui.add_css(STYLE)
+        ui.add_css(_STYLE)
         ui.dark_mode(None)
         ui.colors(primary="#2f76bd")
         with ui.element("header").classes("top"):
@@ -264,7 +264,7 @@ class Page:
                         for label, name in _REPORTS.items()
                     ]
                 self.failed = ui.label().classes("wrong").props('role="alert"')
-            self.answers = Answers()
+            self.answers = AnswerPanel()
 
     def start(self) -> None:
         """Show what this tab of the browser had before it was loaded again; first of all one empty change."""
@@ -305,12 +305,12 @@ class Page:
         """Remember everything that is said, as long as the tab is open."""
         app.storage.tab[_KEY] = to_json(self.saving.named(self.draft()))
 
-    def add(self, change: Change) -> None:
+    def add(self, change: DraftChange) -> None:
         """One more change."""
         self._control(change)
         self.tried()
 
-    def _control(self, change: Change) -> None:
+    def _control(self, change: DraftChange) -> None:
         actions = (self.tried, self.remove)
         with self.list:
             match change:

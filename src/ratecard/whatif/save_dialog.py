@@ -18,7 +18,7 @@ from ratecard.base.errors import TableError
 from ratecard.card import load_rate_card
 from ratecard.changes.promote import Promotion, promotion
 from ratecard.simulation.errors import SimulationError
-from ratecard.whatif.candidate_file import FOLDER, FileThereError, SaveError, candidates_in, opened, save
+from ratecard.whatif.candidate_file import CANDIDATES_FOLDER, FileThereError, SaveError, candidates_in, opened, save
 from ratecard.whatif.draft import Draft, DraftError, Head
 from ratecard.whatif.session import Desk
 
@@ -46,12 +46,12 @@ class Opener:
         """Show which files there are."""
         self.wrong.set_text("")
         self.list.clear()
-        found = candidates_in(Path(FOLDER))
+        found = candidates_in(Path(CANDIDATES_FOLDER))
         with self.list:
             for path in found:
                 ui.button(str(path), on_click=lambda path=path: self.load(path)).props("flat no-caps dense align=left")
             if not found:
-                ui.label(f"There is no file in the folder {FOLDER} yet.").classes("quiet")
+                ui.label(f"There is no file in the folder {CANDIDATES_FOLDER} yet.").classes("quiet")
         self.dialog.open()
 
     def load(self, path: Path) -> None:
@@ -131,8 +131,8 @@ class Saving:
     def preview(self) -> None:
         """The file as it is now; its name follows the candidate's until another one is typed."""
         name = re.sub(r"[^a-z0-9]+", "-", self._word("candidate").lower()).strip("-")
-        offered = f"{FOLDER}/{name or 'candidate'}.yaml"
-        if not self.file.value or str(self.file.value).startswith(f"{FOLDER}/"):
+        offered = f"{CANDIDATES_FOLDER}/{name or 'candidate'}.yaml"
+        if not self.file.value or str(self.file.value).startswith(f"{CANDIDATES_FOLDER}/"):
             self.file.set_value(offered)
         self.yaml.set_content(escape(self._draft().text()))
         self.keep()

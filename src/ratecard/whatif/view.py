@@ -16,7 +16,7 @@ from html import escape
 from typing import Any, NamedTuple
 
 from ratecard.base.money import EXACT, round_half_up, total
-from ratecard.simulation.report.breakdown import NOTHING, OTHERS, TOTAL, changing_most, heading, shown
+from ratecard.simulation.report.breakdown import ALL_OTHERS, NO_VALUE, TOTAL, changing_most, heading, shown
 from ratecard.simulation.report.charts import Chart, bar_chart, change_by_model, revenue_by_period
 from ratecard.simulation.report.figures import Figures
 from ratecard.simulation.report.page import tone_of
@@ -27,7 +27,7 @@ from ratecard.simulation.report.table import Column, Kind, Table, Value, written
 from ratecard.simulation.usage.columns import DAY
 
 
-def table_html(table: Table, figures: Figures) -> str:
+def _table_html(table: Table, figures: Figures) -> str:
     """The rows under their headings, and the total below; nothing for a table without rows."""
     if not table.rows:
         return ""
@@ -108,7 +108,7 @@ def revenue_by_family(report: Report) -> Chart:
     sums: dict[str, list[Decimal]] = {}
     rows = report.simulation.by_model
     for row, amounts in zip(rows, shown(report, rows), strict=True):
-        sums.setdefault(families.get(row.key[0] or "", NOTHING), []).append(amounts[0])
+        sums.setdefault(families.get(row.key[0] or "", NO_VALUE), []).append(amounts[0])
     order = sorted(((total(amounts), family) for family, amounts in sums.items()), key=lambda each: (-each[0], each[1]))
     bars = [(family, amount) for amount, family in order[:_FAMILIES]]
     return bar_chart(report, "Revenue by family", "The families that bring most.", bars)
@@ -126,9 +126,9 @@ def largest(report: Report, key: str, most: int) -> Table:
         share = Fraction(amount) / Fraction(whole) if whole else None
         return name, sum(rows[index].requests for index in chosen), amount, share
 
-    lines = [line(rows[index].key[0] or NOTHING, [index]) for index in order[:most]]
+    lines = [line(rows[index].key[0] or NO_VALUE, [index]) for index in order[:most]]
     if order[most:]:
-        lines.append(line(OTHERS, order[most:]))
+        lines.append(line(ALL_OTHERS, order[most:]))
     columns = (
         Column(heading(key)),
         Column("Requests", Kind.COUNT),
@@ -181,8 +181,8 @@ def panel_now(report: Report) -> Panel:
         plot(revenue_by_family(report), report.figures),
         _by_day(report),
         unpriced=_unpriced(report),
-        largest=table_html(largest(report, "model", _MODELS), report.figures),
-        payers=table_html(largest(report, CUSTOMER, _CUSTOMERS), report.figures) if report.has(CUSTOMER) else "",
+        largest=_table_html(largest(report, "model", _MODELS), report.figures),
+        payers=_table_html(largest(report, CUSTOMER, _CUSTOMERS), report.figures) if report.has(CUSTOMER) else "",
     )
 
 
@@ -205,7 +205,7 @@ def panel_of(report: Report, now: Panel) -> Panel:
 
 
 def _unpriced(report: Report) -> str:
-    return table_html(unpriced_table(report), report.figures) if report.unpriced else ""
+    return _table_html(unpriced_table(report), report.figures) if report.unpriced else ""
 
 
 def _by_day(report: Report) -> Plot | None:
@@ -236,4 +236,4 @@ def _margin(report: Report, side: int) -> tuple[str, str]:
 
 
 def _html(report: Report, table: Table, most: int | None = None) -> str:
-    return table_html(table._replace(rows=table.rows[:most]).without(Kind.COUNT), report.figures)
+    return _table_html(table._replace(rows=table.rows[:most]).without(Kind.COUNT), report.figures)

@@ -15,9 +15,9 @@ from ratecard.ledger.files import PRICES
 from ratecard.rating.ledger_entry import price_field, worths
 from ratecard.rating.quote import LineItem, Quote
 from ratecard.simulation.pricing.pricer import NO_INSTANT
-from ratecard.simulation.pricing.shape_price import PricedLine, PricedShape, whole
+from ratecard.simulation.pricing.shape_price import PricedLine, PricedShape, whole_units
 from ratecard.simulation.usage.billing_export import CHARGE, entry_of
-from ratecard.simulation.usage.shape import Shape
+from ratecard.simulation.usage.shape import UsageShape
 from ratecard.tables.limits import Rates
 
 # Digits before and after the point of a number that can be priced.
@@ -31,7 +31,7 @@ class Odd(NamedTuple):
     amount: Decimal
 
 
-class Entry(NamedTuple):
+class BilledRow(NamedTuple):
     """SKU, model, price of a unit, and whether the amounts are `charge`, `disputed` (not units x price) or `credit`.
 
     `worth` is what one of the currency of the amounts is worth in that of the price.
@@ -45,7 +45,7 @@ class Entry(NamedTuple):
     worth: Decimal
 
 
-def read_entry(shape: Shape, currency: str, rates: Rates | None) -> Entry:
+def read_entry(shape: UsageShape, currency: str, rates: Rates | None) -> BilledRow:
     """The entry of a shape, priced in a currency; `rates` were in effect then, and are not known without an instant.
 
     Raises `ValueError`: what is wrong with these rows, by the name of the field.
@@ -56,14 +56,14 @@ def read_entry(shape: Shape, currency: str, rates: Rates | None) -> Entry:
         raise ValueError("sku: missing")
     worth = _worth(charged, currency, rates)
     if "ledger_odd" not in values:
-        return Entry(sku, shape.model or "", Decimal(values["ledger_price"]), values["ledger_entry"], None, worth)
+        return BilledRow(sku, shape.model or "", Decimal(values["ledger_price"]), values["ledger_entry"], None, worth)
     given = json.loads(values["ledger_odd"])
     own = price_field(charged)
     other = next(name for name in PRICES if name != own)
     if given.pop(other):
         raise ValueError(f"{other}: of a row in {charged}, whose price is {own}")
     units, price, amount = (_number(name, given[name]) for name in ("unit", own, "amount"))
-    return Entry(sku, shape.model or "", price, entry_of(units, price, amount, worth), Odd(units, amount), worth)
+    return BilledRow(sku, shape.model or "", price, entry_of(units, price, amount, worth), Odd(units, amount), worth)
 
 
 def _worth(charged: str, currency: str, rates: Rates | None) -> Decimal:
@@ -98,7 +98,7 @@ _ROW, _UNIT, _AMOUNT = 0, 1, 2
 CLIP = "clip"
 
 
-def as_billed(entry: Entry, currency: str) -> PricedShape:
+def as_billed(entry: BilledRow, currency: str) -> PricedShape:
     """The ledger's own amounts, which are negative where something was charged, at what their currency is worth."""
     place, amount = (_ROW, minus(entry.odd.amount)) if entry.odd else (_AMOUNT, Decimal(-1))
     charged = multiply(amount, entry.worth)
@@ -107,31 +107,31 @@ def as_billed(entry: Entry, currency: str) -> PricedShape:
     return _one(line, entry.price if entry.kind == CHARGE else None, currency)
 
 
-def at_rate(entry: Entry, line: LineItem, currency: str) -> PricedShape:
+def at_rate(entry: BilledRow, line: LineItem, currency: str) -> PricedShape:
     """Units times the unit rate of a line."""
     number, quantity = _of_units(entry, Decimal(1))
     amount, rate = multiply(quantity, line.unit_rate), line.unit_rate
     return _one(PricedLine(entry.sku, line.source, line.unit, rate, number, amount, quantity), rate, currency)
 
 
-def at_price(entry: Entry, source: str, currency: str) -> PricedShape:
+def at_price(entry: BilledRow, source: str, currency: str) -> PricedShape:
     """Units times the price that they were billed at."""
     number, quantity = _of_units(entry, Decimal(1))
     amount, price = multiply(quantity, entry.price), entry.price
     return _one(PricedLine(entry.sku, source, CLIP, price, number, amount, quantity), price, currency)
 
 
-def at_total(entry: Entry, quote: Quote) -> PricedShape:
+def at_total(entry: BilledRow, quote: Quote) -> PricedShape:
     """Units times the total of a quote, by its lines."""
     lines = []
-    for line in whole(quote).lines:
+    for line in whole_units(quote).lines:
         number, amount = _of_units(entry, line.amount)
         lines.append(line._replace(number=number, amount=amount, quantity=_of_units(entry, line.quantity)[1]))
     charged = PricedLine("", "", "", quote.total, *_of_units(entry, quote.total))
     return PricedShape(charged.amounts, tuple(lines), quote.currency, unit_price=quote.total, unit=CLIP)
 
 
-def _of_units(entry: Entry, amount: Decimal) -> tuple[int, Decimal]:
+def _of_units(entry: BilledRow, amount: Decimal) -> tuple[int, Decimal]:
     """Where an amount of a unit stands, and what it comes to."""
     return (_ROW, multiply(entry.odd.units, amount)) if entry.odd else (_UNIT, amount)
 

@@ -18,16 +18,16 @@ from ratecard.changes.sides import Side
 from ratecard.price_book import PriceBook
 from ratecard.rating.ledger_entry import price_field
 from ratecard.rating.quote import LineItem
-from ratecard.simulation.billing.entry import Entry, as_billed, at_price, at_rate, at_total, read_entry
+from ratecard.simulation.billing.entry import BilledRow, as_billed, at_price, at_rate, at_total, read_entry
 from ratecard.simulation.billing.skus import (
     Clips,
-    Sold,
-    Standing,
+    SkuInEffect,
+    SkuSale,
     model_of,
+    same_rates,
     sold_by_sku,
     standing_line,
     structural,
-    unchanged,
 )
 from ratecard.simulation.pricing.pricer import NO_INSTANT, Outcome, Pricer, Refused
 from ratecard.simulation.pricing.shape_price import PricedShape
@@ -35,7 +35,7 @@ from ratecard.simulation.pricing.sides import AsBilled
 from ratecard.simulation.usage.billing_export import CREDIT, DISPUTED
 from ratecard.simulation.usage.predicates import Predicates
 from ratecard.simulation.usage.roll_up import Counted
-from ratecard.simulation.usage.shape import Shape
+from ratecard.simulation.usage.shape import UsageShape
 
 _AGAIN = "re-rate from usage"
 Known = TypeVar("Known")
@@ -49,7 +49,7 @@ class LedgerPricer(Pricer):
         self.billed = Side("billed", billed)
         self._known: dict[Hashable, Any] = {}
 
-    def price(self, side: Side, shape: Shape) -> Outcome:
+    def price(self, side: Side, shape: UsageShape) -> Outcome:
         """What a side charges for the rows of a shape, or why that cannot be said."""
         self._sides[id(side.card)] = side
         try:
@@ -68,11 +68,11 @@ class LedgerPricer(Pricer):
         priced: Outcome = self._once((entry, id(was.version), id(now.version)), lambda: self._priced(was, now, entry))
         return priced
 
-    def alike(self, one: Side, other: Side, shape: Shape) -> bool:
+    def alike(self, one: Side, other: Side, shape: UsageShape) -> bool:
         """A row of a bill says more than its model: each is asked."""
         return False
 
-    def dispute(self, shape: Shape) -> str:
+    def dispute(self, shape: UsageShape) -> str:
         """What of these rows does not agree with the prices under which they were billed; empty where all does."""
         try:
             entry = self._entry(shape)
@@ -90,12 +90,12 @@ class LedgerPricer(Pricer):
             wrong = sold is not None and sold[0].line.unit_rate != entry.price
         return f"{price_field(self.currency)}: is not the price that was in effect" if wrong else ""
 
-    def _entry(self, shape: Shape) -> Entry:
+    def _entry(self, shape: UsageShape) -> BilledRow:
         """The entry of a shape, at what balances were worth when it was billed."""
         rates = self.billed.card.at(shape.moment).limits.rates if shape.moment else None
         return read_entry(shape, self.currency, rates)
 
-    def _priced(self, was: Standing, now: Standing, entry: Entry) -> Outcome:
+    def _priced(self, was: SkuInEffect, now: SkuInEffect, entry: BilledRow) -> Outcome:
         try:
             if now.model.currency != self.currency:
                 raise ValueError(f"charged in {now.model.currency}, and the ledger is in {self.currency}")
@@ -107,7 +107,7 @@ class LedgerPricer(Pricer):
         except ValueError as error:
             return Refused(f"structure: {error}; {_AGAIN}")
 
-    def _line(self, was: Standing, now: Standing, sku: str) -> LineItem:
+    def _line(self, was: SkuInEffect, now: SkuInEffect, sku: str) -> LineItem:
         """The line of a SKU: the same for every request that it stands for."""
         sold = self._sold(was).get(sku)
         if not sold:
@@ -117,14 +117,14 @@ class LedgerPricer(Pricer):
         self._same_structure(was, now)
         return standing_line(sku, sold, now)
 
-    def _clip(self, was: Standing, now: Standing, entry: Entry) -> PricedShape:
+    def _clip(self, was: SkuInEffect, now: SkuInEffect, entry: BilledRow) -> PricedShape:
         """A clip is charged its total: known as long as nothing changes, then found by the requests that have it."""
         if entry.kind == DISPUTED:
             raise ValueError(f"amount: is not unit x {price_field(self.currency)}, and a clip has no other price")
         if not entry.sku.startswith(f"{was.model.model}-"):
             raise ValueError(f"SKU {entry.sku} is none of {was.model.model}")
         clips = self._clips(was)
-        same = self._once(("same", id(was.version), id(now.version)), lambda: unchanged(was, now))
+        same = self._once(("same", id(was.version), id(now.version)), lambda: same_rates(was, now))
         if same:
             cell = next(iter(clips.cells(entry.sku, entry.price)), None)
             return (
@@ -136,33 +136,33 @@ class LedgerPricer(Pricer):
         quote = clips.repriced(entry.sku, entry.price, now.book)
         return at_total(entry, quote) if quote else at_price(entry, now.version.place, self.currency)
 
-    def _same_structure(self, was: Standing, now: Standing) -> None:
+    def _same_structure(self, was: SkuInEffect, now: SkuInEffect) -> None:
         changed = self._once(("structure", id(was.version), id(now.version)), lambda: structural(was, now))
         if changed:
             raise ValueError(f"{was.model.model}: {changed}")
 
-    def _standings(self, side: Side, moment: date, entry: Entry) -> tuple[Standing, Standing]:
+    def _standings(self, side: Side, moment: date, entry: BilledRow) -> tuple[SkuInEffect, SkuInEffect]:
         """The version under which a row was billed, and the one that a side charges it by."""
         billed, now = self._book(self.billed, moment), self._book(side, moment)
         name = model_of(billed, entry.model, entry.sku)
         if name != entry.model and entry.model in billed.tables.models:
-            charged = Standing.of(now, entry.model).version
+            charged = SkuInEffect.of(now, entry.model).version
             if name not in charged.surcharges.values():
                 raise ValueError(f"structure: {entry.model} has no {name} there; {_AGAIN}")
         try:
-            was = Standing.of(billed, name)
+            was = SkuInEffect.of(billed, name)
         except QuoteError as error:  # what it was billed by is not known, so that no prices say what it would be
             raise ValueError(Refused.of(error).reason) from None
-        return was, Standing.of(now, name)
+        return was, SkuInEffect.of(now, name)
 
     def _book(self, side: Side, moment: date) -> PriceBook:
         day = side.at.astimezone(UTC).date() if side.at else moment
         return self._once(("book", id(side.card), day), lambda: side.card.at(day))
 
-    def _sold(self, was: Standing) -> dict[str, list[Sold]]:
+    def _sold(self, was: SkuInEffect) -> dict[str, list[SkuSale]]:
         return self._once(("sold", id(was.version)), lambda: sold_by_sku(was))
 
-    def _clips(self, was: Standing) -> Clips:
+    def _clips(self, was: SkuInEffect) -> Clips:
         return self._once(("clips", id(was.version)), lambda: Clips(was))
 
     def _once(self, key: Hashable, make: Callable[[], Known]) -> Known:

@@ -28,7 +28,7 @@ from ratecard.views.sheet import Cell, price_cells, unit_usages
 _DETAILS = {"cache_input": "cached_tokens", "cache_write": "cache_creation_input_tokens"}
 
 
-class Standing(NamedTuple):
+class SkuInEffect(NamedTuple):
     """A model that has a price in a book, with its version there."""
 
     book: PriceBook
@@ -36,12 +36,12 @@ class Standing(NamedTuple):
     version: Any
 
     @classmethod
-    def of(cls, book: PriceBook, name: str) -> "Standing":
+    def of(cls, book: PriceBook, name: str) -> "SkuInEffect":
         """Raises `QuoteError` for a model that has no price, and says why."""
         return cls(book, *book.in_effect(name))
 
 
-class Sold(NamedTuple):
+class SkuSale(NamedTuple):
     """A request, and its line of one SKU."""
 
     request: Mapping[str, Any]
@@ -63,20 +63,20 @@ def model_of(book: PriceBook, named: str, sku: str) -> str:
     return max((name for name in models if sku.startswith(f"{name}-")), key=len, default=named)
 
 
-def sold_by_sku(standing: Standing) -> dict[str, list[Sold]]:
+def sold_by_sku(standing: SkuInEffect) -> dict[str, list[SkuSale]]:
     """Every SKU of a version that is not video, with a request for each way to be charged by it."""
-    found: dict[str, list[Sold]] = {}
+    found: dict[str, list[SkuSale]] = {}
     for request in _requests(standing.model, standing.version):
         try:
-            quote = quoted(standing.book, request)
+            quote = _quoted(standing.book, request)
         except QuoteError:
             continue  # a combination that has no price
         for line in quote.lines:
-            found.setdefault(line.sku, []).append(Sold(request, line))
+            found.setdefault(line.sku, []).append(SkuSale(request, line))
     return found
 
 
-def quoted(book: PriceBook, request: Mapping[str, Any]) -> Quote:
+def _quoted(book: PriceBook, request: Mapping[str, Any]) -> Quote:
     """The quote of a request. Raises `QuoteError`."""
     if request["type"] == "surcharge":
         return book.surcharge(request["model"], 1)
@@ -122,7 +122,7 @@ def _calls(charge: RpcCredits) -> Iterator[dict[str, Any]]:
             yield {"type": "rpc", "network": network, "calls": [call]}
 
 
-def standing_line(sku: str, sold: list[Sold], now: Standing) -> LineItem:
+def standing_line(sku: str, sold: list[SkuSale], now: SkuInEffect) -> LineItem:
     """The line of these requests in another version. Raises `ValueError` where they have not all the same one.
 
     Raises `QuoteError` where a request has no price there.
@@ -131,7 +131,7 @@ def standing_line(sku: str, sold: list[Sold], now: Standing) -> LineItem:
     place, refused = f"the version of {now.version.effective} of {now.model.model}", []
     for request, was in sold:
         try:
-            line = next((line for line in quoted(now.book, request).lines if line.sku == sku), None)
+            line = next((line for line in _quoted(now.book, request).lines if line.sku == sku), None)
         except QuoteError as error:
             refused.append(error)
             continue
@@ -155,7 +155,7 @@ _REFERENCE = "reference_video_total_duration"
 class Clips:
     """Every price cell of a video version by the SKU of the row that it makes."""
 
-    def __init__(self, standing: Standing) -> None:
+    def __init__(self, standing: SkuInEffect) -> None:
         self.standing = standing
         self._cells: dict[str, list[Cell]] = {}
         for cell in price_cells(standing.book, standing.model.model):
@@ -228,21 +228,21 @@ _ACCEPTS = "accepts "
 _SHOWN = 3
 
 
-def structural(was: Standing, now: Standing) -> str:
+def structural(was: SkuInEffect, now: SkuInEffect) -> str:
     """The conditions that differ, as a person reads them; empty where only rates do."""
     changes = list(_binding(was, term_changes(_terms(was), _terms(now))))
     more = [f"and {len(changes) - _SHOWN} more"] if len(changes) > _SHOWN else []
     return "; ".join([*map(_worded, changes[:_SHOWN]), *more])
 
 
-def unchanged(was: Standing, now: Standing) -> bool:
+def same_rates(was: SkuInEffect, now: SkuInEffect) -> bool:
     """Whether two versions charge the same for every request."""
     if was.version is now.version:
         return True
     return not structural(was, now) and not rate_changes(_priceable(was), _priceable(now))
 
 
-def _binding(was: Standing, changes: Iterable[TermChange]) -> Iterator[TermChange]:
+def _binding(was: SkuInEffect, changes: Iterable[TermChange]) -> Iterator[TermChange]:
     """A choice of a video that had to be made, as there were two or more, may have got more or fewer."""
     for change in changes:
         field = change.term.removeprefix(_ACCEPTS)
@@ -251,19 +251,19 @@ def _binding(was: Standing, changes: Iterable[TermChange]) -> Iterator[TermChang
             yield change
 
 
-def _choices(standing: Standing, field: str) -> tuple[object, ...]:
+def _choices(standing: SkuInEffect, field: str) -> tuple[object, ...]:
     found = getattr(getattr(standing.version, "accepts", None), field, None)
     return found if isinstance(found, tuple) else ()
 
 
-def _terms(standing: Standing) -> Terms:
+def _terms(standing: SkuInEffect) -> Terms:
     """The conditions, and what each unit counts: the same unit may count something else in another folder."""
     units = standing.book.tables.units
     counted = {f"what {charge.charge} counts": units[charge.unit].counts for charge in standing.version.charges}
     return {**terms_of(_priceable(standing)), **counted}
 
 
-def _priceable(standing: Standing) -> Priceable:
+def _priceable(standing: SkuInEffect) -> Priceable:
     return Priceable(standing.model, standing.version, standing.book.tables.units)
 
 

@@ -14,8 +14,8 @@ from hashlib import blake2b
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ratecard.simulation.demo.requests import COLUMNS, Sample
-from ratecard.simulation.demo.traffic import MILLION, Offer, Period
+from ratecard.simulation.demo.requests import DEMO_COLUMNS, Sample
+from ratecard.simulation.demo.traffic import MILLION, DemoModel, Period
 
 if TYPE_CHECKING:
     import duckdb
@@ -30,7 +30,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MOST_PAGES = 65_536
 
 
-class Page(NamedTuple):
+class _Page(NamedTuple):
     """A stretch of rows: its first microsecond, how many it lasts, and its period."""
 
     page: int
@@ -39,7 +39,7 @@ class Page(NamedTuple):
     period: int
 
 
-def pages_of(periods: Sequence[Period], rows: int) -> Iterator[Page]:
+def pages_of(periods: Sequence[Period], rows: int) -> Iterator[_Page]:
     """Pages with the same number of rows each (to one), in the order of time; none crosses an hour."""
     hours = list(_hours(periods))
     ends = list(accumulate(weight for _, _, weight in hours))
@@ -48,7 +48,7 @@ def pages_of(periods: Sequence[Period], rows: int) -> Iterator[Page]:
     for page, (start, number) in enumerate(edges):
         end = hours[number][0] + _HOUR
         following = edges[page + 1][0] if page + 1 < count else end
-        yield Page(page, start, min(following, end) - start, hours[number][1])
+        yield _Page(page, start, min(following, end) - start, hours[number][1])
 
 
 def _place(hours: Sequence[tuple[int, int, int]], ends: Sequence[int], target: int, parts: int) -> tuple[int, int]:
@@ -84,19 +84,19 @@ class Stretch(NamedTuple):
     kinds: int
 
 
-def stretches(periods: Sequence[Period], bad: int) -> Iterator[Stretch]:
+def demo_stretches(periods: Sequence[Period], bad: int) -> Iterator[Stretch]:
     """The slots of every period; `bad` is the part of the rows that are spoilt, of a million."""
     for number, period in enumerate(periods):
-        spoilt = min(SLOTS, max(1, round_half_up(SLOTS * bad, MILLION))) if bad else 0
+        spoilt = min(SLOTS, max(1, _round_half_up(SLOTS * bad, MILLION))) if bad else 0
         yield from _placed(number * SLOTS, [(period.faults, spoilt), *_shared(period.offers, SLOTS - spoilt)])
 
 
-def round_half_up(number: int, parts: int) -> int:
+def _round_half_up(number: int, parts: int) -> int:
     """A fraction as the nearest whole number."""
     return (2 * number + parts) // (2 * parts)
 
 
-def _shared(offers: Sequence[Offer], slots: int) -> Iterator[tuple[Offer, int]]:
+def _shared(offers: Sequence[DemoModel], slots: int) -> Iterator[tuple[DemoModel, int]]:
     """Slots by weight; at least one each, as long as there are enough."""
     used = [offer for offer in offers if offer.weight]
     least = 1 if len(used) <= slots else 0
@@ -107,7 +107,7 @@ def _shared(offers: Sequence[Offer], slots: int) -> Iterator[tuple[Offer, int]]:
         yield offer, free * so_far // total - before + least
 
 
-def _placed(slot: int, shared: list[tuple[Offer, int]]) -> Iterator[Stretch]:
+def _placed(slot: int, shared: list[tuple[DemoModel, int]]) -> Iterator[Stretch]:
     for offer, slots in shared:
         if slots:
             yield Stretch(slot, slots, offer.first, offer.kinds)
@@ -122,7 +122,7 @@ _DRAWS = 16
 _REGIONS = ("us-east", "us-east", "us-west", "eu-west", "eu-west", "eu-north", "ap-northeast", "ap-south")
 
 
-def prepare(
+def prepare_demo(
     connection: "duckdb.DuckDBPyConnection",
     samples: Sequence[Sample],
     periods: Sequence[Period],
@@ -136,7 +136,7 @@ def prepare(
 
     connection.register("sample_rows", pyarrow.Table.from_pylist(list(map(_record, samples)), _schema()))
     connection.execute("CREATE TABLE samples AS SELECT row_number() OVER () - 1 AS sample, * FROM sample_rows")
-    for name, found in (("stretches", stretches(periods, bad)), ("pages", pages_of(periods, rows))):
+    for name, found in (("stretches", demo_stretches(periods, bad)), ("pages", pages_of(periods, rows))):
         records = [record._asdict() for record in found]
         connection.register(f"{name}_rows", pyarrow.Table.from_pylist(records))
         connection.execute(f"CREATE TABLE {name} AS SELECT * FROM {name}_rows")
@@ -164,7 +164,7 @@ def usage_query(*, rows: int, pages: int, customers: int, seed: int, timestamp: 
         return f"(({draw(number)} >> 12)::DOUBLE / {1 << 52})"
 
     normal = f"sqrt(-2 * ln(1 - {share(0)}))"
-    columns = ", ".join(f"{_column(name)} AS {name}" for name in COLUMNS)
+    columns = ", ".join(f"{_column(name)} AS {name}" for name in DEMO_COLUMNS)
     return f"""
     SELECT type, model, {timestamp} AS timestamp, 'req-{seed}-' || lpad(i::VARCHAR, 12, '0') AS request_id,
       customer, api_key, region, {columns}
@@ -221,6 +221,6 @@ def _schema() -> "pyarrow.Schema":
 
     kinds = {"text": pyarrow.string(), "url": pyarrow.string(), "flag": pyarrow.bool_(), "number": pyarrow.int64()}
     fields = {"type": pyarrow.string(), "model": pyarrow.string()}
-    for name, column in COLUMNS.items():
+    for name, column in DEMO_COLUMNS.items():
         fields[name] = pyarrow.decimal128(DIGITS[name], 3) if name in DIGITS else kinds[column.kind]
     return pyarrow.schema(fields | dict.fromkeys(_OF_SAMPLE, pyarrow.int64()))

@@ -34,9 +34,9 @@ from ratecard.tables.video import (
 )
 from ratecard.views.sheet import price_cells, unit_usages
 
-Row = dict[str, Any]
+DemoRow = dict[str, Any]
 # The columns of a usage, in their order.
-COLUMNS = {
+DEMO_COLUMNS = {
     column.name: column
     for layout in (LAYOUTS[kind] for kind in TYPES.words)
     for column in (*layout.attributes, *layout.quantities)
@@ -50,13 +50,13 @@ class Sample(NamedTuple):
     `clip` are the seconds between which the reference video lies, with a fraction.
     """
 
-    row: Row
+    row: DemoRow
     cached: int | None = None
     written: int | None = None
     most_prompt: int | None = None
     clip: tuple[int, int] | None = None
 
-    def typical(self) -> Row:
+    def typical(self) -> DemoRow:
         """The row that all rows of this sample are like."""
         prompt, made = self.row.get("prompt_tokens"), self.row.copy()
         shares = {"cached_tokens": self.cached, "cache_creation_input_tokens": self.written}
@@ -72,10 +72,10 @@ class Sample(NamedTuple):
         return True
 
 
-def quote_row(prices: PriceBook, row: Row) -> Quote:
+def quote_row(prices: PriceBook, row: DemoRow) -> Quote:
     """The quote of one row of a usage table; of RPC, of a batch of one call. Raises `QuoteError`."""
     usage: dict[str, Any] = {"type": row["type"], "model": row["model"]}
-    for name, column in COLUMNS.items():
+    for name, column in DEMO_COLUMNS.items():
         if row.get(name) is not None:
             *within, last = column.path
             place = usage

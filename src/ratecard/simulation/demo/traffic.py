@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ratecard.card import RateCard
 from ratecard.price_book import PriceBook
-from ratecard.simulation.demo.requests import Row, Sample, counted_samples, token_samples, video_samples
+from ratecard.simulation.demo.requests import DemoRow, Sample, counted_samples, token_samples, video_samples
 from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.version import Version
@@ -53,7 +53,7 @@ def _spoilt(sample: Sample, resolutions: Sequence[str]) -> Iterator[Sample]:
             pass
 
 
-def _without(row: Row, name: str) -> Row:
+def _without(row: DemoRow, name: str) -> DemoRow:
     return {key: value for key, value in row.items() if key != name}
 
 
@@ -69,7 +69,7 @@ _FINE = 10**15
 _SPOILT_MODELS = 4
 
 
-class Offer(NamedTuple):
+class DemoModel(NamedTuple):
     """One version of one model: where its samples stand, how many there are, and its weight on each of its days."""
 
     group: str
@@ -84,8 +84,8 @@ class Period(NamedTuple):
 
     start: date
     end: date
-    offers: tuple[Offer, ...]
-    faults: Offer
+    offers: tuple[DemoModel, ...]
+    faults: DemoModel
 
     @property
     def days(self) -> int:
@@ -104,7 +104,7 @@ class Traffic:
     def __init__(self, card: RateCard, until: date, seed: int, fractional: int) -> None:
         self.samples: list[Sample] = []
         self._chance = Random(seed)  # noqa: S311 (makes usage up, keeps no secret)
-        self._known: dict[tuple[str, date], list[Offer]] = {}
+        self._known: dict[tuple[str, date], list[DemoModel]] = {}
         days = [instant.date() for instant in card.boundaries() if instant.date() < until]
         bare = [Period(*each, tuple(self._offers(card.at(each[0]))), _NO_FAULTS) for each in pairwise([*days, until])]
         weights = _weights([period for period in bare if period.offers], fractional, self._chance)
@@ -115,7 +115,7 @@ class Traffic:
                 faults = self._faults(card.at(period.start), offers)
                 self.periods.append(period._replace(offers=offers, faults=faults))
 
-    def _offers(self, prices: PriceBook) -> Iterator[Offer]:
+    def _offers(self, prices: PriceBook) -> Iterator[DemoModel]:
         calls = False
         for model, version in prices.in_effect_all():
             if model.type == "surcharge" or (model.type == "rpc" and calls):
@@ -126,7 +126,7 @@ class Traffic:
                 self._known[key] = list(self._sampled(prices, model, version))
             yield from (offer for offer in self._known[key] if self.samples[offer.first].has_price(prices))
 
-    def _sampled(self, prices: PriceBook, model: AnyModel, version: Version) -> Iterator[Offer]:
+    def _sampled(self, prices: PriceBook, model: AnyModel, version: Version) -> Iterator[DemoModel]:
         found = list(_samples(prices, model, version, self._chance))
         if model.type not in ("text", "embedding"):
             self._chance.shuffle(found)
@@ -134,10 +134,10 @@ class Traffic:
         for sample in found:
             groups[_FRACTIONAL if sample.clip else sample.row["type"]].append(sample)
         for group, samples in groups.items():
-            yield Offer(group, model.model, len(self.samples), len(samples))
+            yield DemoModel(group, model.model, len(self.samples), len(samples))
             self.samples += samples
 
-    def _faults(self, prices: PriceBook, offers: tuple[Offer, ...]) -> Offer:
+    def _faults(self, prices: PriceBook, offers: tuple[DemoModel, ...]) -> DemoModel:
         of_group: dict[str, list[Sample]] = defaultdict(list)
         for offer in offers:
             of_group[offer.group].append(self.samples[offer.first])
@@ -151,7 +151,7 @@ class Traffic:
         return _NO_FAULTS._replace(first=first, kinds=len(faulty))
 
 
-_NO_FAULTS = Offer("faults", "", 0, 0)
+_NO_FAULTS = DemoModel("faults", "", 0, 0)
 
 
 def _samples(prices: PriceBook, model: AnyModel, version: Version, chance: Random) -> Iterator[Sample]:

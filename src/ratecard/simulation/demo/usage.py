@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard, load_rate_card
-from ratecard.simulation.demo.query import MOST_PAGES, prepare, usage_query
+from ratecard.simulation.demo.query import MOST_PAGES, prepare_demo, usage_query
 from ratecard.simulation.demo.traffic import MILLION, Traffic, last_day
 from ratecard.simulation.errors import SimulationError, missing_extra
 
@@ -37,24 +37,24 @@ class Format(NamedTuple):
 
 
 _TEXT = "strftime(make_timestamp({}), '%Y-%m-%dT%H:%M:%S.%fZ')"
-FORMATS = {
+_FORMATS = {
     ".parquet": Format("FORMAT parquet, COMPRESSION zstd", "make_timestamptz({})"),
     ".csv": Format("FORMAT csv, HEADER", _TEXT),
     ".jsonl": Format("FORMAT json", _TEXT),
 }
-Watch = Callable[[], None]
+_Watch = Callable[[], None]
 
 
 def format_of(path: Path) -> Format:
     """The format by the ending of a name. Raises `ValueError` for another one."""
     ending = path.suffix.lower()
-    if ending not in FORMATS:
-        near = did_you_mean(ending, FORMATS)
-        raise ValueError(f"'{path.name}' ends in no known format.{near} Allowed: {', '.join(FORMATS)}")
-    return FORMATS[ending]
+    if ending not in _FORMATS:
+        near = did_you_mean(ending, _FORMATS)
+        raise ValueError(f"'{path.name}' ends in no known format.{near} Allowed: {', '.join(_FORMATS)}")
+    return _FORMATS[ending]
 
 
-def write_table(connection: "duckdb.DuckDBPyConnection", query: str, path: Path, watch: Watch) -> None:
+def _write_table(connection: "duckdb.DuckDBPyConnection", query: str, path: Path, watch: _Watch) -> None:
     """Write the rows of a query; `path` is only replaced when all are written. `watch` is called on the way.
 
     Raises `SimulationError`. An interrupt stops the query, leaves nothing, and goes on.
@@ -78,7 +78,7 @@ def write_table(connection: "duckdb.DuckDBPyConnection", query: str, path: Path,
         new.unlink(missing_ok=True)
 
 
-def _wait(job: "Future[duckdb.DuckDBPyConnection]", watch: Watch) -> None:
+def _wait(job: "Future[duckdb.DuckDBPyConnection]", watch: _Watch) -> None:
     while not wait([job], timeout=1 / _A_SECOND).done:
         watch()
     job.result()
@@ -162,11 +162,11 @@ def demo_usage(
         connection.create_function(  # type: ignore[call-overload] # it takes the word, too
             "counted", counted, ["BIGINT"], "BIGINT", type="arrow", side_effects=True
         )
-        prepare(connection, traffic.samples, traffic.periods, rows=rows, customers=customers, bad=bad)
+        prepare_demo(connection, traffic.samples, traffic.periods, rows=rows, customers=customers, bad=bad)
         pages = min(rows, MOST_PAGES)
         timestamp = kind.timestamp.format("moment")
         query = usage_query(rows=rows, pages=pages, customers=customers, seed=seed, timestamp=timestamp)
-        write_table(connection, query, path, lambda: watch(made))
+        _write_table(connection, query, path, lambda: watch(made))
     return traffic.periods[0].start, traffic.periods[-1].last
 
 

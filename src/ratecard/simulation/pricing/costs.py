@@ -12,7 +12,7 @@ from ratecard.card import RateCard
 from ratecard.changes.sides import Side
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.pricer import Pricer
-from ratecard.simulation.pricing.shape_price import ROUNDING, PricedLine, PricedShape, Vector
+from ratecard.simulation.pricing.shape_price import ROUNDING_PART, PricedLine, PricedShape, Vector
 from ratecard.simulation.usage.plan import QUANTITIES
 from ratecard.simulation.usage.roll_up import Counted
 from ratecard.tables.scalars import read_number
@@ -21,7 +21,7 @@ _NOTHING: Vector = (Decimal(0),) * (1 + QUANTITIES)
 _COLUMNS = ("model", "sku", "unit", "cost")
 
 
-class Sold(NamedTuple):
+class _Sold(NamedTuple):
     """The rows of a shape as a side sells them, and as the current prices do, if they do."""
 
     counted: Counted
@@ -45,7 +45,7 @@ class Costs(Protocol):
     def card(self) -> Side | None:
         """The rate card that the usage must be rolled up for; None where the charges say enough."""
 
-    def of(self, sold: Sold, pricer: Pricer) -> Vector | None:
+    def of(self, sold: _Sold, pricer: Pricer) -> Vector | None:
         """What a row costs, as its price is told; None where that is not known."""
 
 
@@ -69,7 +69,7 @@ class CardCosts(NamedTuple):
         """The rate card."""
         return self.side
 
-    def of(self, sold: Sold, pricer: Pricer) -> Vector | None:
+    def of(self, sold: _Sold, pricer: Pricer) -> Vector | None:
         """What a row costs, as its price is told; None where that is not known."""
         at = self.side.at or sold.side.at
         found = pricer.price(self.side._replace(at=at), sold.price.shape or sold.counted.shape)
@@ -93,11 +93,11 @@ class ListedCosts(NamedTuple):
         """There is none."""
         return None
 
-    def of(self, sold: Sold, pricer: Pricer) -> Vector | None:
+    def of(self, sold: _Sold, pricer: Pricer) -> Vector | None:
         """What a row costs, as its price is told; None where that is not known."""
         shape, found = sold.price.shape or sold.counted.shape, list(_NOTHING)
         for line in sold.price.lines:
-            if line.sku == ROUNDING:
+            if line.sku == ROUNDING_PART:
                 continue
             if (cost := self._of_unit(shape.model, line)) is None:
                 return None
@@ -146,7 +146,7 @@ class ShareCosts(NamedTuple):
         """There is none."""
         return None
 
-    def of(self, sold: Sold, pricer: Pricer) -> Vector | None:
+    def of(self, sold: _Sold, pricer: Pricer) -> Vector | None:
         """What a row costs, as its price is told; None where that is not known."""
         charged = sold.current or sold.price
         return tuple(EXACT.multiply(amount, self.share) for amount in charged.amounts)
@@ -233,7 +233,7 @@ def cost_of(
     """
     vectors = []
     for side, price in zip(sides, prices, strict=True):
-        vector = costs.of(Sold(counted, side, price, prices[0]), pricer) if price else _NOTHING
+        vector = costs.of(_Sold(counted, side, price, prices[0]), pricer) if price else _NOTHING
         if vector is None:
             return None
         vectors.append(vector)

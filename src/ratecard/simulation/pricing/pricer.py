@@ -13,7 +13,7 @@ from ratecard.simulation.pricing.remap import NOWHERE, Elsewhere
 from ratecard.simulation.pricing.shape_price import PricedShape, ShapePrices
 from ratecard.simulation.usage.predicates import Deciding, Predicates, deciding
 from ratecard.simulation.usage.roll_up import Counted, uncollected
-from ratecard.simulation.usage.shape import Shape
+from ratecard.simulation.usage.shape import UsageShape
 
 # Finer amounts leave no digits for their sum.
 _MOST_PLACES = 24
@@ -82,7 +82,7 @@ class Pricer:
                     found[number] = self._priced_as(side, other)
         return found
 
-    def _other(self, side: Side, shape: Shape, known: Outcome, found: Outcome) -> Shape | None:
+    def _other(self, side: Side, shape: UsageShape, known: Outcome, found: Outcome) -> UsageShape | None:
         """What the rows of a shape are priced as beside the current prices, where that is not what they are."""
         if (named := self.elsewhere.named(shape)) is not None:
             return named
@@ -90,18 +90,18 @@ class Pricer:
         moment = _moment(side, shape)
         return self.elsewhere.successor(side.card.tables, shape, moment) if lost and moment else None
 
-    def _priced_as(self, side: Side, shape: Shape) -> Outcome:
+    def _priced_as(self, side: Side, shape: UsageShape) -> Outcome:
         """The price of other rows; what these would lack is not offered to those that are."""
         found = self.price(side, shape)
         if isinstance(found, PricedShape):
             return found._replace(shape=shape)
         return Refused(f"as {shape.model}: {found.reason}", NOT_ADDED if found.kind == NOT_ADDED else NOT_OFFERED)
 
-    def alike(self, one: Side, other: Side, shape: Shape) -> bool:
+    def alike(self, one: Side, other: Side, shape: UsageShape) -> bool:
         """Whether two sides are sure to charge the same for every shape of a model."""
         return one.at == other.at and self._decides(one, shape) == self._decides(other, shape)
 
-    def price(self, side: Side, shape: Shape) -> Outcome:
+    def price(self, side: Side, shape: UsageShape) -> Outcome:
         """What a side charges for each row of a shape, or why it has no price there."""
         if shape.type is None:
             return Refused(NO_TYPE)
@@ -115,7 +115,7 @@ class Pricer:
             found = self._found[key] = self._price(side, shape, moment)
         return found
 
-    def _price(self, side: Side, shape: Shape, moment: date) -> Outcome:
+    def _price(self, side: Side, shape: UsageShape, moment: date) -> Outcome:
         place = (id(side.card), moment)
         if place not in self._books:
             self._books[place] = ShapePrices(side.card.at(moment), self.predicates)
@@ -129,7 +129,7 @@ class Pricer:
             return Refused(f"charged in {price.currency}, and amounts are added in {self.currency}", NOT_ADDED)
         return price
 
-    def _decides(self, side: Side, shape: Shape) -> Deciding:
+    def _decides(self, side: Side, shape: UsageShape) -> Deciding:
         """What decides about a shape's model on a side."""
         place = (id(side.card), shape.model if shape.type != "rpc" else None)
         if place not in self._deciding:
@@ -138,6 +138,6 @@ class Pricer:
         return self._deciding[place]
 
 
-def _moment(side: Side, shape: Shape) -> date | None:
+def _moment(side: Side, shape: UsageShape) -> date | None:
     """The day at whose prices a side charges a shape."""
     return side.at.astimezone(UTC).date() if side.at else shape.moment

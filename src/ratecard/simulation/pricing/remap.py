@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.usage.shape import Shape
+from ratecard.simulation.usage.shape import UsageShape
 from ratecard.tables.card import Tables
 
 
@@ -38,7 +38,7 @@ class Elsewhere(NamedTuple):
                 words = f"remap {old}={new}: the usage has no rows of '{old}'.{did_you_mean(old, named)}"
                 raise SimulationError(words)
 
-    def named(self, shape: Shape) -> Shape | None:
+    def named(self, shape: UsageShape) -> UsageShape | None:
         """A shape as one of the model that was named for it; the parameters of a model's name stay."""
         if not self.models or shape.model is None or shape.type == "rpc":
             return None
@@ -48,7 +48,7 @@ class Elsewhere(NamedTuple):
         new = self.models.get(model) if colon else None
         return None if new is None else shape._replace(model=f"{new}:{suffix}")
 
-    def successor(self, tables: Tables, shape: Shape, day: date) -> Shape | None:
+    def successor(self, tables: Tables, shape: UsageShape, day: date) -> UsageShape | None:
         """A shape as one of the successor of its model, or of that one's, which is not retired on a day."""
         if not self.successors or shape.model is None:
             return None

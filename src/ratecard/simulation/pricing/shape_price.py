@@ -17,7 +17,7 @@ from ratecard.requests.service_parameters import split_model
 from ratecard.simulation.usage.columns import LAYOUTS
 from ratecard.simulation.usage.plan import QUANTITIES
 from ratecard.simulation.usage.predicates import Predicates
-from ratecard.simulation.usage.shape import Shape, asked
+from ratecard.simulation.usage.shape import UsageShape, asked
 
 # Of one request, then of one of each quantity.
 Vector = tuple[Decimal, ...]
@@ -26,7 +26,7 @@ _NONE: Vector = (Decimal(0), *_NO_RATES)
 # What a usage has of which nothing but tokens is charged.
 _PLAIN = {"type", "model"}
 # The part of a total that no rate says: what rounding to the cent adds or takes.
-ROUNDING = "rounding"
+ROUNDING_PART = "rounding"
 
 
 class PricedLine(NamedTuple):
@@ -63,12 +63,12 @@ class PricedShape(NamedTuple):
     amounts: Vector
     lines: tuple[PricedLine, ...]
     currency: str
-    shape: Shape | None = None
+    shape: UsageShape | None = None
     unit_price: Decimal | None = None
     unit: str = ""
 
 
-class Tokens(NamedTuple):
+class _Tokens(NamedTuple):
     """The rates of the buckets at a tier, and the SKUs of a request that searches for nothing."""
 
     price: PricedShape
@@ -80,9 +80,9 @@ class ShapePrices:
 
     def __init__(self, prices: PriceBook, predicates: Predicates) -> None:
         self._prices, self._predicates = prices, predicates
-        self._tokens: dict[tuple[str, Any, int, frozenset[str]], Tokens] = {}
+        self._tokens: dict[tuple[str, Any, int, frozenset[str]], _Tokens] = {}
 
-    def price(self, shape: Shape) -> PricedShape:
+    def price(self, shape: UsageShape) -> PricedShape:
         """What each row of a shape is charged. Raises `QuoteError`: why none of them can be priced."""
         try:
             given = asked(shape)
@@ -90,11 +90,11 @@ class ShapePrices:
             raise QuoteError(INVALID, [(("source",), str(error))]) from None
         if shape.type == "video":
             del given.usage["type"]
-            return whole(self._prices.quote_video(given.usage, source=given.source))
+            return whole_units(self._prices.quote_video(given.usage, source=given.source))
         layout = LAYOUTS.get(shape.type or "")
         quantities = layout.quantities if layout else ()
         if not quantities or given.predicates is None:
-            return whole(self._prices.rate(given.usage))
+            return whole_units(self._prices.rate(given.usage))
         if len(quantities) == 1:
             return _counted(self._prices, given.usage, quantities[0].name)
         return self._with_tokens(given.usage, given.predicates)
@@ -114,7 +114,7 @@ class ShapePrices:
         lines = [_line(line, 0) for line in searched.lines if line.sku not in skus]
         return _sum((*lines, *price.lines), price.currency)
 
-    def _rates(self, type_: str, model: Any, tier: int, used: frozenset[str]) -> Tokens:
+    def _rates(self, type_: str, model: Any, tier: int, used: frozenset[str]) -> _Tokens:
         """The rates of the buckets of a tier; of those without a price, the ones that are used, which is an error."""
         unused, prompt = set(self._predicates.lacking.get(type_, ())) - used, self._predicates.prompt_in(tier)
         if isinstance(model, str) and model not in self._prices.tables.models:
@@ -131,15 +131,15 @@ class ShapePrices:
             elif prompt:
                 some = alone if bucket == "input" else self._prices.rate({**plain, "usage": _all_in(bucket, prompt)})
                 lines += [_line(line, number, prompt) for line in some.lines]
-        return Tokens(_sum(lines, alone.currency), skus)
+        return _Tokens(_sum(lines, alone.currency), skus)
 
 
-def whole(quote: Quote) -> PricedShape:
+def whole_units(quote: Quote) -> PricedShape:
     """Nothing is summed but requests: the total, and what rounding it took as a line of its own."""
     lines = [_line(line, 0) for line in quote.lines]
     if quote.total != quote.exact:
         rounding = EXACT.subtract(quote.total, quote.exact)
-        lines.append(PricedLine(ROUNDING, "", "", rounding, 0, rounding))
+        lines.append(PricedLine(ROUNDING_PART, "", "", rounding, 0, rounding))
     return PricedShape((quote.total, *_NO_RATES), tuple(lines), quote.currency)
 
 

@@ -14,8 +14,8 @@ from ratecard.simulation.results.rows import Row, joined
 _HEADINGS = {"model": "Model", "day": "Day", "week": "Week of", "month": "Month", "customer": "Customer"}
 _DAYS = ("day", "week")
 # What a key is called that the usage leaves empty.
-NOTHING = "(none)"
-TOTAL, OTHERS = "Total", "All others"
+NO_VALUE = "(none)"
+TOTAL, ALL_OTHERS = "Total", "All others"
 # How many columns of changes fit on a page beside a name, requests and the current amount.
 _MOST_CHANGES = 8
 
@@ -154,7 +154,7 @@ def _table(
     lost_and_new = list(zip(*(column for part in parts for column in part), strict=True)) or [()] * len(rows)
 
     def values(row: Row, shown: Sequence[Decimal], more: Sequence[Decimal]) -> tuple[Value, ...]:
-        named = (NOTHING if key is None else key for key in row.key)
+        named = (NO_VALUE if key is None else key for key in row.key)
         quantities = [row.quantities[number] for number in used] if details else []
         chosen = [shown[side] for side in (0, *candidates)]
         shares = [share_of_change(row, candidate) for candidate in candidates]
@@ -185,7 +185,7 @@ def _joined(rows: Sequence[Row]) -> Row:
     quantities = tuple(map(_sum, zip(*(row.quantities for row in rows), strict=True)))
     amounts = tuple(map(_sum, zip(*(row.amounts for row in rows), strict=True)))
     uneven = tuple(map(joined, zip(*(row.uneven for row in rows), strict=True)))
-    return Row((OTHERS,), sum(row.requests for row in rows), quantities, amounts, uneven)
+    return Row((ALL_OTHERS,), sum(row.requests for row in rows), quantities, amounts, uneven)
 
 
 def _sum(amounts: Iterable[Decimal]) -> Decimal:

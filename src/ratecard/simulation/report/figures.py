@@ -18,10 +18,10 @@ from ratecard.base.money import EXACT, ROUNDING, from_fraction, places_of, plain
 from ratecard.simulation.errors import SimulationError
 
 # Amounts of one row: the current one first, then that of each candidate.
-Amounts = Sequence[Decimal]
+_Amounts = Sequence[Decimal]
 
 
-def apportion(amounts: Amounts, places: int, whole: Decimal | None = None) -> tuple[Decimal, ...]:
+def apportion(amounts: _Amounts, places: int, whole: Decimal | None = None) -> tuple[Decimal, ...]:
     """Amounts with so many decimals that add up to `whole`: their exact sum, rounded half-up, unless it is given.
 
     Every amount is rounded down, and the units that are then missing go to the largest remainders; of equal ones to
@@ -41,7 +41,7 @@ def apportion(amounts: Amounts, places: int, whole: Decimal | None = None) -> tu
     return tuple(EXACT.scaleb(Decimal(unit), -places) for unit in units)
 
 
-def apportion_rows(rows: Sequence[Amounts], totals: Amounts, places: int) -> tuple[tuple[Decimal, ...], ...]:
+def apportion_rows(rows: Sequence[_Amounts], totals: _Amounts, places: int) -> tuple[tuple[Decimal, ...], ...]:
     """Rows of amounts whose columns add up to the rounded totals, and so do the changes from the first column.
 
     What is rounded is the current amount and each change, so that what does not change is shown without one, and a rise

@@ -15,7 +15,7 @@ from ratecard.simulation.results.attribution import Part
 from ratecard.simulation.results.customers import rise_of
 from ratecard.simulation.results.rows import Unpriced
 
-Columns = dict[str, Sequence[Any]]
+_Columns = dict[str, Sequence[Any]]
 # The digits that a decimal of Arrow holds: narrow as most programs read it, wide where that is too little.
 _NARROW, _WIDE = 38, 76
 _SHARE_PLACES = 6
@@ -55,7 +55,7 @@ def _customers(report: Report) -> pyarrow.Table:
     if not report.has(CUSTOMER):
         raise SimulationError(f"the usage is not grouped by '{CUSTOMER}'. Add it: by=[..., '{CUSTOMER}']")
     rows = report.simulation.table(CUSTOMER)
-    columns: Columns = {CUSTOMER: [row.key[0] for row in rows]}
+    columns: _Columns = {CUSTOMER: [row.key[0] for row in rows]}
     columns |= {name: [row.amounts[side] for row in rows] for side, name in enumerate(side_names(report))}
     columns["requests"] = [row.requests for row in rows]
     for candidate in report.candidates:
@@ -74,7 +74,7 @@ def _attribution(report: Report) -> pyarrow.Table:
         for candidate in report.candidates
         for part in report.attribution(candidate).parts
     ]
-    columns: Columns = {"candidate": [name for name, _ in found]}
+    columns: _Columns = {"candidate": [name for name, _ in found]}
     return table_of(columns | _records([part for _, part in found], Part))
 
 
@@ -82,7 +82,7 @@ def _margin(report: Report) -> pyarrow.Table:
     """Revenue, cost and margin of every model under each side."""
     margin = report.simulation.margin()
     models = margin.models
-    columns: Columns = {
+    columns: _Columns = {
         "model": [each.model for each in models],
         "requests": [each.requests for each in models],
         "without cost": [each.unknown for each in models],
@@ -113,7 +113,7 @@ ANSWERS: Mapping[str, Callable[[Report], pyarrow.Table]] = {
 }
 
 
-def table_of(columns: Columns, kinds: Mapping[str, Any] | None = None) -> pyarrow.Table:
+def table_of(columns: _Columns, kinds: Mapping[str, Any] | None = None) -> pyarrow.Table:
     """A table of columns; amounts of a column have the decimals of the one that has most."""
     known = kinds or {}
     names = unlike(columns)
@@ -145,7 +145,7 @@ def _kind(values: Sequence[Any]) -> Any:
     return pyarrow.decimal128(_NARROW, places) if digits <= _NARROW else pyarrow.decimal256(_WIDE, places)
 
 
-def _records(rows: Sequence[Any], kind: Any) -> Columns:
+def _records(rows: Sequence[Any], kind: Any) -> _Columns:
     """The fields of records as columns."""
     return {name: [getattr(row, name) for row in rows] for name in kind._fields}
 

@@ -25,7 +25,7 @@ _MOST_EXACT = 10**33
 _COARSE = 10**6
 
 
-class Field(NamedTuple):
+class GroupField(NamedTuple):
     """A column of the groups: its name, its integer expression, and how many decimals that stands for (None: text)."""
 
     name: str
@@ -33,7 +33,7 @@ class Field(NamedTuple):
     places: int | None
 
 
-def groups_query(report: Report) -> tuple[str, tuple[Field, ...]]:
+def groups_query(report: Report) -> tuple[str, tuple[GroupField, ...]]:
     """The source of the groups (a subquery, in order of their keys), and the columns to choose from it.
 
     Every column of a candidate begins with its name.
@@ -59,32 +59,32 @@ def side_names(report: Report) -> list[str]:
     return ["current", *report.names[1:]]
 
 
-def _keys(keys: Sequence[str], taken: Collection[str]) -> Iterator[Field]:
+def _keys(keys: Sequence[str], taken: Collection[str]) -> Iterator[GroupField]:
     for number, key in enumerate(keys):
-        yield Field(f"by_{key}" if key in taken else key, f"key{number}", None)
+        yield GroupField(f"by_{key}" if key in taken else key, f"key{number}", None)
 
 
-def _numbers(comparison: Comparison, names: Sequence[str]) -> Iterator[Field]:
-    yield Field("requests", "requests", 0)
+def _numbers(comparison: Comparison, names: Sequence[str]) -> Iterator[GroupField]:
+    yield GroupField("requests", "requests", 0)
     for number, name in enumerate(QUANTITY_NAMES):
-        yield Field(name, f"quantity{number}", comparison.places[number])
-    yield Field(names[0], "amount0", comparison.scale)
+        yield GroupField(name, f"quantity{number}", comparison.places[number])
+    yield GroupField(names[0], "amount0", comparison.scale)
     for side, name in enumerate(names[1:], 1):
         difference = f"(amount{side} - amount0)"
-        yield Field(name, f"amount{side}", comparison.scale)
-        yield Field(f"{name} difference", difference, comparison.scale)
-        yield Field(f"{name} percent", _percent(difference, "amount0"), _PERCENT_PLACES)
-        yield Field(f"{name} lost", f"lost{side}", comparison.scale)
-        yield Field(f"{name} new", f"new{side}", comparison.scale)
+        yield GroupField(name, f"amount{side}", comparison.scale)
+        yield GroupField(f"{name} difference", difference, comparison.scale)
+        yield GroupField(f"{name} percent", _percent(difference, "amount0"), _PERCENT_PLACES)
+        yield GroupField(f"{name} lost", f"lost{side}", comparison.scale)
+        yield GroupField(f"{name} new", f"new{side}", comparison.scale)
 
 
-def _costs(prices: Sequence[tuple[SidePrices, SidePrices]], names: Sequence[str]) -> Iterator[Field]:
+def _costs(prices: Sequence[tuple[SidePrices, SidePrices]], names: Sequence[str]) -> Iterator[GroupField]:
     """Cost and margin of each side, and the requests without a known cost, which are in neither."""
     for side, (name, pair) in enumerate(zip(names, prices, strict=bool(prices))):
         for word, each in zip(("cost", "margin"), pair, strict=True):
-            yield Field(f"{name} {word}", f"{word}{side}", each.scale)
+            yield GroupField(f"{name} {word}", f"{word}{side}", each.scale)
     if prices:
-        yield Field("requests_without_cost", "unknown", 0)
+        yield GroupField("requests_without_cost", "unknown", 0)
 
 
 def decimal_text(expression: str, places: int) -> str:
@@ -137,7 +137,7 @@ def write_parquet(report: Report, path: Path) -> None:
         raise SimulationError(f"{words}, and Parquet holds no more; write .csv or .json") from None
 
 
-def _copy(report: Report, path: Path, options: str, value: Callable[[Field], str]) -> None:
+def _copy(report: Report, path: Path, options: str, value: Callable[[GroupField], str]) -> None:
     source, fields = groups_query(report)
     chosen = ", ".join(f'{value(field)} AS "{field.name.replace(chr(34), chr(34) * 2)}"' for field in fields)
     target = str(path).replace("'", "''")
@@ -145,14 +145,14 @@ def _copy(report: Report, path: Path, options: str, value: Callable[[Field], str
     connection.execute(f"COPY (SELECT {chosen} FROM {source}) TO '{target}' ({options})")
 
 
-def _csv_value(field: Field) -> str:
+def _csv_value(field: GroupField) -> str:
     if field.places is None:
         guarded = f"CASE WHEN regexp_matches({field.expression}, '{_FORMULA}') THEN '''' || {field.expression}"
         return f"{guarded} ELSE {field.expression} END"
     return decimal_text(field.expression, field.places)
 
 
-def parquet_value(field: Field) -> str:
+def parquet_value(field: GroupField) -> str:
     """A value as Parquet holds it: an amount as a decimal."""
     if field.places is None:
         return field.expression

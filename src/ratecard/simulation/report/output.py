@@ -18,7 +18,14 @@ import duckdb
 
 from ratecard.base.money import text
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.report.groups import Field, decimal_text, groups_query, side_names, write_csv, write_parquet
+from ratecard.simulation.report.groups import (
+    GroupField,
+    decimal_text,
+    groups_query,
+    side_names,
+    write_csv,
+    write_parquet,
+)
 from ratecard.simulation.report.page import write_page
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.workbook import write_spreadsheet
@@ -127,12 +134,12 @@ def _write_groups(report: Report, out: TextIO) -> None:
             comma = ",\n  "
 
 
-def _objects(fields: Sequence[Field], rows: Sequence[tuple[Any, ...]]) -> Iterator[str]:
+def _objects(fields: Sequence[GroupField], rows: Sequence[tuple[Any, ...]]) -> Iterator[str]:
     names = [field.name for field in fields]
     return (json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False) for row in rows)
 
 
-def _value(field: Field) -> str:
+def _value(field: GroupField) -> str:
     if field.places is None:
         return field.expression
     return (
@@ -151,7 +158,7 @@ WRITERS: Mapping[str, Write] = {
     ".parquet": write_parquet,
     ".json": write_json,
 }
-ALLOWED = ", ".join(WRITERS)
+_ALLOWED = ", ".join(WRITERS)
 
 
 def write(report: Report, paths: Sequence[Path]) -> None:
@@ -162,7 +169,7 @@ def write(report: Report, paths: Sequence[Path]) -> None:
     """
     for path in paths:
         if path.suffix.lower() not in WRITERS:
-            raise SimulationError(f"{path}: '{path.suffix}' is not a format of reports. Allowed: {ALLOWED}")
+            raise SimulationError(f"{path}: '{path.suffix}' is not a format of reports. Allowed: {_ALLOWED}")
     made: dict[Path, Path] = {}
     path = Path()
     try:

@@ -159,23 +159,23 @@ draw();
 
 _TEXTS = {Kind.TEXT, Kind.DAY}
 # More rows than a person reads, and than a browser sorts at once; the files have all.
-MOST_ROWS = 1_000
+_MOST_ROWS = 1_000
 _SORTED_PLACES = 12
 # More columns than these are written smaller.
 _MOST_COLUMNS = 9
 
 
-def table_html(table: Table, figures: Figures) -> str:
+def _table_html(table: Table, figures: Figures) -> str:
     """The table with its note; of a very long one the first thousand rows."""
     kept = table.without(Kind.EXACT)
     head = "".join(_heading(column) for column in kept.columns)
     tones = kept.tones or (Kind.CHANGE,) * len(kept.rows)
-    rows = list(zip(kept.rows, tones, strict=True))[:MOST_ROWS]
+    rows = list(zip(kept.rows, tones, strict=True))[:_MOST_ROWS]
     body = "".join(f"<tr>{_cells(row, kept.columns, figures, tone)}</tr>" for row, tone in rows)
     foot = f"<tfoot><tr>{_cells(kept.total, kept.columns, figures)}</tr></tfoot>" if kept.total else ""
     more = (
-        f"The first {MOST_ROWS:,} of {len(kept.rows):,} rows; a spreadsheet or CSV has all."
-        if len(kept.rows) > MOST_ROWS
+        f"The first {_MOST_ROWS:,} of {len(kept.rows):,} rows; a spreadsheet or CSV has all."
+        if len(kept.rows) > _MOST_ROWS
         else ""
     )
     dense = ' class="dense"' if len(kept.columns) > _MOST_COLUMNS else ""
@@ -323,7 +323,7 @@ class _Page:
                     margin_table(report, report.margin, [0, *chosen]), self._some("Margin by model", chosen)
                 )
         for key in dict.fromkeys(("model", *report.simulation.by)):
-            if key != CUSTOMER and report.simulation.size(key) <= MOST_ROWS:
+            if key != CUSTOMER and report.simulation.size(key) <= _MOST_ROWS:
                 for shown, table in narrow(report, key):
                     yield self._folded(table, self._some(f"By {key}", shown))
         yield f"<h2>About</h2>\n{self._table(about_table(report))}"
@@ -360,7 +360,7 @@ class _Page:
         return f'<ul class="tiles">{found}</ul>\n'
 
     def _table(self, table: Table) -> str:
-        return table_html(table, self.figures)
+        return _table_html(table, self.figures)
 
     def _titled(self, table: Table) -> str:
         return f"<h3>{escape(table.title)}</h3>{self._table(table)}" if table.rows else ""

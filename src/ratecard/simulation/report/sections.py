@@ -19,19 +19,19 @@ from importlib.metadata import version
 from typing import Any, NamedTuple
 
 from ratecard.base.money import EXACT, from_fraction, round_half_up, total
-from ratecard.simulation.pricing.shape_price import ROUNDING
-from ratecard.simulation.report.breakdown import NOTHING, columns_of, values_of
+from ratecard.simulation.pricing.shape_price import ROUNDING_PART
+from ratecard.simulation.report.breakdown import NO_VALUE, columns_of, values_of
 from ratecard.simulation.report.figures import apportion, apportion_rows
 from ratecard.simulation.report.report import Report, share_of_prices
 from ratecard.simulation.report.table import Column, Kind, Table, Value
-from ratecard.simulation.results.attribution import BILLED, LOST, MOVED, NEW, RATE, Part, Untouched
+from ratecard.simulation.results.attribution import BILLED, LOST_PART, MOVED, NEW_PART, RATE, Part, Untouched
 from ratecard.simulation.results.bridge import Bridge, Step
 from ratecard.simulation.results.customers import Customers
 from ratecard.simulation.results.margin import Cost, Margin
 from ratecard.simulation.results.rows import Row
 
 
-class Counts(NamedTuple):
+class _Counts(NamedTuple):
     """How many customers pay less, more, and the same."""
 
     less: int
@@ -39,11 +39,11 @@ class Counts(NamedTuple):
     same: int
 
 
-def changed(customers: Customers) -> Counts:
+def changed(customers: Customers) -> _Counts:
     """How many customers a candidate changes something for."""
     differences = [row.change(customers.candidate) for row in customers.kept]
     less, more = sum(each < 0 for each in differences), sum(each > 0 for each in differences)
-    return Counts(less, more, len(differences) - less - more)
+    return _Counts(less, more, len(differences) - less - more)
 
 
 def winners_table(report: Report, customers: Customers) -> Table:
@@ -116,7 +116,7 @@ def uncommon_table(report: Report, candidate: int, *, exact: bool = False) -> Ta
         amount for each, whole in parts for amount in (each if exact or not each else apportion(each, places, whole))
     ]
     rows = tuple(
-        (word, each.requests, each.type or NOTHING, each.model or NOTHING, each.reason, amount)
+        (word, each.requests, each.type or NO_VALUE, each.model or NO_VALUE, each.reason, amount)
         for (word, each), amount in zip(found, amounts, strict=True)
     )
     columns = (Column("What"), Column("Requests", Kind.COUNT), Column("Type"), Column("Model"), Column("Reason"))
@@ -127,13 +127,13 @@ def uncommon_table(report: Report, candidate: int, *, exact: bool = False) -> Ta
 
 
 def _name(row: Row) -> str:
-    return NOTHING if row.key[0] is None else row.key[0]
+    return NO_VALUE if row.key[0] is None else row.key[0]
 
 
 def unpriced_table(report: Report) -> Table:
     """The rows that are in no figure, by reason."""
     rows = (
-        (each.rows, each.type or NOTHING, each.reason, each.side, _example(each.examples[0]))
+        (each.rows, each.type or NO_VALUE, each.reason, each.side, _example(each.examples[0]))
         for each in report.without_price
     )
     columns = (Column("Rows", Kind.COUNT), Column("Type"), Column("Reason"), Column("Prices"), Column("For example"))
@@ -256,9 +256,9 @@ def _decimal(amount: Fraction) -> Decimal:
 
 
 _RATES = (Column("Old", Kind.RATE), Column("New", Kind.RATE), Column("Rate changes", Kind.PERCENT))
-_TONES = {LOST: Kind.LOST, NEW: Kind.NEW}
-_KINDS = {"terms": "other quantity", "added": "new rate", "removed": "rate gone", ROUNDING: "rounding"}
-_KINDS |= {LOST: "lost", NEW: "new", MOVED: "other model", BILLED: "not known"}
+_TONES = {LOST_PART: Kind.LOST, NEW_PART: Kind.NEW}
+_KINDS = {"terms": "other quantity", "added": "new rate", "removed": "rate gone", ROUNDING_PART: "rounding"}
+_KINDS |= {LOST_PART: "lost", NEW_PART: "new", MOVED: "other model", BILLED: "not known"}
 
 
 def attribution_table(report: Report, candidate: int, *, exact: bool = False) -> Table:
@@ -270,7 +270,7 @@ def attribution_table(report: Report, candidate: int, *, exact: bool = False) ->
     amounts = [part.amount for part in found.parts] if exact else shown_parts(report, candidate)
     difference = found.difference if exact else _difference(report, candidate)
     rows = (
-        (part.model, part.label, part.old, part.new, _share(part), part.unit, amount, part.amount, lines_of(part))
+        (part.model, part.label, part.old, part.new, _share(part), part.unit, amount, part.amount, _lines_of(part))
         for part, amount in zip(found.parts, amounts, strict=True)
     )
     columns = (
@@ -314,10 +314,10 @@ def name_of(part: Part) -> str:
     if part.kind in _TONES:
         return f"{part.model} ({kind})"
     words = f"{part.model}, {part.label}"
-    return words if part.kind in (RATE, ROUNDING) or kind is None else f"{words} ({kind})"
+    return words if part.kind in (RATE, ROUNDING_PART) or kind is None else f"{words} ({kind})"
 
 
-def lines_of(part: Part) -> str:
+def _lines_of(part: Part) -> str:
     """`file:line → file:line`, or the one that there is."""
     return " → ".join(filter(None, (part.old_source, part.new_source)))
 

@@ -32,7 +32,7 @@ _BARS = """
 """
 
 
-def headline(report: Report, share: Fraction, swings: Sequence[Swing]) -> str:
+def tornado_headline(report: Report, share: Fraction, swings: Sequence[Swing]) -> str:
     """`Revenue is moved most by veo: 5% more or less of its prices is +$334.10 or -$334.12 of $48,708.27.`"""
     figures, percent = report.figures, report.figures.percent(share, signed=False)
     moving = [swing for swing in swings if swing.fall is not None and swing.rise is not None]
@@ -106,7 +106,7 @@ def _page(report: Report, share: Fraction, swings: Sequence[Swing]) -> Iterator[
     yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
     yield f"<title>Tornado: {escape(up)} by family</title><style>{STYLE}{_BARS}</style></head>\n<body><main>"
-    yield f"<h1>{escape(headline(report, share, swings))}</h1><p>{escape(scope(report))}</p>"
+    yield f"<h1>{escape(tornado_headline(report, share, swings))}</h1><p>{escape(scope(report))}</p>"
     yield f"<h2>Revenue if one family alone were {escape(down)} or {escape(up)}</h2>"
     yield '<ol class="tornado">'
     most = max((swing.size for swing in swings), default=Decimal(0))

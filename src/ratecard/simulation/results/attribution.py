@@ -10,14 +10,14 @@ from ratecard.candidates.rates import attributes_of
 from ratecard.changes.difference import RateChange, percent_text
 from ratecard.changes.rates import rate_changes
 from ratecard.changes.sides import Side, Standing
-from ratecard.simulation.pricing.shape_price import ROUNDING, PricedLine, PricedShape
+from ratecard.simulation.pricing.shape_price import ROUNDING_PART, PricedLine, PricedShape
 from ratecard.simulation.pricing.sides import AsBilled
 from ratecard.simulation.results.comparison import Comparison
 from ratecard.simulation.usage.plan import EARLIEST
 from ratecard.tables.card import Tables
 
-RATE, TERMS, ADDED, REMOVED = "rate", "terms", "added", "removed"
-LOST, NEW, MOVED, BILLED = "lost", "new", "moved", "billed"
+RATE, TERMS, _ADDED, _REMOVED = "rate", "terms", "added", "removed"
+LOST_PART, NEW_PART, MOVED, BILLED = "lost", "new", "moved", "billed"
 
 
 class Part(NamedTuple):
@@ -122,7 +122,7 @@ def _whole(
         if old is new:
             return None
         refusal = comparison.sides[candidate if new is None else 0].refusal(number)
-        return (LOST if new is None else NEW, refusal.reason if refusal else "", "", "", "", None, None)
+        return (LOST_PART if new is None else NEW_PART, refusal.reason if refusal else "", "", "", "", None, None)
     if new.shape is not None:
         return (MOVED, f"priced as {new.shape.model}", "", "", "", None, None)
     if not any(isinstance(sides[side], AsBilled) for side in (0, candidate)):
@@ -145,10 +145,10 @@ def _key(
     model: str, was: PricedLine | None, now: PricedLine | None, before: dict[str, str], after: dict[str, str]
 ) -> _Key:
     some = now or was
-    if some is None or some.sku == ROUNDING:
-        return (model, ROUNDING, "rounding of each request", "", "", "", None, None)
+    if some is None or some.sku == ROUNDING_PART:
+        return (model, ROUNDING_PART, "rounding of each request", "", "", "", None, None)
     old_rate, new_rate = was and was.unit_rate, now and now.unit_rate
-    kind = ADDED if was is None else REMOVED if now is None else TERMS if old_rate == new_rate else RATE
+    kind = _ADDED if was is None else _REMOVED if now is None else TERMS if old_rate == new_rate else RATE
     old_source, new_source = was.source if was else "", now.source if now else ""
     label = before.get(old_source) or after.get(new_source) or some.sku
     return (model, kind, label, some.unit, old_source, new_source, old_rate, new_rate)

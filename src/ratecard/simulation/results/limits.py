@@ -10,7 +10,7 @@ from ratecard.simulation.results.answers import Answers
 from ratecard.simulation.results.rows import Row
 
 
-class Limits(NamedTuple):
+class ChangeLimits(NamedTuple):
     """As shares of what is paid now: of all revenue, up or down; and of each customer's payments, up."""
 
     change: Fraction | None = None
@@ -30,7 +30,7 @@ class Beyond(NamedTuple):
     of: int
 
 
-def check_limits(simulation: Answers, limits: Limits, key: str) -> None:
+def check_change_limits(simulation: Answers, limits: ChangeLimits, key: str) -> None:
     """Raise `SimulationError` where the usage does not name the customers for whom there is a limit."""
     if limits.rise is not None and key not in simulation.by:
         raise SimulationError(
@@ -39,7 +39,7 @@ def check_limits(simulation: Answers, limits: Limits, key: str) -> None:
         )
 
 
-def beyond(simulation: Answers, limits: Limits, key: str = "customer") -> Iterator[Beyond]:
+def beyond(simulation: Answers, limits: ChangeLimits, key: str = "customer") -> Iterator[Beyond]:
     """Each candidate that is beyond a limit, exactly: a rise of just the limit is within."""
     for candidate in range(1, len(simulation.sides)):
         whole, over, count = simulation.total, [], 0

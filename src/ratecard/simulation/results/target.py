@@ -76,7 +76,7 @@ def smallest_factor(simulation: Answers, candidate: Path, target: Target) -> Rea
 
     def sums(steps: int) -> _Sums:
         if steps not in known:
-            known[steps] = _sums(simulation, scaled(file, simulation.sides[0], steps), costs)
+            known[steps] = _sums(simulation, _scaled(file, simulation.sides[0], steps), costs)
         return known[steps]
 
     kept = 1 - target.share if target.kind == "margin" else 1 / (1 + target.share)
@@ -132,7 +132,7 @@ def _search(reached: Callable[[int], bool]) -> int:
     return high
 
 
-def scaled(file: CandidateFile, current: Side, steps: int) -> Side:
+def _scaled(file: CandidateFile, current: Side, steps: int) -> Side:
     """The candidate with another factor. Raises `SimulationError` where a rate would have too many digits.
 
     At factor 1 there is no scaling, which a candidate could not say; all else of it holds. A change that this factor

@@ -44,7 +44,7 @@ def response(
     elasticity counts before its family's, and that before `all`. Of several elasticities, each may be anywhere in its
     range, whatever the others are; the models of one have the same.
     """
-    check(elasticities, (row.key[0] or "" for row in models), families.values())
+    _check(elasticities, (row.key[0] or "" for row in models), families.values())
     steady, moving = Fraction(0), dict[str, list[Row]]()
     for row in models:
         model = row.key[0] or ""
@@ -91,7 +91,7 @@ def _turns(rows: Sequence[Row], candidate: int, elasticity: Elasticity) -> list[
     return [low, high, *(turn for change in changes if change and low < (turn := -1 / change) < high)]
 
 
-def check(elasticities: Mapping[str, Elasticity], models: Iterable[str], families: Iterable[str]) -> None:
+def _check(elasticities: Mapping[str, Elasticity], models: Iterable[str], families: Iterable[str]) -> None:
     """Raise `SimulationError` for an elasticity of something that has no usage."""
     known = {ALL, *models, *families}
     for name in elasticities:

@@ -10,20 +10,20 @@ from ratecard.base.errors import QuoteError
 from ratecard.requests.body import INVALID
 from ratecard.requests.text_body import flag_of_text, number_of_text
 
-Kind = Literal["text", "number", "flag", "url"]
+ColumnKind = Literal["text", "number", "flag", "url"]
 # The key that is made of the timestamp.
 DAY = "day"
 
 
-class Column(NamedTuple):
+class UsageColumn(NamedTuple):
     """A column, what it holds, and the place of its value in a usage; `source` is what is known of the source video."""
 
     name: str
-    kind: Kind
+    kind: ColumnKind
     path: tuple[str, ...]
 
     @classmethod
-    def of(cls, name: str, kind: Kind, *within: str) -> "Column":
+    def of(cls, name: str, kind: ColumnKind, *within: str) -> "UsageColumn":
         """A column whose field has the same name, within some object of the usage."""
         return cls(name, kind, (*within, name))
 
@@ -36,44 +36,44 @@ class Layout(NamedTuple):
     `optional`, a row is refused by every card.
     """
 
-    attributes: tuple[Column, ...]
-    quantities: tuple[Column, ...] = ()
+    attributes: tuple[UsageColumn, ...]
+    quantities: tuple[UsageColumn, ...] = ()
     places: int = 0
     optional: tuple[str, ...] = ()
 
 
 _DETAILS = ("usage", "prompt_tokens_details")
 _TOKENS = (
-    Column.of("prompt_tokens", "number", "usage"),
-    Column.of("completion_tokens", "number", "usage"),
-    Column.of("cached_tokens", "number", *_DETAILS),
-    Column.of("cache_creation_input_tokens", "number", *_DETAILS),
+    UsageColumn.of("prompt_tokens", "number", "usage"),
+    UsageColumn.of("completion_tokens", "number", "usage"),
+    UsageColumn.of("cached_tokens", "number", *_DETAILS),
+    UsageColumn.of("cache_creation_input_tokens", "number", *_DETAILS),
 )
 _CACHE = ("cached_tokens", "cache_creation_input_tokens")
 _SEARCHES = (
-    Column.of("web_search_requests", "number"),
-    Column.of("scraped_urls", "number"),
-    Column.of("x_search_results", "number"),
-    Column.of("enable_web_search", "text", "service_parameters"),
-    Column.of("enable_web_scraping", "flag", "service_parameters"),
-    Column.of("enable_x_search", "flag", "service_parameters"),
+    UsageColumn.of("web_search_requests", "number"),
+    UsageColumn.of("scraped_urls", "number"),
+    UsageColumn.of("x_search_results", "number"),
+    UsageColumn.of("enable_web_search", "text", "service_parameters"),
+    UsageColumn.of("enable_web_scraping", "flag", "service_parameters"),
+    UsageColumn.of("enable_x_search", "flag", "service_parameters"),
 )
-_IMAGE = (Column.of("n", "number"), Column.of("resolution", "text"), Column.of("quality", "text"))
+_IMAGE = (UsageColumn.of("n", "number"), UsageColumn.of("resolution", "text"), UsageColumn.of("quality", "text"))
 _VIDEO = (
-    Column.of("duration", "text"),
-    Column.of("aspect_ratio", "text"),
-    Column.of("resolution", "text"),
-    Column.of("upscale_factor", "number"),
-    Column.of("enhancement_model", "text"),
-    Column.of("target_fps", "number"),
-    Column.of("slowdown_factor", "number"),
-    Column.of("audio", "flag"),
-    Column.of("video_url", "url"),
-    Column.of("reference_video_total_duration", "number"),
-    Column("source_seconds", "number", ("source", "seconds")),
-    Column("source_width", "number", ("source", "width")),
-    Column("source_height", "number", ("source", "height")),
-    Column("source_fps", "number", ("source", "fps")),
+    UsageColumn.of("duration", "text"),
+    UsageColumn.of("aspect_ratio", "text"),
+    UsageColumn.of("resolution", "text"),
+    UsageColumn.of("upscale_factor", "number"),
+    UsageColumn.of("enhancement_model", "text"),
+    UsageColumn.of("target_fps", "number"),
+    UsageColumn.of("slowdown_factor", "number"),
+    UsageColumn.of("audio", "flag"),
+    UsageColumn.of("video_url", "url"),
+    UsageColumn.of("reference_video_total_duration", "number"),
+    UsageColumn("source_seconds", "number", ("source", "seconds")),
+    UsageColumn("source_width", "number", ("source", "width")),
+    UsageColumn("source_height", "number", ("source", "height")),
+    UsageColumn("source_fps", "number", ("source", "fps")),
 )
 
 # More decimals than any clock or bill has; a finer number is priced by itself, not summed.
@@ -83,13 +83,17 @@ LAYOUTS: dict[str, Layout] = {
     "text": Layout(_SEARCHES, _TOKENS, optional=_CACHE),
     "embedding": Layout((), _TOKENS, optional=("completion_tokens", *_CACHE)),
     "image": Layout(_IMAGE),
-    "edit": Layout((*_IMAGE, Column.of("input_images", "number"))),
-    "upscale": Layout((Column.of("factor", "text"),)),
-    "speech": Layout((), (Column.of("characters", "number"),)),
-    "transcription": Layout((), (Column.of("seconds", "number"),), _PLACES),
-    "music": Layout((Column.of("duration_seconds", "number"), Column.of("character_count", "number"))),
+    "edit": Layout((*_IMAGE, UsageColumn.of("input_images", "number"))),
+    "upscale": Layout((UsageColumn.of("factor", "text"),)),
+    "speech": Layout((), (UsageColumn.of("characters", "number"),)),
+    "transcription": Layout((), (UsageColumn.of("seconds", "number"),), _PLACES),
+    "music": Layout((UsageColumn.of("duration_seconds", "number"), UsageColumn.of("character_count", "number"))),
     "rpc": Layout(
-        (Column.of("network", "text"), Column.of("method", "text", "call"), Column.of("failed", "flag", "call"))
+        (
+            UsageColumn.of("network", "text"),
+            UsageColumn.of("method", "text", "call"),
+            UsageColumn.of("failed", "flag", "call"),
+        )
     ),
     "video": Layout(_VIDEO),
 }
@@ -98,14 +102,14 @@ LAYOUTS: dict[str, Layout] = {
 LEDGER = "ledger"
 LEDGER_LAYOUTS: dict[str, Layout] = {
     LEDGER: Layout(
-        tuple(Column.of(f"ledger_{name}", "text") for name in ("sku", "currency", "price", "entry", "odd")),
-        (Column.of("ledger_units", "number"), Column.of("ledger_amount", "number")),
+        tuple(UsageColumn.of(f"ledger_{name}", "text") for name in ("sku", "currency", "price", "entry", "odd")),
+        (UsageColumn.of("ledger_units", "number"), UsageColumn.of("ledger_amount", "number")),
         _PLACES,
     )
 }
 
 # Every column that has a meaning of its own; any other can be grouped by.
-COLUMNS: Mapping[str, Column] = {
+USAGE_COLUMNS: Mapping[str, UsageColumn] = {
     column.name: column for layout in LAYOUTS.values() for column in (*layout.attributes, *layout.quantities)
 }
 
@@ -123,7 +127,7 @@ def usage_of_row(fields: Mapping[str, str]) -> dict[str, Any]:
     for name, text in fields.items():
         if text == "":
             continue
-        column = COLUMNS.get(name) or Column.of(name, "number" if name == "count" else "text")
+        column = USAGE_COLUMNS.get(name) or UsageColumn.of(name, "number" if name == "count" else "text")
         if column.path[0] == "source":
             raise QuoteError(INVALID, [((name,), "A source video is no part of a usage. Price it by `ratecard quote`")])
         within = usage

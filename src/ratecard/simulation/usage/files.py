@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 from ratecard.base.suggestions import suggestions
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.usage.columns import COLUMNS, DAY, OTHER_NAMES
+from ratecard.simulation.usage.columns import DAY, OTHER_NAMES, USAGE_COLUMNS
 from ratecard.simulation.usage.plan import Plan, Usage
 
 _ENDINGS = {".parquet": ".parquet", ".pq": ".parquet", ".csv": ".csv", ".tsv": ".csv"}
 _ENDINGS |= dict.fromkeys((".jsonl", ".ndjson", ".json"), ".jsonl")
 _BOOKS = (".xlsx", ".xls", ".ods")
-ALLOWED = "Allowed: .parquet, .csv, .jsonl, each also as .gz, a folder or a pattern of them"
+_ALLOWED = "Allowed: .parquet, .csv, .jsonl, each also as .gz, a folder or a pattern of them"
 _PATTERN = re.compile(r"[*?\[]")
 _LOCAL = "file://"
 _DIGITS = 16
@@ -101,7 +101,7 @@ def is_pattern(given: str) -> bool:
     return bool(_PATTERN.search(given)) and not os.path.lexists(given.removeprefix(_LOCAL))
 
 
-def literal(file: str) -> str:
+def sql_literal(file: str) -> str:
     """A file by its name, written so that DuckDB does not take it for a pattern; an address as it is."""
     return file if is_remote(file) else _PATTERN.sub(lambda mark: f"[{mark[0]}]", file)
 
@@ -130,7 +130,7 @@ def _within(path: Path) -> Iterator[str]:
         return
     found = sorted(str(each) for each in path.rglob("*") if each.is_file() and not each.name.startswith((".", "_")))
     if not found:
-        raise SimulationError(f"the folder {path} holds no files. {ALLOWED}")
+        raise SimulationError(f"the folder {path} holds no files. {_ALLOWED}")
     yield from found
 
 
@@ -146,9 +146,9 @@ def kind_of(file: str) -> str:
     ending = suffixes[-1].lower() if suffixes else ""
     if is_workbook(name):
         words = "is a workbook, and a simulation reads none. Save its sheet as CSV (UTF-8), and give that"
-        raise SimulationError(f"{file} {words}. {ALLOWED}")
+        raise SimulationError(f"{file} {words}. {_ALLOWED}")
     if ending not in _ENDINGS:
-        raise SimulationError(f"{file} is not a usage table. {ALLOWED}")
+        raise SimulationError(f"{file} is not a usage table. {_ALLOWED}")
     return _ENDINGS[ending]
 
 
@@ -208,7 +208,7 @@ class Reading(NamedTuple):
         missing = {name: tuple(each for each in names if not usage.has(each)) for name, names in known.items()}
         unused = tuple(name for name in usage.types if name not in columns.values())
         lacking = dict.fromkeys(name for names in missing.values() for name in names)
-        meant = {name: near for name in unused if name not in COLUMNS and (near := _meant(name, lacking))}
+        meant = {name: near for name in unused if name not in USAGE_COLUMNS and (near := _meant(name, lacking))}
         return self._replace(
             columns=columns,
             missing={name: names for name, names in missing.items() if names},

@@ -21,7 +21,7 @@ PERIODS = (WEEK, MONTH)
 # Before every boundary.
 EARLIEST = date.min
 # What is read together, in this order: what has most shapes comes first, and they are priced while an engine reads on.
-MEDIA, TOKENS, OTHERS = "video and music", "tokens", "other types"
+MEDIA, _TOKENS, OTHER_TYPES = "video and music", "tokens", "other types"
 # Each of their requests has a length of its own, which is not summed.
 _MEDIA = ("video", "music")
 # How many decimals of a sum of seconds a column of some type can need.
@@ -99,8 +99,8 @@ def parts_of(layouts: Mapping[str, Layout]) -> dict[str, tuple[str, ...]]:
     """The types that each query reads."""
     media, tokens = tuple(name for name in layouts if name in _MEDIA), token_types(layouts)
     others = tuple(name for name in layouts if name not in (*media, *tokens))
-    parts = {MEDIA: media, TOKENS: tokens, OTHERS: others}
-    return {name: types for name, types in parts.items() if types or name == OTHERS}
+    parts = {MEDIA: media, _TOKENS: tokens, OTHER_TYPES: others}
+    return {name: types for name, types in parts.items() if types or name == OTHER_TYPES}
 
 
 def token_types(layouts: Mapping[str, Layout]) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from ratecard.simulation.usage.files import Reading
 from ratecard.simulation.usage.plan import ASKED, EARLIEST, QUANTITIES, Plan
 from ratecard.simulation.usage.predicates import Predicates
 from ratecard.simulation.usage.roll_up_sql import Grouping, period
-from ratecard.simulation.usage.shape import Shape
+from ratecard.simulation.usage.shape import UsageShape
 
 
 @contextmanager
@@ -50,7 +50,7 @@ _SAME = ("type", "model", "attributes", "moment")
 class Counted(NamedTuple):
     """A shape, how many requests have it, and the sums of its quantities in their smallest unit."""
 
-    shape: Shape
+    shape: UsageShape
     requests: int
     sums: tuple[int, ...]
 
@@ -104,7 +104,7 @@ class RollUp:
             with uncollected():
                 found = read_integers(connection, _SAME, ("requests", *_SUMS), "FROM numbered ORDER BY shape")
                 split = len(_SAME)
-                shapes = [Counted(Shape(*row[:split]), row[split], row[split + 1 :]) for row in found]
+                shapes = [Counted(UsageShape(*row[:split]), row[split], row[split + 1 :]) for row in found]
             if DAY in self.plan.keys:
                 self._taken.append((grouping, groups))
             else:  # of no use for other days: see `serving`

@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 from ratecard.pricing.counted import MOST_COUNTED
 from ratecard.rating.tokens import BUCKETS
-from ratecard.simulation.usage.columns import DAY, Column, Layout
+from ratecard.simulation.usage.columns import DAY, Layout, UsageColumn
 from ratecard.simulation.usage.dialect import ColumnType, Dialect, Writer
 from ratecard.simulation.usage.plan import (
     ASKED,
     EARLIEST,
     GIVEN,
-    OTHERS,
+    OTHER_TYPES,
     QUANTITIES,
     Plan,
     Usage,
@@ -65,8 +65,8 @@ class RollUpSql:
         for name, types in parts.items():
             # Said so, DuckDB compares the dictionary of a column chunk instead of every row.
             where = f"NOT ({type_} NOT IN ({', '.join(map(repr, types))}))"
-            if name == OTHERS:
-                apart = [repr(type_) for part, listed in parts.items() if part != OTHERS for type_ in listed]
+            if name == OTHER_TYPES:
+                apart = [repr(type_) for part, listed in parts.items() if part != OTHER_TYPES for type_ in listed]
                 where = f"{type_} IS NULL OR {type_} NOT IN ({', '.join(apart)})" if apart else "TRUE"
             yield self._grouping(name, {each: self.usage.layouts[each] for each in types}, where)
 
@@ -86,12 +86,12 @@ class RollUpSql:
 
     def parts(self) -> str:
         """A query of the names of `groupings` for which there are rows, and whether some of these have no type."""
-        listed = {name: types for name, types in parts_of(self.usage.layouts).items() if name != OTHERS}
+        listed = {name: types for name, types in parts_of(self.usage.layouts).items() if name != OTHER_TYPES}
         type_ = self._column("type")
         joined = {name: ", ".join(map(repr, types)) for name, types in listed.items()}
         whens = "".join(f" WHEN {type_} IN ({types}) THEN '{name}'" for name, types in joined.items())
         untyped = f"{self.dialect.quoted(self._given_type)} IS NULL" if self._given_type else "TRUE"
-        named = f"CASE{whens} ELSE '{OTHERS}' END AS name, {untyped} AS untyped"
+        named = f"CASE{whens} ELSE '{OTHER_TYPES}' END AS name, {untyped} AS untyped"
         return f"SELECT DISTINCT {named} FROM {self._from}"
 
     def _give_types(self) -> None:
@@ -199,7 +199,7 @@ class RollUpSql:
         regular = f"CASE WHEN {GIVEN} IS NULL THEN {totals[number]} ELSE 0 END"
         return self.writer.scaled(regular, places_of_type(self.usage, layout))
 
-    def _attribute(self, column: Column) -> str:
+    def _attribute(self, column: UsageColumn) -> str:
         name = self._column(column.name)
         return self.dialect.url(name) if column.kind == "url" else name
 
@@ -259,7 +259,7 @@ class RollUpSql:
             for name, layout in counted.items()
         }
 
-    def _number(self, column: Column, places: int) -> str:
+    def _number(self, column: UsageColumn, places: int) -> str:
         if not self._has(column):
             return "CAST(NULL AS BIGINT)"
         name = self._column(column.name)
@@ -269,7 +269,7 @@ class RollUpSql:
             return self.dialect.exact(self.dialect.digits(name), "text")
         return self.dialect.exact(name, type_) if places else self.dialect.whole(name, type_)
 
-    def _or_zero(self, column: Column, places: int, optional: Sequence[str], types: Sequence[str]) -> str:
+    def _or_zero(self, column: UsageColumn, places: int, optional: Sequence[str], types: Sequence[str]) -> str:
         """A number, 0 where the column has nothing and need not, by its type; what is not a number stays unknown."""
         number = self._number(column, places)
         if not optional:
@@ -288,7 +288,7 @@ class RollUpSql:
             return "CAST(NULL AS DATE)"
         return self.dialect.day(self._column("timestamp"), self.usage.types[self.usage.columns["timestamp"]])
 
-    def _has(self, column: Column) -> bool:
+    def _has(self, column: UsageColumn) -> bool:
         return self.usage.has(column.name)
 
     def _column(self, name: str) -> str:
@@ -311,6 +311,6 @@ def _tally(condition: str) -> str:
     return f"CAST({condition} AS INTEGER)"
 
 
-def sum_of(column: Column) -> str:
+def sum_of(column: UsageColumn) -> str:
     """What the sum of a quantity is called in a query."""
     return f"sum_{column.name}"

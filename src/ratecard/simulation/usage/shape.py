@@ -9,7 +9,7 @@ from pydantic_core import from_json
 
 from ratecard.base.money import READING
 from ratecard.rating.source_video import SourceVideo
-from ratecard.simulation.usage.columns import COLUMNS, LAYOUTS, LEDGER_LAYOUTS, Kind
+from ratecard.simulation.usage.columns import LAYOUTS, LEDGER_LAYOUTS, USAGE_COLUMNS, ColumnKind
 from ratecard.simulation.usage.plan import ASKED, GIVEN
 
 _COLUMNS = {
@@ -19,7 +19,7 @@ _COLUMNS = {
 _FLAGS = {"true": True, "false": False}
 
 
-class Shape(NamedTuple):
+class UsageShape(NamedTuple):
     """A type, a model and attributes as the roll-up wrote them, in the period from `moment` on (None: no instant)."""
 
     type: str | None
@@ -55,7 +55,7 @@ class Shape(NamedTuple):
         return {name: value for name, value in found.items() if value is not None}
 
 
-class Asked(NamedTuple):
+class _Asked(NamedTuple):
     """A usage for `prices.rate` or, of a video, a body for `prices.quote_video`, and what is known of its source."""
 
     usage: dict[str, Any]
@@ -64,7 +64,7 @@ class Asked(NamedTuple):
     predicates: int | None = 0
 
 
-def asked(shape: Shape) -> Asked:
+def asked(shape: UsageShape) -> _Asked:
     """The usage of a shape, without quantities that are summed. Raises `ValueError` for a source that is none."""
     usage: dict[str, Any] = {"type": shape.type} if shape.type is not None else {}
     if shape.model is not None and shape.type != "rpc":
@@ -82,7 +82,7 @@ def asked(shape: Shape) -> Asked:
     if shape.type == "rpc":
         usage["calls"] = [usage.pop("call", {})]
     source = usage.pop("source", None)
-    return Asked(usage, SourceVideo(**source) if source else None, None if given is not None else int(predicates))
+    return _Asked(usage, SourceVideo(**source) if source else None, None if given is not None else int(predicates))
 
 
 def _flag(value: str) -> bool | str:
@@ -98,6 +98,6 @@ def _number(value: str) -> Decimal | str:
 
 
 # A value as JSON would hold it; what does not read as its kind stays text, for the scalar code to refuse.
-_READERS: Mapping[Kind, Callable[[str], Any]] = {"text": str, "url": str, "flag": _flag, "number": _number}
+_READERS: Mapping[ColumnKind, Callable[[str], Any]] = {"text": str, "url": str, "flag": _flag, "number": _number}
 # Where the value of a column belongs in a usage, and how it is read.
-_PLACES = {name: (column.path[:-1], column.path[-1], _READERS[column.kind]) for name, column in COLUMNS.items()}
+_PLACES = {name: (column.path[:-1], column.path[-1], _READERS[column.kind]) for name, column in USAGE_COLUMNS.items()}

@@ -29,7 +29,7 @@ _DEEPEST = 100
 _DATED = ("date", "timestamp")
 _NUMBERS = ("integer", "decimal", "double")
 
-Value = str | bool | Decimal
+_Value = str | bool | Decimal
 
 
 class Columns(NamedTuple):
@@ -187,7 +187,7 @@ class _Reader:
         self._needs(")")
         return lambda columns: "(" + " OR ".join(_compared(columns, name, "=", each) for each in values) + ")"
 
-    def _literal(self) -> Value:
+    def _literal(self) -> _Value:
         token = self.here
         if token.kind == "name" and token.text.lower() in _FLAGS:
             self._next += 1
@@ -241,13 +241,13 @@ def _value(columns: Columns, name: str) -> str:
     return columns.day if name == DAY else columns.named(name)[0]
 
 
-def _compared(columns: Columns, name: str, order: str, value: Value) -> str:
+def _compared(columns: Columns, name: str, order: str, value: _Value) -> str:
     """A comparison that is false where the column has nothing that can be compared."""
     left, right = _sides(columns, name, value)
     return f"coalesce({left} {order} {right}, FALSE)"
 
 
-def _sides(columns: Columns, name: str, value: Value) -> tuple[str, str]:
+def _sides(columns: Columns, name: str, value: _Value) -> tuple[str, str]:
     """The column and the value, each as what both can be compared as. Raises `SimulationError` where they cannot."""
     dialect = columns.dialect
     if name == DAY:

@@ -23,7 +23,7 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.money import USD, plain, text
 from ratecard.tables.rate import Rate
 from ratecard.tables.video import UpscaleRate
-from ratecard.testing.case import Asked, BrokenLawError, Case, expect
+from ratecard.testing.case import BrokenLawError, Case, Quoted, expect
 from ratecard.testing.laws.law import Law, any_case, of_type
 from ratecard.testing.request import Request, json_text
 from ratecard.testing.video_strategies import invalid_video_requests
@@ -212,7 +212,7 @@ def every_price_cell_is_rounded_once(case: Case, data: st.DataObject) -> None:
     """The total of every cell is its exact amount rounded once: enough amounts to tell two roundings from one."""
     for cell in case.cells:
         rounded = case.rounded(cell.quote.exact)
-        asked = Asked(_request_of(case, cell), cell.quote, case)
+        asked = Quoted(_request_of(case, cell), cell.quote, case)
         expect(str(cell.quote.total) == str(rounded), f"The total should be {rounded}", asked)
 
 

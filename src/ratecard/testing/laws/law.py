@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ratecard.testing.case import Case
 
 Trial = Callable[[Case, st.DataObject], None]
-Condition = Callable[[Case], bool]
+_Condition = Callable[[Case], bool]
 # Enough to break a law by a mistake that most requests show; all shipped tables in less than a minute.
 MAX_EXAMPLES = 10
 
@@ -19,7 +19,7 @@ class Law(NamedTuple):
     """A function (case, data) that raises `BrokenLawError`, and to which cases it applies."""
 
     trial: Trial
-    applies: Condition
+    applies: _Condition
 
     @property
     def name(self) -> str:
@@ -74,11 +74,11 @@ def any_case(case: Case) -> bool:
     return case.found.type != "rpc" or next(case.prices.in_effect_all("rpc"))[0] is case.found
 
 
-def of_type(*types: str) -> Condition:
+def of_type(*types: str) -> _Condition:
     """Models of these types."""
     return lambda case: any_case(case) and case.found.type in types
 
 
-def charged_by(*methods: str) -> Condition:
+def charged_by(*methods: str) -> _Condition:
     """Models with a charge of one of these methods."""
     return lambda case: any_case(case) and any(charge.method in methods for charge in case.version.charges)

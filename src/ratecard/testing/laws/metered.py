@@ -16,7 +16,7 @@ from ratecard.tables.rate import Rate
 from ratecard.testing.case import Case, expect
 from ratecard.testing.laws.law import Law, any_case, charged_by
 from ratecard.testing.request import Request
-from ratecard.testing.usage_strategies import DETAILS, in_any_dialect, token_usages, tokens_of
+from ratecard.testing.usage_strategies import DETAILS, drawn_tokens, in_any_dialect, token_usages
 
 
 def every_token_is_charged_once(case: Case, data: st.DataObject) -> None:
@@ -81,7 +81,7 @@ def an_estimate_holds_what_it_will_cost(case: Case, data: st.DataObject) -> None
 
 def expected_rates(case: Case, usage: dict[str, Any]) -> list[Rate]:
     """The rates of the buckets that have tokens, in the order of the lines."""
-    charge, prompt, details = tokens_of(case.version), usage["prompt_tokens"], usage.get("prompt_tokens_details", {})
+    charge, prompt, details = drawn_tokens(case.version), usage["prompt_tokens"], usage.get("prompt_tokens_details", {})
     counts = {bucket: details.get(field, 0) for bucket, field in DETAILS.items()}
     counts = {"input": prompt - sum(counts.values()), **counts, "output": usage.get("completion_tokens", 0)}
     written = {

@@ -23,7 +23,7 @@ from ratecard.rating.source_video import SourceVideo
 from ratecard.tables.rate import ANY, tiers
 from ratecard.tables.scalars import Size
 from ratecard.tables.video import InterpolationRate, MegapixelRate, PerClip, PerSecond, TokenFormula, UpscaleRate
-from ratecard.testing.case import Asked, BrokenLawError, Case, expect
+from ratecard.testing.case import BrokenLawError, Case, Quoted, expect
 from ratecard.testing.laws.law import Law, charged_by, of_type
 from ratecard.testing.offer import REFERENCE, seconds
 from ratecard.testing.request import Request
@@ -35,7 +35,7 @@ def quantity_of(case: Case, charge: Any, request: Request) -> Fraction:
     body, source, offer = request.body, request.source, case.offer
     if isinstance(charge, PerClip):
         return Fraction(1)
-    seconds = seconds_of(case, request)
+    seconds = _seconds_of(case, request)
     if isinstance(charge, TokenFormula):
         billed, clip = seconds, clip_of(case, request)
         if clip:
@@ -55,7 +55,7 @@ def quantity_of(case: Case, charge: Any, request: Request) -> Fraction:
     return seconds
 
 
-def seconds_of(case: Case, request: Request) -> Fraction:
+def _seconds_of(case: Case, request: Request) -> Fraction:
     """The seconds of the output, or of the source where the version bills those."""
     if case.offer.of_source and request.source and request.source.seconds:
         return request.source.seconds
@@ -204,12 +204,12 @@ def _in_proportion(case: Case, data: st.DataObject, name: str, values: st.Search
     expect(same, f"Prices for {name} {one} and {other} are not in proportion", first, second)
 
 
-def _line(asked: Asked, charge: Any) -> LineItem:
+def _line(asked: Quoted, charge: Any) -> LineItem:
     number: int = asked.case.version.charges.index(charge)
     return asked.quote.lines[number]
 
 
-def _amount(asked: Asked, charge: Any) -> Fraction:
+def _amount(asked: Quoted, charge: Any) -> Fraction:
     return Fraction(_line(asked, charge).amount)
 
 

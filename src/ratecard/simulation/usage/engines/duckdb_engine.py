@@ -23,7 +23,7 @@ from ratecard.base.suggestions import did_you_mean
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.progress import OPENED, READ, Progress, silent, within
 from ratecard.simulation.usage.billing_export import Export, are_pages, ledger_view, pages_to_parquet
-from ratecard.simulation.usage.columns import COLUMNS, LEDGER
+from ratecard.simulation.usage.columns import LEDGER, USAGE_COLUMNS
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql, column_type
 from ratecard.simulation.usage.engines.spill import SpillFolder
 from ratecard.simulation.usage.files import (
@@ -33,9 +33,9 @@ from ratecard.simulation.usage.files import (
     files_of,
     is_pattern,
     is_remote,
-    literal,
     local_stamps,
     one_kind,
+    sql_literal,
     unchanged,
 )
 from ratecard.simulation.usage.plan import Plan, Usage
@@ -62,22 +62,22 @@ def csv_query(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> st
         alike.setdefault(_heading(connection, file), []).append(file)
     return " UNION ALL BY NAME ".join(
         _READ.format(
-            files=", ".join(quoted(literal(file)) for file in same),
-            columns=", ".join(f"{quoted(name)}: 'VARCHAR'" for name in names),
-            delimiter=quoted(delimiter),
+            files=", ".join(_quoted(sql_literal(file)) for file in same),
+            columns=", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in names),
+            delimiter=_quoted(delimiter),
         )
         for (delimiter, names), same in alike.items()
     )
 
 
-def quoted(text: str) -> str:
+def _quoted(text: str) -> str:
     """A text as SQL writes it."""
     return "'{}'".format(text.replace("'", "''"))
 
 
 def _heading(connection: duckdb.DuckDBPyConnection, file: str) -> tuple[str, tuple[str, ...]]:
     """What separates the columns of a file, and their names."""
-    line = connection.execute(_FIRST_LINE.format(file=quoted(literal(file)))).fetchone()
+    line = connection.execute(_FIRST_LINE.format(file=_quoted(sql_literal(file)))).fetchone()
     if line is None or not line[0]:
         raise SimulationError(f"{file} is empty, without a heading")
     words = str(line[0]).removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")
@@ -329,7 +329,7 @@ def checked_usage(found: Mapping[str, tuple[Any, int]], declared: Mapping[str, s
             f"the usage has no column 'type', {words}. It has: {', '.join(found)}. Name it: --map type=COLUMN"
         )
     for name, theirs in columns.items():
-        expected = _FITTING[COLUMNS[name].kind] if name in COLUMNS else ()
+        expected = _FITTING[USAGE_COLUMNS[name].kind] if name in USAGE_COLUMNS else ()
         expected = ("timestamp", "date", "text") if name == "timestamp" else expected
         expected = ("text",) if name in ("type", "model") else expected
         if expected and found[theirs][0] not in expected:
@@ -373,7 +373,7 @@ def _stamps(workspace: Workspace, files: Sequence[str]) -> Stamps:
 
 
 def _listed(files: Sequence[str]) -> str:
-    return "[" + ", ".join(quoted(literal(file)) for file in files) + "]"
+    return "[" + ", ".join(_quoted(sql_literal(file)) for file in files) + "]"
 
 
 def _reading(workspace: Workspace, kind: str, files: Sequence[str]) -> tuple[str, int | None]:
@@ -387,7 +387,7 @@ def _reading(workspace: Workspace, kind: str, files: Sequence[str]) -> tuple[str
         return f"SELECT * FROM read_parquet({_listed(files)}, union_by_name = true)", None
     counts = _names_in_json(connection, files)
     # Numbers keep their digits: every value is read as the text that it is written as.
-    columns = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in counts)
+    columns = ", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in counts)
     how = f"format = 'newline_delimited', records = true, columns = {{{columns}}}"
     return f"SELECT * FROM read_json({_listed(files)}, {how})", max(counts.values())
 

@@ -1,0 +1,74 @@
+"""The revision of the service and of its description: a date and a time, digits, a dot, digits.
+
+It is derived where the package is built (`hatch_build.py` loads this file by its path and writes the result into the
+wheel), from the time of the sources and the dates of the tables. A source tree has no built one: it is derived there
+when the server starts. Nothing here needs more than Python itself.
+"""
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+# In the package, and at the top of an archive of the sources.
+BUILT = "built.txt"
+FORM = re.compile(r"\d{8}\.\d{6}")
+_PACKAGE = Path(__file__).parent.parent
+# What the package is made of.
+_SOURCES = ("src", "pricing_tables")
+_CHECKED = re.compile(rb"\bchecked: *(\d{4})-(\d{2})-(\d{2})\b")
+
+
+def derived(root: Path) -> str:
+    """The revision of a source tree: the time of its sources, or the newest day on which a table was checked if later.
+
+    The time is `SOURCE_DATE_EPOCH`, else that of the newest commit, else that of the newest file.
+    """
+    archived = root / BUILT
+    if archived.is_file():
+        return archived.read_text(encoding="ascii").strip()
+    seconds = os.environ.get("SOURCE_DATE_EPOCH") or _committed(root) or max(_times(root), default=0)
+    made = datetime.fromtimestamp(int(seconds), UTC)
+    return f"{max(made, *_checked_days(root)):%Y%m%d.%H%M%S}"
+
+
+def _committed(root: Path) -> str:
+    """When the newest commit was made, in seconds; empty where there is no git, or no repository of its own."""
+    git = ["git", "-C", str(root)]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    try:
+        words = [*git, "log", "-1", "--format=%ct", "--", *_SOURCES]
+        said = [
+            subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout.strip()  # noqa: S603
+            for command in ([*git, "rev-parse", "--show-toplevel"], words)
+        ]
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    top, committed = said
+    return committed if Path(top) == root.resolve() else ""
+
+
+def _times(root: Path) -> Iterator[int]:
+    for folder in _SOURCES:
+        for path in (root / folder).rglob("*"):
+            if path.is_file() and path.suffix in (".py", ".yaml"):
+                yield int(path.stat().st_mtime)
+
+
+def _checked_days(root: Path) -> Iterator[datetime]:
+    """The days on which the prices of the tables were checked, newest or not."""
+    yield datetime.min.replace(tzinfo=UTC)
+    for path in (root / "pricing_tables").rglob("*.yaml"):
+        for year, month, day in _CHECKED.findall(path.read_bytes()):
+            yield datetime(int(year), int(month), int(day), tzinfo=UTC)
+
+
+def _own() -> str:
+    """The revision of this package: the one that it was built with, or that of the source tree that it is in."""
+    built = _PACKAGE / BUILT
+    return built.read_text(encoding="ascii").strip() if built.is_file() else derived(_PACKAGE.parent.parent)
+
+
+SERVICE_VERSION = _own()
