@@ -16,7 +16,7 @@ USAGE = usage_of("speech", "tts-kokoro", characters=[5])
 # A process of its own, in which no session runs.
 ALONE = """
 import sys
-from ratecard.simulation.failure import SimulationError
+from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.simulate import simulate
 
 def said(master):

@@ -12,7 +12,7 @@ from ratecard.simulation.usage.engines.duckdb_engine import Workspace
 
 ANOTHER = """
 import sys
-from ratecard.simulation.engines.duckdb_engine import Workspace
+from ratecard.simulation.usage.engines.duckdb_engine import Workspace
 workspace = Workspace()
 (workspace.folder / "spilled").write_bytes(b"x")
 print(workspace.folder, flush=True)

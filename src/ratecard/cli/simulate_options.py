@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.report.output import beside
+from ratecard.simulation.report.place import beside
 from ratecard.simulation.usage.files import kind_to_write
 
 ENDINGS = (".html", ".xlsx", ".csv", ".parquet", ".json")

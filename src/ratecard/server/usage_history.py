@@ -51,7 +51,7 @@ _QUALITY = re.compile(r"0(\.[0-9]{0,3})?|1(\.0{0,3})?")
 def _accepted(header: str, ours: Sequence[str]) -> str | None:
     """The one of our media types that the client likes best, the first of equals; None where it accepts none.
 
-    >>> accepted("text/csv, */*;q=0.1", ["application/json", "text/csv"])
+    >>> _accepted("text/csv, */*;q=0.1", ["application/json", "text/csv"])
     'text/csv'
     """
     ranges = [_range(part) for part in header.split(",") if part.strip()] or [("*/*", Decimal(1))]
@@ -167,7 +167,7 @@ class _Question(NamedTuple):
 def read_query(pairs: Iterable[tuple[str, str]]) -> _Question:
     """The question of a query string. Raises `RefusedError` with everything that is wrong.
 
-    >>> read_parameters([("currency", "USD"), ("pageSize", "10")])
+    >>> read_query([("currency", "USD"), ("pageSize", "10")])
     Question(cursor=None, start=None, end=None, currency='USD', size=10)
     """
     given: dict[str, list[str]] = {}

@@ -15,7 +15,7 @@ from ratecard.changes.replace_files import replace_files
 from ratecard.load.positions import Positions
 from ratecard.tables.candidate import Change as Told
 from ratecard.tables.candidate import Scale, SetRate
-from ratecard.whatif.controls import rates_on
+from ratecard.whatif.choices import rates_on
 from ratecard.whatif.draft import Draft, DraftChange, Factor, Head, Kept, NewRate
 
 # Where the page saves candidates unless it is told otherwise.

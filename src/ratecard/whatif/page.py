@@ -18,17 +18,8 @@ from nicegui import app, background_tasks, context, run, ui
 
 from ratecard.base.errors import RateCardError
 from ratecard.tables.scalars import read_day
-from ratecard.whatif.controls import (
-    START,
-    Control,
-    FactorControl,
-    KeptControl,
-    RateChoice,
-    RateControl,
-    conditions_on,
-    names_of,
-    rates_on,
-)
+from ratecard.whatif.choices import RateChoice, conditions_on, names_of, rates_on
+from ratecard.whatif.controls import START, Control, FactorControl, KeptControl, RateControl
 from ratecard.whatif.draft import Draft, DraftChange, DraftError, Factor, Kept, NewRate, from_json, to_json
 from ratecard.whatif.save_dialog import Opener, Saving
 from ratecard.whatif.session import Answer, Desk

@@ -1,7 +1,5 @@
 """Write an answer: page, workbook, JSON, groups.
 
-Where a report is written until it is whole.
-
 The whole result as JSON, for programs: every amount as text with all of its digits, the groups one on a line.
 
 Writes reports to files: each whole or not at all.
@@ -27,19 +25,13 @@ from ratecard.simulation.report.groups import (
     write_parquet,
 )
 from ratecard.simulation.report.page import write_page
+from ratecard.simulation.report.place import beside
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.workbook import write_spreadsheet
 from ratecard.simulation.results.attribution import Part
 from ratecard.simulation.results.comparison import QUANTITY_NAMES
 from ratecard.simulation.results.margin import Cost, Margin
 from ratecard.simulation.results.rows import Uncommon
-
-
-def beside(path: Path) -> Path:
-    """The file beside the place of a report, in the same folder, that gets its name at the end."""
-    target = path.resolve()
-    return target.with_name(f".{target.name}.{os.getpid()}.new")
-
 
 _BATCH = 10_000
 
