@@ -168,7 +168,7 @@ def read_query(pairs: Iterable[tuple[str, str]]) -> _Question:
     """The question of a query string. Raises `RefusedError` with everything that is wrong.
 
     >>> read_query([("currency", "USD"), ("pageSize", "10")])
-    Question(cursor=None, start=None, end=None, currency='USD', size=10)
+    _Question(cursor=None, start=None, end=None, currency='USD', size=10)
     """
     given: dict[str, list[str]] = {}
     for name, text in pairs:
