@@ -58,7 +58,11 @@ demo: $(VENV)/.package  ## quote real models at real prices, with line items, er
 	@echo; echo "Done. Next: README.md, docs/tutorial.md, make test"
 
 .PHONY: test
-test: lint types  ## run lint, format, types and all tests with branch coverage
+test: lint types  ## run lint, format, types and all tests
+	$(BIN)/python -m pytest -n auto --dist worksteal --ignore-glob='*/test_spark*.py' --ignore-glob='*_in_browser.py' --ignore-glob='*_in_office.py'
+
+.PHONY: coverage
+coverage: $(VENV)/.tools  ## run the same tests and say which lines and branches none of them reaches
 	$(BIN)/python -m pytest -n auto --dist worksteal --ignore-glob='*/test_spark*.py' --ignore-glob='*_in_browser.py' --ignore-glob='*_in_office.py' --cov --cov-report=term
 
 .PHONY: nightly

@@ -12,6 +12,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from overlays import HEAD, without
 
+from nightly import examples
 from ratecard import PriceBook, QuoteError, RateCard, TableError, load_rate_card
 from ratecard.candidates.rates import attributes_of
 from ratecard.changes.promote import promotion
@@ -94,7 +95,7 @@ def _attributes(name: str) -> Iterator[Mapping[str, tuple[str, ...]]]:
     st.none() | days,
     st.none() | st.integers(1, 300),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(20, nightly=60), deadline=None)
 def test_promote_then_load_is_the_candidate(
     parts: list[str], day: date, announced: date | None, length: int | None
 ) -> None:

@@ -11,6 +11,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from overlays import HEAD, amounts, candidate, made_up, refusal
 
+from nightly import examples
 from ratecard import RateCard, TableError, load_rate_card
 from ratecard.candidates.rates import At, attributes_of
 from ratecard.changes.promote import promotion
@@ -294,7 +295,7 @@ def days(card: RateCard) -> Iterator[date]:
 
 
 @given(windows(), spans)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(20, nightly=60), deadline=None)
 def test_on_every_day_of_the_window_the_list_price_of_that_day_is_scaled_and_on_no_other(
     tmp_path_factory: pytest.TempPathFactory,
     change: tuple[str, str, Decimal, tuple[str, str] | None, tuple[Decimal, str] | None],

@@ -11,12 +11,13 @@ from ledgers import billed, entries_of, write_csv, write_pages
 from pyarrow import parquet
 from rows import Row
 
+from nightly import examples
 from ratecard import LedgerEntry, RateCard
 from ratecard.simulation.demo.usage import demo_usage
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
 
-ROWS = 200_000
+ROWS = examples(40_000, nightly=200_000)
 CANDIDATE = """\
 candidate: dearer
 effective: 2026-10-02
