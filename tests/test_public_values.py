@@ -70,7 +70,7 @@ def test_what_is_shown_says_what_it_is(card: RateCard) -> None:
     prices = card.at(date(2026, 10, 1))
     count = len(card.tables.models)
     assert repr(card) == f"<RateCard {card.digest}, {count} models>"
-    assert repr(prices) == f"<PriceBook of 2026-10-01, {card!r}>"
+    assert repr(prices) == f"<PriceBook of 2026-10-01, digest {card.digest}>"
     video = prices.quote_video({"model": "ovi-image-to-video"})
     assert repr(video) == f"<Quote ovi-image-to-video 0.22 USD, 1 line, effective {video.effective}>"
     text = prices.rate(TEXT)

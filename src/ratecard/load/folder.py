@@ -1,10 +1,7 @@
-"""A folder of YAML files -> tables, or every fault in it.
+"""Read a folder of YAML files: find the files, read them, check them, and make tables of them.
 
-Which files below a folder are tables: links are followed, hidden names are not read, and no file is read twice.
-
-The same rules hold on a disk and in a revision of a repository, so they are written for a `Tree`, which is either.
-
-A folder of YAML files -> checked tables, or every fault of the folder at once.
+Links are followed, hidden names are not read, and no file is read twice. The same rules hold on a disk and in a git
+revision, so they are written for a `Tree`, which is either.
 """
 
 import os
@@ -39,24 +36,24 @@ class Entry(NamedTuple):
 
 
 class LinkError(Exception):
-    """A link that cannot be followed; the message says why, after "is a link"."""
+    """A link that cannot be followed; its message continues "is a link ..."."""
 
 
 class Tree(Protocol):
-    """Files and folders by their real path, without a link in it."""
+    """Files and folders, by their real path (without links)."""
 
     def entries(self, folder: str) -> Iterator[Entry]:
-        """What is in a folder. Raises `OSError` for one that cannot be read."""
+        """List a folder. Raises `OSError` if it cannot be read."""
 
     def target(self, path: str) -> Entry:
-        """The real path that a link leads to, and what is there. Raises `LinkError`."""
+        """Follow a link: its real path, and the kind of what is there. Raises `LinkError`."""
 
 
 class Disk:
     """The files of this machine."""
 
     def entries(self, folder: str) -> Iterator[Entry]:
-        """What is in a folder; devices and the like are nothing here."""
+        """List a folder, without devices and the like."""
         with os.scandir(folder) as found:
             for each in found:
                 if each.is_symlink():
@@ -65,7 +62,7 @@ class Disk:
                     yield Entry(each.name, "folder" if each.is_dir() else "file")
 
     def target(self, path: str) -> Entry:
-        """The real path that a link leads to, and what is there."""
+        """Follow a link: its real path, and the kind of what is there."""
         try:
             real = os.path.realpath(path, strict=True)
         except FileNotFoundError:
@@ -76,16 +73,19 @@ class Disk:
 
 
 class TableFiles:
-    """The tables below a folder: their real paths by the names that a person sees; and the links that are at fault."""
+    """Find the tables below a folder: `found` has their real paths by name, `faults` the links that are wrong.
+
+    Names are those that a person sees below the folder. Real folders are read first, then links, each real file once.
+    """
 
     def __init__(self, tree: Tree, root: str) -> None:
         self.found: dict[str, str] = {}
         self.faults: list[Fault] = []
         self._tree, self._root = tree, root
-        # What was reached already, by its real path: a folder with its own and its linked folders, and every file.
+        # Folders read so far with the folders in them or linked from them, and files taken so far; all by real path.
         self._folders: dict[str, set[str]] = {}
         self._files: set[str] = set()
-        # The links to follow: the folder that holds each, and its name below the root.
+        # Links still to follow: the folder of each, and its name below the root.
         self._links: list[tuple[str, str]] = []
         followed: list[tuple[str, str, str]] = []
         self._read(root, "")
@@ -100,7 +100,7 @@ class TableFiles:
         self.found = dict(sorted(self.found.items()))
 
     def _read(self, folder: str, name: str) -> None:
-        """A folder and those in it, under the name by which it was reached."""
+        """Read a folder and the folders in it, under the name by which it was reached."""
         self._folders[folder] = set()
         try:
             entries = sorted(self._tree.entries(folder))
@@ -126,7 +126,7 @@ class TableFiles:
             self.found[name] = real
 
     def _follow(self, folder: str, name: str) -> str | None:
-        """What a link leads to; the real path of a folder."""
+        """Follow a link; return the real path of the folder that it leads to, None for anything else."""
         entry = name.rpartition("/")[2]
         try:
             real, kind = self._tree.target(f"{folder.rstrip('/')}/{entry}" if folder else entry)
@@ -145,7 +145,7 @@ class TableFiles:
         return real
 
     def _leads_to(self, start: str, end: str) -> bool:
-        """Whether one folder is reached from another."""
+        """Whether folder `end` can be reached from folder `start`."""
         reached, ahead = {start}, [start]
         while ahead:
             more = self._folders.get(ahead.pop(), set()) - reached
@@ -158,7 +158,7 @@ class TableFiles:
 
 
 def _holds(folder: str, path: str) -> bool:
-    """Whether a folder is the other, or above it."""
+    """Whether a folder is the folder of a path, or above it."""
     return folder in ("", "/", path) or path.startswith(f"{folder}/")
 
 
@@ -175,7 +175,7 @@ def shipped_folder() -> Path:
 
 
 def load_tables(folder: str | Path | None = None) -> Tables:
-    """Every `.yaml` file below a folder; the shipped tables where none is named.
+    """Load every `.yaml` or `.yml` file below a folder; the shipped tables if `folder` is left out.
 
     A folder without `units.yaml`, `vocabulary.yaml` or `limits.yaml` uses the shipped ones. Raises `TableError` with
     every fault.
@@ -184,7 +184,7 @@ def load_tables(folder: str | Path | None = None) -> Tables:
 
 
 def read_folder(folder: str | Path | None = None) -> dict[str, bytes]:
-    """The files of `load_tables` with their bytes, by their names below the folder. Raises `TableError`.
+    """Read the bytes of the files of `load_tables`, by their names below the folder. Raises `TableError`.
 
     Links are followed, and a file that is reached twice counts once; names that begin with a dot are not read.
     """
@@ -209,7 +209,7 @@ def read_folder(folder: str | Path | None = None) -> dict[str, bytes]:
 
 
 def tables_from(contents: Mapping[str, bytes]) -> Tables:
-    """Tables from file names and their bytes; pure, so that a revision of a repository can be read as well."""
+    """Make tables of file names and their bytes. Pure: a git revision is read as well. Raises `TableError`."""
     texts = {name: read_yaml_text(name, content) for name, content in contents.items()}
     units_part = _validated(texts[UNITS], Units)
     vocabulary = _validated(texts[VOCABULARY], Vocabulary)
@@ -248,7 +248,7 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
 
 
 def _models(text: TextFile) -> Iterator[tuple[int, AnyModel]]:
-    """The sound models of a family file with their index; the faults of the others are recorded."""
+    """The valid models of a family file with their index; the faults of the others are recorded."""
     family = _validated(text, Family)
     if family:
         if not family.models:
@@ -261,7 +261,7 @@ def _models(text: TextFile) -> Iterator[tuple[int, AnyModel]]:
 
 
 def _written(text: TextFile) -> Iterator[str]:
-    """The ids of a file's models as they are written, sound or not."""
+    """The ids of a file's models as they are written, valid or not."""
     models = text.data.get("models") if isinstance(text.data, dict) else None
     for model in models if isinstance(models, list) else ():
         if isinstance(model, dict) and isinstance(model.get("model"), str):

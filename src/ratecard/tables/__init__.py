@@ -1,1 +1,1 @@
-"""Floor 1: frozen models of what finance writes: units, vocabulary, rates, charges, versions, models."""
+"""What a table may say, as immutable models: units, field values, rates, charges, versions, models."""
