@@ -1,9 +1,4 @@
-"""Checks of video tables: accepted values, charges and rates.
-
-What the charges of a video version need: rates for all that it accepts, sizes, seconds, and fields to read.
-
-Rules between the parts of a video version: values that the API knows, limits, defaults and examples.
-"""
+"""Rules between the parts of a video version: accepted values, defaults, charges, sizes and examples."""
 
 import re
 from collections.abc import Iterator
@@ -28,13 +23,13 @@ from ratecard.tables.video import (
     VideoVersion,
 )
 
-# No clip is longer, whatever a table says.
+# The longest clip, in seconds, that a table may have.
 _LONGEST = 999
 _SECONDS = re.compile(r"[1-9]\d{0,2}s", re.ASCII)
 
 
 def check_charges(version: VideoVersion) -> Iterator[Finding]:
-    """Every rule between what a version accepts and its charges."""
+    """Check the charges of a version against what it accepts."""
     for number, charge in enumerate(version.charges):
         found = (*check_rates(version, charge), *_check_formula(version, charge))
         yield from ((("charges", number, *path), words) for path, words in found)
@@ -45,22 +40,15 @@ def check_charges(version: VideoVersion) -> Iterator[Finding]:
     yield from _check_durations(version, needed.get("duration"))
 
 
-def _of_source(charge: Charge) -> bool:
-    """Whether the seconds and the size are those of the video that a request sends."""
-    return isinstance(charge, (UpscaleRate, InterpolationRate)) or (
-        isinstance(charge, MegapixelRate) and not charge.sizes and charge.frames is None
-    )
-
-
 def _needs(charge: Charge) -> tuple[str, ...]:
-    """The request fields without which a charge cannot be worked out."""
+    """The request fields that a charge needs to be priced."""
     if isinstance(charge, UpscaleRate):
         return ("duration", "upscale_factor", "target_fps")
     if isinstance(charge, InterpolationRate):
         return ("duration", "slowdown_factor", "target_fps")
     if isinstance(charge, PerClip):
         return ()
-    return ("duration", "upscale_factor") if _of_source(charge) else ("duration",)
+    return ("duration", "upscale_factor") if charge.of_source else ("duration",)
 
 
 def _check_formula(version: VideoVersion, charge: Charge) -> Iterator[Finding]:
@@ -78,7 +66,7 @@ def _check_formula(version: VideoVersion, charge: Charge) -> Iterator[Finding]:
 
 
 def _check_sizes(version: VideoVersion, sizes: tuple[FrameSize, ...]) -> Iterator[Finding]:
-    """Every accepted resolution and aspect ratio has one size."""
+    """Check that every accepted resolution and aspect ratio has one size."""
     resolutions = version.values_of("resolution") or (None,)
     ratios = version.values_of("aspect_ratio") or (None,)
     seen: set[tuple[str | None, str | None]] = set()
@@ -101,13 +89,13 @@ def _words(resolution: str | None, ratio: str | None) -> str:
 
 
 def _check_durations(version: VideoVersion, billed_by: str | None) -> Iterator[Finding]:
-    """What is billed by the second has seconds, and a source-matched duration has a source to match."""
+    """Check that durations that are billed have seconds, and that source-matched ones have a clip to match."""
     path, listed = ("accepts", "duration"), version.accepts.duration or ()
     matched = [word for word in listed if word in SOURCE_MATCHED_DURATIONS]
     for word in listed:
         if billed_by and word not in matched and not _SECONDS.fullmatch(word):
             yield path, f"duration '{word}' has no seconds, but {billed_by} bills them. Write seconds, like 5s"
-    if not matched or any(map(_of_source, version.charges)):
+    if not matched or any(charge.of_source for charge in version.charges):
         return
     reference = version.accepts.reference_video_total_duration
     if reference is None:
@@ -126,12 +114,12 @@ _TEXT_FIELDS = ("duration", "aspect_ratio", "resolution", "enhancement_model")
 _NUMBER_FIELDS = ("upscale_factor", "slowdown_factor")
 _REQUEST_FIELDS = tuple(name for name in VideoAccepts.model_fields if name != "resolution_aliases")
 _SOURCE_FIELDS = ("seconds", "width", "height", "fps")
-# More decimal places than any amount needs, and few enough to stay cheap.
+# The most `line_places`: more than any amount needs, and few enough to stay cheap.
 _LINE_PLACES = 100
 
 
 def check_video(model: VideoModel, fields: VideoFields) -> Iterator[Finding]:
-    """Every rule that a video model obeys beyond those of all models."""
+    """Check the rules for video models beyond those for all models."""
     for index, version in enumerate(model.versions):
         for path, words in _check_version(version, fields):
             yield ("versions", index, *path), words
@@ -151,7 +139,7 @@ def _check_version(version: VideoVersion, fields: VideoFields) -> Iterator[Findi
 
 
 def _check_vocabulary(accepts: VideoAccepts, fields: VideoFields) -> Iterator[Finding]:
-    """A value that the API does not know is a typing mistake, or belongs into vocabulary.yaml first."""
+    """Check that the API knows every value: another is a typing mistake, or belongs into vocabulary.yaml first."""
     for name in ("duration", "aspect_ratio", "resolution", *_NUMBER_FIELDS):
         known = [str(value) for value in getattr(fields, name)]
         folded = {value.casefold() for value in known}
@@ -162,7 +150,7 @@ def _check_vocabulary(accepts: VideoAccepts, fields: VideoFields) -> Iterator[Fi
 
 
 def _check_resolutions(accepts: VideoAccepts, fields: VideoFields) -> Iterator[Finding]:
-    """Resolutions match without regard to case, so no two spellings may differ by it alone."""
+    """Check that no two resolutions differ in case alone: requests match them without regard to case."""
     seen: dict[str, str] = {}
     known = {value.casefold() for value in fields.resolution}
     for value in accepts.resolution or ():
