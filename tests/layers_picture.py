@@ -1,4 +1,4 @@
-"""Draws docs/layers.svg, the picture of ARCHITECTURE.md, from the import contracts in pyproject.toml: `make picture`."""
+"""Draws docs/layers.svg, the picture of ARCHITECTURE.md, from the import contracts (`make picture`)."""
 
 import tomllib
 from collections.abc import Iterator

@@ -138,7 +138,7 @@ def in_usd(currency: str) -> bool:
 
 
 def unknown_currency(given: str, *, vcu: bool = False) -> str:
-    """Why a currency is not one of a ledger, and what is allowed; empty for one that is. `vcu`: a rate is stated.
+    """Say why a ledger cannot have a currency, and what is allowed; empty if it can. `vcu`: VCU has a stated rate.
 
     >>> unknown_currency("usd")
     "is not known. Did you mean 'USD'? Allowed: USD, DIEM, BUNDLED_CREDITS or another ISO 4217 code"

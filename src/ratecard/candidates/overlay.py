@@ -12,7 +12,7 @@ from ratecard.base.errors import Fault, TableError
 from ratecard.base.messages import Path
 from ratecard.base.suggestions import did_you_mean
 from ratecard.candidates.file import CandidateFile
-from ratecard.candidates.rates import At, Refusal, found, meant, moved, rates_of, scaled
+from ratecard.candidates.rates import At, Refusal, moved, rates_of, rates_to_scale, rates_to_set, scaled
 from ratecard.load.checks import Finding, check_model, check_references
 from ratecard.load.metered_checks import check_metered
 from ratecard.load.video_checks import check_video
@@ -181,10 +181,10 @@ class _Overlay:
 
     def _set(self, index: int, change: SetRate) -> None:
         model = self._model(change.set, ("set",))
-        name, amounts, there = model.model, {}, None
+        name, amounts, source = model.model, {}, None
         for day, version in self._bases(model, ("set",)):
             try:
-                chosen = found(name, version, change)
+                chosen = rates_to_set(name, version, change)
             except Refusal as refusal:
                 if day == self.day:
                     raise
@@ -195,11 +195,11 @@ class _Overlay:
             if again:
                 raise Refusal((("set",), f"{self._line(again[0])} sets a rate that is meant here too; keep one"))
             rates = rates_of(version)
-            there = there or rates[chosen[0]].source
+            source = source or rates[chosen[0]].source
             amounts[day] = version, {at: change.rate for at in chosen if rates[at].rate != change.rate}
             self.rates_set |= {(name, day, at): index for at in chosen}
         if not self.idle and not any(each for _, each in amounts.values()):
-            raise Refusal((("rate",), f"changes nothing: {name} has this rate already ({there})"))
+            raise Refusal((("rate",), f"changes nothing: {name} has this rate already ({source})"))
         self._new_versions(index, model, amounts)
 
     def _scale(self, index: int, change: Scale) -> None:
@@ -222,7 +222,7 @@ class _Overlay:
             except Refusal as refusal:
                 wrong += refusal.findings
         scaling: dict[str, dict[date, tuple[Version, dict[At, Decimal]]]] = {}
-        chosen = meant([(model.model, version) for model, _, version in bases], change) if bases else []
+        chosen = rates_to_scale([(model.model, version) for model, _, version in bases], change) if bases else []
         for (model, day, version), rates in zip(bases, chosen, strict=True):
             try:
                 scaling.setdefault(model.model, {})[day] = version, scaled(version, change, rates)

@@ -25,7 +25,7 @@ class At(NamedTuple):
 
 
 class Refusal(Exception):  # noqa: N818
-    """Why a change cannot be made."""
+    """A change that cannot be made; `findings` say why."""
 
     def __init__(self, *findings: Finding) -> None:
         super().__init__(findings)
@@ -95,7 +95,7 @@ def rounded(amount: Decimal, to: RoundRate) -> Decimal:
     return plain(multiply(to.to, Decimal(nearest[to.mode])))
 
 
-def meant(versions: Sequence[tuple[str, Version]], change: Scale) -> list[list[At]]:
+def rates_to_scale(versions: Sequence[tuple[str, Version]], change: Scale) -> list[list[At]]:
     """The rates that a `scale` means, for each of these (model, version) pairs; empty for a model without any.
 
     Raises `Refusal` for an attribute or value that no version has, for a rate that is meant only in part, if no rate is
@@ -132,7 +132,7 @@ def meant(versions: Sequence[tuple[str, Version]], change: Scale) -> list[list[A
     return found
 
 
-def found(name: str, version: Version, change: SetRate) -> list[At]:
+def rates_to_set(name: str, version: Version, change: SetRate) -> list[At]:
     """The rates that a `set` means. Raises `Refusal` if there are none, or it is not clear which."""
     charges = _charges(version, change.charge)
     if not charges:

@@ -25,11 +25,133 @@ from ratecard.tables.limits import LimitsFile
 from ratecard.tables.units import Units, Vocabulary
 from ratecard.tables.video import VideoModel
 
+UNITS, VOCABULARY, LIMITS = _SHARED = "units.yaml", "vocabulary.yaml", "limits.yaml"
+_Part = TypeVar("_Part", bound=BaseModel)
+_MODEL: TypeAdapter[AnyModel] = TypeAdapter(AnyModel)
+
+
+def shipped_folder() -> Path:
+    """The tables inside the installed package; in a source checkout, those of the repository."""
+    package = Path(str(files("ratecard")))
+    inside = package / "pricing_tables"
+    return inside if inside.is_dir() else package.parent.parent / "pricing_tables"
+
+
+def load_tables(folder: str | Path | None = None) -> Tables:
+    """Load every `.yaml` or `.yml` file below a folder; the shipped tables if `folder` is left out.
+
+    A folder without `units.yaml`, `vocabulary.yaml` or `limits.yaml` uses the shipped ones. Raises `TableError` with
+    every fault.
+    """
+    return tables_from(read_folder(folder))
+
+
+def read_folder(folder: str | Path | None = None) -> dict[str, bytes]:
+    """Read the bytes of the files of `load_tables`, by their names below the folder. Raises `TableError`.
+
+    Links are followed, and a file that is reached twice counts once; names that begin with a dot are not read.
+    """
+    shipped = shipped_folder()
+    root = Path(folder) if folder is not None else shipped
+    if not root.is_dir():
+        raise TableError([Fault(str(root), 1, (), "is not a folder. Name the folder that holds the rate tables")])
+    files = TableFiles(Disk(), os.path.realpath(root))
+    contents, faults = {}, list(files.faults)
+    for name, path in files.found.items():
+        try:
+            contents[name] = Path(path).read_bytes()
+        except OSError as error:
+            faults.append(Fault(name, 1, (), f"cannot be read: {error.strerror}"))
+    if faults:
+        raise TableError(sorted(faults, key=lambda fault: fault.file))
+    if not contents.keys() - set(_SHARED):
+        raise TableError([Fault(str(root), 1, (), "holds no rate table. A table is a file that ends in .yaml")])
+    for name in _SHARED:
+        contents.setdefault(name, (shipped / name).read_bytes())
+    return contents
+
+
+def tables_from(contents: Mapping[str, bytes]) -> Tables:
+    """Make tables of file names and their bytes. Pure: a git revision is read as well. Raises `TableError`."""
+    texts = {name: read_yaml_text(name, content) for name, content in contents.items()}
+    units_part = _validated(texts[UNITS], Units)
+    vocabulary = _validated(texts[VOCABULARY], Vocabulary)
+    limits = _validated(texts[LIMITS], LimitsFile)
+    if units_part:
+        _record(texts[UNITS], (), check_units(units_part))
+    if vocabulary:
+        _record(texts[VOCABULARY], (), check_vocabulary(vocabulary.video))
+    if limits:
+        _record(texts[LIMITS], (), check_limits(limits))
+    units = {unit.unit: unit for unit in units_part.units} if units_part else None
+    models: dict[str, AnyModel] = {}
+    homes: dict[str, str] = {}
+    found: list[tuple[TextFile, int, AnyModel]] = []
+    for text in (text for name, text in texts.items() if name not in _SHARED):
+        for index, model in _models(text):
+            _record(text, ("models", index), check_model(model, units))
+            if not isinstance(model, VideoModel):
+                _record(text, ("models", index), check_metered(model))
+            elif vocabulary:
+                _record(text, ("models", index), check_video(model, vocabulary.video))
+            found.append((text, index, model))
+            if model.model in homes:
+                text.fault(("models", index, "model"), f"model '{model.model}' stands in {homes[model.model]} too")
+            homes[model.model] = text.name
+            models[model.model] = model
+    broken = {name for text in texts.values() for name in _written(text)} - models.keys()
+    for text, index, model in found:
+        _record(text, ("models", index), check_references(model, models, broken))
+    faults = [fault for text in texts.values() for fault in text.faults]
+    if faults or units is None or vocabulary is None or limits is None:
+        raise TableError(sorted(faults, key=lambda fault: (fault.file, fault.line, fault.message)))
+    parts: list[BaseModel] = [*models.values(), *units.values(), vocabulary, *limits.limits]
+    families = {model.model: str(text.data["family"]) for text, _, model in found}
+    return Tables(models, units, vocabulary, limits.limits, digest(parts), families, homes)
+
+
+def _models(text: TextFile) -> Iterator[tuple[int, AnyModel]]:
+    """The valid models of a family file with their index; the faults of the others are recorded."""
+    family = _validated(text, Family)
+    if family:
+        if not family.models:
+            text.fault(("models",), "models is empty. Write at least one model, or remove the file")
+        yield from enumerate(family.models)
+    elif isinstance(text.data, dict) and isinstance(text.data.get("models"), list):
+        for index, model in enumerate(text.data["models"]):
+            with suppress(ValidationError):  # recorded already, with the faults of the family
+                yield index, _MODEL.validate_python(model)
+
+
+def _written(text: TextFile) -> Iterator[str]:
+    """The ids of a file's models as they are written, valid or not."""
+    models = text.data.get("models") if isinstance(text.data, dict) else None
+    for model in models if isinstance(models, list) else ():
+        if isinstance(model, dict) and isinstance(model.get("model"), str):
+            yield model["model"]
+
+
+def _validated(text: TextFile, part: type[_Part]) -> _Part | None:
+    if text.data is None:
+        return None
+    try:
+        return part.model_validate(text.data)
+    except ValidationError as error:
+        for path, message in complaints(error, text.data, part):
+            text.fault(path, message)
+        return None
+
+
+def _record(text: TextFile, at: Place, findings: Iterable[Finding]) -> None:
+    for path, message in findings:
+        text.fault((*at, *path), message)
+
+
 FileKind = Literal["file", "folder", "link"]
 
 
 class Entry(NamedTuple):
-    """What a folder holds under a name."""
+    """A name in a folder, and the kind of what has it."""
 
     name: str
     kind: FileKind
@@ -160,125 +282,3 @@ class TableFiles:
 def _holds(folder: str, path: str) -> bool:
     """Whether a folder is the folder of a path, or above it."""
     return folder in ("", "/", path) or path.startswith(f"{folder}/")
-
-
-UNITS, VOCABULARY, LIMITS = _SHARED = "units.yaml", "vocabulary.yaml", "limits.yaml"
-_Part = TypeVar("_Part", bound=BaseModel)
-_MODEL: TypeAdapter[AnyModel] = TypeAdapter(AnyModel)
-
-
-def shipped_folder() -> Path:
-    """The tables inside the installed package; in a source checkout, those of the repository."""
-    package = Path(str(files("ratecard")))
-    inside = package / "pricing_tables"
-    return inside if inside.is_dir() else package.parent.parent / "pricing_tables"
-
-
-def load_tables(folder: str | Path | None = None) -> Tables:
-    """Load every `.yaml` or `.yml` file below a folder; the shipped tables if `folder` is left out.
-
-    A folder without `units.yaml`, `vocabulary.yaml` or `limits.yaml` uses the shipped ones. Raises `TableError` with
-    every fault.
-    """
-    return tables_from(read_folder(folder))
-
-
-def read_folder(folder: str | Path | None = None) -> dict[str, bytes]:
-    """Read the bytes of the files of `load_tables`, by their names below the folder. Raises `TableError`.
-
-    Links are followed, and a file that is reached twice counts once; names that begin with a dot are not read.
-    """
-    shipped = shipped_folder()
-    root = Path(folder) if folder is not None else shipped
-    if not root.is_dir():
-        raise TableError([Fault(str(root), 1, (), "is not a folder. Name the folder that holds the rate tables")])
-    files = TableFiles(Disk(), os.path.realpath(root))
-    contents, faults = {}, list(files.faults)
-    for name, path in files.found.items():
-        try:
-            contents[name] = Path(path).read_bytes()
-        except OSError as error:
-            faults.append(Fault(name, 1, (), f"cannot be read: {error.strerror}"))
-    if faults:
-        raise TableError(sorted(faults, key=lambda fault: fault.file))
-    if not contents.keys() - set(_SHARED):
-        raise TableError([Fault(str(root), 1, (), "holds no rate table. A table is a file that ends in .yaml")])
-    for name in _SHARED:
-        contents.setdefault(name, (shipped / name).read_bytes())
-    return contents
-
-
-def tables_from(contents: Mapping[str, bytes]) -> Tables:
-    """Make tables of file names and their bytes. Pure: a git revision is read as well. Raises `TableError`."""
-    texts = {name: read_yaml_text(name, content) for name, content in contents.items()}
-    units_part = _validated(texts[UNITS], Units)
-    vocabulary = _validated(texts[VOCABULARY], Vocabulary)
-    limits = _validated(texts[LIMITS], LimitsFile)
-    if units_part:
-        _record(texts[UNITS], (), check_units(units_part))
-    if vocabulary:
-        _record(texts[VOCABULARY], (), check_vocabulary(vocabulary.video))
-    if limits:
-        _record(texts[LIMITS], (), check_limits(limits))
-    units = {unit.unit: unit for unit in units_part.units} if units_part else None
-    models: dict[str, AnyModel] = {}
-    homes: dict[str, str] = {}
-    found: list[tuple[TextFile, int, AnyModel]] = []
-    for text in (text for name, text in texts.items() if name not in _SHARED):
-        for index, model in _models(text):
-            _record(text, ("models", index), check_model(model, units))
-            if not isinstance(model, VideoModel):
-                _record(text, ("models", index), check_metered(model))
-            elif vocabulary:
-                _record(text, ("models", index), check_video(model, vocabulary.video))
-            found.append((text, index, model))
-            if model.model in homes:
-                text.fault(("models", index, "model"), f"model '{model.model}' stands in {homes[model.model]} too")
-            homes[model.model] = text.name
-            models[model.model] = model
-    broken = {name for text in texts.values() for name in _written(text)} - models.keys()
-    for text, index, model in found:
-        _record(text, ("models", index), check_references(model, models, broken))
-    faults = [fault for text in texts.values() for fault in text.faults]
-    if faults or units is None or vocabulary is None or limits is None:
-        raise TableError(sorted(faults, key=lambda fault: (fault.file, fault.line, fault.message)))
-    parts: list[BaseModel] = [*models.values(), *units.values(), vocabulary, *limits.limits]
-    families = {model.model: str(text.data["family"]) for text, _, model in found}
-    return Tables(models, units, vocabulary, limits.limits, digest(parts), families, homes)
-
-
-def _models(text: TextFile) -> Iterator[tuple[int, AnyModel]]:
-    """The valid models of a family file with their index; the faults of the others are recorded."""
-    family = _validated(text, Family)
-    if family:
-        if not family.models:
-            text.fault(("models",), "models is empty. Write at least one model, or remove the file")
-        yield from enumerate(family.models)
-    elif isinstance(text.data, dict) and isinstance(text.data.get("models"), list):
-        for index, model in enumerate(text.data["models"]):
-            with suppress(ValidationError):  # recorded already, with the faults of the family
-                yield index, _MODEL.validate_python(model)
-
-
-def _written(text: TextFile) -> Iterator[str]:
-    """The ids of a file's models as they are written, valid or not."""
-    models = text.data.get("models") if isinstance(text.data, dict) else None
-    for model in models if isinstance(models, list) else ():
-        if isinstance(model, dict) and isinstance(model.get("model"), str):
-            yield model["model"]
-
-
-def _validated(text: TextFile, part: type[_Part]) -> _Part | None:
-    if text.data is None:
-        return None
-    try:
-        return part.model_validate(text.data)
-    except ValidationError as error:
-        for path, message in complaints(error, text.data, part):
-            text.fault(path, message)
-        return None
-
-
-def _record(text: TextFile, at: Place, findings: Iterable[Finding]) -> None:
-    for path, message in findings:
-        text.fault((*at, *path), message)

@@ -61,6 +61,7 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
         lines: list[LineItem] = []
         exact = _ZERO
         given = usage.get("usage", _LEFT_OUT)
+        # Whether there are keys beside `type`, `model` and `usage`: most usages have none, and skip their checks.
         further = len(usage) != _TOKENS_ALONE or given is _LEFT_OUT
         if further:
             problems += usage_problems(usage, known) + selector_problems(usage)
@@ -75,6 +76,7 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
                 lines, exact = lines_of(uncached, cached, written, completion)
             except NoPriceError:
                 problems += _unpriced(counts, rates, given)
+        # The same object as `_NO_SEARCHES` means that there is nothing to add below.
         searches = _NO_SEARCHES
         if is_text and (further or suffix or searched is not None):
             searches = _read_searches(usage, suffix, searched, supported, scraped_most, problems)

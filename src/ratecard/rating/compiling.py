@@ -1,4 +1,4 @@
-"""What a calculator of video is compiled from, and how a compiled rate is looked up."""
+"""The inputs for compiling a calculator of video, and the look-up of its rates."""
 
 import re
 from collections.abc import Callable, Mapping

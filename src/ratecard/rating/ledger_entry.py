@@ -100,7 +100,7 @@ def worths(currency: str, rates: Rates | None) -> dict[str, Decimal]:
 
 
 def worth_of(payer: str, currency: str, rates: Rates | None) -> Decimal:
-    """What one of a balance is worth in a currency. Raises `CurrencyError` if it cannot pay in it."""
+    """The worth of one of a balance in a currency. Raises `CurrencyError` if it cannot pay in it."""
     payers = worths(currency, rates)
     if payer in payers:
         return payers[payer]

@@ -1,4 +1,4 @@
-"""What is known of a source video: one that a request sends to be processed."""
+"""Source videos, which a request sends to be processed, as far as they are known."""
 
 from dataclasses import dataclass
 from decimal import Decimal

@@ -31,6 +31,25 @@ from ratecard.tables.video import InterpolationRate, MegapixelRate, PerClip, Per
 _ONE = Decimal(1)
 
 
+def calculator(charge: Compiling) -> Calculator:
+    """Compile a charge into the function from a shape to its line item."""
+    match charge.charge:
+        case PerSecond():
+            return per_second(charge)
+        case PerClip():
+            return per_clip(charge)
+        case TokenFormula() as options:
+            return token_formula(charge, options)
+        case MegapixelRate() as options:
+            return megapixel_rate(charge, options)
+        case UpscaleRate() as options:
+            return upscale_rate(charge, options)
+        case InterpolationRate() as options:
+            return interpolation_rate(charge, options)
+        case other:
+            raise NotImplementedError(f"no calculator for {other.method}")
+
+
 def per_clip(charge: Compiling) -> Calculator:
     """Compile `fixed` and `duration-resolution-rate`: the amount is the rate. Exact."""
     key, rates = charge.rates_by()
@@ -125,7 +144,8 @@ def upscale_rate(charge: Compiling, options: UpscaleRate) -> Calculator:
         height = source.height * shape["upscale_factor"] if source and source.height else None
         (rate, where, words), note = find(shape, height)
         fps = shape.get("target_fps") or (source and source.fps)
-        if factor > 1 if fps is None else fps >= threshold:
+        multiplied = factor > 1 if fps is None else fps >= threshold
+        if multiplied:
             rate = plain(multiply(rate, factor))
             words += f"-{options.frame_rate.from_}fps"
             more = unknown if fps is None else f"x{factor} from {threshold} frames per second"
@@ -192,14 +212,14 @@ def megapixel_rate(charge: Compiling, options: MegapixelRate) -> Calculator:
 
 
 class _Cell(NamedTuple):
-    """What a token formula needs for one rate, size and duration."""
+    """The part of a token formula that depends on rate, size and duration only."""
 
     rate: LineRate
     seconds: Decimal
     least_seconds: Decimal
     # Units (millions of tokens) of one second.
     tokens: Decimal
-    # Whether the amount of whole seconds needs no rounding.
+    # Whether amounts need no rounding without reference video: then seconds are whole.
     exact: bool
 
 
@@ -236,6 +256,7 @@ def token_formula(charge: Compiling, options: TokenFormula) -> Calculator:
     key = itemgetter(*names)
 
     def calculate(shape: Shape) -> LineItem:
+        # A source-matched ratio is not among the cells: its size depends on the source.
         cell = cells.get(key(shape))
         rate, billed, least, of_second, exact = cell if cell else cell_of(shape)
         reference = shape["reference_seconds"]
@@ -254,22 +275,3 @@ def token_formula(charge: Compiling, options: TokenFormula) -> Calculator:
         return LineItem(rate, tokens, amount)
 
     return calculate
-
-
-def calculator(charge: Compiling) -> Calculator:
-    """Compile a charge into the function from a shape to its line item."""
-    match charge.charge:
-        case PerSecond():
-            return per_second(charge)
-        case PerClip():
-            return per_clip(charge)
-        case TokenFormula() as options:
-            return token_formula(charge, options)
-        case MegapixelRate() as options:
-            return megapixel_rate(charge, options)
-        case UpscaleRate() as options:
-            return upscale_rate(charge, options)
-        case InterpolationRate() as options:
-            return interpolation_rate(charge, options)
-        case other:
-            raise NotImplementedError(f"no calculator for {other.method}")

@@ -52,7 +52,7 @@ def _of_completion(name: str) -> Counter:
 
 
 # Anthropic's own object counts cache reads and writes beside `input_tokens`; `prompt_tokens` includes both. So "input",
-# "top read" and "top written" are counts of their own, and `_in_dialect` says which of them mean the same.
+# "top read" and "top written" are counts of their own, and `_whole_prompt` says which of them mean the same.
 COUNTERS = (
     Counter("prompt", (("prompt_tokens",),)),
     Counter("input", (("input_tokens",),)),
@@ -95,7 +95,7 @@ def is_counter(name: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """What the object at `path` may have, by name: counters and parts with their index in `COUNTERS`, and objects."""
+    """The known names in the object at `path`: counters and parts with their index in `COUNTERS`, and objects."""
 
     path: _Names = ()
     counters: dict[str, int] = field(default_factory=dict)
@@ -147,7 +147,7 @@ def mapping_of(given: object) -> Mapping[Any, Any] | None:
 
 
 def count_messages(given: object, most: int = MOST_TOKENS) -> list[str]:
-    """What is wrong with a count: not a number, a fraction, negative, or above `most`."""
+    """The problems of a count: not a number, a fraction, negative, or above `most`."""
     if given.__class__ is int and 0 <= given <= most:
         return []
     number = decimal(given)
@@ -162,7 +162,7 @@ def count_messages(given: object, most: int = MOST_TOKENS) -> list[str]:
 
 
 def selector_messages(name: str, given: object) -> list[str]:
-    """What is wrong with the value of a key that selects a price: any value but those of the listed price."""
+    """The problem of a key that selects another price than the listed one."""
     allowed = SELECTORS[name]
     return [] if given is None or (isinstance(given, str) and given in allowed) else [invalid_enum(allowed, given)]
 
@@ -222,11 +222,12 @@ def read_tokens(given: object, problems: Problems, *, completion_required: bool)
     found, parts = _NOTHING.copy(), _NO_PARTS
     _gather(FIELDS, fields, found, odd)
     if odd:
-        found += _NO_PARTS
+        found += _NO_PARTS  # a place for each part: most usages have none, and need none
         others = _sort_out(odd, _AT, found, wrong)
         found, parts = found[:FIRST_PART], found[FIRST_PART:]
         if wrong:
             _conflicts(wrong, fields, _AT)
+    # In the order of `COUNTERS`; `named` is `prompt_tokens`, which includes the cache, `inputs` is `input_tokens`.
     named, inputs, completion, total, cached, written, top_cached, top_written, searches = found
     if named is None and inputs is None:
         _require("prompt", "input", fields, wrong)
@@ -234,7 +235,7 @@ def read_tokens(given: object, problems: Problems, *, completion_required: bool)
         _require("completion", "completion", fields, wrong)
     ignored = _Further(wrong).read(others, found + parts) if others else ()
     if not wrong and (inputs is not None or top_cached is not None or top_written is not None):
-        named, cached, written = _in_dialect(found, fields, wrong)
+        named, cached, written = _whole_prompt(found, fields, wrong)
     prompt, completion = named or 0, completion or 0
     cached, written = cached or 0, written or 0
     if not wrong:
@@ -330,7 +331,7 @@ def _require(count: str, other: str, fields: Mapping[Any, Any], problems: Proble
         problems.append(((*_AT, names[0]), message))
 
 
-def _in_dialect(found: Found, fields: Mapping[Any, Any], problems: Problems) -> tuple[int, int | None, int | None]:
+def _whole_prompt(found: Found, fields: Mapping[Any, Any], problems: Problems) -> tuple[int, int | None, int | None]:
     """Return the whole prompt, and how many of its tokens were read from the cache and written to it.
 
     At the top of a usage, Anthropic's cache counts are beside `input_tokens`, but included in `prompt_tokens`. In the

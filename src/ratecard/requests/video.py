@@ -29,6 +29,7 @@ from ratecard.requests.fields import (
 )
 from ratecard.tables.units import VideoFields
 from ratecard.tables.video import (
+    REQUEST_FIELDS,
     SOURCE_MATCHED_DURATIONS,
     SOURCE_MATCHED_RATIOS,
     InterpolationRate,
@@ -38,19 +39,7 @@ from ratecard.tables.video import (
 )
 
 # The order of the specification: errors and ignored fields are listed in it.
-FIELD_ORDER = (
-    "model",
-    "duration",
-    "aspect_ratio",
-    "resolution",
-    "upscale_factor",
-    "enhancement_model",
-    "target_fps",
-    "slowdown_factor",
-    "audio",
-    "video_url",
-    "reference_video_total_duration",
-)
+FIELD_ORDER = ("model", *REQUEST_FIELDS)
 NO_RESOLUTION = "Use upscale_factor instead of resolution"
 _EITHER_AUTO = {"auto": "Auto", "Auto": "auto"}
 
@@ -191,7 +180,8 @@ class VideoRequests:
     def __init__(self, version: VideoVersion, api_wide: Mapping[str, Field]) -> None:
         self.fields = fields_of(version, dict(api_wide))
         self.settle = rule_of(version)
-        # The fields that the price depends on.
+        # The fields that the price depends on: audio only if it can be chosen, seconds of reference video also
+        # if they decide a source-matched duration or ratio.
         effective = frozenset[str]().union(*(charge.fields for charge in version.charges))
         if version.accepts.audio != "configurable":
             effective -= {"audio"}

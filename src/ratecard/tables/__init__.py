@@ -1,1 +1,1 @@
-"""What a table may say, as immutable models: units, field values, rates, charges, versions, models."""
+"""Immutable models of what a table may say: units, field values, rates, charges, versions, models."""

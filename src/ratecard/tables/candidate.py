@@ -21,7 +21,7 @@ class SetRate(Frozen):
 
 
 class Selection(Frozen):
-    """Which models a factor applies to: one model; or a family, a whole type, or the models of a type in a family."""
+    """The models that a factor applies to: one model, a family, a whole type, or the models of a type in a family."""
 
     model: Text | None = None
     family: Text | None = None

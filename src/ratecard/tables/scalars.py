@@ -1,4 +1,4 @@
-"""How the text of one YAML scalar becomes a value. Every error says what is allowed."""
+"""Read the text of one YAML scalar as a value. Every error says what is allowed."""
 
 import re
 from collections import Counter

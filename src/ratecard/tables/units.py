@@ -4,7 +4,7 @@ from ratecard.tables.scalars import Counts, Frozen, Integer, Number, Text, Words
 
 
 class Unit(Frozen):
-    """What a rate is the price of: `{unit: mtoken, counts: token, per: 1000000}` is a million tokens."""
+    """A unit, which a rate is the price of: `{unit: mtoken, counts: token, per: 1000000}` is a million tokens."""
 
     unit: Text
     counts: Text

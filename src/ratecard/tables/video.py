@@ -93,7 +93,7 @@ class MegapixelRate(Charge):
 
 
 class FrameRateStep(Frozen):
-    """From how many frames per second the price is multiplied, and by which factor."""
+    """The frames per second from which the price is multiplied, and the factor."""
 
     from_: Annotated[Positive, Field(alias="from")]
     factor: Positive
@@ -171,6 +171,10 @@ class VideoAccepts(Frozen):
     audio: Literal["none", "always", "configurable"]
     video_url: SourceLimit | None = None
     reference_video_total_duration: ReferenceVideo | None = None
+
+
+# The fields of a request beside its model, in the order of the specification.
+REQUEST_FIELDS = tuple(name for name in VideoAccepts.model_fields if name != "resolution_aliases")
 
 
 class VideoExample(Example):

@@ -1,4 +1,4 @@
-"""What a law is tried on (a model at one instant), and how a broken law shows what broke it."""
+"""A case to try laws on (a model at one instant), and the error of a broken law."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -65,7 +65,7 @@ class Case:
 
     @cached_property
     def offer(self) -> Offer:
-        """What the version of a video model offers."""
+        """The offer of the version of a video model."""
         return Offer(self.prices, self.found, self.version)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What a video model offers (fields, values, what must be given), and checks of strategy arguments."""
+"""The offer of a video model (its fields, valid values and required fields), and checks of strategy arguments."""
 
 from collections.abc import Collection, Sequence
 from decimal import Decimal
@@ -81,7 +81,7 @@ _LONGEST_SOURCE = 300
 
 
 class Offer:
-    """What one version of a video model offers to clients: its fields, and their valid values."""
+    """The fields of one version of a video model, and their valid values, as clients see them."""
 
     def __init__(self, prices: PriceBook, model: Model[Any], version: VideoVersion) -> None:
         self.model, self.version, self.accepts = model.model, version, version.accepts

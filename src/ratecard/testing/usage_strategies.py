@@ -102,7 +102,6 @@ def _batches(charge: RpcCredits, chain: Chain) -> Usages:
 
 
 DETAILS = {"cache_input": "cached_tokens", "cache_write": "cache_creation_input_tokens"}
-_MANY = 1_000_000
 # Names of clients and providers for cache reads, cache writes, the completion, and its parts.
 _READ, _WRITTEN = ("cached_tokens",), ("cache_creation_input_tokens", "cache_write_tokens")
 _COMPLETION = ("completion_tokens", "output_tokens")

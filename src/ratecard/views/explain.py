@@ -1,4 +1,4 @@
-"""Where the prices of a model come from: its version in effect, and the line of every rate."""
+"""Explain where the prices of a model come from: its version in effect, and the line of every rate."""
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
@@ -53,7 +53,7 @@ class ExplainedCharge(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """What the tables say about a model at one instant. `facts` are its dates and evidence, as text."""
+    """The tables of a model at one instant. `facts` are its dates and evidence, as text."""
 
     model: str
     name: str
@@ -171,7 +171,7 @@ class VideoTokens(NamedTuple):
 
 
 class Working(NamedTuple):
-    """How a line was computed: its video tokens, and its list rate and markup; None for what does not apply."""
+    """The steps behind a line: its video tokens, and its list rate and markup; None for what does not apply."""
 
     video: VideoTokens | None = None
     list_rate: Decimal | None = None

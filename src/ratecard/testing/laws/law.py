@@ -28,7 +28,7 @@ class Law(NamedTuple):
 
     @property
     def statement(self) -> str:
-        """What the law says."""
+        """The law as a sentence."""
         return (self.trial.__doc__ or "").strip()
 
 
