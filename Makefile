@@ -131,6 +131,10 @@ site: $(VENV)/.tools  ## build the site into the folder site; a broken link fail
 catalogue: $(VENV)/.tools  ## write docs/errors-in-tables.md from the broken tables of the tests
 	$(BIN)/python tests/errors_in_tables.py
 
+.PHONY: picture
+picture: $(VENV)/.tools  ## write docs/layers.svg, the picture of ARCHITECTURE.md, from the import contracts
+	$(BIN)/python tests/layers_picture.py
+
 .PHONY: schema
 schema: $(VENV)/.package  ## write pricing_tables/schema.json, by which editors complete and check
 	$(RATECARD) schema --out pricing_tables/schema.json

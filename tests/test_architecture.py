@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import ratecard
+from layers_picture import PICTURE, picture
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "ratecard"
@@ -148,6 +149,10 @@ def test_an_import_that_goes_up_is_refused(module: str, planted: str, words: str
     done = lint_imports(tmp_path)
     assert done.returncode == 1
     assert words in " ".join(done.stdout.split())
+
+
+def test_the_picture_is_that_of_the_contracts() -> None:
+    assert PICTURE.read_text(encoding="utf-8") == picture(), "make picture"
 
 
 def test_no_package_hides_a_module_of_its_own() -> None:

@@ -129,7 +129,7 @@ def test_the_reference_shows_signatures_and_examples(site: Path) -> None:
     missing = [name for name in re.findall(r"^::: (\S+)", (ROOT / API).read_text(encoding="utf-8"), re.MULTILINE)
                if f">{name.rpartition('.')[2]}<" not in html]  # fmt: skip
     assert not missing
-    assert "The price book in effect at an aware instant" in html
+    assert "Return the price book in effect at an aware instant" in html
     # A doctest that is not fenced is read as quotations.
     assert '<span class="gp">&gt;&gt;&gt; </span>' in html
     assert "<blockquote>" not in html

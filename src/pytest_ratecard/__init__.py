@@ -1,7 +1,7 @@
-"""The pytest plugin of ratecard, as far as it is loaded in every run: its options.
+"""The command line options of the pytest plugin; `ratecard.testing.plugin` does the work.
 
-It stands outside the package, so that a run without `--rate-card` imports nothing of it, and so that the coverage of
-the library can be measured with the plugin installed. What the option does is `ratecard.testing.plugin`.
+A package of its own, because pytest imports it in every run: a run without `--rate-card` imports nothing of ratecard,
+and coverage of the library can be measured with the plugin installed.
 """
 
 from importlib import import_module
@@ -11,7 +11,7 @@ import pytest
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--rate-card` and what goes with it."""
+    """Add `--rate-card` and its options."""
     group = parser.getgroup("ratecard", "rate tables")
     group.addoption(
         "--rate-card",
@@ -29,12 +29,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--rate-card-examples",
         metavar="NUMBER",
         type=int,
-        help="Try each law on each model with so many random requests, always the same ones; 10 if left out.",
+        help="Try each law on each model with this many random requests, always the same ones; 10 if left out.",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """With the option, the plugin itself."""
+    """Load the plugin if the option is given."""
     if config.getoption("rate_card") is None:
         for name in ("rate_card_at", "rate_card_examples"):
             if config.getoption(name) is not None:

@@ -100,14 +100,14 @@ __all__ = [
 if not (find_spec("duckdb") and find_spec("pyarrow")):
     __all__.remove("simulate")
 
-# Packages that are loaded when they are asked for: their extras may not be installed.
+# Packages that are loaded on first use: their extras may not be installed.
 _PACKAGES = ("history", "probe", "server", "testing")
 
 
 def __getattr__(name: str) -> Any:
-    """What is loaded when it is asked for: `simulate`, and the packages of the extras, like `ratecard.server`.
+    """Load on first use: `simulate`, and the packages of the extras, like `ratecard.server`.
 
-    Raises `ImportError`, with the extra to install where it is missing.
+    Raises `ImportError` that names the extra to install.
     """
     if name in _PACKAGES:
         return import_module(f"ratecard.{name}")

@@ -1,8 +1,6 @@
-"""None
+"""The rate card: all tables at one digest, and the price book of any instant.
 
-The rate card: all tables at one digest, and the price book of any instant.
-
-Limits of the shipped tables, for a program that needs no prices. A price book has the same at its own instant.
+`limits_for` and `sunset` read the shipped tables, for a program that needs no prices.
 """
 
 from datetime import UTC, date, datetime
@@ -23,10 +21,10 @@ from ratecard.tables.version import Version
 
 
 def load_rate_card(folder: str | Path | None = None) -> "RateCard":
-    """The rate card of a folder of tables; the shipped tables where none is named.
+    """Load the rate card of a folder of tables; of the shipped tables if `folder` is left out.
 
-    Raises `TableError` with every fault of the folder, each with its `file:line`. Examples are not worked yet: each
-    version is proved by its own before its first price, and raises then.
+    Raises `TableError` with every fault of the folder, each with its `file:line`. Examples are not worked yet: a
+    version is proved by its own examples before its first price, and raises `TableError` then.
 
     >>> load_rate_card().at(date(2026, 10, 1)).quote_video(b'{"model": "ovi-image-to-video"}').to_json()
     b'{"quote":0.22}'
@@ -37,8 +35,9 @@ def load_rate_card(folder: str | Path | None = None) -> "RateCard":
 class RateCard:
     """All tables at one digest. Immutable; `at(instant)` gives the prices in effect then.
 
-    A version is proved by its own examples before its first price is told: where the rates contradict one, `TableError`
-    says so with its `file:line`, and the version has no price. `base` is the card under a candidate.
+    Before its first price, a version is proved by its own examples: if the rates contradict one, `TableError` says so
+    with its `file:line`, and the version has no price. `base` is the card under a candidate; `proves=False` skips the
+    proof.
     """
 
     def __init__(
@@ -50,7 +49,7 @@ class RateCard:
         proves: bool = True,
     ) -> None:
         self.tables, self.compiler, self._base, self._proves = tables, compiler or Compiler(tables), base, proves
-        # What is wrong with the examples of each version that was proved. Never kept by the digest, which leaves
+        # The wrong examples of each version that was proved, by model and effective date: not by digest, which leaves
         # examples out.
         self._proved: dict[tuple[str, date], tuple[Fault, ...]] = {}
 
@@ -60,36 +59,37 @@ class RateCard:
 
     @property
     def digest(self) -> str:
-        """Names what the tables mean: not their order, comments or line numbers."""
+        """16 hexadecimal digits that name what the tables mean; order, comments and line numbers do not change it."""
         return self.tables.digest
 
     def with_candidate(self, path: str | Path) -> "RateCard":
-        """A new card with a candidate overlay laid over this one, which stays as it is; candidates can be stacked.
+        """Lay the candidate of a file over this card and return the new card; this one does not change.
 
-        Raises `TableError` with every fault of the overlay, a change that matches or changes nothing included.
+        Candidates can be stacked. Raises `TableError` with every fault of the candidate, including changes that match
+        or change nothing.
         """
         return self.overlaid(read_candidate(path))
 
     def overlaid(self, file: CandidateFile, *, idle: bool = False) -> "RateCard":
-        """The same for a candidate that was read already; `idle` changes, that change nothing, may be allowed."""
+        """As `with_candidate`, of a candidate that was read already; `idle` allows changes that change nothing."""
         return RateCard(with_candidate(self.tables, file, idle=idle), base=self)
 
     @property
     def unproved(self) -> "RateCard":
-        """The same card, its versions taken at their word: to work their examples, and to compare what is written."""
+        """The same card without the proof by examples: to work the examples themselves, and to compare tables."""
         return RateCard(self.tables, base=self._base, compiler=self.compiler, proves=False)
 
     def prove(self, model: AnyModel, version: Version) -> None:
-        """Work a version's own examples, once. Raises `TableError` where the rates contradict them.
+        """Work a version's own examples, once. Raises `TableError` if the rates contradict them.
 
-        What a candidate proposes is proved by `ratecard promote`; here, the version that it is made from is.
+        On a card with a candidate, the version below it is proved: `ratecard promote` proves what is proposed.
         """
         if not self._proves:
             return
         if self._base is not None:
             below = self._base.tables.models.get(model.model)
             made_from = None if below is None else below.version_on(version.effective)
-            if below is not None and made_from is not None:  # a model that the candidate adds is made from none
+            if below is not None and made_from is not None:  # None for a model that the candidate adds
                 self._base.prove(below, made_from)
             return
         key = (model.model, version.effective)
@@ -113,16 +113,16 @@ class RateCard:
             raise TableError(faults)
 
     def boundaries(self) -> tuple[datetime, ...]:
-        """The instants at which some price changes, begins or ends, in order: when a server changes its price book."""
+        """The instants (UTC, rising) at which a price or limit begins, changes or ends, and the price book with it."""
         days = {version.effective for model in self.tables.models.values() for version in model.versions}
         days |= {model.retired.on for model in self.tables.models.values() if model.retired}
         days |= {limits.effective for limits in self.tables.limits}
         return tuple(datetime(day.year, day.month, day.day, tzinfo=UTC) for day in sorted(days))
 
     def at(self, instant: datetime | date) -> PriceBook:
-        """The price book in effect at an aware instant; a date means its 00:00 UTC.
+        """Return the price book in effect at an aware instant; a date means its 00:00 UTC.
 
-        Raises `InstantError` for a datetime without a time zone.
+        Raises `InstantError` for a datetime without a time zone, and for anything else.
         """
         return PriceBook(self.compiler, _day(instant), self.prove)
 
@@ -165,7 +165,7 @@ def limits_for(
     partner: bool = False,
     at: datetime | date | None = None,
 ) -> Limit | VideoLimit:
-    """Requests (and tokens) a minute of a type or model, as the shipped tables have it at an instant (now if left out).
+    """Look up requests and tokens per minute of a type or model in the shipped tables, at an instant (default: now).
 
     As `PriceBook.limits_for`. Raises `LimitError`.
 
@@ -176,9 +176,9 @@ def limits_for(
 
 
 def sunset(endpoint: str, *, at: datetime | date | None = None) -> Sunset | None:
-    """Status, headers and body of an endpoint that ends, as the shipped tables have it at an instant (now if left out).
+    """Status, headers and body of an endpoint that is deprecated, from the shipped tables at an instant (default: now).
 
-    404 before its last day, 410 from then on, of HEAD as of GET; None of an endpoint that stays.
+    404 before its sunset date, 410 from then on, for HEAD as for GET; None for an endpoint that is not deprecated.
 
     >>> sunset("GET /billing/usage", at=date(2026, 9, 16)).status
     410

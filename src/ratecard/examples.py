@@ -1,4 +1,4 @@
-"""The worked examples of a table, run: a person's own check of a rate."""
+"""Work the examples of a table: totals that a person wrote down, against what its rates give."""
 
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
@@ -18,7 +18,7 @@ from ratecard.tables.video import VideoExample
 
 
 class Worked(NamedTuple):
-    """One example with what the tables say today: a total, or the reason why there is none."""
+    """One example with the total that its rates give, or None and the reason why it has no price."""
 
     model: str
     number: int
@@ -48,7 +48,7 @@ def work_version(compiler: Compiler, model: AnyModel, version: Version) -> Itera
 
 
 def price_example(book: PriceBook, model: AnyModel, example: Example) -> Quote:
-    """What an example's request costs at an instant. Raises `QuoteError`."""
+    """Quote an example's request at the instant of a price book. Raises `QuoteError`."""
     if isinstance(example, VideoExample):
         source = SourceVideo(**example.source) if example.source else None
         return book.quote_video({"model": model.model, **body_of_text(example.request)}, source=source)
@@ -59,12 +59,12 @@ def price_example(book: PriceBook, model: AnyModel, example: Example) -> Quote:
 
 
 def wrong_examples(compiler: Compiler) -> list[Fault]:
-    """Every example whose total is not what the tables say, at its line."""
+    """A fault, at its line, for every example whose total is not what the rates give."""
     return faults_of(work(compiler))
 
 
 def faults_of(examples: Iterable[Worked]) -> list[Fault]:
-    """The examples whose total is not what the tables say, each at its line."""
+    """A fault, at its line, for each of these examples whose total is not what the rates give."""
     return [_fault(worked) for worked in examples if worked.total != worked.example.total]
 
 

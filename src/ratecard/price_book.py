@@ -1,9 +1,4 @@
-"""None
-
-What a response says of a model that will be retired.
-
-The price book: a rate card at one instant. What a server holds.
-"""
+"""The price book: a rate card at one instant."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,9 +9,9 @@ from ratecard.accounts.limits import LimitsOfADay
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import REQUIRED, NotOffered, Path, echo, wrong_type
 from ratecard.base.suggestions import suggestions
-from ratecard.pricing.compiled import Metered, Rater
 from ratecard.pricing.compiler import Compiler
 from ratecard.pricing.estimate import Estimate, EstimateRequest, estimate
+from ratecard.pricing.metered import Metered, Rater
 from ratecard.pricing.text import surcharge_line
 from ratecard.pricing.video import VideoPricer
 from ratecard.rating.quote import Quote
@@ -35,7 +30,7 @@ from ratecard.tables.video import VideoModel, VideoVersion
 
 
 class Deprecation(NamedTuple):
-    """The texts of the two headers, for a model that has a price still.
+    """The texts of the two deprecation headers of a model that still has a price.
 
     >>> Deprecation("m is retired on 2026-11-10.", "2026-11-10").headers["x-service-model-deprecation-date"]
     '2026-11-10'
@@ -46,7 +41,7 @@ class Deprecation(NamedTuple):
 
     @property
     def headers(self) -> dict[str, str]:
-        """The headers by their names."""
+        """The headers by name."""
         return {
             "x-service-model-deprecation-warning": self.warning,
             "x-service-model-deprecation-date": self.date,
@@ -54,7 +49,7 @@ class Deprecation(NamedTuple):
 
 
 def deprecation_of(model: Model[Any], day: date) -> Deprecation | None:
-    """The texts for a model that will be retired after a day; None of any other, and of one that is retired."""
+    """The headers of a model that will be retired after a day; None if it will not, or already is."""
     retired = model.retired
     if retired is None or retired.on <= day:
         return None
@@ -62,27 +57,28 @@ def deprecation_of(model: Model[Any], day: date) -> Deprecation | None:
     return Deprecation(f"{model.model} is retired on {retired.on}, 00:00 UTC.{hint}", retired.on.isoformat())
 
 
+# The parameters of a model's name without a suffix.
 _NO_SUFFIX: dict[str, Any] = {}
 _VIDEO_KEYS, _SURCHARGE_KEYS = usage_keys(FIELD_ORDER), usage_keys(("count",))
-
 
 Prove = Callable[[AnyModel, Version], None]
 
 
-def taken_at_its_word(model: AnyModel, version: Version) -> None:
-    """Prove nothing: to work the examples themselves, and to compare what is written."""
+def without_proof(model: AnyModel, version: Version) -> None:
+    """Prove nothing: to work the examples themselves, and to compare tables."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PriceBook(LimitsOfADay):
-    """A rate card compiled for one instant: immutable, pure, what a server holds.
+    """A rate card at one instant: immutable and pure. Made by `RateCard.at`.
 
-    `prove` refuses a version that contradicts its own examples, before its first price.
+    `day` is its UTC day. `prove` raises `TableError` for a version that contradicts its own examples, before its first
+    price.
     """
 
     compiler: Compiler
     day: date
-    prove: Prove = taken_at_its_word
+    prove: Prove = without_proof
     _video: dict[str, VideoPricer] = field(default_factory=dict, init=False)
     _raters: dict[tuple[str, str], Rater] = field(default_factory=dict, init=False)
 
@@ -95,16 +91,16 @@ class PriceBook(LimitsOfADay):
         return self.compiler.tables
 
     def in_effect_all(self, type_: str | None = None) -> Iterator[tuple[AnyModel, Version]]:
-        """Every model (of a type) that has a price at this instant with its version in effect, by name."""
+        """Every model (of a type) that has a price at this instant, with its version in effect, by name."""
         for _, model in sorted(self.tables.models.items()):
             version = model.version_on(self.day)
             if version and not model.retired_on(self.day) and type_ in (None, model.type):
                 yield model, version
 
     def in_effect(self, name: str, type_: str | None = None) -> tuple[AnyModel, Version]:
-        """A model and its version in effect. Raises `QuoteError` for one that has no price now, and says why.
+        """A model and its version in effect. Raises `QuoteError` that says why a model has no price at this instant.
 
-        Where there is no such model, models of `type_` are suggested.
+        For an unknown model the error suggests models of `type_`.
         """
         model = self.tables.models.get(name)
         if model is None:
@@ -123,7 +119,7 @@ class PriceBook(LimitsOfADay):
         return model, version
 
     def deprecation(self, name: str) -> Deprecation | None:
-        """The texts for the headers of a model that will be retired after this instant; None of any other.
+        """The deprecation headers of a model that will be retired after this instant; None for any other.
 
         >>> from ratecard import load_rate_card
         >>> load_rate_card().at(date(2026, 9, 1)).deprecation("ltx-2-fast-text-to-video").date
@@ -133,11 +129,11 @@ class PriceBook(LimitsOfADay):
         return None if model is None else deprecation_of(model, self.day)
 
     def quote_video(self, body: Body, *, source: SourceVideo | None = None) -> Quote:
-        """The quote of a body of `POST /video/quote`: a mapping, or JSON as bytes or text.
+        """Quote a body of `POST /video/quote`: a mapping, or JSON as bytes or text.
 
         `source` is what is known of the video to process (upscale, interpolation, source-matched ratios). Amounts are
-        in the model's currency; the total is rounded once, as its table says. Raises `QuoteError`, and `TableError` for
-        a version that contradicts its own examples.
+        in the model's currency; the total is rounded once, as the table says. Raises `QuoteError` for a body that has
+        no price, and `TableError` for a version that contradicts its own examples.
 
         >>> from ratecard import load_rate_card
         >>> prices = load_rate_card().at(date(2026, 10, 1))
@@ -153,11 +149,11 @@ class PriceBook(LimitsOfADay):
         return quote(fields, source)
 
     def rate(self, usage: AnyUsage | Body) -> Quote:
-        """The charge of any metered request: a typed usage, a mapping, or JSON.
+        """Charge a metered request of any type: a typed usage, a mapping, or JSON as bytes or text.
 
-        `type` may be left out: it is then its model's own, or `upscale` where an image model is given a `factor`.
-        Amounts are exact, in the model's currency; only video is rounded. Raises `QuoteError`, and `TableError` for a
-        version that contradicts its own examples.
+        `type` may be left out: it is then the model's own, or `upscale` for an image model with a `factor`. Amounts
+        are exact, in the model's currency; only video is rounded. Raises `QuoteError` for a usage that has no price,
+        and `TableError` for a version that contradicts its own examples.
 
         >>> from ratecard import load_rate_card
         >>> prices = load_rate_card().at(date(2026, 8, 22))
@@ -173,9 +169,9 @@ class PriceBook(LimitsOfADay):
         return rater(fields, _NO_SUFFIX)
 
     def quote_audio(self, body: Body) -> Quote:
-        """The quote of an audio or music body: `model`, and `duration_seconds` or `character_count`.
+        """Quote an audio or music body: `model`, and `duration_seconds` or `character_count`.
 
-        Exact, in the model's currency. Raises `QuoteError`.
+        The total is exact, in the model's currency. Raises `QuoteError`.
         """
         fields = read_body(body)
         name = self._name(fields)
@@ -192,11 +188,12 @@ class PriceBook(LimitsOfADay):
         scraped_urls: int | None = None,
         x_search_results: int | None = None,
     ) -> Estimate:
-        """The least and the most that a text request can cost before it runs.
+        """Estimate the least and the most that a text request can cost before it runs; exact.
 
-        The least: every prompt token in its cheapest bucket, no completion, no search. The most: the dearest, all of
-        it, and the searches that parameters or suffix switch on, as often as the last three arguments say, or else
-        `limits.yaml`. Raises `QuoteError` where neither says the most, or the model does not support a search.
+        The least: every prompt token in its cheapest bucket, no completion, no search. The most: every prompt token in
+        its dearest bucket, all of the completion, and the searches that parameters or the model's suffix switch on, as
+        many as the last three arguments say, or else `limits.yaml`. Raises `QuoteError` if neither says how many, or
+        the model does not support a search.
 
         >>> from ratecard import load_rate_card
         >>> prices = load_rate_card().at(date(2026, 10, 1))
@@ -217,7 +214,7 @@ class PriceBook(LimitsOfADay):
         return estimate(self._metered(found, version), surcharges, self.limits, asked)
 
     def surcharge(self, name: str, count: int) -> Quote:
-        """The charge of so many searches, scraped URLs or results by themselves, whatever model they were for."""
+        """Charge a number of searches, scraped URLs or results by themselves, whatever model they were for."""
         model, version = self.in_effect(self._name({"model": name}))
         if model.type != "surcharge":
             self._wrong_type(model, "surcharge")
@@ -245,7 +242,7 @@ class PriceBook(LimitsOfADay):
         return quote
 
     def _rate_by_type(self, fields: Mapping[str, Any]) -> Quote:
-        """A usage whose model has not been asked for yet, has a suffix, or does not name itself or its type."""
+        """Rate a usage that has no rater yet: a model used for the first time or with a suffix, or a type left out."""
         if "type" not in fields:
             fields = {"type": self._type_of(fields), **fields}
         kind = fields["type"]
@@ -264,7 +261,7 @@ class PriceBook(LimitsOfADay):
         return rater(fields, suffix)
 
     def _type_of(self, fields: Mapping[str, Any]) -> str:
-        """The type of a usage that does not say it; only an upscale has a `factor`, and only RPC has no model."""
+        """The type of a usage that leaves it out; only an upscale has a `factor`, and only RPC has no model."""
         if "model" not in fields and ("network" in fields or "calls" in fields):
             return "rpc"
         name = self._name(fields)
@@ -272,7 +269,7 @@ class PriceBook(LimitsOfADay):
         return "upscale" if "factor" in fields and model.type in ("image", "edit") else model.type
 
     def _rate_surcharge(self, fields: Mapping[str, Any]) -> Quote:
-        """Searches by themselves: `model`, and `count`."""
+        """Rate searches by themselves: `model` and `count`."""
         problems = usage_problems(fields, _SURCHARGE_KEYS)
         if "model" not in fields:
             problems.append((("model",), REQUIRED))
@@ -283,7 +280,7 @@ class PriceBook(LimitsOfADay):
         return self.surcharge(self._name(fields), fields["count"])
 
     def _rate_video(self, usage: Mapping[str, Any]) -> Quote:
-        """A video that was made: a quote of its fields, and no other keys."""
+        """Rate a video that was made: as a quote of its fields, but other keys are refused."""
         problems, refused = usage_problems(usage, _VIDEO_KEYS), list[tuple[Path, str]]()
         try:
             quote = self.quote_video({name: value for name, value in usage.items() if name in FIELD_ORDER})
@@ -312,7 +309,7 @@ class PriceBook(LimitsOfADay):
         return self.compiler.metered(model, version, self.limits.rates)
 
     def _rpc(self) -> str:
-        """The model of RPC credits, which a usage does not name."""
+        """The model of RPC credits: a usage does not name it."""
         for model, _ in self.in_effect_all("rpc"):
             return model.model
         words = f"Specified model not found: no model of type rpc has a price on {self.day}"

@@ -65,7 +65,7 @@ def card(folder: Path) -> RateCard:
         ),
         (
             "- set: sized\n  where: {resolution: 1080p, audio: true}\n  rate: 1",
-            "7: matches nothing: no rate of sized is for all of this together. It has: "
+            "7: no rate of sized matches all of these conditions. It has: "
             "resolution 480p | 720p, audio false; "
             "resolution 480p | 720p, audio true; resolution 1080p",
         ),
@@ -301,7 +301,7 @@ def test_a_successor_that_is_added_with_a_fault_is_no_second_fault(card: RateCar
             HEAD.format(day="2027-09-31", announced="") + "- retire: plain\n",
             "2: effective '2027-09-31' is not a date. Write YYYY-MM-DD, like 2026-09-28",
         ),
-        (HEAD.format(day="2027-09-01", announced=""), "5: changes '' must be a list, each part begun by a dash"),
+        (HEAD.format(day="2027-09-01", announced=""), "5: changes '' must be a list (items start with \"- \")"),
         (
             HEAD.format(day="2027-09-01", announced="").replace("changes:", "changes: []"),
             "5: changes is empty. Write at least one: set, scale, retire, add",

@@ -107,7 +107,7 @@ def test_a_scale_of_a_family_leaves_the_models_that_its_where_does_not_mean(card
         ),
         (
             "where: {resolution: 1080p, audio: true}\n  factor: 2",
-            "7: matches nothing: no rate of sized is for all of this together. It has: resolution 480p | 720p, audio",
+            "7: no rate of sized matches all of these conditions. It has: resolution 480p | 720p, audio",
         ),
     ],
 )

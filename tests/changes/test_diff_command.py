@@ -101,12 +101,15 @@ def test_a_candidate_is_laid_over_the_other_side(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ("nonsense", ["folder: there is no", "candidate: there is no", "is no revision of", "date: 'nonsense' is not"]),
-        ("", ["folder: there is no", "'' is no revision"]),
-        ("-x", ["revision: '-x' is no revision"]),
-        ("HEAD~9", ["revision: 'HEAD~9' is no revision of the repository", "Write a commit, branch or tag"]),
-        ("HEAD~1..HEAD", ["is no revision"]),
-        ("HEAD\n", ["is no revision"]),
+        (
+            "nonsense",
+            ["folder: there is no", "candidate: there is no", "is not a git revision in", "date: 'nonsense' is not"],
+        ),
+        ("", ["folder: there is no", "'' is not a git revision"]),
+        ("-x", ["revision: '-x' is not a git revision"]),
+        ("HEAD~9", ["revision: 'HEAD~9' is not a git revision in", "Write a commit, branch or tag"]),
+        ("HEAD~1..HEAD", ["is not a git revision"]),
+        ("HEAD\n", ["is not a git revision"]),
         ("2026-10-01T12:00", ["date: '2026-10-01T12:00' has no time zone"]),
     ],
 )

@@ -470,7 +470,7 @@ def test_rules_without_a_revision_are_a_wrong_use(folder: Path, words: list[str]
 
 def test_a_revision_that_is_none_is_a_wrong_use(folder: Path) -> None:
     sent = CliRunner().invoke(main, ["check", str(folder), "--against=no-such"])
-    assert (sent.exit_code, "'no-such' is no revision of the repository of" in sent.stderr) == (2, True)
+    assert (sent.exit_code, "'no-such' is not a git revision in" in sent.stderr) == (2, True)
 
 
 def test_the_shipped_tables_are_checked_where_no_folder_is_named() -> None:

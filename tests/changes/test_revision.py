@@ -69,7 +69,7 @@ def test_a_hook_reads_the_repository_of_the_folder(tmp_path: Path, monkeypatch: 
 @pytest.mark.parametrize("name", ["", "--all", "nothing", "HEAD~7", "HEAD..HEAD", "HEAD:pricing_tables", "HEAD\n"])
 def test_a_name_of_no_commit(tmp_path: Path, name: str) -> None:
     folder = repository(tmp_path, FILES)
-    with pytest.raises(RevisionError, match=r"is no revision of the repository of .*Write a commit, branch or tag"):
+    with pytest.raises(RevisionError, match=r"is not a git revision in .*Write a commit, branch or tag"):
         find_revision(folder, name)
 
 

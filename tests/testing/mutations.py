@@ -51,7 +51,7 @@ import ratecard.price_book
 import ratecard.requests.video
 import ratecard.testing.case
 import ratecard.views.sheet
-from ratecard.pricing.compiled import Metered
+from ratecard.pricing.metered import Metered
 from ratecard.rating.compiling import Compiling
 from ratecard.rating.quote import Quote
 from ratecard.requests.fields import Boolean

@@ -1,1 +1,1 @@
-"""Floor 0: errors, money and their wording. Imports the standard library only."""
+"""Errors and their wording, money, instants. Imports the standard library only."""

@@ -9,11 +9,11 @@ from ratecard.base.messages import ErrorTree, NotOffered, Path, error_tree
 
 
 class RateCardError(Exception):
-    """Whatever ratecard refuses; the message says what was given, where, and what is allowed."""
+    """Base class of all ratecard errors; the message says what was given, where, and what is allowed."""
 
 
 class QuoteError(RateCardError):
-    """A request that has no price: `error` (sentence), `details` (the `_errors` tree, or None), `body()`.
+    """A request that has no price: `error` (a sentence), `details` (the `_errors` tree, or None), `body()`.
 
     >>> QuoteError("Invalid request body", [(("duration",), "Required")]).body()
     {'error': 'Invalid request body', 'details': {'_errors': [], 'duration': {'_errors': ['Required']}}}
@@ -30,12 +30,12 @@ class QuoteError(RateCardError):
 
     @property
     def details(self) -> ErrorTree | None:
-        """The nested tree of field errors; None where the sentence alone is the answer."""
+        """The nested tree of field errors; None if `error` alone is the answer."""
         return error_tree(self.problems) if self.problems else None
 
     @property
     def not_offered(self) -> bool:
-        """Whether nothing is wrong but that the model, the value or the rate is not among these prices at this instant.
+        """Whether the request is well formed, and only the model, a value or a rate is not offered at this instant.
 
         >>> from ratecard import load_rate_card
         >>> from datetime import date
@@ -59,16 +59,16 @@ class QuoteError(RateCardError):
 
 
 class InstantError(RateCardError, ValueError):
-    """An instant that cannot name a moment: without a time zone, or not a date at all."""
+    """A datetime that is ambiguous (no time zone), or not a date."""
 
 
 class CurrencyError(RateCardError, ValueError):
-    """An amount in one currency where another one is due, or in one whose worth is not stated."""
+    """An amount in a currency that cannot pay the charge, or whose worth is not stated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One mistake in a table: the file, the line, the way to the field, and what is wrong with it."""
+    """One mistake in a table: the file, the line, the path to the field, and what is wrong with it."""
 
     file: str
     line: int
@@ -91,7 +91,7 @@ class TableError(RateCardError):
 
     @property
     def details(self) -> ErrorTree:
-        """The faults as the same nested tree that requests have: file, then the way to the field."""
+        """The faults as the nested tree that requests have: file, then the path to the field."""
         return error_tree(((fault.file, *fault.path), str(fault)) for fault in self.faults)
 
     def body(self) -> dict[str, Any]:

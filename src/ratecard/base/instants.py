@@ -1,4 +1,4 @@
-"""How an instant is written: a date, or an aware date and time."""
+"""Read an instant: a date, or an aware date and time."""
 
 from datetime import UTC, date, datetime
 
@@ -6,7 +6,7 @@ from ratecard.base.errors import InstantError
 
 
 def read_instant(given: str) -> datetime:
-    """`2026-10-01` (its 00:00 UTC) or an aware instant. Raises `InstantError`: a time without a zone is not guessed.
+    """Read `2026-10-01` (its 00:00 UTC) or an aware instant. Raises `InstantError` for a time without a time zone.
 
     >>> read_instant("2026-10-01").isoformat()
     '2026-10-01T00:00:00+00:00'

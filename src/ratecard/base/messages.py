@@ -1,9 +1,4 @@
-"""Messages of errors, in zod's words, and the tree that they make.
-
-The nested `_errors` tree that API clients parse, for request bodies and for tables alike.
-
-The messages at a field, word for word as clients know them (zod v3).
-"""
+"""Messages of errors, word for word as API clients know them (zod v3), and the `_errors` tree that they make."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -17,10 +12,10 @@ Problems = list[tuple[Path, str]]
 
 
 def error_tree(problems: Iterable[tuple[Path, str]]) -> ErrorTree:
-    """The tree of these (path, message) pairs, in the order given.
+    """Make the tree of these (path, message) pairs, in the order given.
 
-    The root and every node on the way to a problem have `_errors`; an array index is a string key. A path part that is
-    itself called `_errors` ends the way there, so that a hostile key can neither break the tree nor forge a node.
+    The root and every node on the path to a problem have `_errors`; an array index is a string key. A path part that is
+    itself called `_errors` ends the path there, so that a hostile key can neither break the tree nor forge a node.
 
     >>> error_tree([(("refs", 2), "Required")])
     {'_errors': [], 'refs': {'_errors': [], '2': {'_errors': ['Required']}}}
@@ -32,21 +27,20 @@ def error_tree(problems: Iterable[tuple[Path, str]]) -> ErrorTree:
             if part == "_errors":
                 break
             node = node.setdefault(str(part), {"_errors": []})
-        node["_errors"].append(str(message))  # plain text, whatever is known of the message inside
+        node["_errors"].append(str(message))  # plain text: callers do not see `NotOffered`
     return root
 
 
-# Long enough for any real value, short enough that an error stays an error and not an echo of the request.
+# Characters of a caller's value that a message repeats: enough for any real value.
 ECHO_LENGTH = 100
-
-# Names of a caller's fields: how long one may be where it is echoed, and how many are.
+# Characters of a caller's field name that are repeated, and how many names are.
 NAME_LENGTH, MOST_NAMES = 64, 20
 
 
 class NotOffered(str):
-    """What is said of a sound request for a model, a value or a rate that these prices do not have, now or ever.
+    """The message for a well-formed request whose model, value or rate these prices do not have.
 
-    Any other message is of a request that is wrong in itself, or that does not say enough.
+    Any other message (a plain `str`) is about a request that is wrong in itself, or incomplete.
     """
 
     __slots__ = ()
@@ -57,7 +51,7 @@ INVALID_URL = "Invalid url"
 
 
 def type_word(given: object) -> str:
-    """What the JSON type of a value is called in a message.
+    """Name the JSON type of a value, as messages call it.
 
     >>> [type_word(x) for x in (None, True, 5, float("nan"), "x", [], {})]
     ['null', 'boolean', 'number', 'nan', 'string', 'array', 'object']
@@ -76,12 +70,12 @@ def type_word(given: object) -> str:
 
 
 def is_nan(given: int | float | Decimal) -> bool:
-    """Whether a number is not a number (a comparison would depend on the host's decimal context)."""
+    """Whether a number is NaN (a comparison would depend on the host's decimal context)."""
     return given.is_nan() if isinstance(given, Decimal) else isinstance(given, float) and math.isnan(given)
 
 
 def echo(given: str) -> str:
-    """A value of the caller's, cut to a sane length and safe to encode.
+    """Repeat a caller's value: cut to 100 characters, and safe to encode.
 
     >>> echo("a" * 200)[-3:], echo(chr(0xD800))
     ('aa…', '\\\\ud800')
@@ -91,7 +85,7 @@ def echo(given: str) -> str:
 
 
 def field_name(given: object) -> str:
-    """The name of a caller's field as text: cut to 64 characters, nothing in it that a terminal would obey.
+    """Repeat the name of a caller's field: cut to 64 characters, control characters escaped.
 
     >>> field_name("image_url"), field_name("a" * 100) == "a" * 64, field_name("\x1b[2J"), field_name(7)
     ('image_url', True, '\\\\x1b[2J', '7')
@@ -106,7 +100,7 @@ def field_name(given: object) -> str:
 
 
 def field_names(given: Iterable[object], most: int = MOST_NAMES) -> tuple[str, ...]:
-    """At most so many names of a caller's fields, as text.
+    """Repeat at most `most` names of a caller's fields.
 
     >>> field_names(["prompt", "image_url"], 1)
     ('prompt',)

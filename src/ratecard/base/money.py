@@ -1,11 +1,7 @@
-"""Amounts of money: exact decimals, their text, and currencies.
+"""Exact decimal arithmetic, the only place that rounds, and currencies.
 
-Exact decimal arithmetic, and the only place that rounds.
-
-Every operation runs in a context of our own: a host that changed `decimal.getcontext()` changes nothing here.
+Every operation has a decimal context of its own: a host that changes `decimal.getcontext()` changes nothing here.
 `EXACT` traps inexact results, so an operation that would lose a digit raises instead.
-
-Currencies: those of price lists (ISO 4217), and the balances of an account, which pay in US dollars.
 """
 
 from decimal import (
@@ -33,7 +29,7 @@ MAX_DECIMAL_PLACES = 400
 # Enough for the longest accepted number times every factor of any formula; anything beyond raises.
 EXACT = Context(prec=1_000, rounding=ROUND_HALF_UP, traps=[*_ERRORS, Inexact])
 ROUNDING = Context(prec=1_000, rounding=ROUND_HALF_UP, traps=_ERRORS)
-# Reads the text of a number without loss; what is too large for any decimal becomes an infinity, as in JSON clients.
+# Reads the text of a number without loss. Overflow yields Infinity instead of raising, as in JSON clients.
 READING = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
 
 add = EXACT.add
@@ -43,7 +39,7 @@ minus = EXACT.minus
 
 @lru_cache(maxsize=64)
 def step(places: int) -> Decimal:
-    """The smallest amount with so many decimal places.
+    """The smallest amount with `places` decimal places.
 
     >>> step(2)
     Decimal('0.01')
@@ -52,7 +48,7 @@ def step(places: int) -> Decimal:
 
 
 def round_half_up(amount: Decimal, places: int) -> Decimal:
-    """`amount` to so many decimal places; a tie goes away from zero.
+    """Round an amount to `places` decimal places; a tie goes away from zero.
 
     >>> round_half_up(Decimal("0.935"), 2)
     Decimal('0.94')
@@ -61,7 +57,7 @@ def round_half_up(amount: Decimal, places: int) -> Decimal:
 
 
 def places_of(number: Decimal) -> int:
-    """How many decimal places a finite number is written with.
+    """Count the decimal places that a finite number is written with.
 
     >>> places_of(Decimal("4.10")), places_of(Decimal("1E+2"))
     (2, 0)
@@ -71,7 +67,7 @@ def places_of(number: Decimal) -> int:
 
 
 def from_fraction(amount: Fraction, places: int) -> Decimal:
-    """A rational as a decimal with at most so many places, rounded once, half-up.
+    """Convert a fraction to a decimal with at most `places` places, rounded once, half-up.
 
     >>> from_fraction(Fraction(5, 3), 4), from_fraction(Fraction(1, 2), 4)
     (Decimal('1.6667'), Decimal('0.5'))
@@ -84,7 +80,7 @@ def from_fraction(amount: Fraction, places: int) -> Decimal:
 
 
 def plain(amount: Decimal) -> Decimal:
-    """`amount` without trailing zeros and without an exponent.
+    """Remove trailing zeros and the exponent of an amount.
 
     >>> plain(Decimal("13.3750")), plain(Decimal("1E+2"))
     (Decimal('13.375'), Decimal('100'))
@@ -94,7 +90,7 @@ def plain(amount: Decimal) -> Decimal:
 
 
 def total(amounts: list[Decimal]) -> Decimal:
-    """The exact sum, whatever the host's decimal context.
+    """Add amounts exactly, whatever the host's decimal context.
 
     >>> total([Decimal("0.1")] * 3)
     Decimal('0.3')
@@ -106,7 +102,7 @@ def total(amounts: list[Decimal]) -> Decimal:
 
 
 def text(amount: Decimal) -> str:
-    """The digits of `amount`, never with an exponent.
+    """Write an amount as digits, never with an exponent.
 
     >>> text(Decimal("6.25E-7"))
     '0.000000625'
@@ -116,9 +112,9 @@ def text(amount: Decimal) -> str:
 
 USD = "USD"
 # In the order in which an account pays; what one is worth is stated in limits.yaml. VCU is an older unit without a
-# published worth: it counts as nothing until a rate is stated there.
+# published worth: it pays nothing until a rate is stated there.
 BALANCES = ("DIEM", "BUNDLED_CREDITS", "VCU")
-# Of these every reader knows that they pay in US dollars.
+# A ledger row in one of these needs no stated rate.
 CURRENCIES = (USD, "DIEM", "BUNDLED_CREDITS")
 # The codes in use (ISO 4217, 2026), and BGN, which ended with 2025. Funds, metals and test codes are not prices.
 _CODES = """
@@ -142,7 +138,7 @@ def in_usd(currency: str) -> bool:
 
 
 def unknown_currency(given: str, *, vcu: bool = False) -> str:
-    """Why a currency is not one of a ledger, and what is allowed; empty for one that is. `vcu`: a rate is stated.
+    """Say why a ledger cannot have a currency, and what is allowed; empty if it can. `vcu`: VCU has a stated rate.
 
     >>> unknown_currency("usd")
     "is not known. Did you mean 'USD'? Allowed: USD, DIEM, BUNDLED_CREDITS or another ISO 4217 code"

@@ -1,19 +1,19 @@
-"""Did you mean: the known words nearest to a mistyped one."""
+"""Find the known words nearest to a mistyped one."""
 
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 from heapq import nlargest
 
-# Minimum similarity for a suggestion, and for one that is a mere slip of the pen.
+# Minimum similarity (0 to 1) for a suggestion, and for one that differs by a typing mistake only.
 _LIKENESS, _SLIP = 0.55, 0.95
-# Longer words are cut, and only this many candidates are compared closely: a refusal must stay cheap.
+# Longer words are cut, and only this many candidates are compared closely: an error must stay cheap.
 _LENGTH, _CANDIDATES = 80, 30
 
 
 def suggestions(given: str, known: Iterable[str], most: int = 3, *, slip: bool = False) -> list[str]:
-    """At most `most` known words, nearest first: those as a whole alike, or that hold the most of what was given.
+    """List at most `most` known words, nearest first: by likeness as a whole, or by how much of `given` they hold.
 
-    With `slip`, those that differ by a letter only.
+    With `slip`, only words that differ by about a letter.
 
     >>> suggestions("kling-3-pro", ["veo3", "kling-v3-pro", "kling-o3-pro"])
     ['kling-v3-pro', 'kling-o3-pro']
@@ -37,7 +37,7 @@ def suggestions(given: str, known: Iterable[str], most: int = 3, *, slip: bool =
 
 
 def did_you_mean(given: str, known: Iterable[str], *, slip: bool = False) -> str:
-    """` Did you mean 'x'?`, or nothing where no known word is near.
+    """Write ` Did you mean 'x'?`, or nothing if no known word is near.
 
     >>> [did_you_mean(given, ["cached_tokens"], slip=True) for given in ("cached_token", "audio_tokens")]
     [" Did you mean 'cached_tokens'?", '']

@@ -1,1 +1,1 @@
-"""Candidates: changes laid over the tables, read from a file."""
+"""Candidates: proposed prices, read from a file and laid over the tables."""

@@ -1,4 +1,4 @@
-"""A candidate overlay read from YAML, each change with its line."""
+"""Read a candidate from YAML, each change with its line."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,9 +15,9 @@ from ratecard.tables.candidate import KINDS, Candidate, Change
 
 
 class CandidateFile(NamedTuple):
-    """A candidate, and its text for whoever must point into it or write parts of it elsewhere.
+    """A candidate with its text, to point into it and to copy parts of it.
 
-    `changes` are the sound ones with their index in the file; `faults` what is wrong with the others.
+    `changes` are the valid ones with their index in the file; `faults` has the problems of the others.
     """
 
     candidate: Candidate
@@ -27,31 +27,31 @@ class CandidateFile(NamedTuple):
 
     @property
     def faults(self) -> list[Fault]:
-        """What is wrong with the changes that could not be read."""
+        """The problems of the changes that could not be read."""
         return self.text.faults
 
     @property
     def written(self) -> set[str]:
-        """The ids of the models that it adds as they are written, sound or not."""
+        """The ids of the models that it adds as they are written, valid or not."""
         listed = [change.get("add") for change in self.text.data["changes"] if isinstance(change, dict)]
         return {str(model["model"]) for model in listed if isinstance(model, dict) and "model" in model}
 
     def place(self, index: int) -> str:
-        """`file:line` of a change."""
+        """The `file:line` of a change."""
         return f"{self.text.name}:{self.text.line(('changes', index))}"
 
     def place_of(self, key: str) -> str:
-        """`file:line` of a key of the head."""
+        """The `file:line` of a key of the head."""
         return f"{self.text.name}:{self.text.line((key,))}"
 
     def fault(self, index: int, path: Place, message: str) -> Fault:
-        """A mistake at a part of a change."""
+        """Make the fault of a part of a change."""
         full = ("changes", index, *path)
         return Fault(self.text.name, self.text.line(full), full, message)
 
 
 def load_candidate(path: str | Path) -> CandidateFile:
-    """The candidate of a file. Raises `TableError` with every fault, each at its line."""
+    """Load the candidate of a file. Raises `TableError` with every fault, each at its line."""
     file = read_candidate(path)
     if file.faults:
         raise TableError(file.faults)
@@ -59,9 +59,9 @@ def load_candidate(path: str | Path) -> CandidateFile:
 
 
 def read_candidate(path: str | Path) -> CandidateFile:
-    """The candidate of a file as far as it is sound, so that the faults of its matching can be told with its own.
+    """Read the candidate of a file as far as it is valid; its faults are reported together with those of matching.
 
-    Raises `TableError` where the file is no candidate at all, or its head is at fault.
+    Raises `TableError` if the file is not a candidate, or its head is at fault.
     """
     name = str(path)
     try:
@@ -72,7 +72,7 @@ def read_candidate(path: str | Path) -> CandidateFile:
 
 
 def candidate_from(name: str, content: bytes) -> CandidateFile:
-    """The same of content that need not be in a file; `name` is how messages call it."""
+    """As `read_candidate`, of content that need not be in a file; messages call it `name`."""
     text = read_yaml_text(name, content)
     data = text.data
     if text.faults and data is None:
@@ -94,7 +94,7 @@ def candidate_from(name: str, content: bytes) -> CandidateFile:
 
 
 def _changes(text: TextFile, listed: list[Any]) -> Iterator[tuple[int, Change]]:
-    """The sound changes with their index; the faults of the others are recorded."""
+    """The valid changes with their index; the faults of the others are recorded."""
     for index, given in enumerate(listed):
         path = ("changes", index)
         keys = list(given) if isinstance(given, dict) else []

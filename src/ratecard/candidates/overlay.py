@@ -1,8 +1,6 @@
-"""Lay a candidate over the tables.
+"""Lay a candidate over tables: new tables with a new version of every model that it changes.
 
-Which models a change means, and whether they can be changed. Every refusal is (path into the change, message).
-
-A candidate laid over tables: new immutable tables, with a new version of every model that it changes.
+A change that cannot be made raises `Refusal` with (path into the change, message).
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -14,7 +12,7 @@ from ratecard.base.errors import Fault, TableError
 from ratecard.base.messages import Path
 from ratecard.base.suggestions import did_you_mean
 from ratecard.candidates.file import CandidateFile
-from ratecard.candidates.rates import At, Refusal, found, meant, moved, rates_of, scaled
+from ratecard.candidates.rates import At, Refusal, moved, rates_of, rates_to_scale, rates_to_set, scaled
 from ratecard.load.checks import Finding, check_model, check_references
 from ratecard.load.metered_checks import check_metered
 from ratecard.load.video_checks import check_video
@@ -36,7 +34,7 @@ def _named(models: Mapping[str, AnyModel], name: str, path: Path) -> AnyModel:
 def selected(
     models: Mapping[str, AnyModel], families: Mapping[str, str], wanted: Selection, day: date
 ) -> list[AnyModel]:
-    """The models of a family, a type, or both, that have a price on a day. Raises `Refusal` where there is none."""
+    """The models of a family, a type, or both, that have a price on a day. Raises `Refusal` if there are none."""
     if wanted.family is None and wanted.type is None:
         raise Refusal((("scale",), "names no models. Write one of: model, family, type"))
     wrong = [
@@ -64,7 +62,7 @@ def _unknown(part: str, given: str | None, known: Collection[str]) -> Iterator[t
 
 
 def in_effect(model: AnyModel, day: date, path: Path) -> Version:
-    """The version of a model that is in effect on a day. Raises `Refusal` where there is none, and says why."""
+    """The version of a model in effect on a day. Raises `Refusal` that says why there is none."""
     version = model.version_on(day)
     if version is None:
         words = f"its first version takes effect on {model.versions[-1].effective}"
@@ -87,10 +85,10 @@ def users(models: Mapping[str, AnyModel], surcharge: str, day: date) -> list[str
 
 
 def with_candidate(tables: Tables, file: CandidateFile, *, idle: bool = False) -> Tables:
-    """The tables as they would be. The base stays as it is.
+    """Lay a candidate over tables and return the new tables; `tables` does not change.
 
-    A change that matches nothing is an error at its line; so is one that changes nothing, unless `idle` ones are
-    allowed: one of many factors that are tried may happen to. Raises `TableError` with all of them.
+    A change that matches nothing is an error at its line. So is one that changes nothing, unless `idle` allows it: of
+    many factors that are tried, one may change nothing. Raises `TableError` with every error.
     """
     overlay = _Overlay(tables, file, idle)
     for index, change in file.changes:
@@ -105,19 +103,19 @@ def with_candidate(tables: Tables, file: CandidateFile, *, idle: bool = False) -
 
 
 class _Overlay:
-    """Tables while the changes of one candidate are made, one after the other, in the order of the file."""
+    """Tables while the changes of one candidate are made, in the order of the file."""
 
     def __init__(self, base: Tables, file: CandidateFile, idle: bool) -> None:
         self.base, self.file, self.day, self.until = base, file, file.candidate.effective, file.candidate.until
         self.idle = idle
         self.models, self.families, self.files = dict(base.models), dict(base.families), dict(base.files)
         self.faults: list[Fault] = list(file.faults)
-        # What this candidate did so far, and in which change: models with other rates, added, retired; rates set.
+        # The index of the change that gave a model other rates, added it, retired it, or set a rate.
         self.changed: dict[str, int] = {}
         self.added: dict[str, int] = {}
         self.retired: dict[str, int] = {}
         self.rates_set: dict[tuple[str, date, At], int] = {}
-        # Its versions by model and first day, and those of them with which the prices before it hold again.
+        # Versions of this candidate by model and first day, and those that end it: the list prices hold again.
         self.made: set[tuple[str, date]] = set()
         self.restored: set[tuple[str, date]] = set()
 
@@ -183,25 +181,25 @@ class _Overlay:
 
     def _set(self, index: int, change: SetRate) -> None:
         model = self._model(change.set, ("set",))
-        name, amounts, there = model.model, {}, None
+        name, amounts, source = model.model, {}, None
         for day, version in self._bases(model, ("set",)):
             try:
-                chosen = found(name, version, change)
+                chosen = rates_to_set(name, version, change)
             except Refusal as refusal:
                 if day == self.day:
                     raise
-                # What holds of a list price that begins while the candidate holds is said with its line.
+                # The version begins while the candidate holds: the message names its line.
                 before = f"from {day} on ({version.place}): "
                 raise Refusal(*((path, before + words) for path, words in refusal.findings)) from None
             again = [self.rates_set[name, day, at] for at in chosen if (name, day, at) in self.rates_set]
             if again:
                 raise Refusal((("set",), f"{self._line(again[0])} sets a rate that is meant here too; keep one"))
             rates = rates_of(version)
-            there = there or rates[chosen[0]].source
+            source = source or rates[chosen[0]].source
             amounts[day] = version, {at: change.rate for at in chosen if rates[at].rate != change.rate}
             self.rates_set |= {(name, day, at): index for at in chosen}
         if not self.idle and not any(each for _, each in amounts.values()):
-            raise Refusal((("rate",), f"changes nothing: {name} has this rate already ({there})"))
+            raise Refusal((("rate",), f"changes nothing: {name} has this rate already ({source})"))
         self._new_versions(index, model, amounts)
 
     def _scale(self, index: int, change: Scale) -> None:
@@ -224,7 +222,7 @@ class _Overlay:
             except Refusal as refusal:
                 wrong += refusal.findings
         scaling: dict[str, dict[date, tuple[Version, dict[At, Decimal]]]] = {}
-        chosen = meant([(model.model, version) for model, _, version in bases], change) if bases else []
+        chosen = rates_to_scale([(model.model, version) for model, _, version in bases], change) if bases else []
         for (model, day, version), rates in zip(bases, chosen, strict=True):
             try:
                 scaling.setdefault(model.model, {})[day] = version, scaled(version, change, rates)
@@ -246,10 +244,10 @@ class _Overlay:
         return _named(self.models, name, path)
 
     def _bases(self, model: AnyModel, path: Path) -> Iterator[tuple[date, Version]]:
-        """The versions that new ones are based on, and from when these hold: the version in effect on the candidate's
-        day, and each that begins while the candidate holds.
+        """Yield (first day, version that the new one is based on): of the candidate's day, and of each later version
+        that begins before `until`.
 
-        A day has one version, which only candidates may replace: on their first day, or while they hold.
+        A version that begins on the candidate's day is replaced only if it is another candidate's.
         """
         name, version = model.model, in_effect(model, self.day, path)
         if version.effective == self.day and name not in self.changed and (name, self.day) not in self.base.proposed:
@@ -277,14 +275,14 @@ class _Overlay:
     def _new_version(self, index: int, name: str, day: date, base: Version, amounts: Mapping[At, Decimal]) -> None:
         source = self.file.candidate.source
         if base.effective == day:
-            # What an earlier candidate, or the list, says of the same day stays part of the reason.
+            # The source of an earlier candidate, or of the list, on the same day is kept as well.
             source = base.source if (name, day) in self.made else f"{base.source}; {source}"
         head = self._head(day, source) | {"place": self.file.place(index)}
         self._put(name, base.model_copy(update=head | moved(base, amounts, self.file.place(index))))
         self.made.add((name, day))
 
     def _restore(self, model: AnyModel) -> None:
-        """End the candidate with the prices of the list: with a version of theirs, unless one begins just then."""
+        """End the candidate at `until` with a version of the list prices, unless a version begins on that day."""
         if self.until is None or model.retired_on(self.until):
             return
         version = in_effect(model, self.until, ())
@@ -294,7 +292,7 @@ class _Overlay:
             self.restored.add((model.model, self.until))
 
     def _head(self, day: date, source: str) -> dict[str, object]:
-        """What a new version says of itself; what its base says of itself does not hold of it."""
+        """The head of a new version; the notes of the version that it is based on do not apply to it."""
         dates = {"effective": day, "announced": self.file.candidate.announced}
         return {**dates, "source": source, "reference": None, "correction": None, "expected_change": None}
 
@@ -305,7 +303,7 @@ class _Overlay:
         self.models[name] = model.model_copy(update={"versions": tuple(versions)})
 
     def check(self) -> None:
-        """What the changes come to: other rates in the end, and models that obey the rules of loaded tables."""
+        """Check the result: rates have changed in the end, and models obey the rules of loaded tables."""
         for name, index in self.changed.items():
             before, after = (self._rates(models[name]) for models in (self.base.models, self.models))
             if before == after and not self.idle:
@@ -314,12 +312,12 @@ class _Overlay:
         for made in (self.changed, self.added, self.retired):
             for name, index in made.items():
                 for path, words in self._findings(self.models[name]):
-                    # A model that is added stands in this file; of the others, only the change does.
+                    # Only a model that is added is in this file, so that a fault can point into it.
                     at = ("add", *path) if made is self.added else path[1:] if path[:1] == ("retired",) else ()
                     self.faults.append(self.file.fault(index, at, words))
 
     def _rates(self, model: AnyModel) -> list[Decimal]:
-        """Every rate on the first day of the candidate, and on each of its days on which a version begins."""
+        """Every rate on the first day of the candidate, and on each later day of it on which a version begins."""
         begins = (version.effective for version in model.versions if self.until and version.effective < self.until)
         days = {self.day, *(day for day in begins if day > self.day and not model.retired_on(day))}
         return [rate.rate for day in sorted(days) for rate in rates_of(in_effect(model, day, ())).values()]

@@ -1,4 +1,4 @@
-"""Which rates of a version a change moves, and to what. Every refusal is (path into the change, message)."""
+"""Find the rates of a version that a change means, and their new amounts."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -13,19 +13,19 @@ from ratecard.tables.metered import Tokens
 from ratecard.tables.rate import Charge, Rate
 from ratecard.tables.version import Version
 
-# What a table can hold: see `read_number`.
+# The most decimal places, and the bound, of a rate in a table: see `read_number`.
 _PLACES, _MOST = 12, Decimal(10) ** 15
 
 
 class At(NamedTuple):
-    """A rate of a version: the number of its charge, and its number there."""
+    """The place of a rate in a version: the index of its charge, and its index in that."""
 
     charge: int
     rate: int
 
 
 class Refusal(Exception):  # noqa: N818
-    """Why a change cannot be made."""
+    """A change that cannot be made; `findings` say why."""
 
     def __init__(self, *findings: Finding) -> None:
         super().__init__(findings)
@@ -33,7 +33,7 @@ class Refusal(Exception):  # noqa: N818
 
 
 def moved(version: Version, amounts: Mapping[At, Decimal], place: str) -> dict[str, tuple[Charge, ...]]:
-    """The charges of a version, as an update of it, with other amounts at some of its rates."""
+    """The `charges` of a version, for `model_copy`, with other amounts at some of its rates."""
     charges = [
         charge.model_copy(
             update={
@@ -51,14 +51,14 @@ def moved(version: Version, amounts: Mapping[At, Decimal], place: str) -> dict[s
 
 
 def rates_of(version: Version) -> dict[At, Rate]:
-    """Every rate of a version."""
+    """Every rate of a version, by its place."""
     return {At(c, r): rate for c, charge in enumerate(version.charges) for r, rate in enumerate(charge.rates)}
 
 
 def scaled(version: Version, change: Scale, meant: Collection[At]) -> dict[At, Decimal]:
-    """The rates that a factor changes, of those that are meant.
+    """The new amounts of those of the `meant` rates that a factor changes.
 
-    Raises `Refusal` where an amount would have more digits than a table holds, or is rounded to nothing.
+    Raises `Refusal` if an amount would have more digits than a table allows, or is rounded to zero.
     """
     amounts, wrong, times = {}, [], change.times
     rates = rates_of(version)
@@ -85,7 +85,7 @@ def scaled(version: Version, change: Scale, meant: Collection[At]) -> dict[At, D
 
 
 def rounded(amount: Decimal, to: RoundRate) -> Decimal:
-    """An amount as a multiple of a step, exactly; a tie of `half-up` goes up.
+    """Round an amount to a multiple of a step, exactly; a tie of `half-up` goes up.
 
     >>> rounded(Decimal("0.0841"), RoundRate(to=Decimal("0.005"), mode="up"))
     Decimal('0.085')
@@ -95,11 +95,11 @@ def rounded(amount: Decimal, to: RoundRate) -> Decimal:
     return plain(multiply(to.to, Decimal(nearest[to.mode])))
 
 
-def meant(versions: Sequence[tuple[str, Version]], change: Scale) -> list[list[At]]:
-    """The rates of each of these versions (of the model named) that a `scale` means; none of a model that it leaves.
+def rates_to_scale(versions: Sequence[tuple[str, Version]], change: Scale) -> list[list[At]]:
+    """The rates that a `scale` means, for each of these (model, version) pairs; empty for a model without any.
 
-    Raises `Refusal` for a name that none of them has, for a rate that is meant in part, and where none is meant, or a
-    model is left in one of its versions alone.
+    Raises `Refusal` for an attribute or value that no version has, for a rate that is meant only in part, if no rate is
+    meant at all, and for a model that has such rates in one of its versions but not in another.
     """
     if change.charge is None and not change.where:
         return [list(rates_of(version)) for _, version in versions]
@@ -132,8 +132,8 @@ def meant(versions: Sequence[tuple[str, Version]], change: Scale) -> list[list[A
     return found
 
 
-def found(name: str, version: Version, change: SetRate) -> list[At]:
-    """The rates that a `set` means. Raises `Refusal` where that is none, or is not clear."""
+def rates_to_set(name: str, version: Version, change: SetRate) -> list[At]:
+    """The rates that a `set` means. Raises `Refusal` if there are none, or it is not clear which."""
     charges = _charges(version, change.charge)
     if not charges:
         raise _no_charge(name, change.charge or "", [charge.charge for charge in version.charges])
@@ -154,7 +154,7 @@ def _charges(version: Version, name: str | None) -> dict[int, Charge]:
 
 
 def _fitting(charges: Mapping[int, Charge], where: Mapping[str, Sequence[str]]) -> tuple[list[At], list[Finding]]:
-    """The rates that name all that `where` asks for, and what is wrong with those that name more."""
+    """The rates that match `where`, and a problem for each of them that also applies to other values."""
     matching: list[At] = []
     wrong: list[Finding] = []
     for c, charge in charges.items():
@@ -181,17 +181,17 @@ def _nothing(name: str, charges: Iterable[Charge]) -> Finding:
     each = (_words(charge, rate) for charge in charges for rate in charge.rates)
     every = "; ".join(filter(None, dict.fromkeys(each)))
     verb = "They have" if name == "these models" else "It has"
-    return ("where",), f"matches nothing: no rate of {name} is for all of this together. {verb}: {every}"
+    return ("where",), f"no rate of {name} matches all of these conditions. {verb}: {every}"
 
 
 def attributes_of(charge: Charge, rate: Rate) -> dict[str, tuple[str, ...]]:
-    """What a rate is for; of tokens, a rate that names no context is that of the base context."""
+    """The attributes of a rate; for tokens, a rate that names no context is of the base context."""
     default = {"context": ("base",)} if isinstance(charge, Tokens) else {}
     return {**default, **rate.attributes}
 
 
 def _unknown(name: str, charges: Iterable[Charge], where: Mapping[str, Sequence[str]]) -> Iterator[Finding]:
-    """Attributes and values of `where` that no rate names."""
+    """The problems of attributes and values of `where` that no rate names."""
     known: dict[str, dict[str, None]] = {}
     for charge in charges:
         for rate in charge.rates:
@@ -211,7 +211,7 @@ def _unknown(name: str, charges: Iterable[Charge], where: Mapping[str, Sequence[
 
 
 def _unclear(name: str, version: Version, matching: Iterable[At], change: SetRate) -> Iterator[Finding]:
-    """One amount for rates that differ is meant only where their differences are named."""
+    """The problem of one new amount for rates that differ, unless `where` names how they differ."""
     rates, known = rates_of(version), [version.charges[c].charge for c in dict.fromkeys(at.charge for at in matching)]
     if len(known) > 1:
         yield (("set",), f"fits rates of {len(known)} charges of {name}. Name one. charge: {' | '.join(known)}")

@@ -1,1 +1,1 @@
-"""Floor 2: the only place that knows YAML and the file system. Turns a folder into checked tables, or into faults."""
+"""Read a folder of YAML files into checked tables, or into every fault with its `file:line`."""

@@ -1,8 +1,6 @@
-"""Checks of every table: what a version of any type must satisfy.
+"""Rules between the parts of a table that hold for every type of model, and the rules of the shared files.
 
-What one field cannot know: rules between the parts of a model. Each finding is (path into the model, message).
-
-Rules of the files that all tables share: units.yaml, vocabulary.yaml and limits.yaml.
+Each finding is (path into the part that was checked, message).
 """
 
 import re
@@ -23,7 +21,7 @@ Finding = tuple[Path, str]
 
 
 def check_model(model: Model[Any], units: Mapping[str, Unit] | None) -> Iterator[Finding]:
-    """Every rule that a model of any type obeys. `units` is None where units.yaml itself is at fault."""
+    """Check the rules for models of any type. `units` is None if units.yaml itself is at fault."""
     yield from check_currency(("currency",), model.currency)
     if not model.versions:
         yield ("versions",), "versions is empty. A model without a known price does not belong in the tables"
@@ -40,7 +38,7 @@ def check_model(model: Model[Any], units: Mapping[str, Unit] | None) -> Iterator
 
 
 def check_currency(path: Path, currency: str) -> Iterator[Finding]:
-    """A currency is named by its code."""
+    """Check that a currency is an ISO 4217 code."""
     if currency not in ISO_4217:
         yield path, f"currency '{currency}' is not an ISO 4217 code. Write three capitals, like USD"
 
@@ -60,7 +58,7 @@ def _check_version(version: Version, units: Mapping[str, Unit] | None) -> Iterat
 
 
 def check_references(model: Model[Any], models: Mapping[str, Model[Any]], broken: Collection[str]) -> Iterator[Finding]:
-    """What a model names of other models is in the tables; those that are `broken` have faults of their own."""
+    """Check that the models that a model names are in the tables; `broken` ones have faults of their own."""
     successor = model.retired.successor if model.retired else None
     if successor is not None and successor not in models and successor not in broken:
         near = did_you_mean(successor, models)
@@ -74,7 +72,7 @@ def check_references(model: Model[Any], models: Mapping[str, Model[Any]], broken
 
 
 def check_unit(charge: Charge, units: Mapping[str, Unit]) -> Iterator[Finding]:
-    """A charge has a unit that exists and counts what its method counts."""
+    """Check that a charge's unit exists, and counts what its method counts."""
     fitting = [unit.unit for unit in units.values() if unit.counts in charge.METERS]
     if charge.unit not in units:
         near = did_you_mean(charge.unit, fitting)
@@ -86,7 +84,7 @@ def check_unit(charge: Charge, units: Mapping[str, Unit]) -> Iterator[Finding]:
 
 
 def check_rates(version: Accepting, charge: Charge) -> Iterator[Finding]:
-    """Every combination of attributes that a version accepts fits exactly one rate of the charge."""
+    """Check that every combination of attributes that a version accepts fits exactly one rate of the charge."""
     if not charge.rates:
         yield ("rates",), "rates is empty. Write at least one rate"
         return
@@ -130,12 +128,12 @@ def _wrong_tier(values: tuple[str, ...]) -> Iterator[str]:
 
 
 _RATIO = re.compile(r"[1-9]\d{0,3}:[1-9]\d{0,3}", re.ASCII)
-# Every way to write a resolution in capital and small letters is kept, so that a look-up is one step.
+# The most letters of a resolution: every spelling in capital and small letters is compiled into one look-up.
 _LETTERS = 10
 
 
 def check_units(part: Units) -> Iterator[Finding]:
-    """Each unit stands once, and holds a power of ten."""
+    """Check that each unit is listed once, and holds a power of ten."""
     seen: set[str] = set()
     for index, unit in enumerate(part.units):
         if unit.unit in seen:
@@ -147,7 +145,7 @@ def check_units(part: Units) -> Iterator[Finding]:
 
 
 def check_vocabulary(fields: VideoFields) -> Iterator[Finding]:
-    """Ratios can be compared, resolutions matched without regard to case, and ranges rise."""
+    """Check that ratios are ratios, resolutions are short, and ranges rise."""
     for value in fields.aspect_ratio:
         if not _RATIO.fullmatch(value) and value not in SOURCE_MATCHED_RATIOS:
             allowed = " or ".join(SOURCE_MATCHED_RATIOS)
@@ -162,7 +160,7 @@ def check_vocabulary(fields: VideoFields) -> Iterator[Finding]:
 
 
 def check_limits(part: LimitsFile) -> Iterator[Finding]:
-    """There are limits, newest first, and each says everything once."""
+    """Check that there are limits, newest first, each with every line once."""
     if not part.limits:
         yield ("limits",), "limits is empty. Write at least one, with the day from which it holds"
     for index, (newer, older) in enumerate(pairwise(part.limits)):
@@ -176,13 +174,13 @@ def check_limits(part: LimitsFile) -> Iterator[Finding]:
 def _check_dated(limits: Limits) -> Iterator[Finding]:
     text = [(each.tier, each.partner) for each in limits.text]
     types = [(each.type, each.partner) for each in limits.types]
-    # A type without a limit for partners has that of everybody; the tiers of partners are a table of their own.
+    # Partners have the limit of everyone else for a type that lists none for them; their tiers are listed apart.
     needed = [(tier, partner) for partner in (False, True) for tier in TIERS]
     yield from _each_once("text", "tier", text, needed)
     yield from _each_once("types", "type", types, [(type_, False) for type_ in LIMIT_TYPES])
     yield from check_currency(("top_up", "currency"), limits.top_up.currency)
     for word in limits.top_up.paid_in if limits.top_up.currency in ISO_4217 else ():
-        # A token of dollars is worth one; another currency is not, and of a balance `rates` says what it is worth.
+        # Only tokens of the same currency are worth one of it; what a balance is worth is stated in `rates`.
         if word != limits.top_up.currency and (word in ISO_4217 or word in BALANCES):
             words = f"paid_in has '{word}', which is not worth one {limits.top_up.currency}. Leave it out"
             yield ("top_up", "paid_in"), words

@@ -1,4 +1,4 @@
-"""pydantic's errors in our words: what was given, where, and what is allowed."""
+"""Translate pydantic's errors into messages that say what was given, where, and what is allowed."""
 
 from collections.abc import Iterator, Mapping
 from types import NoneType
@@ -10,7 +10,7 @@ from ratecard.base.messages import Path, echo
 from ratecard.base.suggestions import did_you_mean
 from ratecard.tables.rate import SOURCE_KEY
 
-_MAPPING, _LIST = "must hold keys, like `key: value`", "must be a list, each part begun by a dash"
+_MAPPING, _LIST = "must hold keys, like `key: value`", 'must be a list (items start with "- ")'
 _SHAPES = {
     "model_type": _MAPPING,
     "model_attributes_type": _MAPPING,
@@ -22,7 +22,7 @@ _SHAPES = {
 def complaints(
     error: ValidationError, data: Any, root: type[BaseModel], whole: str = "the file"
 ) -> Iterator[tuple[Path, str]]:
-    """(path into `data`, message) for every problem that pydantic found while it made a `root`; `whole` is its name."""
+    """Yield (path into `data`, message) for each problem of validating `data` as `root`; messages call it `whole`."""
     for problem in error.errors(include_url=False):
         yield from _complaint(problem, data, root, whole)
 
@@ -55,7 +55,7 @@ def _complaint(problem: Mapping[str, Any], data: Any, root: type[BaseModel], who
 
 
 def _path_in(loc: tuple[str | int, ...], data: Any) -> Path:
-    """`loc` without the names of union members, which are no part of the file."""
+    """`loc` without the names of union members, which the file does not have."""
     path: list[str | int] = []
     for index, part in enumerate(loc):
         inside = (isinstance(data, Mapping) and part in data) or (isinstance(data, list) and isinstance(part, int))

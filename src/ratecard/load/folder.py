@@ -1,10 +1,7 @@
-"""A folder of YAML files -> tables, or every fault in it.
+"""Read a folder of YAML files: find the files, read them, check them, and make tables of them.
 
-Which files below a folder are tables: links are followed, hidden names are not read, and no file is read twice.
-
-The same rules hold on a disk and in a revision of a repository, so they are written for a `Tree`, which is either.
-
-A folder of YAML files -> checked tables, or every fault of the folder at once.
+Links are followed, hidden names are not read, and no file is read twice. The same rules hold on a disk and in a git
+revision, so they are written for a `Tree`, which is either.
 """
 
 import os
@@ -28,140 +25,6 @@ from ratecard.tables.limits import LimitsFile
 from ratecard.tables.units import Units, Vocabulary
 from ratecard.tables.video import VideoModel
 
-FileKind = Literal["file", "folder", "link"]
-
-
-class Entry(NamedTuple):
-    """What a folder holds under a name."""
-
-    name: str
-    kind: FileKind
-
-
-class LinkError(Exception):
-    """A link that cannot be followed; the message says why, after "is a link"."""
-
-
-class Tree(Protocol):
-    """Files and folders by their real path, without a link in it."""
-
-    def entries(self, folder: str) -> Iterator[Entry]:
-        """What is in a folder. Raises `OSError` for one that cannot be read."""
-
-    def target(self, path: str) -> Entry:
-        """The real path that a link leads to, and what is there. Raises `LinkError`."""
-
-
-class Disk:
-    """The files of this machine."""
-
-    def entries(self, folder: str) -> Iterator[Entry]:
-        """What is in a folder; devices and the like are nothing here."""
-        with os.scandir(folder) as found:
-            for each in found:
-                if each.is_symlink():
-                    yield Entry(each.name, "link")
-                elif each.is_dir() or each.is_file():
-                    yield Entry(each.name, "folder" if each.is_dir() else "file")
-
-    def target(self, path: str) -> Entry:
-        """The real path that a link leads to, and what is there."""
-        try:
-            real = os.path.realpath(path, strict=True)
-        except FileNotFoundError:
-            raise LinkError(f"to nothing: {Path(path).readlink()} is not there") from None
-        except OSError as error:
-            raise LinkError(f"that cannot be followed: {error.strerror}") from None
-        return Entry(real, "folder" if Path(real).is_dir() else "file")
-
-
-class TableFiles:
-    """The tables below a folder: their real paths by the names that a person sees; and the links that are at fault."""
-
-    def __init__(self, tree: Tree, root: str) -> None:
-        self.found: dict[str, str] = {}
-        self.faults: list[Fault] = []
-        self._tree, self._root = tree, root
-        # What was reached already, by its real path: a folder with its own and its linked folders, and every file.
-        self._folders: dict[str, set[str]] = {}
-        self._files: set[str] = set()
-        # The links to follow: the folder that holds each, and its name below the root.
-        self._links: list[tuple[str, str]] = []
-        followed: list[tuple[str, str, str]] = []
-        self._read(root, "")
-        while self._links:  # after the folders themselves, so that a file with two names has that without a link
-            folder, name = self._links.pop(0)
-            target = self._follow(folder, name)
-            if target is not None:
-                followed.append((folder, name, target))
-        for folder, name, target in followed:
-            if self._leads_to(target, folder):
-                self._loop(name)
-        self.found = dict(sorted(self.found.items()))
-
-    def _read(self, folder: str, name: str) -> None:
-        """A folder and those in it, under the name by which it was reached."""
-        self._folders[folder] = set()
-        try:
-            entries = sorted(self._tree.entries(folder))
-        except OSError as error:
-            self.faults.append(Fault(name.rstrip("/") or folder, 1, (), f"cannot be read: {error.strerror}"))
-            return
-        for entry, kind in entries:
-            real = f"{folder.rstrip('/')}/{entry}" if folder else entry
-            if entry.startswith("."):
-                continue
-            if kind == "link":
-                self._links.append((folder, f"{name}{entry}"))
-            elif kind == "file":
-                self._take(real, f"{name}{entry}")
-            else:
-                self._folders[folder].add(real)
-                if real not in self._folders:
-                    self._read(real, f"{name}{entry}/")
-
-    def _take(self, real: str, name: str) -> None:
-        if name.endswith((".yaml", ".yml")) and real not in self._files:
-            self._files.add(real)
-            self.found[name] = real
-
-    def _follow(self, folder: str, name: str) -> str | None:
-        """What a link leads to; the real path of a folder."""
-        entry = name.rpartition("/")[2]
-        try:
-            real, kind = self._tree.target(f"{folder.rstrip('/')}/{entry}" if folder else entry)
-        except LinkError as error:
-            self.faults.append(Fault(name, 1, (), f"is a link {error}. Mend the link, or remove it"))
-            return None
-        if kind == "file":
-            self._take(real, name)
-            return None
-        if _holds(real, folder) or _holds(real, self._root):
-            self._loop(name)
-            return None
-        self._folders[folder].add(real)
-        if real not in self._folders:
-            self._read(real, f"{name}/")
-        return real
-
-    def _leads_to(self, start: str, end: str) -> bool:
-        """Whether one folder is reached from another."""
-        reached, ahead = {start}, [start]
-        while ahead:
-            more = self._folders.get(ahead.pop(), set()) - reached
-            reached |= more
-            ahead += more
-        return end in reached
-
-    def _loop(self, name: str) -> None:
-        self.faults.append(Fault(name, 1, (), "is a link to a folder that leads back to it. Remove the link"))
-
-
-def _holds(folder: str, path: str) -> bool:
-    """Whether a folder is the other, or above it."""
-    return folder in ("", "/", path) or path.startswith(f"{folder}/")
-
-
 UNITS, VOCABULARY, LIMITS = _SHARED = "units.yaml", "vocabulary.yaml", "limits.yaml"
 _Part = TypeVar("_Part", bound=BaseModel)
 _MODEL: TypeAdapter[AnyModel] = TypeAdapter(AnyModel)
@@ -175,7 +38,7 @@ def shipped_folder() -> Path:
 
 
 def load_tables(folder: str | Path | None = None) -> Tables:
-    """Every `.yaml` file below a folder; the shipped tables where none is named.
+    """Load every `.yaml` or `.yml` file below a folder; the shipped tables if `folder` is left out.
 
     A folder without `units.yaml`, `vocabulary.yaml` or `limits.yaml` uses the shipped ones. Raises `TableError` with
     every fault.
@@ -184,7 +47,7 @@ def load_tables(folder: str | Path | None = None) -> Tables:
 
 
 def read_folder(folder: str | Path | None = None) -> dict[str, bytes]:
-    """The files of `load_tables` with their bytes, by their names below the folder. Raises `TableError`.
+    """Read the bytes of the files of `load_tables`, by their names below the folder. Raises `TableError`.
 
     Links are followed, and a file that is reached twice counts once; names that begin with a dot are not read.
     """
@@ -209,7 +72,7 @@ def read_folder(folder: str | Path | None = None) -> dict[str, bytes]:
 
 
 def tables_from(contents: Mapping[str, bytes]) -> Tables:
-    """Tables from file names and their bytes; pure, so that a revision of a repository can be read as well."""
+    """Make tables of file names and their bytes. Pure: a git revision is read as well. Raises `TableError`."""
     texts = {name: read_yaml_text(name, content) for name, content in contents.items()}
     units_part = _validated(texts[UNITS], Units)
     vocabulary = _validated(texts[VOCABULARY], Vocabulary)
@@ -248,7 +111,7 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
 
 
 def _models(text: TextFile) -> Iterator[tuple[int, AnyModel]]:
-    """The sound models of a family file with their index; the faults of the others are recorded."""
+    """The valid models of a family file with their index; the faults of the others are recorded."""
     family = _validated(text, Family)
     if family:
         if not family.models:
@@ -261,7 +124,7 @@ def _models(text: TextFile) -> Iterator[tuple[int, AnyModel]]:
 
 
 def _written(text: TextFile) -> Iterator[str]:
-    """The ids of a file's models as they are written, sound or not."""
+    """The ids of a file's models as they are written, valid or not."""
     models = text.data.get("models") if isinstance(text.data, dict) else None
     for model in models if isinstance(models, list) else ():
         if isinstance(model, dict) and isinstance(model.get("model"), str):
@@ -282,3 +145,140 @@ def _validated(text: TextFile, part: type[_Part]) -> _Part | None:
 def _record(text: TextFile, at: Place, findings: Iterable[Finding]) -> None:
     for path, message in findings:
         text.fault((*at, *path), message)
+
+
+FileKind = Literal["file", "folder", "link"]
+
+
+class Entry(NamedTuple):
+    """A name in a folder, and the kind of what has it."""
+
+    name: str
+    kind: FileKind
+
+
+class LinkError(Exception):
+    """A link that cannot be followed; its message continues "is a link ..."."""
+
+
+class Tree(Protocol):
+    """Files and folders, by their real path (without links)."""
+
+    def entries(self, folder: str) -> Iterator[Entry]:
+        """List a folder. Raises `OSError` if it cannot be read."""
+
+    def target(self, path: str) -> Entry:
+        """Follow a link: its real path, and the kind of what is there. Raises `LinkError`."""
+
+
+class Disk:
+    """The files of this machine."""
+
+    def entries(self, folder: str) -> Iterator[Entry]:
+        """List a folder, without devices and the like."""
+        with os.scandir(folder) as found:
+            for each in found:
+                if each.is_symlink():
+                    yield Entry(each.name, "link")
+                elif each.is_dir() or each.is_file():
+                    yield Entry(each.name, "folder" if each.is_dir() else "file")
+
+    def target(self, path: str) -> Entry:
+        """Follow a link: its real path, and the kind of what is there."""
+        try:
+            real = os.path.realpath(path, strict=True)
+        except FileNotFoundError:
+            raise LinkError(f"to nothing: {Path(path).readlink()} is not there") from None
+        except OSError as error:
+            raise LinkError(f"that cannot be followed: {error.strerror}") from None
+        return Entry(real, "folder" if Path(real).is_dir() else "file")
+
+
+class TableFiles:
+    """Find the tables below a folder: `found` has their real paths by name, `faults` the links that are wrong.
+
+    Names are those that a person sees below the folder. Real folders are read first, then links, each real file once.
+    """
+
+    def __init__(self, tree: Tree, root: str) -> None:
+        self.found: dict[str, str] = {}
+        self.faults: list[Fault] = []
+        self._tree, self._root = tree, root
+        # Folders read so far with the folders in them or linked from them, and files taken so far; all by real path.
+        self._folders: dict[str, set[str]] = {}
+        self._files: set[str] = set()
+        # Links still to follow: the folder of each, and its name below the root.
+        self._links: list[tuple[str, str]] = []
+        followed: list[tuple[str, str, str]] = []
+        self._read(root, "")
+        while self._links:  # after the folders themselves, so that a file with two names has that without a link
+            folder, name = self._links.pop(0)
+            target = self._follow(folder, name)
+            if target is not None:
+                followed.append((folder, name, target))
+        for folder, name, target in followed:
+            if self._leads_to(target, folder):
+                self._loop(name)
+        self.found = dict(sorted(self.found.items()))
+
+    def _read(self, folder: str, name: str) -> None:
+        """Read a folder and the folders in it, under the name by which it was reached."""
+        self._folders[folder] = set()
+        try:
+            entries = sorted(self._tree.entries(folder))
+        except OSError as error:
+            self.faults.append(Fault(name.rstrip("/") or folder, 1, (), f"cannot be read: {error.strerror}"))
+            return
+        for entry, kind in entries:
+            real = f"{folder.rstrip('/')}/{entry}" if folder else entry
+            if entry.startswith("."):
+                continue
+            if kind == "link":
+                self._links.append((folder, f"{name}{entry}"))
+            elif kind == "file":
+                self._take(real, f"{name}{entry}")
+            else:
+                self._folders[folder].add(real)
+                if real not in self._folders:
+                    self._read(real, f"{name}{entry}/")
+
+    def _take(self, real: str, name: str) -> None:
+        if name.endswith((".yaml", ".yml")) and real not in self._files:
+            self._files.add(real)
+            self.found[name] = real
+
+    def _follow(self, folder: str, name: str) -> str | None:
+        """Follow a link; return the real path of the folder that it leads to, None for anything else."""
+        entry = name.rpartition("/")[2]
+        try:
+            real, kind = self._tree.target(f"{folder.rstrip('/')}/{entry}" if folder else entry)
+        except LinkError as error:
+            self.faults.append(Fault(name, 1, (), f"is a link {error}. Mend the link, or remove it"))
+            return None
+        if kind == "file":
+            self._take(real, name)
+            return None
+        if _holds(real, folder) or _holds(real, self._root):
+            self._loop(name)
+            return None
+        self._folders[folder].add(real)
+        if real not in self._folders:
+            self._read(real, f"{name}/")
+        return real
+
+    def _leads_to(self, start: str, end: str) -> bool:
+        """Whether folder `end` can be reached from folder `start`."""
+        reached, ahead = {start}, [start]
+        while ahead:
+            more = self._folders.get(ahead.pop(), set()) - reached
+            reached |= more
+            ahead += more
+        return end in reached
+
+    def _loop(self, name: str) -> None:
+        self.faults.append(Fault(name, 1, (), "is a link to a folder that leads back to it. Remove the link"))
+
+
+def _holds(folder: str, path: str) -> bool:
+    """Whether a folder is the folder of a path, or above it."""
+    return folder in ("", "/", path) or path.startswith(f"{folder}/")

@@ -1,4 +1,4 @@
-"""Rules between the parts of a version that is not video: what its type may charge, and what a method needs."""
+"""Rules between the parts of a version that is not video: its methods, buckets, bands and RPC tiers."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -22,12 +22,12 @@ from ratecard.tables.rate import Charge
 _TOKENS = ("input", "output", "cache_input", "cache_write")
 _CONTEXTS = ("base", "extended")
 _FACTORS = ("2x", "4x")
-# Of several charges of these, only the first would be billed.
+# Types of which only the first charge is billed.
 _ONE_CHARGE = ("music",)
 
 
 def check_metered(model: MeteredModel | TextModel) -> Iterator[Finding]:
-    """Every rule that such a model obeys beyond those of all models."""
+    """Check the rules for models that are not video, beyond those for all models."""
     allowed = METHODS_OF_TYPE[model.type]
     for index, version in enumerate(model.versions):
         seen: set[str] = set()

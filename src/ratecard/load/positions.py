@@ -1,4 +1,4 @@
-"""Where every part of a YAML text stands, to the character, so that lines can be copied with other values in them."""
+"""The place of every part of a YAML text, to the character, so that lines can be copied and inserted."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
@@ -17,24 +17,24 @@ _Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _ENDINGS = "\n\r\x85\u2028\u2029"
 _LINES = pattern(f"[^{_ENDINGS}]*(?:\r\n|[{_ENDINGS}]|$)")
 _DASH = pattern(" *- +")
-# A value that needs no quotes, in a list in brackets neither.
+# A value that needs no quotes, even in a list in brackets.
 _PLAIN = pattern(r"[A-Za-z0-9](?:[A-Za-z0-9_./-]*[A-Za-z0-9])?")
 
 
 class Span(NamedTuple):
-    """From one character of a text up to another one, which is not part of it."""
+    """A range of characters; `end` is not part of it."""
 
     start: int
     end: int
 
 
 class Positions:
-    """The text of a file that the loader has found sound, and the place of every part of it."""
+    """The text of a file that loads without faults, and the place of every part of it."""
 
     def __init__(self, name: str, content: bytes) -> None:
         self.name = name
         try:
-            # A mark of the byte order is no character of the text.
+            # `-sig`: without a byte order mark.
             self.text = text = content.decode("utf-8-sig")
         except UnicodeDecodeError:
             raise TableError([Fault(name, 1, (), "is not text in UTF-8; save it as that first")]) from None
@@ -42,12 +42,12 @@ class Positions:
         self.starts = [0, *accumulate(map(len, lines))]
         # The line ending of the file is that of its first line.
         self.eol = next((line[len(line.rstrip("\r\n")) :] for line in lines), "") or "\n"
-        # Of every value where it stands; of every key where it begins; which values are written between brackets.
+        # The span of every value; the start of every key; which values are written in brackets; scalars as text.
         self.spans: dict[Path, Span] = {}
         self.keys: dict[Path, int] = {}
         self.flow: set[Path] = set()
         self.values: dict[Path, str] = {}
-        # Values with a name (&name), and the uses of one (*name): a copy writes them out.
+        # Values with an anchor (&name), and its aliases (*name): a copy writes them out.
         self.shared: dict[Span, str] = {}
         self._anchors: dict[str, str] = {}
         events = yaml.parse(text, Loader=_Loader)
@@ -56,25 +56,25 @@ class Positions:
                 self._value(next(events), (), events)
 
     def line_of(self, offset: int) -> int:
-        """The number of a character's line, counted from 1."""
+        """The line number (from 1) of a character."""
         return bisect_right(self.starts, offset)
 
     def line(self, offset: int) -> Span:
-        """A character's whole line, with its ending."""
+        """The whole line of a character, with its ending."""
         number = min(self.line_of(offset), len(self.starts) - 1)
         return Span(self.starts[number - 1], self.starts[number])
 
     def after(self, path: Path) -> int | None:
-        """Where the line after a part begins; None where the part's last line ends the file without its ending."""
+        """The start of the line after a part; None if the file ends there without a line ending."""
         line = self.line(self.spans[path].end - 1)
         return line.end if self.text[line.end - 1] in _ENDINGS else None
 
     def column(self, offset: int) -> int:
-        """How many characters stand before one on its line."""
+        """The number of characters before one on its line."""
         return offset - self.line(offset).start
 
     def dash(self, path: Path) -> int:
-        """The column of the dash that begins a part of a list. Raises `TableError` where it is not on its line."""
+        """The column of the dash before a list's item. Raises `TableError` if it is not on the item's first line."""
         start = self.spans[path].start
         before = self.text[self.line(start).start : start]
         if path in self.flow or not _DASH.fullmatch(before):
@@ -82,7 +82,7 @@ class Positions:
         return before.index("-")
 
     def above(self, path: Path) -> int:
-        """Where the line of a part of a list begins, or the comments that stand directly above it."""
+        """The start of an item of a list, or of the comment lines directly above it."""
         number = self.line_of(self.spans[path].start)
         earlier = self.spans.get((*path[:-1], int(path[-1]) - 1))
         last = self.line_of(earlier.end - 1) if earlier else 0
@@ -91,11 +91,11 @@ class Positions:
         return self.starts[number - 1]
 
     def refusal(self, path: Path, words: str) -> TableError:
-        """Why a file cannot be written to, at one of its parts."""
+        """The error of a file that cannot be written to, at one of its parts."""
         return TableError([Fault(self.name, self.line_of(self.spans[path].start), path, words)])
 
     def copy(self, span: Span, replaced: Mapping[Span, str]) -> str:
-        """The text of a span with other words in some places; the uses of a name are written out."""
+        """The text of a span with some parts replaced; aliases are written out."""
         words, at = [], span.start
         literals = {place: literal(value) for place, value in self.shared.items()}
         for (start, end), new in sorted({**literals, **replaced}.items()):
@@ -105,7 +105,7 @@ class Positions:
         return "".join([*words, self.text[at : span.end]])
 
     def _value(self, event: Any, path: Path, events: Iterator[Any]) -> int:
-        """Record a value and all in it; where it ends."""
+        """Record a value and all in it; return its end."""
         start, end = self._offset(event.start_mark), self._offset(event.end_mark)
         if isinstance(event, yaml.AliasEvent):
             self.values[path] = self._anchors[str(event.anchor)]
@@ -125,7 +125,7 @@ class Positions:
         return end
 
     def _parts(self, mapping: bool, path: Path, events: Iterator[Any]) -> int:
-        """The parts of a list or mapping. It ends with its last part, where no bracket says it: not with a comment."""
+        """Record the parts of a list or mapping; return its end: the bracket, or else the last part, not a comment."""
         end, number = 0, 0
         while not isinstance(event := next(events), yaml.MappingEndEvent | yaml.SequenceEndEvent):
             inner = (*path, event.value if mapping else number)
@@ -146,7 +146,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def literal(value: str) -> str:
-    """A value as YAML writes it: as it is, or in double quotes.
+    """Write a value as YAML: as it is, or in double quotes.
 
     >>> print(literal("2027-03-01"), literal("16:9"))
     2027-03-01 "16:9"
@@ -157,7 +157,7 @@ def literal(value: str) -> str:
 
 
 def _escaped(char: str) -> str:
-    """What cannot be seen is written by its number: YAML takes some of it for the end of a line."""
+    """Escape a character that is not printable: YAML takes some of them for line endings."""
     if char.isprintable():
         return f"\\{char}" if char in '"\\' else char
     return f"\\U{ord(char):08X}"

@@ -1,4 +1,4 @@
-"""A folder of tables as it was at a git revision, read through the command `git`; nothing is checked out."""
+"""Read a folder of tables as it was at a git revision, by the command `git`; nothing is checked out."""
 
 import os
 import posixpath
@@ -26,18 +26,18 @@ from ratecard.tables.card import Tables
 _SHARED = (UNITS, VOCABULARY, LIMITS)
 # How the mode of a file begins, and that of a link; another repository within has neither.
 _FILE, _LINK = b"100", b"120000"
-# As many links one after the other as a kernel follows.
+# The most links that are followed one after the other, as by Linux.
 _MOST_LINKS = 40
-# A hook of git sets these for its own repository; here the folder decides which one is read.
+# Git sets these for its hooks; here the folder decides which repository is read.
 _OF_HOOKS = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"}
 
 
 class RevisionError(RateCardError):
-    """A revision that cannot be read: no git, no repository, no such revision, or no such folder in it."""
+    """A revision that cannot be read: git, the repository, the revision, or the folder in it is missing."""
 
 
 class Revision(NamedTuple):
-    """One commit of the repository that holds a folder: what it was asked for by, and its hash."""
+    """One commit of the repository that holds a folder: the name that was given, and its hash."""
 
     name: str
     commit: str
@@ -45,31 +45,31 @@ class Revision(NamedTuple):
 
     @property
     def label(self) -> str:
-        """`HEAD~1 (46acc76fc9ee)`; a hash alone says enough."""
+        """`HEAD~1 (46acc76fc9ee)`; the hash alone if that was given."""
         return self.commit[:12] if self.commit.startswith(self.name) else f"{self.name} ({self.commit[:12]})"
 
 
 def repository_of(folder: Path) -> Path:
-    """The top folder of the repository that a folder is in. Raises `RevisionError` where it is in none."""
+    """The top folder of the git repository of a folder. Raises `RevisionError` if it is not in one."""
     return Path(os.fsdecode(_git(folder, "rev-parse", "--show-toplevel").removesuffix(b"\n")))
 
 
 def find_revision(folder: Path, name: str) -> Revision:
-    """The commit that a name means in the repository of a folder. Raises `RevisionError`."""
+    """Find the commit that a name means in the repository of a folder. Raises `RevisionError`."""
     repository_of(folder)
-    # A name is never an option of git, and never more than one name.
+    # A name must not be read as an option of git, or as several names.
     if name and name[0] != "-" and name.isprintable():
         found = _run(folder, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
         if found.returncode == 0:
             return Revision(name, found.stdout.decode().strip(), folder)
     words = "Write a commit, branch or tag, like HEAD~1 or origin/main"
-    raise RevisionError(f"'{echo(name)}' is no revision of the repository of {folder}. {words}")
+    raise RevisionError(f"'{echo(name)}' is not a git revision in {folder}. {words}")
 
 
 def load_revision(revision: Revision) -> Tables:
-    """The tables of a folder at a revision; shared files that it did not have yet are the shipped ones.
+    """Load the tables of a folder at a revision; shared files that it did not have yet are the shipped ones.
 
-    Raises `RevisionError` where the folder was not there then, `TableError` with every fault, each at `revision:file`.
+    Raises `RevisionError` if the folder had no tables then, `TableError` with every fault, each at `revision:file`.
     """
     prefix = _git(revision.folder, "rev-parse", "--show-prefix").removesuffix(b"\n")
     found = _files(revision, prefix)
@@ -117,11 +117,11 @@ class _Commit:
         self._folders[folder][name] = kind
 
     def entries(self, folder: str) -> Iterator[Entry]:
-        """What is in a folder; nothing, where the commit has no such folder."""
+        """List a folder; empty if the commit does not have it."""
         return (Entry(name, kind) for name, kind in self._folders.get(folder, {}).items())
 
     def target(self, path: str) -> Entry:
-        """The path that a link leads to, and what is there."""
+        """Follow a link: its path, and the kind of what is there."""
         for _ in range(_MOST_LINKS):
             real = self._one_link_less(path)
             if real is None:
@@ -136,7 +136,7 @@ class _Commit:
         return Entry(path, "file")
 
     def _one_link_less(self, path: str) -> str | None:
-        """The path with its first link replaced by what it leads to; None where there is none in it."""
+        """Replace the first link in a path by its target; None if there is no link in it."""
         parts = path.split("/")
         for number in range(1, len(parts) + 1):
             head = "/".join(parts[:number])

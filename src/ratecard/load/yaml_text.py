@@ -1,8 +1,8 @@
-"""YAML read as text: every scalar stays the characters that a person wrote, and every part knows its line.
+"""Read YAML as text: every scalar stays the characters that a person wrote, and every part has its line number.
 
-An ordinary YAML reader turns `16:9` into 969, `no` into False and `0.10` into a float, and keeps the last of two equal
-keys without a word. Here nothing is guessed: duplicate keys, tags, deep nesting and too many aliases are refused. The
-text is read as a stream of events, because building a tree of a hostile file can exhaust the stack.
+An ordinary YAML reader turns `16:9` into 969, `no` into False and `0.10` into a float, and silently keeps the last of
+two equal keys. Here duplicate keys, tags, deep nesting and too many aliases are errors. The text is read as a stream of
+events, because building a tree of a hostile file can exhaust the stack.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from ratecard.tables.rate import PLACED_BY, SOURCE_KEY
 
 _Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
-# A table is written by a person: far beyond any real one, and small enough that a hostile file stays harmless.
+# Far above any table that a person writes, and low enough that a hostile file is harmless.
 MAX_BYTES = 5_000_000
 MAX_DEPTH = 20
 MAX_ALIASES = 1_000
@@ -33,7 +33,7 @@ class TextFile:
     faults: list[Fault] = field(default_factory=list)
 
     def line(self, path: Path) -> int:
-        """The line of a part; of a part that is missing, the line of what should hold it."""
+        """The line number of a part; for a missing part, of the part that should hold it."""
         while path and path not in self.lines:
             path = path[:-1]
         return self.lines.get(path, 1)
@@ -44,7 +44,7 @@ class TextFile:
 
 
 def read_yaml_text(name: str, content: bytes) -> TextFile:
-    """The text, lines and faults of one file; `name` is how messages call it."""
+    """Read one file into its data, lines and faults; messages call it `name`."""
     file = TextFile(name)
     if len(content) > MAX_BYTES:
         file.fault((), f"the file has {len(content):,} bytes; a table has at most {MAX_BYTES:,}")
@@ -64,7 +64,7 @@ def read_yaml_text(name: str, content: bytes) -> TextFile:
 
 
 class _UnreadableError(Exception):
-    """What makes the rest of a file unreadable."""
+    """A mistake after which the rest of a file cannot be read."""
 
     def __init__(self, event: Any, path: Path, message: str) -> None:
         super().__init__(message)
@@ -137,7 +137,7 @@ class _Reader:
         return result
 
     def _alias(self, event: Any, path: Path) -> str:
-        """An alias stands for one value, so that a few lines cannot stand for millions."""
+        """Return the value of an alias; only single values have one, so that a few lines cannot become millions."""
         self.aliases += 1
         if self.aliases > MAX_ALIASES:
             raise _UnreadableError(event, path, f"more than {MAX_ALIASES} aliases (*name); write the values out")

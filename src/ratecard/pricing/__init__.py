@@ -1,1 +1,1 @@
-"""Floor 3: one version of a model, compiled into one function from a request to a quote; one type of request a file."""
+"""Compile one version of a model into a function from a request to a quote."""

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from datetime import date
 
-from ratecard.pricing.compiled import Metered, Rater
 from ratecard.pricing.counted import price_audio, price_media, price_rpc
+from ratecard.pricing.metered import Metered, Rater
 from ratecard.pricing.text import price_text
 from ratecard.pricing.video import VideoPricer, price_video
 from ratecard.requests.video import api_wide_fields
@@ -16,17 +16,17 @@ from ratecard.tables.video import VideoModel, VideoVersion
 
 
 class Compiler:
-    """Compiles versions of one set of tables, and keeps what it compiled for every price book of them."""
+    """Compiles versions of one set of tables; all price books of a card share one compiler, and what it compiled."""
 
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
         self.api_wide = api_wide_fields(tables.vocabulary.video)
         self._video: dict[tuple[str, date, Rates], VideoPricer] = {}
-        # The same of every other type; a text version is compiled with the surcharges and limits of its day.
+        # Of every other type. Text versions are compiled with the surcharges and limits in effect, so the key has them.
         self._raters: dict[tuple[object, ...], Rater | None] = {}
 
     def video(self, model: VideoModel, version: VideoVersion, rates: Rates) -> VideoPricer:
-        """The function that quotes at a video version; `rates` is what balances are worth."""
+        """The function that quotes bodies at a video version; `rates` is what balances are worth."""
         key = (model.model, version.effective, rates)
         if key not in self._video:
             self._video[key] = price_video(model, version, self.tables, self.api_wide, rates)

@@ -1,9 +1,4 @@
-"""Requests that are counted: images, audio, music and RPC calls.
-
-Images, edits, upscales, speech, transcription and music: a count of something times its rate.
-
-RPC batches: credits by chain and method.
-"""
+"""Price counted requests: images, edits, upscales, audio, music and batches of RPC calls."""
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
@@ -12,7 +7,7 @@ from typing import Any, TypeVar
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import REQUIRED, NotOffered, Problems, echo, too_big, too_small, wrong_type
-from ratecard.pricing.compiled import Metered, Rater
+from ratecard.pricing.metered import Metered, Rater
 from ratecard.rating.compiling import slug
 from ratecard.rating.counts import Tier, networks_of, per_unit, rpc_lines, tier_of_method
 from ratecard.rating.quote import LineItem, Quote
@@ -36,14 +31,17 @@ from ratecard.tables.rate import Charge, Rate
 
 AnyCharge = TypeVar("AnyCharge", bound=Charge)
 Lines = Callable[[Mapping[str, Any]], list[LineItem]]
+# How usages are read, and the function from their shape to lines; None if the version has no such price.
+Made = tuple[UsageSchema, Lines] | None
 
+# The most of anything that a usage may count.
 MOST_COUNTED = 10**12
 _COUNT = WholeNumber(1, MOST_COUNTED)
 _CHARACTERS, _WHOLE_SECONDS = WholeNumber(0, MOST_COUNTED), WholeSeconds(1, MOST_COUNTED)
 
 
 def price_media(metered: Metered, type_: str) -> Rater | None:
-    """The function that rates usages of a type at one version; None where the version has no price for the type."""
+    """Compile the function that rates usages of a type at one version; None if it has no price for the type."""
     makers = {
         "image": _images,
         "edit": _images,
@@ -56,7 +54,10 @@ def price_media(metered: Metered, type_: str) -> Rater | None:
 
 
 def price_audio(metered: Metered) -> Rater | None:
-    """The function that quotes audio bodies: any of speech, transcription and music, by the API's own two fields."""
+    """Compile the function that quotes audio bodies (speech, transcription, music), by the API's own two fields.
+
+    None if the model is of another type.
+    """
     seconds, characters = _of(metered, PerAudioSecond), _of(metered, PerCharacter)
     if metered.model.type == "speech" and characters:
         made: Made = _counted(
@@ -69,19 +70,16 @@ def price_audio(metered: Metered) -> Rater | None:
     return _rater(metered, metered.model.type, made, body=True)
 
 
-def _rater(metered: Metered, type_: str, made: "Made", *, body: bool = False) -> Rater | None:
+def _rater(metered: Metered, type_: str, made: Made, *, body: bool = False) -> Rater | None:
     if made is None:
         return None
-    asked, lines_of = made
+    schema, lines_of = made
 
     def rate(usage: Mapping[str, Any], suffix: Mapping[str, Any]) -> Quote:
-        shape, ignored = asked.read(usage, body=body)
+        shape, ignored = schema.read(usage, body=body)
         return metered.quote(lines_of(shape), ignored, type_=type_)
 
     return rate
-
-
-Made = tuple[UsageSchema, Lines] | None
 
 
 def _of(metered: Metered, kind: type[AnyCharge]) -> AnyCharge | None:
@@ -89,7 +87,7 @@ def _of(metered: Metered, kind: type[AnyCharge]) -> AnyCharge | None:
 
 
 def _images(metered: Metered) -> Made:
-    """Images by resolution and quality; `n` multiplies everything, further inputs of an edit included."""
+    """Images by resolution and quality; `n` multiplies everything, also the input images of an edit."""
     charge, further = _of(metered, PerImage), _of(metered, PerInputImage)
     if charge is None:
         return None
@@ -127,9 +125,9 @@ def _images(metered: Metered) -> Made:
 
 
 def _unnamed_quality(rates: Mapping[Any, Rate], resolution: str | None, named: bool) -> str | None:
-    """What a request without a quality is billed as: a charge must never be too low.
+    """The quality that a request without one is billed as: a charge must never be too low.
 
-    Where just the resolution is named and the list prices that by itself, that; else high where it is priced, else the
+    `unstated` if the request names the resolution and the table has that price; else `high` if it is priced; else the
     dearest.
     """
     priced = {quality: rate.rate for (of, quality), rate in rates.items() if of == resolution}
@@ -139,7 +137,7 @@ def _unnamed_quality(rates: Mapping[Any, Rate], resolution: str | None, named: b
 
 
 def _upscales(metered: Metered) -> Made:
-    """By factor; an upscaler's own price without a factor is that of an image as large as it was."""
+    """Upscales by factor; an upscaler may also have a price without a factor, for an image that keeps its size."""
     charge = _of(metered, PerUpscale)
     if charge is None:
         return None
@@ -173,14 +171,14 @@ def _seconds(metered: Metered) -> Made:
 def _counted(
     metered: Metered, charge: Charge, field: str, expected: Field, also: Mapping[str, Field] | None = None
 ) -> tuple[UsageSchema, Lines]:
-    """One count times one rate; the fields of `also` are checked and have no effect."""
+    """One required count times one rate; the fields of `also` are checked and have no effect."""
     count, sku = per_unit(charge, metered.per(charge.unit)), f"{metered.model.model}-{slug(charge.unit)}"
-    asked = UsageSchema({field: expected, **(also or {})}, {}, (field,), tuple(also or ()))
-    return asked, lambda shape: [count(shape[field], charge.rates[0], sku)]
+    schema = UsageSchema({field: expected, **(also or {})}, {}, (field,), tuple(also or ()))
+    return schema, lambda shape: [count(shape[field], charge.rates[0], sku)]
 
 
 def _music(metered: Metered) -> Made:
-    """By the song, by a band of seconds, by the second, or by the character; the other count has no effect."""
+    """Music by song, band of seconds, second or character; the count that is not billed has no effect."""
     charge, fields = metered.version.charges[0], {"duration_seconds": _WHOLE_SECONDS, "character_count": _CHARACTERS}
     count, model = per_unit(charge, metered.per(charge.unit)), metered.model.model
     match charge:
@@ -195,8 +193,8 @@ def _music(metered: Metered) -> Made:
         case _:  # duration bands
             rows = [(band(value), rate) for rate in charge.rates for value in rate.attributes["seconds"]]
             bands = sorted(((edges, rate) for edges, rate in rows if edges), key=lambda row: row[0])
-            asked = UsageSchema(fields, {"duration_seconds": bands[0][0][0]}, (), ("character_count",))
-            return asked, lambda shape: [_in_band(shape["duration_seconds"], bands, count, model)]
+            schema = UsageSchema(fields, {"duration_seconds": bands[0][0][0]}, (), ("character_count",))
+            return schema, lambda shape: [_in_band(shape["duration_seconds"], bands, count, model)]
 
 
 def _in_band(seconds: int, bands: list[tuple[tuple[int, int], Rate]], count: Any, model: str) -> LineItem:
@@ -214,7 +212,7 @@ def _choices(charge: Charge, attribute: str) -> tuple[str, ...]:
 
 
 def _keys(rate: Rate, choices: Mapping[str, tuple[str, ...]]) -> list[tuple[str | None, ...]]:
-    """Every combination that a rate stands for; an attribute that it does not name does not matter."""
+    """Every combination of choices that a rate applies to; an attribute that it does not name does not matter."""
     return list(product(*(rate.attributes.get(name, values or (None,)) for name, values in choices.items())))
 
 
@@ -223,16 +221,16 @@ def _size(resolution: str) -> tuple[int, str]:
     return int(digits or 0), resolution
 
 
-_KEYS, _CALL_KEYS = usage_keys(("network", "calls")), dict.fromkeys(("method", "failed")).keys()
+_BATCH_KEYS, _CALL_KEYS = usage_keys(("network", "calls")), dict.fromkeys(("method", "failed")).keys()
 
 
 def price_rpc(metered: Metered, charge: RpcCredits) -> Rater:
-    """The function that rates batches; a network or method without a price is an error at its place."""
+    """Compile the function that rates batches of RPC calls."""
     chains = networks_of(charge)
     networks = Choice(chains, fold=False)
 
     def rate(usage: Mapping[str, Any], suffix: Mapping[str, Any]) -> Quote:
-        problems = usage_problems(usage, _KEYS)
+        problems = usage_problems(usage, _BATCH_KEYS)
         network = accepted(networks, usage.get("network"))
         if network is None:
             given = networks.messages(usage["network"]) if "network" in usage else [REQUIRED]
@@ -262,7 +260,7 @@ def _read_calls(
 
 
 def _read_call(given: object, index: int, charge: RpcCredits, chain: Chain | None, problems: Problems) -> Tier | None:
-    """The tier of a call; None for one that failed, whatever it was, or that is wrong."""
+    """Read the tier of a call; None if the call failed, or is wrong."""
     call = mapping_of(given)
     if call is None:
         problems.append((("calls", index), wrong_type("object", given)))

@@ -1,4 +1,4 @@
-"""What a text request can cost before it runs: its tokens by bucket, and the searches that it may lead to."""
+"""Estimate what a text request can cost before it runs: its tokens by bucket, and its searches."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import Problems
 from ratecard.base.money import add, multiply
-from ratecard.pricing.compiled import Metered
+from ratecard.pricing.metered import Metered
 from ratecard.pricing.text import surcharge_line, tokens_of
 from ratecard.rating.tokens import token_rates
 from ratecard.requests.body import INVALID
@@ -22,7 +22,7 @@ _SWITCHED_ON = ("on", "auto", "true")
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The least and the most that a text request can cost before it runs, exact, in `currency`."""
+    """The least and the most that a text request can cost before it runs; exact, in `currency`."""
 
     lowest: Decimal
     highest: Decimal
@@ -30,7 +30,7 @@ class Estimate:
 
 
 class EstimateRequest(NamedTuple):
-    """A request that has not run: its tokens, its `service_parameters`, and the most of each search, where given.
+    """A request that has not run: its tokens, its `service_parameters`, and the most of each search, or None.
 
     `suffix` holds the parameters in the model's name.
     """
@@ -45,9 +45,9 @@ class EstimateRequest(NamedTuple):
 
 
 def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits, asked: EstimateRequest) -> Estimate:
-    """The least (cheapest bucket, no completion, no search) and the most (dearest, all of it, every search).
+    """Estimate the least (cheapest bucket, no completion, no search) and the most (dearest bucket, all of it).
 
-    Raises `QuoteError` where the model does not support a search, or the most of it is neither given nor in `limits`.
+    Raises `QuoteError` if the model does not support a search, or its most is neither given nor in `limits`.
     """
     problems: Problems = []
     for name in ("prompt_tokens", "max_completion_tokens"):
@@ -75,7 +75,7 @@ def _most_searches(
     supported: Any,
     problems: Problems,
 ) -> Iterator[tuple[str, int]]:
-    """The most of each search that the request may lead to, by its field."""
+    """Yield (field, most) for each search that the request may make."""
     known = {**limits.estimates.model_dump(), "scraped_urls": limits.scraped_urls}
     for kind, (field, parameter) in SEARCHES.items():
         count, switch = getattr(asked, field), parameters.get(parameter)
@@ -99,7 +99,7 @@ def _most_searches(
 def _search_amounts(
     most: Mapping[str, int], parameters: Mapping[str, Any], surcharges: Mapping[str, Metered]
 ) -> Iterator[Decimal]:
-    """What is charged where each search runs as often as it may, or not at all: one can stand in for another."""
+    """Yield the charge for every combination of searches at their most or not at all: one may replace another."""
     lines = {kind: surcharge_line(surcharge) for kind, surcharge in surcharges.items()}
     for counts in product(*((0, count) for count in most.values())):
         billed = billed_searches(dict(zip(most, counts, strict=True)), parameters)

@@ -1,4 +1,4 @@
-"""Text and embedding requests: tokens by bucket, and what was searched."""
+"""Price text and embedding requests: tokens by bucket, and searches."""
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import REQUIRED, NotOffered, Path, Problems
 from ratecard.base.money import total
-from ratecard.pricing.compiled import Metered, Rater
+from ratecard.pricing.metered import Metered, Rater
 from ratecard.rating.counts import per_unit
 from ratecard.rating.quote import LineItem, Quote
 from ratecard.rating.tokens import BUCKETS, NoPriceError, TokenRates, token_lines, token_rates
@@ -28,18 +28,21 @@ from ratecard.requests.token_usage import (
 from ratecard.tables.metered import MeteredVersion, Surcharge, Tokens
 
 _ZERO = Decimal(0)
-# The keys of a usage that has nothing beside its tokens: type and model, by which this is found, and `usage`.
+# The number of keys of a usage with tokens alone: `type`, `model` and `usage`.
 _TOKENS_ALONE = 3
 _LEFT_OUT: Any = object()
 _KEYS = usage_keys(("usage", *SELECTORS))
 _TEXT_KEYS = usage_keys(("usage", *(field for field, _ in SEARCHES.values()), "service_parameters", *SELECTORS))
 _WEB_SEARCHES = SEARCHES["web_search"][0]
-# What a usage calls the tokens of each bucket.
+# The counter of `token_usage.COUNTERS` for each bucket.
 _COUNT_OF = {"input": "prompt", "cache_input": "read", "cache_write": "written", "output": "completion"}
 
 
 def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most: int) -> Rater:
-    """The function that rates text usages at one version; `surcharges` are those that the model supports."""
+    """Compile the function that rates text or embedding usages at one version.
+
+    `surcharges` are those of the searches that the model supports, `scraped_most` the most scraped URLs of a request.
+    """
     charge = tokens_of(metered.version)
     rates = token_rates(metered.model.model, charge, metered.per(charge.unit))
     lines_of = token_lines(charge, rates, metered.per(charge.unit))
@@ -58,6 +61,7 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
         lines: list[LineItem] = []
         exact = _ZERO
         given = usage.get("usage", _LEFT_OUT)
+        # Whether there are keys beside `type`, `model` and `usage`: most usages have none, and skip their checks.
         further = len(usage) != _TOKENS_ALONE or given is _LEFT_OUT
         if further:
             problems += usage_problems(usage, known) + selector_problems(usage)
@@ -72,6 +76,7 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
                 lines, exact = lines_of(uncached, cached, written, completion)
             except NoPriceError:
                 problems += _unpriced(counts, rates, given)
+        # The same object as `_NO_SEARCHES` means that there is nothing to add below.
         searches = _NO_SEARCHES
         if is_text and (further or suffix or searched is not None):
             searches = _read_searches(usage, suffix, searched, supported, scraped_most, problems)
@@ -91,7 +96,7 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
 
 
 def _unpriced(counts: TokenCounts, rates: TokenRates, usage: object) -> Problems:
-    """The buckets that have tokens and no price."""
+    """The problems of buckets that have tokens and no price."""
     tier = rates.tier(sum(counts[:3]))
     return [
         (path_of(_COUNT_OF[bucket], usage), NotOffered(f"No price is known for {bucket} tokens of this model"))
@@ -116,9 +121,9 @@ def _read_searches(
     scraped_most: int,
     problems: Problems,
 ) -> _Searches:
-    """The searches to bill: those that are counted, beside the tokens or among them (`searched`), or switched on.
+    """Read the searches to bill: counted in a field, counted in the usage object (`searched`), or switched on.
 
-    A count that the model does not support has no price. A parameter that it does not support has no effect.
+    A count of a search that the model does not support is a problem. A parameter for one has no effect.
     """
 
     def path_to(field: str) -> Path:
@@ -157,7 +162,7 @@ def _read_searches(
 
 
 def surcharge_line(surcharge: Metered) -> Callable[[int], LineItem]:
-    """The function that charges a count of searches; a surcharge per prompt is charged once."""
+    """Compile the function that charges a count of searches; a surcharge per prompt is charged once."""
     charge = surcharge.version.charges[0]
     counter, sku = per_unit(charge, surcharge.per(charge.unit)), f"{surcharge.model.model}-{charge.unit}"
     once = isinstance(charge, Surcharge) and surcharge.units[charge.unit].counts == "prompt"
@@ -165,5 +170,5 @@ def surcharge_line(surcharge: Metered) -> Callable[[int], LineItem]:
 
 
 def tokens_of(version: MeteredVersion) -> Tokens:
-    """The charge for tokens of a version."""
+    """The charge of a version for its tokens."""
     return next(charge for charge in version.charges if isinstance(charge, Tokens))

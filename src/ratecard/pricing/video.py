@@ -1,4 +1,4 @@
-"""One version of a video model, compiled into one function: a body goes in, a quote comes out."""
+"""Compile one version of a video model into a function from a body to a quote."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -23,14 +23,14 @@ _NONE: tuple[str, ...] = ()
 def price_video(
     model: VideoModel, version: VideoVersion, tables: Tables, api_wide: Mapping[str, Field], rates: Rates
 ) -> VideoPricer:
-    """The function that quotes bodies at one version. It raises `QuoteError`.
+    """Compile the function that quotes bodies at one version. The function raises `QuoteError`.
 
-    All that does not depend on the body is worked out here, once; a quote then costs look-ups, one multiplication a
-    line and one rounding.
+    What does not depend on the body is computed here, once. A quote is then one look-up per field, one look-up and one
+    multiplication per charge, and one rounding. The loop is written for speed: a call per step would cost more.
     """
-    asked = VideoRequests(version, api_wide)
-    active, inert, defaults, complete = asked.active.get, asked.inert.get, asked.defaults, asked.complete
-    settle, refuse = asked.settle, asked.refuse
+    schema = VideoRequests(version, api_wide)
+    active, inert, defaults, complete = schema.active.get, schema.inert.get, schema.defaults, schema.complete
+    settle, refuse = schema.settle, schema.refuse
     calculators = tuple(
         calculator(Compiling(model.model, version, charge, tables.units[charge.unit].per, first=number == 0))
         for number, charge in enumerate(version.charges)
@@ -56,7 +56,7 @@ def price_video(
                         ignored += (field,)
                     elif field != "model":
                         further += (field,)
-        except TypeError:  # a list or an object is no key of a look-up
+        except TypeError:  # an unhashable value
             refuse(body, source)
         if len(shape) < complete:
             refuse(body, source)

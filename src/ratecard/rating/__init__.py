@@ -1,1 +1,1 @@
-"""Floor 2: pure calculators, one method a file. No clock, no I/O, no globals that change."""
+"""Calculators: a request shape and a rate make a line item. Pure: no clock, no I/O, no state."""

@@ -1,4 +1,4 @@
-"""What every calculator is compiled with, and how a compiled rate is found."""
+"""The inputs for compiling a calculator of video, and the look-up of its rates."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -13,16 +13,16 @@ from ratecard.rating.quote import LineItem
 from ratecard.tables.rate import Charge, Combination, Rate, select
 from ratecard.tables.video import VideoVersion
 
-# Seconds of every duration that a table may list, so that the common case is one look-up.
+# Every duration that a table may list, with its seconds.
 SECONDS = {f"{seconds}s": Decimal(seconds) for seconds in range(1, 1_000)}
 
-# The part of a request that decides its price, with every default filled in: the shape.
+# The part of a request that decides its price, with every default filled in.
 Shape = Mapping[str, Any]
 Calculator = Callable[[Shape], LineItem]
 
 
 class CompiledRate(NamedTuple):
-    """A rate with its markup applied, where it stands, and how its attributes end a SKU."""
+    """A rate with its markup applied, its `file:line`, and the end of its SKUs, made of its attributes."""
 
     unit_rate: Decimal
     source: str
@@ -31,7 +31,10 @@ class CompiledRate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Compiling:
-    """One charge of one version of one model, on its way to a calculator."""
+    """One charge of one version of one model, to be compiled into a calculator.
+
+    `per` is how many of what it counts one unit holds; `first` is whether it is the version's first charge.
+    """
 
     model: str
     version: VideoVersion
@@ -41,19 +44,19 @@ class Compiling:
 
     @property
     def sku(self) -> str:
-        """The beginning of this charge's SKUs: model and method, and what sets further charges apart."""
+        """The beginning of this charge's SKUs: model and method, and the charge's name if it is not the first one."""
         name = () if self.first else (slug(self.charge.charge),)
         return "-".join((self.model, *name, self.charge.method))
 
     @property
     def places(self) -> int:
-        """How many decimal places a line's amount has at most."""
+        """The most decimal places of a line's amount."""
         return self.version.rounding.line_places
 
     def rates_by(self, *further: str) -> tuple[Callable[[Shape], Any], dict[Any, CompiledRate]]:
-        """How to read a shape's attributes, and the rates by what is read: `rates[key(shape)]` is one look-up.
+        """Return a function `key` and rates, so that `rates[key(shape)]` is the rate of a shape.
 
-        `further` attributes are looked up too, though no rate names them, so that a SKU can.
+        `further` attributes become part of the key, and so of the SKU, though no rate names them.
         """
         selection = select(self.version, self.charge)
         names = further + selection.attributes
@@ -69,14 +72,14 @@ class Compiling:
         return itemgetter(*names), rates
 
     def compiled(self, rate: Rate, attributes: tuple[str, ...], key: Combination) -> CompiledRate:
-        """A rate under one combination of attributes."""
+        """Apply the markup to a rate, and make the end of its SKU from one combination of attributes."""
         words = [sku_word(name, value) for name, value in zip(attributes, key, strict=True)]
         ending = "".join(f"-{word}" for word in words if word)
         return CompiledRate(plain(multiply(rate.rate, self.charge.markup)), rate.source, ending)
 
 
 def slug(words: str) -> str:
-    """Words as a SKU writes them.
+    """Write words as part of a SKU.
 
     >>> slug("Artemis HQ"), slug("16:9")
     ('artemis-hq', '16x9')
@@ -85,7 +88,7 @@ def slug(words: str) -> str:
 
 
 def sku_word(attribute: str, value: str) -> str:
-    """What a SKU says of one attribute; nothing of sound that is absent and of video that is not sent."""
+    """Write one attribute as part of a SKU; empty for a clip without sound, or a request without input video."""
     if attribute == "audio":
         return "audio" if value == "true" else ""
     if attribute == "video_input":

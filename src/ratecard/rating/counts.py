@@ -1,9 +1,4 @@
-"""Charges of counted things: units, and credits of RPC calls.
-
-Counts of one thing: images, characters, seconds of audio, songs, searches; quantity x rate, exact.
-
-`rpc-credits`: the chain's credits x the tier of the method; a failed call costs what the table says.
-"""
+"""Charges of counted things: quantity x rate, and the credits of a batch of RPC calls. Exact."""
 
 from collections.abc import Callable, Iterable
 from decimal import Decimal
@@ -20,7 +15,7 @@ _Counter = Callable[[_Count, Rate, str], LineItem]
 
 
 def per_unit(charge: Charge, per: int) -> _Counter:
-    """The function (count, rate, SKU) -> line. The quantity is the count in units, such as millions of characters."""
+    """Compile the function (count, rate, SKU) -> line item. `per` is how many one unit holds. Exact."""
     of_unit = EXACT.divide(Decimal(1), Decimal(per))
 
     def line(count: _Count, rate: Rate, sku: str) -> LineItem:
@@ -32,7 +27,7 @@ def per_unit(charge: Charge, per: int) -> _Counter:
 
 
 class Tier(NamedTuple):
-    """What a method is charged as: the name of its tier, and the factor on the chain's credits."""
+    """The tier of a method: its name, and its factor on the chain's credits."""
 
     name: str
     factor: Decimal
@@ -44,9 +39,9 @@ def networks_of(charge: RpcCredits) -> dict[str, Chain]:
 
 
 def tier_of_method(charge: RpcCredits, method: str, chain: Chain | None = None) -> Tier | None:
-    """The first tier that names a method of a chain (of any, where none is named); None where there is none.
+    """The first tier that names a method and is of a chain (of any chain if it is left out).
 
-    The API rejects such a method, does not know it, or the chain does not have it.
+    None if the API refuses the method or does not know it, or the chain does not have it.
     """
     if any(fnmatchcase(method, pattern) for pattern in charge.refused):
         return None
@@ -57,7 +52,7 @@ def tier_of_method(charge: RpcCredits, method: str, chain: Chain | None = None) 
 
 
 def rpc_lines(charge: RpcCredits, per: int, model: str, network: str, calls: Iterable[Tier | None]) -> list[LineItem]:
-    """One line for each tier of the batch, and one for its failed calls (None); exact."""
+    """Make one line for each tier of the batch, and one for its failed calls (None). Exact."""
     chain = networks_of(charge)[network]
     credits_by: dict[str, Decimal] = {}
     for call in calls:

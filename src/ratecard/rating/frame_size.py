@@ -12,7 +12,7 @@ Place = tuple[str | None, str | None]
 
 
 class Framed(NamedTuple):
-    """The size that is priced, its aspect ratio where the model has a choice of it, and why it was taken."""
+    """The size that is priced, its aspect ratio if the model has a choice of them, and a note why it was taken."""
 
     size: Size
     ratio: str | None
@@ -20,10 +20,10 @@ class Framed(NamedTuple):
 
 
 def frame_size_of(sizes: tuple[FrameSize, ...]) -> tuple[dict[Place, Framed], Callable[[Shape], Framed]]:
-    """The listed sizes by (resolution, aspect ratio), and the function that finds any shape's output size.
+    """Return the listed sizes by (resolution, aspect ratio), and the function that finds a shape's output size.
 
     A source-matched ratio (`adaptive`, `auto`) takes the listed ratio nearest to the source's, by the logarithm of
-    width / height; where the source's size is unknown, the dearest size of that resolution: never too low.
+    width / height. If the source's size is unknown, it takes the dearest size of the resolution: never too low.
     """
     listed: dict[Place, Framed] = {
         (entry.resolution, entry.aspect_ratio): Framed(entry.size, entry.aspect_ratio, "") for entry in sizes
@@ -54,5 +54,5 @@ def _ratio(words: str) -> Fraction:
 
 
 def _distance(one: Fraction, other: Fraction) -> Fraction:
-    """Rises with the difference of the logarithms, and stays exact."""
+    """The distance of two ratios: rises with the difference of their logarithms, and is exact."""
     return max(one / other, other / one)

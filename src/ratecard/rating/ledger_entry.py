@@ -1,9 +1,4 @@
-"""The ledger rows of a quote, and which balance pays which of them.
-
-One row of the billing ledger, in the shape of the API's usage history.
-
-Which currencies and balances can pay an amount, and what each of them pays of each line; exact.
-"""
+"""Rows of the billing ledger, and what each balance pays of each line. Exact."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,7 +12,7 @@ from ratecard.tables.limits import Rates
 
 @dataclass(frozen=True, slots=True)
 class InferenceDetails:
-    """Which request a row belongs to; tokens are those of language models only."""
+    """The request that a row belongs to, its milliseconds, and for language models its tokens."""
 
     request_id: str
     execution_ms: int | None
@@ -37,11 +32,12 @@ class InferenceDetails:
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:
-    """A charge of one currency: `amount` is negative, and is what `unit` x `price_per_unit` comes to in `currency`.
+    """One row of the billing ledger: a charge in one currency.
 
-    The price is in US dollars where `currency` is USD or a balance (DIEM, BUNDLED_CREDITS), else in `currency`. Of a
-    charge that more than one balance pays, each part is a row of the same SKU and price: the first has all units, the
-    others 0, and only all of them together come to `unit` x `price_per_unit`.
+    `amount` is negative: minus `unit` x `price_per_unit`, paid in `currency`. The price is in US dollars if `currency`
+    is USD or a balance (DIEM, BUNDLED_CREDITS), else in `currency`. A charge that several balances pay has a row for
+    each, of the same SKU and price: the first has all units, the others 0, and only their sum is `unit` x
+    `price_per_unit`.
     """
 
     timestamp: str
@@ -55,11 +51,11 @@ class LedgerEntry:
 
     @property
     def price_per_unit_usd(self) -> Decimal | None:
-        """The price in US dollars; None where the row is in another currency."""
+        """The price in US dollars; None if the row is in another currency."""
         return self.price_per_unit if in_usd(self.currency) else None
 
     def to_dict(self) -> dict[str, Any]:
-        """The row as the API spells it, `pricePerUnit` where it is not in US dollars; numbers stay exact decimals."""
+        """The row as the API spells it; numbers are exact decimals. See `price_field` for the name of the price."""
         return {
             "timestamp": self.timestamp,
             "sku": self.sku,
@@ -73,7 +69,7 @@ class LedgerEntry:
 
 
 def price_field(currency: str) -> str:
-    """What the price of a row in a currency is called.
+    """The name of the price of a row in a currency: `pricePerUnitUsd` if it is in US dollars.
 
     >>> price_field("DIEM"), price_field("EUR")
     ('pricePerUnitUsd', 'pricePerUnit')
@@ -85,7 +81,7 @@ ONE = Decimal(1)
 
 
 class _Part(NamedTuple):
-    """What one balance pays of a line, in units of that balance; `first` of the parts of its line."""
+    """The part of a line that one balance pays, in that balance; `first` is whether it is the line's first part."""
 
     line: int
     currency: str
@@ -94,7 +90,7 @@ class _Part(NamedTuple):
 
 
 def worths(currency: str, rates: Rates | None) -> dict[str, Decimal]:
-    """What can pay an amount in a currency, in the order in which an account pays, and what one of each is worth in it.
+    """Balances and currencies that can pay in a currency, in paying order, with what one of each is worth in it.
 
     >>> worths("USD", Rates(DIEM=Decimal(1)))
     {'DIEM': Decimal('1'), 'USD': Decimal('1')}
@@ -104,7 +100,7 @@ def worths(currency: str, rates: Rates | None) -> dict[str, Decimal]:
 
 
 def worth_of(payer: str, currency: str, rates: Rates | None) -> Decimal:
-    """What one of a balance is worth in a currency. Raises `CurrencyError` where it cannot pay in it."""
+    """The worth of one of a balance in a currency. Raises `CurrencyError` if it cannot pay in it."""
     payers = worths(currency, rates)
     if payer in payers:
         return payers[payer]
@@ -117,7 +113,7 @@ def worth_of(payer: str, currency: str, rates: Rates | None) -> Decimal:
 
 
 def check_paid(amount: Decimal, currency: str, rates: Rates | None, paid: Mapping[str, Decimal]) -> None:
-    """That what is paid comes to an amount, exactly. Raises `CurrencyError`."""
+    """Raise `CurrencyError` unless what is paid comes to an amount, exactly."""
     for name, part in paid.items():
         if isinstance(part, bool) or not isinstance(part, (Decimal, int)) or not Decimal(part).is_finite() or part < 0:
             raise CurrencyError(f"paid[{name!r}]={part!r} must be a finite Decimal, zero or more")
@@ -129,9 +125,10 @@ def check_paid(amount: Decimal, currency: str, rates: Rates | None, paid: Mappin
 def pay_lines(
     amounts: list[Decimal], currency: str, rates: Rates | None, paid: Mapping[str, Decimal]
 ) -> Iterator[_Part]:
-    """What each balance pays of each line, in the order in which an account pays; the last one pays all that is left.
+    """Split lines among balances: each pays in turn until it is empty, and the last one pays all that is left.
 
-    A line at which a balance ends has a part of each that pays it. A line that costs nothing is of whichever pays then.
+    A line at which a balance ends has a part for each balance that pays it. A line that costs nothing has one part, of
+    the balance whose turn it is.
     """
     payers = worths(currency, rates)
     left = [(name, worth, paid[name]) for name, worth in payers.items() if paid.get(name)] or [(currency, ONE, ONE)]

@@ -1,9 +1,4 @@
-"""A quote and its line items: what the rates say about one request.
-
-A line item: one charge applied to one request.
-
-A quote: what the rates say about one request.
-"""
+"""The price of one request, and the line items that add up to it."""
 
 import json
 from collections.abc import Mapping
@@ -22,9 +17,9 @@ from ratecard.tables.limits import Rates
 # for each charge. So Python does not refuse an assignment, and nothing in the library makes one.
 @dataclass(slots=True, unsafe_hash=True)
 class LineRate:
-    """The rate of a line: SKU, unit, the price of one, its `file:line`, and what a reader should know about it.
+    """The rate of a line: SKU, unit, price of one unit, `file:line`, and a note for the reader.
 
-    `of_unit` is how much of the unit one of what the line counts is: a millionth, of tokens by the `mtoken`.
+    `of_unit` is the part of a unit that one counted thing is: 0.000001 for tokens by the `mtoken`.
     """
 
     sku: str
@@ -37,10 +32,11 @@ class LineRate:
 
 @dataclass(slots=True, unsafe_hash=True)
 class LineItem:
-    """What is charged by one rate: how many are counted, and the amount. Lines of one rate share its `LineRate`.
+    """One line of a quote: a rate, the count it was applied to, and the amount. Lines of a rate share its `LineRate`.
 
     `amount` is quantity x unit rate, rounded half-up to the line places that the table declares (12 by default).
-    `quantity` counts units (`mtoken`: millions of tokens); one that no decimal holds is shown to the same places.
+    `quantity` is in units (`mtoken`: millions of tokens); a fraction that is not a decimal is rounded to the same
+    places.
 
     >>> line = LineItem(LineRate("m-fixed", "clip", Decimal("0.22"), "video/ovi.yaml:26"), 2, Decimal("0.44"))
     >>> line.sku, line.quantity, line.unit_rate, line.amount
@@ -53,17 +49,17 @@ class LineItem:
 
     @property
     def sku(self) -> str:
-        """What the ledger calls the charge."""
+        """The name of the charge in the ledger."""
         return self.rate.sku
 
     @property
     def quantity(self) -> Decimal:
-        """How many units are charged."""
+        """The number of units that are charged."""
         return multiply(self.count, self.rate.of_unit)
 
     @property
     def unit(self) -> str:
-        """What is charged by."""
+        """The unit, as `units.yaml` names it."""
         return self.rate.unit
 
     @property
@@ -78,11 +74,11 @@ class LineItem:
 
     @property
     def note(self) -> str:
-        """What a reader should know; empty where there is nothing."""
+        """A note for the reader, such as an assumption; may be empty."""
         return self.rate.note
 
     def to_dict(self) -> dict[str, Any]:
-        """The line with its numbers as text, so that no reader makes floats of them."""
+        """The line as a dict; numbers are text, so that no reader makes floats of them."""
         record = {
             "sku": self.sku,
             "quantity": text(plain(self.quantity)),
@@ -98,10 +94,10 @@ class LineItem:
 class Quote:
     """The price of one request, with the lines that add up to it.
 
-    `exact` is the exact sum of the lines' amounts; `total` is `exact` rounded once, as the table says. `effective` is
-    the date of the version that priced it, `digest` names the tables, `ignored` the valid fields without effect;
-    `tokens` are those of prompt and completion, for language models only; `rates` is what balances are worth in the
-    price book that it is of.
+    `exact` is the exact sum of the lines' amounts; `total` is `exact`, for video rounded once, as the table says; both
+    are in `currency`. `effective` is the first day of the version that priced it, `digest` names the tables, `ignored`
+    the fields without effect on the price. `tokens` are (prompt, completion), for language models only; `rates` is what
+    balances were worth at the instant of the price book.
     """
 
     model: str
@@ -122,19 +118,18 @@ class Quote:
         return f"<Quote {self.model} {total} {self.currency}, {lines}, effective {self.effective}>"
 
     def _total_text(self) -> str:
-        """The digits of the total: those of the table's precision for a video, which is rounded."""
+        """The digits of the total: for a video, which is rounded, all places of the table, like `0.80`."""
         return text(self.total if self.type == "video" else plain(self.total))
 
     def to_json(self) -> bytes:
-        """What HTTP answers: `{"quote":0.95}`, exact digits, never through a float; the currency if it is not USD."""
-        # A video is rounded: its digits are those of the table's precision.
-        amount = str(self.total) if self.type == "video" else text(plain(self.total))
+        """The answer over HTTP: `{"quote":0.95}` in exact digits, and the currency if it is not USD."""
+        amount = self._total_text()
         if self.currency == USD:
             return f'{{"quote":{amount}}}'.encode()
         return f'{{"quote":{amount},"currency":"{self.currency}"}}'.encode()
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, amounts as text: for records and explanations."""
+        """The whole quote as a dict; amounts are text. For records and explanations."""
         return {
             "type": self.type,
             "model": self.model,
@@ -156,13 +151,13 @@ class Quote:
         currency: str | None = None,
         paid: Mapping[str, Decimal] | None = None,
     ) -> tuple[LedgerEntry, ...]:
-        """The ledger rows of this charge: a video clip is one row at its rounded total, anything else a row a line.
+        """Make the ledger rows of this charge: one for a video, at its rounded total; else one for each line.
 
-        Rows are in the currency of the quote, or in `currency`, a balance that pays it whole, at the rate of the price
-        book. `paid` is what each of several balances pays, as `settle` splits it: the row at which a balance ends is
-        written once for each that pays it, all units on the first. Amounts are negative, exact, and come to minus
-        `total`. Raises `InstantError` for a naive timestamp, `CurrencyError` for a currency that cannot pay it, and
-        for a `paid` that does not come to the total.
+        Rows are in the currency of the quote; or in `currency`, a balance that pays all of it, at its worth in the
+        price book; or in the balances of `paid`, which says what each pays (see `settle`). A row at which a balance
+        ends is written once for each balance that pays it, with all units on the first. Amounts are negative, exact,
+        and come to minus `total`. Raises `InstantError` for a naive timestamp, and `CurrencyError` for a currency that
+        cannot pay, or a `paid` that does not come to the total.
 
         >>> from datetime import UTC
         >>> from ratecard import load_rate_card, settle
@@ -180,7 +175,8 @@ class Quote:
             rows = [(self.lines[0].sku, self.total, Decimal(1), self.total)]
         if paid is None:
             payer = self.currency if currency is None else currency
-            paid = {payer: worth_of(payer, self.currency, self.rates)}  # one that pays alone pays everything
+            # Any amount will do: the last payer, here the only one, pays all that is left.
+            paid = {payer: worth_of(payer, self.currency, self.rates)}
         elif currency is not None:
             raise CurrencyError("currency and paid are both given. Leave out currency")
         else:
@@ -194,5 +190,5 @@ class Quote:
         return tuple(entries)
 
     def explain(self) -> str:
-        """Everything as JSON text, for a log or a terminal."""
+        """The whole quote as indented JSON, for a log or a terminal."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""What is known of a video that a request wants processed."""
+"""Source videos, which a request sends to be processed, as far as they are known."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -9,10 +9,10 @@ Numeric = int | str | float | Decimal | Fraction
 
 @dataclass(frozen=True, slots=True, init=False)
 class SourceVideo:
-    """Seconds, size in pixels and frames per second of a source video; what is unknown is None.
+    """Seconds, size in pixels and frames per second of a source video; None for what is unknown.
 
-    Numbers are read exactly: a float stands for the decimal that it prints as. Raises `ValueError` for a number that is
-    not finite and above zero.
+    Numbers are read exactly: a float is read as the decimal that it prints as. Raises `ValueError` for a number that
+    is not finite and above zero.
 
     >>> SourceVideo(seconds="10.5", height=480, fps=30).seconds
     Fraction(21, 2)

@@ -1,4 +1,4 @@
-"""`tokens`: language-model tokens by bucket, at the tier that the whole prompt chooses once."""
+"""The method `tokens`: tokens by bucket, at the tier that the whole prompt chooses once."""
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
@@ -9,14 +9,14 @@ from ratecard.rating.quote import LineItem, LineRate
 from ratecard.tables.metered import Tokens
 from ratecard.tables.rate import Rate
 
-# How the ledger's SKUs call each bucket, in the order of the lines.
+# The name of each bucket in SKUs, in the order of the lines.
 BUCKETS = {"input": "input", "cache_input": "cache-input", "cache_write": "cache-write-5m", "output": "output"}
 Rated = Callable[[int, int, int, int], tuple[list[LineItem], Decimal]]
 _ZERO = Decimal(0)
 
 
 class Bucket(NamedTuple):
-    """One bucket's rate: of one unit, and of one token."""
+    """The rate of a bucket: the price of one unit, and of one token."""
 
     sku: str
     unit_rate: Decimal
@@ -26,23 +26,23 @@ class Bucket(NamedTuple):
 
 
 class NoPriceError(Exception):
-    """A bucket that has tokens has no price."""
+    """A bucket with tokens has no price."""
 
 
 class TokenRates(NamedTuple):
-    """The buckets below and above the threshold; a bucket without a price is missing."""
+    """The buckets up to the threshold (`base`) and above it; a bucket without a price is missing."""
 
     base: Mapping[str, Bucket]
     extended: Mapping[str, Bucket]
     threshold: int | None
 
     def tier(self, prompt: int) -> Mapping[str, Bucket]:
-        """The buckets for a whole prompt: extended where it has more tokens than the threshold."""
+        """The buckets for a whole prompt: extended if it has more tokens than the threshold."""
         return self.extended if self.threshold is not None and prompt > self.threshold else self.base
 
 
 def token_rates(model: str, charge: Tokens, per: int) -> TokenRates:
-    """Compile the rates of a charge, with every bucket that has no rate of its own resolved as the table says."""
+    """Compile the rates of a charge; `per` is how many tokens one unit holds. See `Tokens` for missing buckets."""
     written: dict[tuple[str, str], Rate] = {}
     for rate in charge.rates:
         for context in rate.attributes.get("context", ("base",)):
@@ -73,9 +73,9 @@ def token_rates(model: str, charge: Tokens, per: int) -> TokenRates:
 
 
 def token_lines(charge: Tokens, rates: TokenRates, per: int) -> Rated:
-    """The function (uncached, cached, written, completion) -> lines and their sum; exact.
+    """Compile the function (uncached, cached, written, completion) -> (lines, their sum). Exact.
 
-    Every bucket with tokens has a line. Raises `NoPriceError` where one of them has no price.
+    Every bucket with tokens has a line. The function raises `NoPriceError` if such a bucket has no price.
     """
     of_unit = EXACT.divide(Decimal(1), Decimal(per))
     base, extended = (
@@ -115,7 +115,7 @@ def token_lines(charge: Tokens, rates: TokenRates, per: int) -> Rated:
 
 
 def _of_bucket(bucket: Bucket | None, unit: str, of_unit: Decimal) -> tuple[LineRate, Decimal] | None:
-    """The rate of a bucket's lines, and the price of one token; `of_unit` is how much of the unit that is."""
+    """The rate of a bucket's lines, and the price of one token, which is `of_unit` of the unit."""
     if bucket is None:
         return None
     rate = LineRate(bucket.sku, unit, bucket.unit_rate, bucket.source, bucket.note, of_unit)

@@ -1,22 +1,13 @@
-"""The pricing methods of video: each compiles a charge into a function of the request.
+"""The pricing methods of video: each compiles a charge into a function from a request shape to a line item.
 
-`fixed`, `duration-resolution-rate`: one price for the clip, or one flat fee a request.
-
-`duration-rate`, `resolution-rate`: seconds of output x rate.
-
-The tier of a height: the first upper edge that it does not exceed.
-
-`upscale-rate`: seconds of source x rate of the output height's tier, multiplied from a frame rate on.
-
-`interpolation-rate`: seconds of output x frames per second / 60 x rate of the source height's tier.
-
-`megapixel-rate`: width x height x frames / 1,000,000 x rate.
-
-`token-formula`: (input + output seconds) x pixels x frames per second / pixels per token, per million tokens.
-
-With reference video the seconds billed are at least ceil(output seconds x the table's minimum).
-
-Which calculator rates which kind of charge.
+| method | quantity |
+|---|---|
+| `fixed`, `duration-resolution-rate` | 1 clip, or 1 request |
+| `duration-rate`, `resolution-rate` | seconds of output |
+| `megapixel-rate` | width x height x frames / 1,000,000 |
+| `token-formula` | (input + output seconds) x pixels x frames per second / pixels per token / 1,000,000 |
+| `upscale-rate` | seconds of source, at the rate of the output height's tier |
+| `interpolation-rate` | seconds of output x frames per second / 60, at the rate of the source height's tier |
 """
 
 from collections.abc import Callable
@@ -40,8 +31,27 @@ from ratecard.tables.video import InterpolationRate, MegapixelRate, PerClip, Per
 _ONE = Decimal(1)
 
 
+def calculator(charge: Compiling) -> Calculator:
+    """Compile a charge into the function from a shape to its line item."""
+    match charge.charge:
+        case PerSecond():
+            return per_second(charge)
+        case PerClip():
+            return per_clip(charge)
+        case TokenFormula() as options:
+            return token_formula(charge, options)
+        case MegapixelRate() as options:
+            return megapixel_rate(charge, options)
+        case UpscaleRate() as options:
+            return upscale_rate(charge, options)
+        case InterpolationRate() as options:
+            return interpolation_rate(charge, options)
+        case other:
+            raise NotImplementedError(f"no calculator for {other.method}")
+
+
 def per_clip(charge: Compiling) -> Calculator:
-    """Exact: the amount is the rate."""
+    """Compile `fixed` and `duration-resolution-rate`: the amount is the rate. Exact."""
     key, rates = charge.rates_by()
     lines = {
         values: LineRate(f"{charge.sku}{rate.words}", charge.charge.unit, rate.unit_rate, rate.source)
@@ -56,7 +66,10 @@ def per_clip(charge: Compiling) -> Calculator:
 
 
 def per_second(charge: Compiling) -> Calculator:
-    """Exact: whole seconds times a rate of at most 12 places. SKUs are put together once, for every duration."""
+    """Compile `duration-rate` and `resolution-rate`: whole seconds times the rate. Exact.
+
+    Lines are made once for every duration and combination of attributes.
+    """
     key, rates = charge.rates_by("duration")
     unit = charge.charge.unit
     cells = {
@@ -76,19 +89,22 @@ def per_second(charge: Compiling) -> Calculator:
 
 
 def _duration(values: tuple[str, ...] | str) -> str:
-    """The duration among the values that a rate is found by: the first, or the only one."""
+    """The duration in a key of `rates_by("duration")`: the first value, or the only one."""
     return values if isinstance(values, str) else values[0]
 
 
 class Tiered(NamedTuple):
-    """The rate of a height's tier; `note` says when the height was unknown."""
+    """The rate of a height's tier, and a note if the height is unknown."""
 
     rate: CompiledRate
     note: str
 
 
 def tier_of(charge: Compiling) -> Callable[[Shape, int | None], Tiered]:
-    """The function that finds the rate of a shape at a height; an unknown height takes the dearest tier."""
+    """Compile the function (shape, height) -> rate of its tier: the first whose upper edge is not below the height.
+
+    An unknown height takes the dearest tier.
+    """
     selection = select(charge.version, charge.charge)
     tiers: dict[str | None, list[tuple[int | None, CompiledRate]]] = {}
     edges = [edge for edge in tier_edges(charge.charge.rates) if edge != ANY]
@@ -114,9 +130,10 @@ def tier_of(charge: Compiling) -> Callable[[Shape, int | None], Tiered]:
 
 
 def upscale_rate(charge: Compiling, options: UpscaleRate) -> Calculator:
-    """Output height = source height x `upscale_factor`; the frame rate is the one asked for, else the source's.
+    """Compile `upscale-rate`: seconds of source x rate of the tier of the output height.
 
-    What is unknown takes the dearest: the dearest tier, and the factor of the frame rate where that makes it dearer.
+    Output height = source height x `upscale_factor`. From a frame rate on (the requested one, else the source's) the
+    rate is multiplied. What is unknown is charged at the dearest: the dearest tier, and the factor if it is above 1.
     """
     find, sku, unit, places = tier_of(charge), charge.sku, options.unit, charge.places
     threshold, factor = Fraction(options.frame_rate.from_), options.frame_rate.factor
@@ -127,7 +144,8 @@ def upscale_rate(charge: Compiling, options: UpscaleRate) -> Calculator:
         height = source.height * shape["upscale_factor"] if source and source.height else None
         (rate, where, words), note = find(shape, height)
         fps = shape.get("target_fps") or (source and source.fps)
-        if factor > 1 if fps is None else fps >= threshold:
+        multiplied = factor > 1 if fps is None else fps >= threshold
+        if multiplied:
             rate = plain(multiply(rate, factor))
             words += f"-{options.frame_rate.from_}fps"
             more = unknown if fps is None else f"x{factor} from {threshold} frames per second"
@@ -140,7 +158,10 @@ def upscale_rate(charge: Compiling, options: UpscaleRate) -> Calculator:
 
 
 def interpolation_rate(charge: Compiling, options: InterpolationRate) -> Calculator:
-    """Linear in the frame rate; `slowdown_factor` multiplies the seconds that are billed."""
+    """Compile `interpolation-rate`: seconds x `slowdown_factor` x frames per second / `at_frame_rate` x rate.
+
+    The rate is that of the source height's tier; `at_frame_rate` is 60 unless the table says otherwise.
+    """
     find, sku, unit, places = tier_of(charge), charge.sku, options.unit, charge.places
     at_frame_rate = Fraction(options.at_frame_rate)
 
@@ -156,9 +177,10 @@ def interpolation_rate(charge: Compiling, options: InterpolationRate) -> Calcula
 
 
 def megapixel_rate(charge: Compiling, options: MegapixelRate) -> Calculator:
-    """Megapixels stay exact, or are rounded up where the table says so; the amount is rounded to the line places.
+    """Compile `megapixel-rate`: width x height x frames / 1,000,000 x rate.
 
-    Without sizes in the table, size and frames are those of the source video, enlarged by `upscale_factor`.
+    Megapixels are exact, or rounded up if the table says so; the amount is rounded to the line places. Without sizes
+    in the table, size and frames are those of the source video, enlarged by `upscale_factor`.
     """
     (key, rates), sku, unit, places = charge.rates_by(), charge.sku, options.unit, charge.places
     _, find = frame_size_of(options.sizes)
@@ -190,19 +212,23 @@ def megapixel_rate(charge: Compiling, options: MegapixelRate) -> Calculator:
 
 
 class _Cell(NamedTuple):
-    """One rate at one size and duration: all that no further part of a request decides."""
+    """The part of a token formula that depends on rate, size and duration only."""
 
     rate: LineRate
     seconds: Decimal
     least_seconds: Decimal
     # Units (millions of tokens) of one second.
     tokens: Decimal
-    # Whether the amount of whole seconds needs no rounding.
+    # Whether amounts need no rounding without reference video: then seconds are whole.
     exact: bool
 
 
 def token_formula(charge: Compiling, options: TokenFormula) -> Calculator:
-    """The input counts unrounded; tokens are not rounded; the amount is, to the table's line places."""
+    """Compile `token-formula`: (input + output seconds) x pixels x frames per second / pixels per token x rate.
+
+    With reference video at least ceil(output seconds x `reference_minimum`) seconds are billed. Seconds and tokens are
+    not rounded; the amount is, to the table's line places.
+    """
     unit, places = options.unit, charge.places
     (rate_key, rates), (listed, frame_size) = charge.rates_by(), frame_size_of(options.sizes)
     # Units of one second of one pixel.
@@ -230,6 +256,7 @@ def token_formula(charge: Compiling, options: TokenFormula) -> Calculator:
     key = itemgetter(*names)
 
     def calculate(shape: Shape) -> LineItem:
+        # A source-matched ratio is not among the cells: its size depends on the source.
         cell = cells.get(key(shape))
         rate, billed, least, of_second, exact = cell if cell else cell_of(shape)
         reference = shape["reference_seconds"]
@@ -248,22 +275,3 @@ def token_formula(charge: Compiling, options: TokenFormula) -> Calculator:
         return LineItem(rate, tokens, amount)
 
     return calculate
-
-
-def calculator(charge: Compiling) -> Calculator:
-    """The function that turns a shape into this charge's line item."""
-    match charge.charge:
-        case PerSecond():
-            return per_second(charge)
-        case PerClip():
-            return per_clip(charge)
-        case TokenFormula() as options:
-            return token_formula(charge, options)
-        case MegapixelRate() as options:
-            return megapixel_rate(charge, options)
-        case UpscaleRate() as options:
-            return upscale_rate(charge, options)
-        case InterpolationRate() as options:
-            return interpolation_rate(charge, options)
-        case other:
-            raise NotImplementedError(f"no calculator for {other.method}")

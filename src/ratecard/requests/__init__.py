@@ -1,1 +1,1 @@
-"""Floor 3: bodies and usage objects -> shapes, or the error tree. Validation happens here and nowhere else."""
+"""Bodies and usages become request shapes, or a `QuoteError` with every problem. Only this package validates."""

@@ -1,4 +1,4 @@
-"""A request body as a dict, from a mapping or from JSON as bytes or text; numbers keep their digits."""
+"""Read a request body, a mapping or JSON as bytes or text, into a dict; numbers keep their digits."""
 
 import json
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _SPACE = " \t\n\r"
 
 
 def read_body(body: Any) -> dict[str, Any]:
-    """The fields of a body; raises `QuoteError` with an error tree for anything that is not an object.
+    """Read the fields of a body. Raises `QuoteError` with an error tree for anything that is not an object.
 
     >>> read_body(b'{"reference_video_total_duration": 4.10}')
     {'reference_video_total_duration': Decimal('4.10')}

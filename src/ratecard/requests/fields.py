@@ -1,10 +1,7 @@
-"""Fields of a request: what each accepts, and the messages of what it refuses.
+"""Check one field of a request.
 
-How one request field is checked. `accept` is fast and answers None for a refusal; `messages` then says why.
-
-The messages come in the order in which clients know them: type, integer, least, greatest.
-
-Whole seconds, as an integer or as its digits.
+`accept` is fast and returns None for a wrong value; `messages` then says why, in the order in which clients know the
+messages: type, integer, least, greatest.
 """
 
 import re
@@ -26,11 +23,15 @@ from ratecard.base.messages import (
 from ratecard.base.money import MAX_DECIMAL_PLACES, READING, places_of
 
 Accept = Callable[[Any], Any]
-# A whole number as large as this is beyond every bound.
+# Larger whole numbers are treated as infinite: they exceed every bound.
 _BEYOND = 10**400
-_URL = re.compile(r"\s*(?:data:[^,]{0,200},|[a-z][a-z0-9+.-]*://[^\s/?#]+)", re.IGNORECASE)
+# The beginning of a URL or data URI. Also used by the OpenAPI description and by the engines of a simulation, whose
+# regular expressions know no flags and have other ideas of white space.
+URL = r"^[ \t\n\f\r]*([dD][aA][tT][aA]:[^,]{0,200},|[a-zA-Z][a-zA-Z0-9+.-]*://[^ \t\n\f\r/?#]+)"
+_URL = re.compile(URL)
+_DIGITS = re.compile(r"\d{1,12}", re.ASCII)
 
-# The sound fields of a request, by name, with every default filled in.
+# The valid fields of a request, by name, with every default filled in.
 RequestShape = dict[str, Any]
 
 
@@ -39,14 +40,14 @@ class Field(Protocol):
 
     @property
     def accept(self) -> Accept:
-        """The value as the shape keeps it; None where it is refused. May raise `TypeError` for what has no hash."""
+        """The value as the shape keeps it; None if it is wrong. May raise `TypeError` for an unhashable value."""
 
     def messages(self, given: object) -> list[str]:
-        """Why a value is refused."""
+        """Why a value is wrong."""
 
 
 class Choice:
-    """One word of a list. `also` are further spellings, each with the word that it stands for."""
+    """One word of a list. `also` maps further spellings to their words; with `fold`, case does not matter."""
 
     def __init__(self, words: Iterable[str], also: Mapping[str, str] | None = None, fold: bool = False) -> None:
         self.words = tuple(words)
@@ -119,7 +120,7 @@ class NumberField:
 
 
 class Boolean:
-    """True or false, as the words by which a rate's attribute knows them."""
+    """True or false, as the words `true` and `false` of a rate's attribute."""
 
     def accept(self, given: Any) -> str | None:
         return "true" if given is True else "false" if given is False else None
@@ -139,7 +140,7 @@ class TextField:
 
 
 class Unwanted:
-    """A field that a model refuses, whatever its value; the message says what to send instead."""
+    """A field that a model does not accept, whatever its value; the message says what to send instead."""
 
     def __init__(self, message: str) -> None:
         self.message = message
@@ -152,7 +153,7 @@ class Unwanted:
 
 
 class Url:
-    """A URL or a data URI. Only its beginning is read: it may hold a whole video."""
+    """A URL or a data URI. Only its beginning is checked: it may hold a whole video."""
 
     def accept(self, given: Any) -> str | None:
         return given if isinstance(given, str) and _URL.match(given) else None
@@ -162,7 +163,7 @@ class Url:
 
 
 def decimal(given: object) -> Decimal | None:
-    """A JSON number as a decimal; None for what is not a number. An infinity stays one, and so exceeds every bound."""
+    """Convert a JSON number to a decimal; None for what is not a number. Infinity is kept: it exceeds every bound."""
     if isinstance(given, bool) or not isinstance(given, (int, float, Decimal)):
         return None
     if isinstance(given, int):
@@ -172,7 +173,7 @@ def decimal(given: object) -> Decimal | None:
 
 
 def whole(given: object) -> int | None:
-    """A JSON number as an integer (2.0 is 2); None for what is not one, or is beyond all bounds."""
+    """Convert a JSON number to an integer (2.0 is 2); None for what is not one, or is beyond all bounds."""
     if given.__class__ is int:
         return given if -_BEYOND < given < _BEYOND else None
     number = decimal(given)
@@ -186,18 +187,13 @@ def _bounds(number: Decimal, least: Decimal, greatest: Decimal) -> list[str]:
     return [*words, *([NotOffered(too_big(greatest))] if number > greatest else [])]
 
 
-_DIGITS = re.compile(r"\d{1,12}", re.ASCII)
-
-
 class WholeSeconds(WholeNumber):
-    """`duration_seconds` of audio: 90 or "90"."""
+    """Seconds of audio: 90 or "90"."""
 
     def accept(self, given: object) -> int | None:
-        """The seconds; None where they are refused."""
         return super().accept(_number(given))
 
     def messages(self, given: object) -> list[str]:
-        """Why seconds are refused."""
         return super().messages(_number(given))
 
 

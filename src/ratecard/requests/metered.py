@@ -1,4 +1,4 @@
-"""What one version asks of a request that is not a video: fields, requirements, defaults."""
+"""Request schema of one metered model version: fields, required fields, defaults."""
 
 from collections.abc import Collection, Iterable, KeysView, Mapping
 from dataclasses import dataclass, field
@@ -11,17 +11,17 @@ from ratecard.requests.body import INVALID
 from ratecard.requests.fields import Field, RequestShape
 from ratecard.requests.token_usage import mapping_of
 
-# Keys of every usage besides the fields of its type; `metadata` is the caller's own.
+# Keys that every usage may have beside the fields of its type; `metadata` is the caller's own.
 COMMON = ("type", "model", "metadata")
 
 
 def usage_keys(fields: Iterable[str]) -> KeysView[str]:
-    """The keys of a usage that has these fields."""
+    """The keys that a usage with these fields may have."""
     return dict.fromkeys((*fields, *COMMON)).keys()
 
 
 def unrecognized(given: Mapping[Any, Any], known: KeysView[str], at: Path = ()) -> Problems:
-    """The problem of an object that has keys beyond the known ones, with what may have been meant."""
+    """The problem of an object with unknown keys, with a suggestion; empty if there are none."""
     if given.keys() <= known:
         return []
     names = field_names(name for name in given if name not in known)
@@ -31,7 +31,7 @@ def unrecognized(given: Mapping[Any, Any], known: KeysView[str], at: Path = ()) 
 
 
 def usage_problems(usage: Mapping[Any, Any], known: KeysView[str]) -> Problems:
-    """What is wrong with the keys of a usage.
+    """The problems of a usage's keys and of its `metadata`.
 
     >>> usage_problems({"type": "speech", "model": "m", "character": 5, "metadata": {}}, usage_keys(["characters"]))
     [((), "Unrecognized key(s) in object: 'character'. Did you mean 'characters'?")]
@@ -43,7 +43,7 @@ def usage_problems(usage: Mapping[Any, Any], known: KeysView[str]) -> Problems:
 
 
 def further_fields(body: Mapping[Any, Any], known: Collection[str], ignored: Collection[str]) -> tuple[str, ...]:
-    """Fields of a quote body that are not known, as far as there is room beside what is `ignored` already."""
+    """Unknown fields of a quote body, as many as may still be listed beside those `ignored` already."""
     return field_names((name for name in body if name not in known), MOST_NAMES - len(ignored))
 
 
@@ -53,7 +53,7 @@ def _quoted(names: Collection[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class UsageSchema:
-    """The fields of a request in their order; those without effect on the price are the `inert` ones."""
+    """The fields of a request, in order. `inert` fields are checked and have no effect on the price."""
 
     fields: Mapping[str, Field]
     defaults: Mapping[str, Any] = field(default_factory=dict)
@@ -61,9 +61,9 @@ class UsageSchema:
     inert: Collection[str] = ()
 
     def read(self, given: Mapping[str, Any], *, body: bool = False) -> tuple[RequestShape, tuple[str, ...]]:
-        """The shape of a request and its fields without effect. Raises `QuoteError` with every problem.
+        """Return the shape of a request and its fields without effect. Raises `QuoteError` with every problem.
 
-        Keys that are not known are refused in a usage, and listed where it is the `body` of a quote.
+        Unknown keys are an error in a usage; in the `body` of a quote they are listed as fields without effect.
         """
         shape, problems = self.checked(given)
         if not body:
@@ -74,7 +74,7 @@ class UsageSchema:
         return shape, ignored + (further_fields(given, (*self.fields, "model"), ignored) if body else ())
 
     def checked(self, given: Mapping[str, Any]) -> tuple[RequestShape, Problems]:
-        """The sound fields with every default filled in, and what is wrong with the others, in order."""
+        """Return the valid fields with every default filled in, and the problems of the others, in order."""
         shape, problems = dict(self.defaults), Problems()
         for name, expected in self.fields.items():
             if name not in given:
@@ -90,8 +90,8 @@ class UsageSchema:
 
 
 def accepted(expected: Field, given: object) -> Any:
-    """A field's value as the shape keeps it; None where it is refused."""
+    """A field's value as the shape keeps it; None if it is wrong."""
     try:
         return expected.accept(given)
-    except TypeError:  # a list or an object is no key of a look-up
+    except TypeError:  # an unhashable value
         return None

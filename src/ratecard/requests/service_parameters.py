@@ -1,4 +1,4 @@
-"""`service_parameters` of a text request, from its body and from its model's name, and which searches they bill."""
+"""Read the `service_parameters` of a text request (in its body, or its model's name), and the searches to bill."""
 
 import re
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ _PARAMETERS: dict[str, Field] = {
     "return_search_results_as_documents": Boolean(),
     "include_venice_system_prompt": Boolean(),
 }
-# Each kind of search: the field that counts it, and the parameter that switches it.
+# By kind of search: the field that counts it, and the parameter that switches it.
 SEARCHES = {
     "web_search": ("web_search_requests", "enable_web_search"),
     "web_scraping": ("scraped_urls", "enable_web_scraping"),
@@ -34,9 +34,10 @@ _PARAMETER = re.compile(":(?=[^:&=]*=)")
 
 
 def split_model(name: str) -> tuple[str, dict[str, Any]]:
-    """A model's name without its suffix, and the parameters of the suffix `:<parameter>=<value>`, joined by `&` or `:`.
+    """Split a model's name into the model and the parameters of its suffix `:<parameter>=<value>`.
 
-    A `:` begins a parameter where `=` follows; else it is part of the name or value before it.
+    Parameters are joined by `&` or `:`. A `:` begins a parameter if `=` follows; else it is part of the name or value
+    before it.
 
     >>> split_model("zai-org-glm-5-2:enable_web_search=on&disable_thinking=true")
     ('zai-org-glm-5-2', {'enable_web_search': 'on', 'disable_thinking': True})
@@ -44,7 +45,7 @@ def split_model(name: str) -> tuple[str, dict[str, Any]]:
     ('zai-org-glm-5-2', {'enable_web_search': 'on', 'character_slug': 'alan:turing'})
     """
     model, *parts = _PARAMETER.split(name)
-    if not parts:  # whatever follows the first `:` is none, and is refused as one
+    if not parts:  # no parameter: what follows the first `:` becomes one, so that it is refused by name
         model, _, suffix = name.partition(":")
         parts = [suffix]
     parameters: dict[str, Any] = {}
@@ -56,7 +57,7 @@ def split_model(name: str) -> tuple[str, dict[str, Any]]:
 
 
 def read_parameters(given: object, suffix: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
-    """The parameters of a request; an explicit field wins over the suffix of the model's name."""
+    """Read the parameters of a request; those of the body win over the suffix of the model's name."""
     own = mapping_of(given)
     if own is None:
         problems.append((("service_parameters",), wrong_type("object", given)))
@@ -77,10 +78,10 @@ def read_parameters(given: object, suffix: Mapping[str, Any], problems: Problems
 
 
 def billed_searches(counts: Mapping[str, int], parameters: Mapping[str, Any]) -> dict[str, int]:
-    """How many of each kind of search a request is billed for.
+    """The number of searches of each kind that a request is billed for.
 
-    X search bypasses the standard web search, and so does scraping; a search that is switched off is not billed. With
-    `on` a search is made, so that one is billed where none was counted; `auto` bills what was counted.
+    X search and scraping replace the standard web search. A search that is switched off is not billed; with `on`, one
+    is billed if none was counted; `auto` bills what was counted.
     """
     billed = {}
     for kind, (field, parameter) in SEARCHES.items():

@@ -1,4 +1,4 @@
-"""Fields written as text (a command line, a CSV row, a table's example) -> the JSON values that a body has."""
+"""Turn fields written as text (command line, CSV, a table's example) into the JSON values of a body."""
 
 import re
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ _BOOLEANS = {"true": True, "false": False}
 
 
 def body_of_text(fields: Mapping[str, str]) -> dict[str, Any]:
-    """A body from fields as text; what is empty is left out, what does not fit stays text, for the API to refuse.
+    """Make a body from fields as text; empty ones are left out, and what is not valid stays text, to be refused.
 
     >>> body_of_text({"model": "m", "duration": "5s", "audio": "true", "target_fps": "48", "resolution": ""})
     {'model': 'm', 'duration': '5s', 'audio': True, 'target_fps': Decimal('48')}
@@ -22,7 +22,7 @@ def body_of_text(fields: Mapping[str, str]) -> dict[str, Any]:
 
 
 def flag_of_text(text: str) -> bool | str:
-    """`true` or `false`; anything else stays text."""
+    """Read `true` or `false`; anything else stays text."""
     return _BOOLEANS.get(text.lower(), text)
 
 
@@ -35,7 +35,7 @@ def _value(name: str, text: str) -> Any:
 
 
 def usage_of_text(type_: str, model: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """A usage from a table's example; the cache buckets and a single RPC call are written flat there.
+    """Make a usage from a table's example, in which cache buckets and a single RPC call are written flat.
 
     >>> usage_of_text("text", "m", {"prompt_tokens": "10", "cached_tokens": "4"})["usage"]
     {'prompt_tokens': 10, 'completion_tokens': 0, 'prompt_tokens_details': {'cached_tokens': 4}}
@@ -54,7 +54,7 @@ def usage_of_text(type_: str, model: str, fields: Mapping[str, Any]) -> dict[str
 
 
 def number_of_text(text: Any) -> Any:
-    """The number that a text is, whole ones as int; anything else as it is, for the API to refuse.
+    """Read a number from text, a whole one as int; anything else stays as it is, to be refused.
 
     >>> number_of_text("2"), number_of_text("2.5"), number_of_text("two")
     (2, Decimal('2.5'), 'two')

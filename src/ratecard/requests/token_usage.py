@@ -1,14 +1,11 @@
-"""The token usage of a text request, as its provider wrote it -> disjoint buckets of tokens.
-
-The counters of a token usage: every name under which each is known, as one table of paths.
-
-What every object and every count of a usage must be, and which keys select another price.
-
-The token usage of a text request, as its provider wrote it -> disjoint buckets of tokens.
+"""Read the usage object of a text request, as its provider wrote it, into disjoint buckets of tokens.
 
 The buckets are made disjoint here, once: uncached = prompt - cached - written. Tokens read from the cache are part of
-the prompt, so a bill that adds both counts them twice. Whatever else the object counts is refused, because it could
-have a price; what counts nothing is listed.
+the prompt, so adding both counts would bill them twice. A counter that is not known is refused when it is above zero,
+because it could have a price; other unknown values are listed as ignored.
+
+`COUNTERS` lists every count with every path at which a provider writes it. Plain integers under known names are read
+in one pass (`_gather`); everything else takes the slower way (`_sort_out`, `_Further`).
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -39,7 +36,7 @@ _Names = tuple[str, ...]
 
 
 class Counter(NamedTuple):
-    """A count, every path at which providers write it, and the count of which it is a part ("": of none)."""
+    """A count, every path at which providers write it, and the name of the count that it is a part of, if any."""
 
     name: str
     paths: tuple[_Names, ...]
@@ -54,8 +51,8 @@ def _of_completion(name: str) -> Counter:
     return Counter(name, ((name,), *_within(_COMPLETION_DETAILS, name)), "completion")
 
 
-# Anthropic's own object counts what was read from the cache and written to it beside `input_tokens`; `prompt_tokens`
-# holds both. So these are counts of their own, and `read_tokens` says which of them mean the same.
+# Anthropic's own object counts cache reads and writes beside `input_tokens`; `prompt_tokens` includes both. So "input",
+# "top read" and "top written" are counts of their own, and `_whole_prompt` says which of them mean the same.
 COUNTERS = (
     Counter("prompt", (("prompt_tokens",),)),
     Counter("input", (("input_tokens",),)),
@@ -66,7 +63,7 @@ COUNTERS = (
     Counter("top read", (("cache_read_input_tokens",),)),
     Counter("top written", (("cache_creation_input_tokens",),)),
     Counter("searches", (("server_tool_use", "web_search_requests"),)),
-    # Parts that are charged with their whole.
+    # Parts: charged with their whole, so that their numbers change no price.
     *map(_of_completion, ("reasoning_tokens", "thinking_tokens")),
     *map(_of_completion, ("accepted_prediction_tokens", "rejected_prediction_tokens")),
     Counter("text of the prompt", _within(_PROMPT_DETAILS, "text_tokens"), "prompt"),
@@ -74,11 +71,11 @@ COUNTERS = (
     Counter("written for 5 minutes", (("cache_creation", "ephemeral_5m_input_tokens"),), "written"),
 )
 _SLOTS = {counter.name: slot for slot, counter in enumerate(COUNTERS)}
-# The counters before this one decide the price.
+# The index of the first part: the counters before it decide the price.
 FIRST_PART = next(slot for slot, counter in enumerate(COUNTERS) if counter.whole)
 ITERATIONS = "iterations"
 
-# Keys that select a price, and the values that select the listed one.
+# Keys that select another price, and the values that select the listed one.
 SELECTORS: Mapping[str, _Names] = {
     **dict.fromkeys(("service_tier", "speed", "processing"), ("standard", "default", "auto")),
     "inference_geo": ("", "not_available", "global"),
@@ -98,10 +95,7 @@ def is_counter(name: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """What the object at `path` may have, by name: the slots of its counters, and the objects in it.
-
-    `parts` are those counters that are charged with their whole, so that their numbers decide nothing.
-    """
+    """The known names in the object at `path`: counters and parts with their index in `COUNTERS`, and objects."""
 
     path: _Names = ()
     counters: dict[str, int] = field(default_factory=dict)
@@ -125,18 +119,17 @@ def _fields() -> Fields:
     return root
 
 
-# The same by name, for each object of a usage.
+# `COUNTERS` by name, for each object of a usage.
 FIELDS = _fields()
-
 
 # Upper bound for token counts; anything larger is rejected.
 MOST_TOKENS = 10**18
 
 
 def mapping_of(given: object) -> Mapping[Any, Any] | None:
-    """An object as a mapping: a mapping itself, or an object of a client's library with such attributes.
+    """View an object as a mapping: a mapping itself, a pydantic model, or an object of a client library.
 
-    Fields of a pydantic model that are None were not given.
+    None if it is none of these. Fields of a pydantic model that are None are left out.
     """
     if isinstance(given, Mapping):
         return given
@@ -154,7 +147,7 @@ def mapping_of(given: object) -> Mapping[Any, Any] | None:
 
 
 def count_messages(given: object, most: int = MOST_TOKENS) -> list[str]:
-    """What is wrong with a count: its type, a fraction, a negative, or more than can be."""
+    """The problems of a count: not a number, a fraction, negative, or above `most`."""
     if given.__class__ is int and 0 <= given <= most:
         return []
     number = decimal(given)
@@ -169,20 +162,21 @@ def count_messages(given: object, most: int = MOST_TOKENS) -> list[str]:
 
 
 def selector_messages(name: str, given: object) -> list[str]:
-    """What is wrong with a key that selects a price: any value but those of the listed price."""
+    """The problem of a key that selects another price than the listed one."""
     allowed = SELECTORS[name]
     return [] if given is None or (isinstance(given, str) and given in allowed) else [invalid_enum(allowed, given)]
 
 
 def selector_problems(usage: Mapping[Any, Any]) -> Problems:
-    """What is wrong with the keys beside the tokens that select a price."""
+    """The problems of the keys beside the tokens that select a price."""
     if usage.keys().isdisjoint(SELECTORS):
         return []
     return [((name,), words) for name in SELECTORS if name in usage for words in selector_messages(name, usage[name])]
 
 
+# The counts of a usage, by their index in `COUNTERS`.
 Found = list[int | None]
-# Marks a count that has two names, which disagree.
+# Marks, until `_conflicts` words it, a count whose names disagree.
 _CONFLICT = "conflict"
 NO_PRICE = "No price is known for this count"
 AMBIGUOUS = "In the prompt, or beside it? Give them with input_tokens alone, or with prompt_tokens alone"
@@ -190,17 +184,17 @@ AMBIGUOUS = "In the prompt, or beside it? Give them with input_tokens alone, or 
 _AT: Path = ("usage",)
 _NOTHING: Found = [None] * FIRST_PART
 _NO_PARTS: Found = [None] * len(COUNTERS[FIRST_PART:])
-# Of what is not known: how deep it may be nested, how many values it may have, how many problems are told.
+# Bounds on unknown values: levels of nesting, number of values, number of problems listed.
 _DEEPEST, _MOST_VALUES, _MOST_PROBLEMS = 20, 10_000, 50
 
-
-# Uncached, cached, written and completion: disjoint buckets, whose sum without the completion is the whole prompt. Then
-# the searches, None where the usage counts none, and the dotted paths of what has no effect on the price.
+# (uncached, cached, written, completion, searches, ignored). The first three are disjoint and add up to the prompt;
+# searches are None if the usage does not count any; ignored are the dotted paths of what has no effect on the price.
 TokenCounts = tuple[int, int, int, int, int | None, tuple[str, ...]]
+NO_TOKENS: TokenCounts = (0, 0, 0, 0, None, ())
 
 
 class _Other(NamedTuple):
-    """A value under a name that is not of the table, in the object at `path`, and the names `known` there."""
+    """A value under an unknown name, in the object at `path`, and the names `known` there."""
 
     path: Path
     name: Any
@@ -208,15 +202,12 @@ class _Other(NamedTuple):
     known: _Names
 
 
-# An object's own fields, and a name and value of it that need a second look.
+# What an object may have, and a name and value of it that is not a plain integer under a known name.
 _Odd = tuple[Fields, Any, Any]
 
 
-NO_TOKENS: TokenCounts = (0, 0, 0, 0, None, ())
-
-
 def read_tokens(given: object, problems: Problems, *, completion_required: bool) -> TokenCounts:
-    """The buckets of a usage object; what is wrong with it is added to `problems`, each at its exact field.
+    """Read the buckets of a usage object; its problems are added to `problems`, each at its exact field.
 
     >>> read_tokens({"input_tokens": 5, "cache_read_input_tokens": 90}, [], completion_required=False)
     (5, 90, 0, 0, None, ())
@@ -231,11 +222,12 @@ def read_tokens(given: object, problems: Problems, *, completion_required: bool)
     found, parts = _NOTHING.copy(), _NO_PARTS
     _gather(FIELDS, fields, found, odd)
     if odd:
-        found += _NO_PARTS
+        found += _NO_PARTS  # a place for each part: most usages have none, and need none
         others = _sort_out(odd, _AT, found, wrong)
         found, parts = found[:FIRST_PART], found[FIRST_PART:]
         if wrong:
             _conflicts(wrong, fields, _AT)
+    # In the order of `COUNTERS`; `named` is `prompt_tokens`, which includes the cache, `inputs` is `input_tokens`.
     named, inputs, completion, total, cached, written, top_cached, top_written, searches = found
     if named is None and inputs is None:
         _require("prompt", "input", fields, wrong)
@@ -243,7 +235,7 @@ def read_tokens(given: object, problems: Problems, *, completion_required: bool)
         _require("completion", "completion", fields, wrong)
     ignored = _Further(wrong).read(others, found + parts) if others else ()
     if not wrong and (inputs is not None or top_cached is not None or top_written is not None):
-        named, cached, written = _in_dialect(found, fields, wrong)
+        named, cached, written = _whole_prompt(found, fields, wrong)
     prompt, completion = named or 0, completion or 0
     cached, written = cached or 0, written or 0
     if not wrong:
@@ -261,7 +253,7 @@ def read_tokens(given: object, problems: Problems, *, completion_required: bool)
 
 
 def path_of(count: str, usage: object) -> Path:
-    """Where a usage says a count: its first name that is given."""
+    """The path of a count in a usage: its first name that is given, else its first name."""
     counters = [COUNTERS[_SLOTS[name]] for name in (count, f"top {count}") if name in _SLOTS]
     paths = [path for counter in counters for path in counter.paths]
     return (*_AT, *next((path for path in paths if _at(path, usage) is not None), paths[0]))
@@ -281,7 +273,7 @@ def _gather(known: Fields, fields: Mapping[Any, Any], found: Found, odd: list[_O
 
 
 def _sort_out(odd: list[_Odd], at: Path, found: Found, problems: Problems) -> list[_Other]:
-    """Put the other counts of the object at `at` into `found`, which has room for the parts; what is not known."""
+    """Put the counts among odd values of the object at `at` into `found` (parts too); return the unknown values."""
     others: list[_Other] = []
     for known, name, given in odd:
         slot = known.counters.get(name, known.parts.get(name))
@@ -301,7 +293,7 @@ def _sort_out(odd: list[_Odd], at: Path, found: Found, problems: Problems) -> li
 
 
 def _count(slot: int, given: object, path: Path, found: Found) -> Problems:
-    """A count that is not written as an int, is wrong, or has another name that was read before."""
+    """Take a count that is not a plain int, or was read under another name before; return its problems."""
     if messages := count_messages(given):
         return [(path, message) for message in messages]
     count, known = whole(given), found[slot]
@@ -310,7 +302,7 @@ def _count(slot: int, given: object, path: Path, found: Found) -> Problems:
 
 
 def _conflicts(problems: Problems, fields: Mapping[Any, Any], at: Path) -> None:
-    """Say of each count whose names disagree which of them does: in the order of the table, however it was written."""
+    """Word the conflicts between names of one count, in the order of `COUNTERS`, not of the usage."""
     if all(message is not _CONFLICT for _, message in problems):
         return
     problems[:] = [problem for problem in problems if problem[1] is not _CONFLICT]
@@ -320,7 +312,7 @@ def _conflicts(problems: Problems, fields: Mapping[Any, Any], at: Path) -> None:
 
 
 def _at(path: Iterable[str], usage: object) -> Any:
-    """The value at a path of a usage; None where there is none."""
+    """The value at a path of a usage, or None."""
     for name in path:
         fields = mapping_of(usage)
         usage = None if fields is None else fields.get(name)
@@ -332,18 +324,18 @@ def _disagrees(known: int | None) -> str:
 
 
 def _require(count: str, other: str, fields: Mapping[Any, Any], problems: Problems) -> None:
-    """A count that was not read: it is missing or null, unless what is wrong with it has been said."""
+    """Add the problem of a required count that was not read, unless a wrong value of it is a problem already."""
     names = [str(path[0]) for name in dict.fromkeys((count, other)) for path in COUNTERS[_SLOTS[name]].paths]
     if all(fields.get(name) is None for name in names):
         message = wrong_type("number", None) if names[0] in fields else REQUIRED
         problems.append(((*_AT, names[0]), message))
 
 
-def _in_dialect(found: Found, fields: Mapping[Any, Any], problems: Problems) -> tuple[int, int | None, int | None]:
-    """The whole prompt, and what of it was read from the cache and written to it.
+def _whole_prompt(found: Found, fields: Mapping[Any, Any], problems: Problems) -> tuple[int, int | None, int | None]:
+    """Return the whole prompt, and how many of its tokens were read from the cache and written to it.
 
-    The cache counts of Anthropic's own object lie beside its `input_tokens`. With `prompt_tokens` they are part of it,
-    and so they are in the details, whatever the prompt is called.
+    At the top of a usage, Anthropic's cache counts are beside `input_tokens`, but included in `prompt_tokens`. In the
+    details, they are always included.
     """
     named, inputs, _, _, cached, written, top_cached, top_written, _ = found
     tops = [name for name, count in (("top read", top_cached), ("top written", top_written)) if count]
@@ -363,7 +355,7 @@ def _in_dialect(found: Found, fields: Mapping[Any, Any], problems: Problems) -> 
 
 
 def _parts_problems(parts: Found, found: Found, completion: int, written: int, fields: Mapping[Any, Any]) -> Problems:
-    """Parts that are more than their whole."""
+    """The problems of parts that exceed their whole."""
     wholes = {"prompt": found[0] or found[1] or 0, "completion": completion, "written": written}
     return [
         (path_of(counter.name, fields), too_big(wholes[counter.whole]))
@@ -373,21 +365,21 @@ def _parts_problems(parts: Found, found: Found, completion: int, written: int, f
 
 
 def _total_problems(total: int, prompt: int, completion: int | None, fields: Mapping[Any, Any]) -> Problems:
-    """A total that is another sum: what it counts besides is not known. That of an embedding is its prompt."""
+    """The problem of a total that is not prompt + completion (None for an embedding): it counts something unknown."""
     expected, kinds = (prompt, "prompt") if completion is None else (prompt + completion, "prompt and completion")
     words = f"Expected {expected}, the sum of all {kinds} tokens"
     return [] if total == expected else [(path_of("total", fields), words)]
 
 
 class _Further:
-    """Reads what is not of the table: a counter above zero is refused, what counts nothing is listed."""
+    """Reads unknown values: a counter above zero is a problem, anything else is listed as ignored."""
 
     def __init__(self, problems: Problems) -> None:
-        self.problems, self.told, self.values = problems, 0, 0
+        self.problems, self.listed, self.values = problems, 0, 0
         self.ignored: list[str] = []
 
     def read(self, others: Iterable[_Other], found: Found) -> tuple[str, ...]:
-        """The dotted paths of what has no effect."""
+        """Return the dotted paths of what has no effect."""
         for other in others:
             if other.name == ITERATIONS and other.path == _AT and isinstance(other.given, (list, tuple)):
                 self._iterations(other.given, found)
@@ -400,7 +392,7 @@ class _Further:
         self._value((*other.path, field_name(other.name)), other.name, other.given, counts, other.known)
 
     def _iterations(self, entries: Iterable[Any], found: Found) -> None:
-        """Anthropic's breakdown: no counter of its entries may be more, together, than that of the usage."""
+        """Check Anthropic's breakdown: the sum of a counter over its entries must not exceed that of the usage."""
         sums, before = [0] * len(COUNTERS), len(self.problems)
         for index, entry in enumerate(entries):
             at, fields = (*_AT, ITERATIONS, index), mapping_of(entry)
@@ -423,7 +415,7 @@ class _Further:
                 self._tell((*_AT, ITERATIONS), words)
 
     def _value(self, path: Path, name: Any, given: Any, counts: bool, known: _Names = ()) -> None:
-        """One value; `counts` where it, or what it is part of, is named like a counter."""
+        """Read one value; `counts` is whether it, or what it is part of, is named like a counter."""
         if given is None:
             return
         self.values += 1
@@ -458,6 +450,6 @@ class _Further:
         return self.values <= _MOST_VALUES
 
     def _tell(self, path: Path, *messages: str) -> None:
-        self.told += len(messages)
-        if self.told <= _MOST_PROBLEMS:
+        self.listed += len(messages)
+        if self.listed <= _MOST_PROBLEMS:
             self.problems += [(path, message) for message in messages]

@@ -1,7 +1,7 @@
-"""Metered requests of every type, as typed models: the schema of `prices.rate`.
+"""Metered requests of every type, as typed models: what `prices.rate` takes.
 
-`prices.rate` takes these, the same as a mapping, or JSON. What a field means and how it is billed stands beside it; a
-mapping is checked by the price book itself, so that its errors name the model's own values.
+It takes these, the same as a mapping, or JSON. A mapping is checked by the price book itself, so that its errors name
+the model's own values.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ class _Own(BaseModel):
 
 
 class _Usage(_Own):
-    """`metadata` is the caller's own: it rides along, and nothing reads it."""
+    """`metadata` is the caller's own; nothing reads it."""
 
     metadata: dict[str, Any] | None = None
 
@@ -30,9 +30,9 @@ AtLeastOne = Annotated[int, Field(ge=1, strict=True)]
 
 
 class _ClientUsage(BaseModel):
-    """What a client library hands out, an object or a mapping: kept whole, under the names that it has there.
+    """A usage object of a client library, or a mapping, with all its fields under the names that it has there.
 
-    `prices.rate` reads the fields that are not declared here too, the same as those of a mapping.
+    `prices.rate` reads undeclared fields too, as it does those of a mapping.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -45,7 +45,7 @@ class _ClientUsage(BaseModel):
 
 
 class PromptTokensDetails(_ClientUsage):
-    """Parts of the prompt: read from the cache, and written to it, which has two names."""
+    """Tokens of the prompt that were read from the cache, or written to it (under either of two names)."""
 
     cached_tokens: _Count | None = None
     cache_creation_input_tokens: _Count | None = None
@@ -53,11 +53,11 @@ class PromptTokensDetails(_ClientUsage):
 
 
 class TokenUsage(_ClientUsage):
-    """The usage object of a provider, in the dialect that it is written in.
+    """The usage object of a provider, under its own names.
 
-    With `prompt_tokens`, cached tokens are part of it. With `input_tokens`, those in the details are part of it, and
-    those that lie beside it (`cache_read_input_tokens`, `cache_creation_input_tokens`) are not, as Anthropic counts.
-    The completion may be left out for an embedding only.
+    `prompt_tokens` includes cached tokens. `input_tokens` includes those in the details, but not those beside it
+    (`cache_read_input_tokens`, `cache_creation_input_tokens`), as Anthropic counts. The completion may be left out for
+    an embedding only.
 
     >>> TokenUsage.model_validate({"input_tokens": 10, "output_tokens": 2, "total_tokens": 12}).input_tokens
     10
@@ -75,7 +75,7 @@ class TokenUsage(_ClientUsage):
 
 
 class _OfTokens(_Usage):
-    """Keys that may lie beside the tokens, where a provider says at which of its prices they were; the listed one."""
+    """Keys by which a provider says which of its prices applied; only values of the listed price are accepted."""
 
     service_tier: str | None = None
     speed: str | None = None
@@ -84,7 +84,7 @@ class _OfTokens(_Usage):
 
 
 class ServiceParameters(_Own):
-    """The parameters of a text request; three of them decide what is searched. None: as the API's default."""
+    """The parameters of a text request; three of them switch searches. None means the API's default."""
 
     character_slug: str | None = None
     strip_thinking_response: bool | None = None
@@ -99,7 +99,7 @@ class ServiceParameters(_Own):
 
 
 class TextUsage(_OfTokens):
-    """Tokens of a language model, and what it searched."""
+    """Tokens of a language model, and its searches."""
 
     type: Literal["text"] = "text"
     model: str
@@ -119,7 +119,7 @@ class EmbeddingUsage(_OfTokens):
 
 
 class ImageUsage(_Usage):
-    """Images made: `n` at a resolution and quality; left out, the lowest resolution and high quality."""
+    """`n` images at a resolution and quality; by default the lowest resolution, and high quality."""
 
     type: Literal["image"] = "image"
     model: str
@@ -129,7 +129,7 @@ class ImageUsage(_Usage):
 
 
 class EditUsage(_Usage):
-    """Images edited; input images beyond those that cost nothing are billed too."""
+    """`n` edited images; input images beyond the included ones are billed too."""
 
     type: Literal["edit"] = "edit"
     model: str
@@ -140,7 +140,7 @@ class EditUsage(_Usage):
 
 
 class UpscaleUsage(_Usage):
-    """One image enlarged; without a factor, by an upscaler that has a price for an image as large as it was."""
+    """One enlarged image; `factor` may be left out for an upscaler that has a price without a factor."""
 
     type: Literal["upscale"] = "upscale"
     model: str
@@ -148,7 +148,7 @@ class UpscaleUsage(_Usage):
 
 
 class SpeechUsage(_Usage):
-    """Characters spoken."""
+    """Characters of text that were spoken."""
 
     type: Literal["speech"] = "speech"
     model: str
@@ -164,7 +164,7 @@ class TranscriptionUsage(_Usage):
 
 
 class MusicUsage(_Usage):
-    """A song or sound: its seconds, or its characters, whichever its model is billed by."""
+    """A song or sound: its seconds or its characters, depending on how its model is billed."""
 
     type: Literal["music"] = "music"
     model: str
@@ -180,7 +180,7 @@ class RpcCall(_Own):
 
 
 class RpcUsage(_Usage):
-    """A batch of calls to one network, such as `ethereum-mainnet`."""
+    """A batch of RPC calls to one network, such as `ethereum-mainnet`."""
 
     type: Literal["rpc"] = "rpc"
     network: str
@@ -188,7 +188,7 @@ class RpcUsage(_Usage):
 
 
 class VideoUsage(_Usage):
-    """A video, as the body of `POST /video/quote`: which fields matter, and their values, vary by model."""
+    """A video, with the fields of `POST /video/quote`; which fields and values a model accepts varies."""
 
     type: Literal["video"] = "video"
     model: str
@@ -217,12 +217,12 @@ AnyUsage = (
     | VideoUsage
 )
 TYPES = Choice(("text", "embedding", "image", "edit", "upscale", "speech", "transcription", "music", "rpc", "video"))
-# What `rate` charges: requests, and searches by themselves.
+# The types that `rate` charges: requests, and searches by themselves.
 RATED = Choice((*TYPES.words, "surcharge"))
 
 
 def read_usage(usage: AnyUsage | Body) -> Mapping[str, Any]:
-    """A usage as a mapping; raises `QuoteError` for what is not an object."""
+    """Read a usage as a mapping. Raises `QuoteError` for what is not an object."""
     if isinstance(usage, _Usage):
         given = usage.model_fields_set | {"type"}
         return {name: value for name, value in usage.__dict__.items() if name in given and value is not None}

@@ -1,12 +1,7 @@
-"""Bodies of video requests -> request shapes, or the error tree.
+"""Bodies of `POST /video/quote` become request shapes of one version, or every error of the body at once.
 
-The fields of `POST /video/quote`: API-wide, and as one version of a model knows them.
-
-Rules across the fields of a video request: what a reference clip or a source video decides.
-
-A rule completes the shape in place and returns the problems that it finds; with none, the shape can be rated.
-
-Bodies of `POST /video/quote` -> shapes of one version, or every error of the body at once.
+First the fields, API-wide and as one version knows them; then the rule across fields that a version may have (what a
+reference clip or a source video decides); then both together.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -34,35 +29,23 @@ from ratecard.requests.fields import (
 )
 from ratecard.tables.units import VideoFields
 from ratecard.tables.video import (
+    REQUEST_FIELDS,
     SOURCE_MATCHED_DURATIONS,
     SOURCE_MATCHED_RATIOS,
     InterpolationRate,
     MegapixelRate,
     ReferenceVideo,
-    UpscaleRate,
     VideoVersion,
 )
 
 # The order of the specification: errors and ignored fields are listed in it.
-FIELD_ORDER = (
-    "model",
-    "duration",
-    "aspect_ratio",
-    "resolution",
-    "upscale_factor",
-    "enhancement_model",
-    "target_fps",
-    "slowdown_factor",
-    "audio",
-    "video_url",
-    "reference_video_total_duration",
-)
+FIELD_ORDER = ("model", *REQUEST_FIELDS)
 NO_RESOLUTION = "Use upscale_factor instead of resolution"
 _EITHER_AUTO = {"auto": "Auto", "Auto": "auto"}
 
 
 def api_wide_fields(fields: VideoFields) -> dict[str, Field]:
-    """How a field is checked where no model is known, or where the field has no effect on the model."""
+    """The checks of fields if the model is unknown, or does not limit a field."""
     reference = fields.reference_video_total_duration
     return {
         "duration": Choice(fields.duration),
@@ -79,7 +62,7 @@ def api_wide_fields(fields: VideoFields) -> dict[str, Field]:
 
 
 def fields_of(version: VideoVersion, api_wide: dict[str, Field]) -> dict[str, Field]:
-    """How a field is checked for one version: against its own values wherever it has any."""
+    """The checks of fields for one version: its own values where it lists any, else the API-wide ones."""
     accepts, own = version.accepts, dict(api_wide)
     if accepts.duration:
         also = {_EITHER_AUTO[word]: word for word in accepts.duration if word in _EITHER_AUTO}
@@ -106,6 +89,7 @@ def fields_of(version: VideoVersion, api_wide: dict[str, Field]) -> dict[str, Fi
     return own
 
 
+# A rule across fields. It completes the shape in place, and returns the problems that it finds.
 Rule = Callable[[RequestShape, SourceVideo | None], Problems]
 
 NO_DURATION = "Could not read the duration of the video"
@@ -114,10 +98,8 @@ NO_FRAME_RATE = "Could not read the frame rate of the video"
 
 
 def rule_of(version: VideoVersion) -> Rule | None:
-    """The rule of a version: of its source video, of its reference video, or none."""
-    if any(isinstance(charge, (UpscaleRate, InterpolationRate)) for charge in version.charges):
-        return _source_rule(version)
-    if any(isinstance(charge, MegapixelRate) and not charge.sizes for charge in version.charges):
+    """The rule of a version, if it is priced by a source video or takes reference video; else None."""
+    if any(charge.of_source for charge in version.charges):
         return _source_rule(version)
     if version.accepts.reference_video_total_duration:
         return _reference_rule(version.accepts.reference_video_total_duration)
@@ -125,7 +107,7 @@ def rule_of(version: VideoVersion) -> Rule | None:
 
 
 def _reference_rule(limits: ReferenceVideo) -> Rule:
-    """With reference video: the tier with video input; `-1` and `auto` take its seconds, rounded up."""
+    """With reference video, take the rate with video input; durations `-1` and `auto` take its seconds, rounded up."""
     name = "reference_video_total_duration"
     field: Path = (name,)
 
@@ -149,9 +131,10 @@ def _reference_rule(limits: ReferenceVideo) -> Rule:
 
 
 def _source_rule(version: VideoVersion) -> Rule:
-    """Seconds, size and frame rate are those of the source video, else the stated seconds at the dearest tier.
+    """Take seconds, size and frame rate of the source video; if they are unknown, the stated seconds.
 
-    What has no dearest is an error: the size and the frame rate of megapixels, and the frame rate of an interpolation.
+    An unknown height is priced at the dearest tier. What cannot be priced so is an error: an unknown size or frame rate
+    for megapixels, and an unknown frame rate for an interpolation.
     """
     longest = version.accepts.video_url.max_seconds if version.accepts.video_url else None
     needs_size = any(isinstance(charge, MegapixelRate) for charge in version.charges)
@@ -183,21 +166,22 @@ def _source_rule(version: VideoVersion) -> Rule:
 
 # Fields that must be given where the price depends on them and the version offers more than one value.
 _CHOICES = ("duration", "aspect_ratio", "resolution", "enhancement_model", "upscale_factor", "slowdown_factor")
-# A value of each field that a rule across fields asks for.
+# A valid value of each field that a rule across fields reads.
 _SOME = {"duration": "1s", "target_fps": 1, "video_url": "https://example.com"}
 
 
 class VideoRequests:
-    """What one version asks of a request: how each field is checked, what is required, what has a default.
+    """The request schema of one version: the checks of its fields, the required ones, and the defaults.
 
-    `settle` is the rule across fields, if the version has one. Its price depends on the `active` fields, not on the
-    `inert` ones.
+    The price depends on the `active` fields and not on the `inert` ones; both map a name to its `accept`. `settle` is
+    the rule across fields, or None. A shape with fewer than `complete` keys lacks a required field.
     """
 
     def __init__(self, version: VideoVersion, api_wide: Mapping[str, Field]) -> None:
         self.fields = fields_of(version, dict(api_wide))
         self.settle = rule_of(version)
-        # What the price depends on; the shape keeps nothing else of a body.
+        # The fields that the price depends on: audio only if it can be chosen, seconds of reference video also
+        # if they decide a source-matched duration or ratio.
         effective = frozenset[str]().union(*(charge.fields for charge in version.charges))
         if version.accepts.audio != "configurable":
             effective -= {"audio"}
@@ -222,13 +206,13 @@ class VideoRequests:
                 self.defaults[name] = values[0]
             elif values and not (name == "duration" and "video_url" in effective):
                 required.append(name)
-        # With a place for every other field, a shape that is smaller than this lacks a required one.
+        # Every field but the required ones has a key from the start, so that counting keys finds a missing one.
         self.defaults = {name: None for name in self.active if name not in required} | self.defaults
         self.complete = len(self.defaults) + len(required)
         self.required = tuple(required)
 
     def refuse(self, body: Mapping[str, Any], source: SourceVideo | None) -> NoReturn:
-        """Raise `QuoteError` with every problem of a body that was found wanting."""
+        """Raise `QuoteError` with every problem of a body that has at least one."""
         shape = self.defaults.copy()
         problems = field_problems(body, self.fields, shape)
         for name in self.inert:
@@ -236,7 +220,7 @@ class VideoRequests:
         problems += [((name,), REQUIRED) for name in self.required if name not in body]
         if self.settle is not None:
             refused = {path[0] for path, _ in problems}
-            # What is refused stands for some value, so that nothing else is missed because of it.
+            # A wrong field counts as given, so that the rule does not call it or another one missing.
             shape |= {name: value for name, value in _SOME.items() if name in refused}
             problems += [problem for problem in self.settle(shape, source) if problem[0][0] not in refused]
         refuse(problems)
@@ -248,7 +232,7 @@ def in_order(names: Collection[str]) -> tuple[str, ...]:
 
 
 def field_problems(body: Mapping[str, Any], fields: Mapping[str, Field], shape: RequestShape) -> Problems:
-    """What is wrong with each field by itself; the sound ones are put into `shape`."""
+    """The problems of each field by itself; valid values are put into `shape`."""
     problems: Problems = []
     for name, field in fields.items():
         if name in body:
@@ -264,11 +248,11 @@ def field_problems(body: Mapping[str, Any], fields: Mapping[str, Field], shape: 
 
 
 def refuse_without_model(body: Mapping[str, Any], api_wide: Mapping[str, Field]) -> NoReturn:
-    """A body whose model is missing or no string: its fields are checked against the API-wide values only."""
+    """Raise `QuoteError` for a body whose model is missing or not a string; fields are checked API-wide."""
     message = wrong_type("string", body["model"]) if "model" in body else REQUIRED
     refuse([(("model",), message), *field_problems(body, api_wide, {})])
 
 
 def refuse(problems: Problems) -> NoReturn:
-    """Every problem of a body, in the order of the specification's fields."""
+    """Raise `QuoteError` with the problems of a body, in the order of the specification's fields."""
     raise QuoteError(INVALID, sorted(problems, key=lambda problem: FIELD_ORDER.index(str(problem[0][0]))))

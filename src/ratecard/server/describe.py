@@ -23,6 +23,8 @@ from starlette.responses import Response
 from ratecard.base.money import text
 from ratecard.card import RateCard
 from ratecard.price_book import PriceBook
+from ratecard.pricing.counted import MOST_COUNTED
+from ratecard.requests.fields import URL
 from ratecard.requests.text_body import body_of_text
 from ratecard.server.http import JSON
 from ratecard.server.tables import Served
@@ -192,10 +194,6 @@ HEALTH = {
 
 Schema = dict[str, Any]
 
-# The same as `requests.fields.Url`: only its beginning matters.
-_URL = r"^\s*([dD][aA][tT][aA]:[^,]{0,200},|[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/?#]+)"
-_MOST = 10**12
-
 
 def video_body(card: RateCard) -> Schema:
     """The body of `POST /video/quote`. Which fields matter, and their values, vary by model: see `GET /models`."""
@@ -236,7 +234,7 @@ def video_body(card: RateCard) -> Schema:
         "audio": {"type": "boolean", "default": True},
         "video_url": {
             "type": "string",
-            "pattern": _URL,
+            "pattern": URL,
             "examples": ["https://example.com/clip.mp4"],
             "description": "The video to process: a URL or a base64 data URI",
         },
@@ -255,13 +253,13 @@ def audio_body(card: RateCard) -> Schema:
     types = ("speech", "transcription", "music")
     names = (model.model for model in card.tables.models.values() if model.type in types)
     seconds = [
-        {"type": "integer", "minimum": 1, "maximum": _MOST},
+        {"type": "integer", "minimum": 1, "maximum": MOST_COUNTED},
         {"type": "string", "pattern": "^(?=[0-9]{1,12}$)0*[1-9][0-9]*$"},
     ]
     properties = {
         "model": _model("The model of speech, transcription or music to quote", names),
         "duration_seconds": {"anyOf": seconds, "description": "Whole seconds, as a number or as its digits"},
-        "character_count": {"type": "integer", "minimum": 0, "maximum": _MOST},
+        "character_count": {"type": "integer", "minimum": 0, "maximum": MOST_COUNTED},
     }
     return {"type": "object", "title": "AudioQuoteRequest", "required": ["model"], "properties": properties}
 

@@ -1,1 +1,1 @@
-"""Floor 1: frozen models of what finance writes: units, vocabulary, rates, charges, versions, models."""
+"""Immutable models of what a table may say: units, field values, rates, charges, versions, models."""

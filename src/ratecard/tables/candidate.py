@@ -1,4 +1,4 @@
-"""A candidate: a small overlay that proposes other rates from a date on."""
+"""A candidate: proposed rates from a date on, as a list of changes to the tables."""
 
 from datetime import date
 from decimal import Decimal
@@ -21,7 +21,7 @@ class SetRate(Frozen):
 
 
 class Selection(Frozen):
-    """Which models a factor applies to: one model; or a family, a whole type, or the models of a type in a family."""
+    """The models that a factor applies to: one model, a family, a whole type, or the models of a type in a family."""
 
     model: Text | None = None
     family: Text | None = None
@@ -58,17 +58,17 @@ class Scale(Frozen):
 
     @property
     def times(self) -> Decimal:
-        """The factor, however it is written."""
+        """The factor, written as `factor` or as `percent`."""
         return add(Decimal(1), self.percent or Decimal(0)) if self.factor is None else self.factor
 
     @property
     def word(self) -> str:
-        """The key that says the factor."""
+        """The key under which the factor is written."""
         return "percent" if self.factor is None else "factor"
 
 
 class Retire(Frozen):
-    """`retire: MODEL`: no longer served from the candidate's date on."""
+    """`retire: MODEL`: the model is not served any more from the candidate's date on."""
 
     retire: Text
     successor: Text | None = None
@@ -82,14 +82,14 @@ class Add(Frozen):
 
 
 Change = SetRate | Scale | Retire | Add
-# The word that says which change it is.
+# The key by which a change is recognised.
 KINDS: dict[str, type[Change]] = {"set": SetRate, "scale": Scale, "retire": Retire, "add": Add}
 
 
 class Candidate(Frozen):
-    """From which date, by whom, why, and what: each change is on its own line.
+    """A candidate: from which date, by whom, why, and its changes.
 
-    `until` is the first day that is not the candidate's any more: the list prices of that day hold again.
+    `until` is the first day after the candidate: the list prices hold again from then on.
     """
 
     candidate: Text
@@ -110,6 +110,6 @@ class Candidate(Frozen):
 
     @property
     def source(self) -> str:
-        """What a version that it makes says of where its prices come from."""
+        """The `source` of the versions that it makes."""
         words = f"candidate {self.candidate} by {self.proposed_by}: {self.why}"
         return " ".join(words.split())

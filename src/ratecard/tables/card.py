@@ -1,9 +1,4 @@
-"""All tables together, and the digest that names what they mean.
-
-A digest of what tables mean: the same for reordered, reformatted or commented files.
-
-All tables of a folder: models, units and vocabulary.
-"""
+"""All tables of a folder together, and the digest of what they mean."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -23,10 +18,10 @@ from ratecard.tables.scalars import Frozen, Size, Text
 from ratecard.tables.units import Unit, Vocabulary
 from ratecard.tables.video import VideoModel
 
-# Evidence and hand-made examples say why a rate is right; they decide no answer. Nor does the place of a version.
+# Keys that change no answer: evidence and examples, notes, and the `file:line` of a version.
 _NO_MEANING = {"checked", "examples", "evidence", "reference", "announced", "name"}
 _NO_MEANING |= {"correction", "expected_change", "place"}
-# The first charge of a version has the shortest SKU: here, and only here, the order has a meaning.
+# Lists whose order has a meaning: the first charge has the shortest SKU, and the first tier that fits is taken.
 _ORDERED = ("charges", "tiers")
 _LENGTH = 16
 
@@ -84,5 +79,5 @@ class Tables:
     files: Mapping[str, str] = field(default_factory=dict)
     # Versions that a candidate proposes: (model, effective date).
     proposed: frozenset[tuple[str, date]] = frozenset()
-    # Those of them with which the prices before a candidate hold again.
+    # Those of them that end a candidate: the list prices hold again.
     restored: frozenset[tuple[str, date]] = frozenset()

@@ -1,4 +1,4 @@
-"""Numbers of the API that are not prices: dated like prices, with a source."""
+"""The file of limits: numbers of the API that are not prices, dated like prices and with a source."""
 
 import re
 from decimal import Decimal
@@ -48,13 +48,13 @@ UrlPath = Annotated[str, BeforeValidator(_read_path), WithJsonSchema(_pattern(_P
 
 
 class _Placed(Frozen):
-    """A line of the table that knows its `file:line`."""
+    """A line of the table, with its `file:line`."""
 
     place: str = Field(default="", alias=SOURCE_KEY)
 
 
 class TextLimit(_Placed):
-    """Requests and tokens a minute of one tier of text models."""
+    """Requests and tokens per minute of one tier of text models."""
 
     tier: TierName
     partner: Flag
@@ -63,7 +63,7 @@ class TextLimit(_Placed):
 
 
 class TypeLimit(_Placed):
-    """Requests a minute of one other type."""
+    """Requests per minute of a type that is not text."""
 
     type: LimitType
     partner: Flag
@@ -71,7 +71,7 @@ class TypeLimit(_Placed):
 
 
 class FailedRequests(Frozen):
-    """More failures than this within so many seconds block all requests for a while."""
+    """More than `more_than` failures within `within_seconds` block all requests for `blocked_seconds`."""
 
     more_than: Count
     within_seconds: Count
@@ -79,14 +79,14 @@ class FailedRequests(Frozen):
 
 
 class Estimates(Frozen):
-    """The most searches of one request that an estimate counts on, by the field that counts them in a usage."""
+    """The most searches of one request that an estimate assumes, by the field of a usage that counts them."""
 
     web_search_requests: Count | None = None
     x_search_results: Count | None = None
 
 
 class TopUp(Frozen):
-    """The least amount of one top-up in `currency`, and what may be paid in: each is worth one of `currency`."""
+    """The least amount of one top-up, in `currency`, and the currencies to pay it in, each worth one of `currency`."""
 
     currency: Text
     least: Positive
@@ -94,7 +94,7 @@ class TopUp(Frozen):
 
 
 class Diem(Frozen):
-    """What one staked token gives a day, and how many must be staked at least."""
+    """US dollars per day for one staked token, and the least number of tokens to stake."""
 
     usd_per_day: Positive
     least_staked: Positive
@@ -114,9 +114,9 @@ Worth = Annotated[Positive, AfterValidator(_exact)]
 
 
 class Rates(Frozen):
-    """What one of each balance is worth in US dollars; one without a rate pays for nothing, and has no limit.
+    """US dollars that one of each balance is worth; a balance without a rate cannot pay, and has no limit.
 
-    The worth divides every amount exactly, so that what is charged in a balance is never rounded.
+    Every amount divided by a worth is an exact decimal, so that a charge to a balance is never rounded.
     """
 
     DIEM: Worth | None = None
@@ -125,9 +125,9 @@ class Rates(Frozen):
 
 
 class EndpointRetirement(_Placed):
-    """An endpoint that ends: deprecated from one day on, gone from another, and what to use instead.
+    """An endpoint that is deprecated from one day on and gone from another, and its successor.
 
-    `renamed` says for each of its parameters what takes its place.
+    `renamed` has the successor's parameter for each of its own.
     """
 
     endpoint: Endpoint

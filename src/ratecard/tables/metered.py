@@ -1,9 +1,4 @@
-"""Metered models, which are not video: versions and charges by type.
-
-The charges of everything but video: one class a formula.
-
-Models that are not video: text, embedding, image, edit, upscale, speech, transcription, music, surcharge, rpc.
-"""
+"""Models that are not video: their charges, one class for each pricing method, and their versions."""
 
 import re
 from typing import Annotated, Any, ClassVar, Literal
@@ -20,10 +15,10 @@ _BAND = re.compile(r"(\d{1,6})\.\.(\d{1,6})", re.ASCII)
 
 
 class Tokens(Charge):
-    """Tokens by bucket; above the threshold every bucket of a request is priced at the extended rates.
+    """Tokens by bucket; if the prompt exceeds the threshold, every bucket is priced at the extended rates.
 
-    A cache bucket takes its own rate of the chosen tier, else its own base rate, else what `missing_cache_rate` says;
-    where that is left out, a request with such tokens has no price.
+    A bucket takes its own rate of the chosen tier, else its own base rate. A cache bucket without either takes what
+    `missing_cache_rate` says; if that is left out, a request with such tokens has no price.
     """
 
     ATTRIBUTES: ClassVar = ("context", "tokens")
@@ -34,7 +29,7 @@ class Tokens(Charge):
 
 
 class PerImage(Charge):
-    """Images made or edited. `quality: unstated` is the price of a resolution where no quality is named beside it."""
+    """Images made or edited. `quality: unstated` is the price of a resolution that is requested without a quality."""
 
     ATTRIBUTES: ClassVar = ("resolution", "quality")
     METERS: ClassVar = ("image",)
@@ -42,7 +37,7 @@ class PerImage(Charge):
 
 
 class PerInputImage(Charge):
-    """Input images of an edit beyond those that cost nothing."""
+    """Input images of an edit beyond the `included` ones."""
 
     METERS: ClassVar = ("input image",)
     method: Literal["per-input-image"]
@@ -72,14 +67,14 @@ class PerAudioSecond(Charge):
 
 
 class PerSong(Charge):
-    """One price a song."""
+    """One price per song."""
 
     METERS: ClassVar = ("song",)
     method: Literal["per-song"]
 
 
 class DurationBand(Charge):
-    """One price a song, by the band that holds its seconds: `{seconds: 61..120, rate: 1.38}`."""
+    """One price per song, by the band of its seconds: `{seconds: 61..120, rate: 1.38}`."""
 
     ATTRIBUTES: ClassVar = ("seconds",)
     METERS: ClassVar = ("song",)
@@ -87,14 +82,14 @@ class DurationBand(Charge):
 
 
 class Surcharge(Charge):
-    """What is added to a text request for searching or scraping; the unit says what is counted."""
+    """A charge for the searches or scraped URLs of a text request; the unit says what is counted."""
 
     METERS: ClassVar = ("search request", "search query", "search result", "scraped URL", "prompt")
     method: Literal["surcharge"]
 
 
 class Chain(Frozen):
-    """A blockchain, its public networks, and the credits of a standard call; `kind` is what it shares methods with."""
+    """A blockchain, its public networks, and the credits of a standard call; chains of one `kind` share methods."""
 
     chain: Text
     kind: Text | None = None
@@ -103,9 +98,9 @@ class Chain(Frozen):
 
 
 class MethodTier(Frozen):
-    """RPC methods (`*` stands for any ending) and the factor on a chain's credits.
+    """RPC methods (`*` matches any ending) and the factor on a chain's credits.
 
-    `chains` names the chains, or kinds of chains, that have these methods; where it is left out, all have.
+    `chains` names the chains, or kinds of chains, that have these methods; all chains if it is left out.
     """
 
     tier: Text
@@ -131,7 +126,7 @@ class RpcCredits(Charge):
 
 
 def band(text: str) -> tuple[int, int] | None:
-    """`61..120` as its first and last second; None where it is not a band."""
+    """Read `61..120` as its first and last second; None if it is not a band."""
     match = _BAND.fullmatch(text)
     return (int(match[1]), int(match[2])) if match and int(match[1]) <= int(match[2]) else None
 
@@ -151,7 +146,7 @@ MeteredCharge = Annotated[
 ]
 
 
-# Which methods a model of a type may be charged by.
+# The pricing methods that each type of model may have.
 METHODS_OF_TYPE = {
     "text": ("tokens",),
     "embedding": ("tokens",),
@@ -167,7 +162,7 @@ METHODS_OF_TYPE = {
 
 
 class UsageExample(Example):
-    """What was used, without model and type, and its total."""
+    """A usage without its model and type, and its total."""
 
     usage: dict[str, Any]
 
@@ -186,14 +181,14 @@ class MeteredVersion(Version):
 
 
 class TextVersion(MeteredVersion):
-    """A version of a text model; `surcharges` names the table of each kind of search that the model supports."""
+    """A version of a text model; `surcharges` names the surcharge model of each kind of search that it supports."""
 
     context_tokens: Integer | None = None
     surcharges: dict[Literal["web_search", "web_scraping", "x_search"], Text] = Field(default_factory=dict)
 
 
 class TextModel(Model[TextVersion]):
-    """A language model; `tier` is that of its request limits, where it is published."""
+    """A language model; `tier` is that of its request limits, if it is published."""
 
     type: Literal["text"]
     tier: TierName | None = None

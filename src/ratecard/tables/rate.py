@@ -1,10 +1,6 @@
 """Rates, the charges that hold them, and the rate that a request selects.
 
-A rate: one amount per unit, under stated attributes, at one `file:line`.
-
-What every charge has: a name, a pricing method, a unit, and its rates.
-
-Which rate fits which attributes: every combination that a version accepts must fit exactly one.
+Every combination of attributes that a version accepts must fit exactly one rate of each charge.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,21 +13,21 @@ from pydantic import Field, model_validator
 
 from ratecard.tables.scalars import Frozen, Number, Positive, Text, Words
 
-# Where the loader puts the `file:line` of a rate; no key that a person writes.
+# The key under which the loader puts the `file:line` of a rate; files may not have it.
 SOURCE_KEY = "@source"
-# The lines of these lists know their place: that of the key named here.
+# Lists whose parts get a `file:line`, each with the key whose line it is.
 PLACED_BY = {"rates": "rate", "examples": "total", "versions": "effective"}
 # The same in the file of limits.
 PLACED_BY |= {"limits": "effective", "text": "tier", "types": "type", "sunsets": "endpoint"}
-# The last tier of a rate that rises with a quantity: whatever is above the tier before it.
+# The upper edge of the last tier.
 ANY = "any"
 
 
 class Rate(Frozen):
     """One line of a table: `{resolution: [480p, 720p], audio: true, rate: 0.154}`.
 
-    `rate` is an amount of the model's currency per unit of the charge. `attributes` are the values under which it is
-    the rate; an attribute that is not written does not matter.
+    `rate` is an amount of the model's currency per unit of the charge. `attributes` are the conditions under which it
+    applies; an attribute that is not written does not matter.
     """
 
     rate: Number
@@ -56,7 +52,7 @@ class Rate(Frozen):
 
 
 class Charge(Frozen):
-    """One priced part of a version. A subclass is one kind of formula, with the options that it reads.
+    """One priced part of a version. A subclass is one pricing method, with its options.
 
     `markup` multiplies every rate of the charge: the rates are then a provider's list rates.
     """
@@ -77,13 +73,18 @@ class Charge(Frozen):
         """The request fields that this charge's amount depends on."""
         return frozenset(attribute for rate in self.rates for attribute in rate.attributes)
 
+    @property
+    def of_source(self) -> bool:
+        """Whether seconds and size are those of the source video that a request sends."""
+        return "video_url" in self.fields
+
 
 Combination = tuple[str, ...]
 Domains = Mapping[str, Sequence[str]]
 
 
 class Accepting(Protocol):
-    """A version, as far as rates are selected under it."""
+    """A version, as the selection of rates sees it."""
 
     def values_of(self, attribute: str) -> tuple[str, ...]:
         """Every value that the attribute can have."""
@@ -104,24 +105,24 @@ def named_attributes(rates: Iterable[Rate], order: Sequence[str]) -> tuple[str, 
 
 
 def combinations(rate: Rate, attributes: Sequence[str], domains: Domains) -> Iterator[Combination]:
-    """Every combination of values that a rate stands for."""
+    """Every combination of values that a rate applies to."""
     return product(*(rate.attributes.get(attribute, domains[attribute]) for attribute in attributes))
 
 
 def domains_of(version: Accepting, charge: Charge) -> dict[str, tuple[str, ...]]:
-    """The values that each attribute named by a charge's rates can have; of `up_to`, the tiers that it has."""
+    """The values that each attribute named by a charge's rates can have; for `up_to`, its tiers."""
     names = named_attributes(charge.rates, charge.ATTRIBUTES)
     return {name: tiers(charge.rates) if name == "up_to" else version.values_of(name) for name in names}
 
 
 def tiers(rates: Iterable[Rate]) -> tuple[str, ...]:
-    """Every upper edge of these rates' tiers, rising, `any` last."""
+    """The upper edges of these rates' tiers, rising, `any` last."""
     edges = {edge for rate in rates for edge in rate.attributes.get("up_to", ())}
     return tuple(sorted(edges, key=lambda edge: (edge == ANY, len(edge), edge)))
 
 
 def select(version: Accepting, charge: Charge) -> _Selection:
-    """Compile rates, which were checked when they were loaded, into one look-up."""
+    """Compile the rates of a charge, checked when they were loaded, into one look-up."""
     domains = domains_of(version, charge)
     attributes = tuple(domains)
     rates = {key: rate for rate in charge.rates for key in combinations(rate, attributes, domains)}

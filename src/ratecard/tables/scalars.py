@@ -1,4 +1,4 @@
-"""How the text of one YAML scalar becomes a value. Every refusal says what is allowed."""
+"""Read the text of one YAML scalar as a value. Every error says what is allowed."""
 
 import re
 from collections import Counter
@@ -24,7 +24,7 @@ _SECONDS_RANGE = re.compile(r"(\d{1,4})s\.\.(\d{1,4})s", re.ASCII)
 
 
 class Frozen(BaseModel):
-    """A part of a table: immutable, and a key that is not known is an error."""
+    """A part of a table: immutable; an unknown key is an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
 
@@ -59,7 +59,7 @@ def read_number(given: object) -> Decimal:
 
 
 def read_amount(given: object) -> Decimal:
-    """What rates come to: as `read_number`, exact to the last digit, which can be further back than that of a rate."""
+    """A total, as `read_number` but with up to 40 decimal places: quantity x rate has more than a rate has."""
     return plain(READING.create_decimal(_one(given))) if _AMOUNT.fullmatch(_one(given)) else read_number(given)
 
 
@@ -72,7 +72,7 @@ def read_positive(given: object) -> Decimal:
 
 
 def read_percent(given: object) -> Decimal:
-    """A change in percent of what is there, as a share: `-15%` is -0.15. It leaves more than nothing.
+    """A change in percent, as a share: `-15%` is -0.15. It must be more than -100%.
 
     >>> read_percent("-15%"), read_percent("7.25 %")
     (Decimal('-0.15'), Decimal('0.0725'))
@@ -111,7 +111,7 @@ def read_day(given: object) -> date:
 
 
 def read_address(given: object) -> str:
-    """The address of a page, as a browser opens it: http or https, a host, and no space; no name or password in it."""
+    """The address of a page: http or https, a host, no space, no name or password."""
     if not _ADDRESS.fullmatch(_one(given)):
         raise ValueError("is not the address of a page. Write it whole, like https://example.com/pricing")
     return _one(given)
@@ -134,7 +134,7 @@ def read_fraction(given: object) -> Fraction:
 
 
 def read_words(given: object) -> tuple[str, ...]:
-    """A list of different words; `3s..15s` stands for each of those seconds."""
+    """A list of different words; `3s..15s` means each of those seconds."""
     items = [given] if isinstance(given, str) else given
     if not isinstance(items, (list, tuple)) or not items:
         raise ValueError("must be a list with at least one value, like [480p, 720p]")
@@ -160,7 +160,7 @@ def _read_counts(given: object) -> tuple[int, ...]:
 
 
 def _already(read: Callable[[object], Any], kind: type) -> BeforeValidator:
-    """Reads text; a value that has its type already (a table made in a program) is taken as it is."""
+    """Read text; a value that already has its type (a table made in a program) is taken as it is."""
     return BeforeValidator(lambda given: given if isinstance(given, kind) else read(given))
 
 
@@ -168,7 +168,7 @@ def _text(pattern: re.Pattern[str]) -> dict[str, Any]:
     return {"type": "string", "pattern": f"^{pattern.pattern}$"}
 
 
-# What each looks like to an editor, whose YAML reader makes numbers and truth values of some texts.
+# The JSON Schema of each: an editor's YAML reader turns some texts into numbers and booleans.
 _WORD: dict[str, Any] = {"type": ["string", "number", "boolean"], "minLength": 1}
 _ONE_OR_MORE = {"anyOf": [_WORD, {"type": "array", "items": _WORD, "minItems": 1}]}
 
@@ -179,7 +179,7 @@ def _number(pattern: re.Pattern[str], kind: str, **limits: int) -> WithJsonSchem
 
 Text = Annotated[str, BeforeValidator(read_text), WithJsonSchema(_WORD)]
 Number = Annotated[Decimal, _already(read_number, Decimal), _number(_NUMBER, "number", minimum=0)]
-# A number to an editor: only one in quotes could be too long for it.
+# The schema of a number will do: an editor checks the digits only of a number in quotes.
 Amount = Annotated[Decimal, _already(read_amount, Decimal), _number(_NUMBER, "number", minimum=0)]
 Positive = Annotated[Decimal, _already(read_positive, Decimal), _number(_NUMBER, "number", exclusiveMinimum=0)]
 Percent = Annotated[Decimal, _already(read_percent, Decimal), WithJsonSchema(_text(_PERCENT))]

@@ -1,10 +1,10 @@
-"""What is not a price and yet data: units, and the values that the API knows for a request field."""
+"""Units and the API-wide values of request fields: data of the tables that is not a price."""
 
 from ratecard.tables.scalars import Counts, Frozen, Integer, Number, Text, Words
 
 
 class Unit(Frozen):
-    """What a rate counts, and per how many: `{unit: mtoken, counts: token, per: 1000000}`."""
+    """A unit, which a rate is the price of: `{unit: mtoken, counts: token, per: 1000000}` is a million tokens."""
 
     unit: Text
     counts: Text
@@ -12,14 +12,14 @@ class Unit(Frozen):
 
 
 class Range(Frozen):
-    """The least and the greatest number that a field takes."""
+    """The least and the greatest value of a field."""
 
     min: Number
     max: Number
 
 
 class VideoFields(Frozen):
-    """The API-wide values of `POST /video/quote`, in the order in which a message lists them."""
+    """The API-wide values of `POST /video/quote`, in the order of messages."""
 
     duration: Words
     aspect_ratio: Words
@@ -37,6 +37,6 @@ class Vocabulary(Frozen):
 
 
 class Units(Frozen):
-    """Every unit that a charge may have."""
+    """The file of units."""
 
     units: tuple[Unit, ...]

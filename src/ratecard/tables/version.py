@@ -10,7 +10,7 @@ from ratecard.tables.scalars import Address, Amount, Day, Frozen, Integer, Posit
 
 
 class Rounding(Frozen):
-    """How the amounts of a quote are rounded: the total once, to `places`; each line's amount to `line_places`."""
+    """Decimal places of a quote: the total is rounded once, to `places`; each line's amount to `line_places`."""
 
     places: Integer
     mode: Literal["half-up"]
@@ -18,19 +18,19 @@ class Rounding(Frozen):
 
 
 class Example(Frozen):
-    """A request that a person priced by hand or saw quoted: its total, and the line on which it stands."""
+    """A request that a person priced by hand or saw quoted: its total, and its `file:line`."""
 
     total: Amount
     place: str = Field(default="", alias=SOURCE_KEY)
 
 
 class Version(Frozen):
-    """What every type of model records about its prices.
+    """The rates of a model of any type from one effective date until the next.
 
-    `effective` is the first day of these rates, from 00:00 UTC; `announced` the day on which they were made known;
-    `checked` the last day on which a person compared them with `source`, for which `reference` is a page to open.
-    `correction` says why a version that was in effect already reads differently now, `expected_change` by what factor
-    its rates are meant to differ from the ones before: `ratecard check --against` asks for them.
+    `effective` is the first day of these rates, from 00:00 UTC; `announced` the day on which they were published;
+    `checked` the last day on which a person compared them with `source`; `reference` a page to open for that.
+    `ratecard check --against` asks for two more: `correction` says why a version that was already in effect was
+    changed, `expected_change` by what factor its rates differ from the version before.
     """
 
     effective: Day
@@ -47,7 +47,7 @@ class Version(Frozen):
 
 
 class Retirement(Frozen):
-    """From when a model is no longer served, and what takes its place."""
+    """The first day on which a model is not served any more, and its successor."""
 
     on: Day
     successor: Text | None = None
@@ -57,7 +57,7 @@ AnyVersion = TypeVar("AnyVersion", bound=Version)
 
 
 class Model(Frozen, Generic[AnyVersion]):
-    """One model that customers name, with its dated versions, newest first."""
+    """A model, by the id that requests name, with its versions, newest first."""
 
     model: Text
     name: Text

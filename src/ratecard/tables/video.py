@@ -1,8 +1,6 @@
-"""Video models: what a version accepts, and its charges.
+"""Video models: what a version accepts, and its charges, one class for each pricing method.
 
-The charges of a video: one class a formula; `method` is the word that the API's own documents use for it.
-
-A video model: what its versions accept, and their charges.
+`method` is the word that the API's own documents use.
 """
 
 from collections.abc import Iterable
@@ -18,7 +16,7 @@ from ratecard.tables.version import Example, Model, Rounding, Version
 
 
 class FrameSize(Frozen):
-    """The pixels of an output, under the request fields that decide them."""
+    """The pixels of an output of one resolution and aspect ratio, as far as the size depends on them."""
 
     resolution: Text | None = None
     aspect_ratio: Text | None = None
@@ -26,7 +24,7 @@ class FrameSize(Frozen):
 
 
 def _fields_of(sizes: Iterable[FrameSize]) -> frozenset[str]:
-    """The request fields that decide a size."""
+    """The request fields that these sizes depend on."""
     return frozenset(
         name for entry in sizes for name in ("resolution", "aspect_ratio") if getattr(entry, name) is not None
     )
@@ -45,7 +43,7 @@ class PerSecond(Charge):
 
 
 class PerClip(Charge):
-    """One price for the whole clip, or one flat fee a request."""
+    """One price for the whole clip, or one flat fee per request."""
 
     ATTRIBUTES: ClassVar = ("duration", "resolution", "audio")
     METERS: ClassVar = ("clip", "input image")
@@ -71,14 +69,14 @@ class TokenFormula(Charge):
 
 
 class Frames(Frozen):
-    """How many frames a clip has: seconds x `per_second`, and `plus`."""
+    """The number of frames of a clip: seconds x `per_second` + `plus`."""
 
     per_second: Count
     plus: Integer = 0
 
 
 class MegapixelRate(Charge):
-    """Width x height x frames / 1,000,000 times the rate; without `sizes`, of the source video times its upscaling."""
+    """Width x height x frames / 1,000,000 times the rate; without `sizes`, those of the source video, upscaled."""
 
     ATTRIBUTES: ClassVar = ("resolution",)
     METERS: ClassVar = ("pixel of video",)
@@ -89,20 +87,20 @@ class MegapixelRate(Charge):
 
     @property
     def fields(self) -> frozenset[str]:
-        if not self.sizes:
+        if not (self.sizes or self.frames):
             return super().fields | {"duration", "video_url", "upscale_factor"}
         return super().fields | _fields_of(self.sizes) | {"duration"}
 
 
 class FrameRateStep(Frozen):
-    """From how many frames per second the price is multiplied, and by what."""
+    """The frames per second from which the price is multiplied, and the factor."""
 
     from_: Annotated[Positive, Field(alias="from")]
     factor: Positive
 
 
 class UpscaleRate(Charge):
-    """Seconds of source times the rate of the tier that holds the output height."""
+    """Seconds of source times the rate of the output height's tier."""
 
     ATTRIBUTES: ClassVar = ("enhancement_model", "up_to")
     METERS: ClassVar = ("second of video",)
@@ -133,13 +131,13 @@ VideoCharge = Annotated[
 ]
 
 
-# Words of a request that mean "as the source clip".
+# Values of a request that mean "as the source clip".
 SOURCE_MATCHED_DURATIONS = ("-1", "auto", "Auto")
 SOURCE_MATCHED_RATIOS = ("adaptive", "auto")
 
 
 class ReferenceVideo(Frozen):
-    """How many seconds of reference video a model takes in all, and for a source-matched duration."""
+    """The most seconds of reference video, and the limits of a clip that the duration is matched to."""
 
     max: Count
     source_min: Integer = 4
@@ -147,7 +145,7 @@ class ReferenceVideo(Frozen):
 
 
 class FrameRates(Frozen):
-    """The frame rates that may be asked for."""
+    """The frame rates that a request may have."""
 
     min: Count
     max: Count
@@ -160,7 +158,7 @@ class SourceLimit(Frozen):
 
 
 class VideoAccepts(Frozen):
-    """The values that a version offers for each request field; a field that is left out offers no choice."""
+    """The values that a version accepts for each request field; a field that is left out has no choice."""
 
     duration: Words | None = None
     aspect_ratio: Words | None = None
@@ -175,8 +173,12 @@ class VideoAccepts(Frozen):
     reference_video_total_duration: ReferenceVideo | None = None
 
 
+# The fields of a request beside its model, in the order of the specification.
+REQUEST_FIELDS = tuple(name for name in VideoAccepts.model_fields if name != "resolution_aliases")
+
+
 class VideoExample(Example):
-    """A body, what is known of its source video, and its total."""
+    """A body without its model, what is known of its source video, and its total."""
 
     request: dict[str, Text]
     source: dict[str, Positive] = Field(default_factory=dict)
@@ -192,7 +194,7 @@ class VideoVersion(Version):
     examples: tuple[VideoExample, ...]
 
     def values_of(self, attribute: str) -> tuple[str, ...]:
-        """Every value that a rate's attribute can have under what this version accepts."""
+        """Every value that an attribute of a rate can have under what this version accepts."""
         accepts = self.accepts
         if attribute == "audio":
             return {"none": ("false",), "always": ("true",), "configurable": ("false", "true")}[accepts.audio]

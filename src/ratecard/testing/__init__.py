@@ -1,4 +1,4 @@
-"""For tests of what uses ratecard, and of rate tables: Hypothesis strategies, laws, and a pytest plugin.
+"""Test programs that use ratecard, and rate tables: Hypothesis strategies, laws, and a pytest plugin.
 
 `pytest --rate-card FOLDER` checks every example of a folder of tables, and tries every law on every model. Needs
 `pip install 'ratecard[testing]'`.

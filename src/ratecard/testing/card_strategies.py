@@ -1,16 +1,7 @@
-"""Strategies of whole rate cards.
+"""Strategies: random valid tables of every pricing method, written as YAML and read by the loader.
 
-Tables as a person writes them: keys one below the other, each rate and each example on one line.
-
-Strategies for the parts that every made-up table has: rates, choices, and a line for every combination.
-
-Strategies for versions of video models, one for each method.
-
-Strategies for versions of models that are not video, one for each method.
-
-The worked example of a made-up version: the simplest request that it prices.
-
-Strategies: random valid tables of every method, written as YAML and read by the loader.
+From small to large: YAML text, numbers and rates, versions of video models, versions of metered models, the worked
+example of a version, whole files.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -30,7 +21,7 @@ from ratecard.testing.offer import check_range, check_words
 
 
 def yaml_text(data: Mapping[str, Any]) -> str:
-    """Nested mappings, lists and words as YAML.
+    """Write nested mappings, lists and words as YAML, each rate and each example on one line.
 
     >>> print(yaml_text({"family": "f", "rates": [{"resolution": ["720p", "4k"], "rate": "0.10"}]}), end="")
     family: f
@@ -61,7 +52,7 @@ def _list(items: list[Any]) -> Iterator[str]:
 
 
 def _fits_a_line(value: Any) -> bool:
-    """A word, a list of words, or a mapping of words."""
+    """Whether it is a word, a list of words, or a mapping of words."""
     parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
     return all(isinstance(part, str) for part in parts)
 
@@ -82,7 +73,7 @@ def numbers(*, most: int = 100_000) -> st.SearchStrategy[str]:
 
 
 def rates_or_free() -> st.SearchStrategy[str]:
-    """Amounts that may be zero too; the simplest is still 1."""
+    """As `numbers`, or zero; the simplest is 1."""
     return st.tuples(numbers(), st.integers(0, 9)).map(lambda drawn: "0" if drawn[1] == 9 else drawn[0])
 
 
@@ -118,7 +109,7 @@ _WIDTH, _HEIGHT = st.integers(1, 99_999).map(str), st.integers(1, 99_999).map(st
 
 @st.composite
 def by_the_second(draw: st.DrawFn, method: str) -> TableDraft:
-    """Seconds times a rate, and perhaps a fee for the image that is sent."""
+    """Seconds times a rate, and perhaps a fee for the input image."""
     accepts = draw(_accepts())
     rates = draw(rates_by(_choices(accepts, "resolution", "audio")))
     found = [draw(charges(method, "video_second", rates))]
@@ -129,7 +120,7 @@ def by_the_second(draw: st.DrawFn, method: str) -> TableDraft:
 
 @st.composite
 def by_the_clip(draw: st.DrawFn, method: str) -> TableDraft:
-    """One price a clip."""
+    """One price per clip."""
     accepts = draw(_accepts())
     rates = draw(rates_by(_choices(accepts, "resolution", "audio", "duration")))
     return draw(_version(accepts, [draw(charges(method, "clip", rates))]))
@@ -137,7 +128,7 @@ def by_the_clip(draw: st.DrawFn, method: str) -> TableDraft:
 
 @st.composite
 def by_video_tokens(draw: st.DrawFn, method: str) -> TableDraft:
-    """Tokens of pixels, with reference video or without."""
+    """Video tokens, with reference video or without."""
     accepts = draw(_accepts(audio=False))
     clips = draw(st.booleans())
     sizes = draw(_sizes(accepts))
@@ -217,7 +208,7 @@ def _sizes(draw: st.DrawFn, accepts: TableDraft) -> list[TableDraft]:
 
 @st.composite
 def _version(draw: st.DrawFn, accepts: TableDraft, found: list[TableDraft]) -> TableDraft:
-    """With a default for some of the choices, and with what is asked in its example."""
+    """A version, with a default for some of its choices."""
     names = [name for name, values in accepts.items() if isinstance(values, list)]
     defaults = {name: draw(st.sampled_from(accepts[name])) for name in names if draw(st.booleans())}
     places = draw(st.integers(0, 4))
@@ -323,7 +314,7 @@ def _one(method: str, *units: str) -> Callable[[str], st.SearchStrategy[TableDra
     return lambda kind: by_one_count(kind, method, units)
 
 
-# By method: the types of model that have it, and what makes a version of each.
+# By method: the types of model that have it, and the strategy of a version of each.
 METERED_VERSIONS: dict[str, tuple[tuple[str, ...], Callable[[str], st.SearchStrategy[TableDraft]]]] = {
     "tokens": (("text", "embedding"), by_tokens),
     "per-image": (("image", "edit"), by_the_image),
@@ -342,7 +333,7 @@ _CHOICES = ("duration", "aspect_ratio", "resolution", "enhancement_model", "upsc
 
 
 def example_of(version: TableDraft, kind: str) -> TableDraft:
-    """What is asked, as a table writes it: `request` and `source` of a video, `usage` of anything else."""
+    """The simplest request that a version prices, as a table writes it: `request` and `source`, or `usage`."""
     charge = version["charges"][0]
     if kind == "video":
         return _of_video(version["accepts"])
@@ -413,7 +404,7 @@ def table_files(
 
 
 def card_of(files: dict[str, bytes]) -> RateCard:
-    """The card of these files, with the shipped units and vocabulary."""
+    """The card of these files, with the shipped units, vocabulary and limits."""
     shared = {name: (shipped_folder() / name).read_bytes() for name in (UNITS, VOCABULARY, LIMITS)}
     return RateCard(tables_from(shared | files))
 

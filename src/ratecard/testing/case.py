@@ -1,4 +1,4 @@
-"""What a law is tried on: one model at one instant. And how a broken law says what it was broken by."""
+"""A case to try laws on (a model at one instant), and the error of a broken law."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -21,7 +21,7 @@ from ratecard.views.sheet import Cell, price_cells
 
 
 class BrokenLawError(AssertionError):
-    """A law that does not hold; its message shows the requests, their line items, and the lines of the tables."""
+    """A law that does not hold. The message shows the requests, their line items, and the lines of the tables."""
 
 
 class Quoted(NamedTuple):
@@ -45,7 +45,7 @@ class Quoted(NamedTuple):
 
 
 class Case:
-    """One model of a price book. `files` are its tables by name, as bytes, of which a broken law shows the lines."""
+    """One model of a price book. A broken law shows the lines of `files`: its tables by name, as bytes."""
 
     def __init__(self, prices: PriceBook, model: str, files: Mapping[str, bytes] | None = None) -> None:
         self.prices, self.model, self.files = prices, model, files or {}
@@ -65,7 +65,7 @@ class Case:
 
     @cached_property
     def offer(self) -> Offer:
-        """What the version of a video model offers."""
+        """The offer of the version of a video model."""
         return Offer(self.prices, self.found, self.version)
 
     @cached_property
@@ -75,7 +75,7 @@ class Case:
 
     @cached_property
     def cells(self) -> list[Cell]:
-        """Its price sheet; it is a broken law where a cell has no price."""
+        """Its price sheet. Raises `BrokenLawError` for a cell without a price."""
         try:
             return list(price_cells(self.prices, self.model))
         except QuoteError as error:
@@ -87,11 +87,11 @@ class Case:
         return {name: content.decode("utf-8-sig").splitlines() for name, content in self.files.items()}
 
     def charges(self, *kinds: type[Any]) -> list[Any]:
-        """The charges of some kinds."""
+        """The charges of these classes."""
         return [charge for charge in self.version.charges if isinstance(charge, kinds)]
 
     def further(self) -> list[tuple[AnyModel, Version]]:
-        """The surcharges in effect that the model's requests may pay as well."""
+        """The surcharges in effect that the model's requests may have."""
         return [self.prices.in_effect(name) for name in getattr(self.version, "surcharges", {}).values()]
 
     def per(self, unit: str) -> int:
@@ -99,20 +99,20 @@ class Case:
         return self.prices.tables.units[unit].per
 
     def rounded(self, exact: Decimal) -> Decimal:
-        """An exact amount as the table rounds totals; what is not video is not rounded."""
+        """Round an exact amount as the table rounds totals; only video is rounded."""
         if self.found.type != "video":
             return exact
         return ROUNDING.quantize(exact, step(self.version.rounding.places))
 
     def shown(self, source: str) -> str:
-        """A `file:line`, and what stands there."""
+        """A `file:line`, and the text of that line."""
         name, _, line = source.rpartition(":")
         lines = self.texts.get(name, [])
         there = line.isdigit() and 0 < int(line) <= len(lines)
         return f"{source}: {lines[int(line) - 1].strip()}" if there else source
 
     def ask(self, request: Request, form: Any = None) -> Quoted:
-        """A valid request with its quote; it is a broken law where it has none."""
+        """Quote a valid request. Raises `BrokenLawError` if it is refused."""
         try:
             return Quoted(request, request.price(self.prices, form), self)
         except QuoteError as error:
@@ -123,6 +123,6 @@ class Case:
 
 
 def expect(holds: bool, words: str, *asked: Quoted) -> None:
-    """Raise `BrokenLawError` with the words and with everything that was asked, unless the law holds."""
+    """Raise `BrokenLawError` with the words, the requests and their quotes, unless the law holds."""
     if not holds:
         raise BrokenLawError("\n".join([words, *map(str, asked)]))

@@ -1,9 +1,4 @@
-"""What a model offers: the values that its requests may have.
-
-The arguments of the strategies, checked: a strategy never becomes empty without a word.
-
-What one version of a video model offers: the fields that matter, those that must be given, and their values.
-"""
+"""The offer of a video model (its fields, valid values and required fields), and checks of strategy arguments."""
 
 from collections.abc import Collection, Sequence
 from decimal import Decimal
@@ -35,14 +30,14 @@ Word = TypeVar("Word", bound=str)
 
 
 def check_prices(prices: object) -> PriceBook:
-    """A price book; a card has to be asked for one instant first."""
+    """Check that an argument is a price book, not a card."""
     if not isinstance(prices, PriceBook):
         raise InvalidArgument(f"Expected a PriceBook, like card.at(instant), but got prices={prices!r}")
     return prices
 
 
 def check_range(low_name: str, low: object, high_name: str, high: object, *, least: int = 1) -> None:
-    """Two whole numbers of at least `least`, the second not below the first."""
+    """Check two whole numbers of at least `least`, the second not below the first."""
     for name, value in ((low_name, low), (high_name, high)):
         if not isinstance(value, int) or isinstance(value, bool) or value < least:
             raise InvalidArgument(f"Expected a whole number of at least {least} but got {name}={value!r}")
@@ -51,7 +46,7 @@ def check_range(low_name: str, low: object, high_name: str, high: object, *, lea
 
 
 def check_words(name: str, given: object, known: Sequence[Word]) -> tuple[Word, ...]:
-    """Some of the known words, in their order; all of them for None."""
+    """Check that given words are known; return them in the order of `known`, and all of those for None."""
     if given is None:
         return tuple(known)
     if not isinstance(given, Collection) or isinstance(given, (str, bytes)) or not given:
@@ -64,7 +59,7 @@ def check_words(name: str, given: object, known: Sequence[Word]) -> tuple[Word, 
 
 
 def priced_models(prices: PriceBook, model: object, types: Collection[str]) -> list[tuple[AnyModel, Version]]:
-    """The models of these types that have a price in the book, or the one that is named."""
+    """The models of these types that have a price in the book; only the one named by `model`, if given."""
     if model is None:
         found = [each for each in prices.in_effect_all() if each[0].type in types]
         if not found:
@@ -86,27 +81,26 @@ _LONGEST_SOURCE = 300
 
 
 class Offer:
-    """One version of one video model, seen by its clients."""
+    """The fields of one version of a video model, and their valid values, as clients see them."""
 
     def __init__(self, prices: PriceBook, model: Model[Any], version: VideoVersion) -> None:
         self.model, self.version, self.accepts = model.model, version, version.accepts
         self.wide = prices.tables.vocabulary.video
-        asked = VideoRequests(version, prices.compiler.api_wide)
-        # What the price depends on, and what it does not.
-        self.active = tuple(name for name in FIELD_ORDER if name in asked.active)
+        schema = VideoRequests(version, prices.compiler.api_wide)
+        # The fields that the price depends on; `inert` are the others.
+        self.active = tuple(name for name in FIELD_ORDER if name in schema.active)
         refused = {"resolution"} if self.accepts.upscale_factor and not self.accepts.resolution else set()
-        self.inert = tuple(name for name in FIELD_ORDER if name in asked.inert and name not in refused)
-        self.required = asked.required
+        self.inert = tuple(name for name in FIELD_ORDER if name in schema.inert and name not in refused)
+        self.required = schema.required
 
     def charges(self, *kinds: type[Any]) -> list[Any]:
-        """The charges of some kinds."""
+        """The charges of these classes."""
         return [charge for charge in self.version.charges if isinstance(charge, kinds)]
 
     @cached_property
     def of_source(self) -> bool:
         """Whether seconds and size are those of the video that a request sends."""
-        sizes_of_source = any(not charge.sizes for charge in self.charges(MegapixelRate))
-        return sizes_of_source or bool(self.charges(UpscaleRate, InterpolationRate))
+        return any(charge.of_source for charge in self.version.charges)
 
     @cached_property
     def longest_source(self) -> int:
@@ -115,14 +109,14 @@ class Offer:
 
     @cached_property
     def stated_durations(self) -> tuple[str, ...]:
-        """The durations that say their seconds; for a source video, those that it may have."""
+        """The durations in seconds, not source-matched; for a source video, those that it may have."""
         stated = tuple(word for word in self.accepts.duration or () if word in SECONDS)
         return tuple(word for word in stated if not self.of_source or SECONDS[word] <= self.longest_source)
 
     @cached_property
     def needs_source(self) -> bool:
         """Whether a body by itself cannot be priced."""
-        sizes_of_source = any(not charge.sizes for charge in self.charges(MegapixelRate))
+        sizes_of_source = any(charge.of_source for charge in self.charges(MegapixelRate))
         return sizes_of_source or (self.of_source and not self.stated_durations)
 
     @cached_property
@@ -132,13 +126,13 @@ class Offer:
         return [int(edge) for edge in tiers(rates) if edge != ANY]
 
     def settled(self, body: dict[str, Any], name: str) -> Any:
-        """The value of a field, or what it stands for where it is left out; a choice of one is made."""
+        """The value of a field; if it is left out, its default or its only choice."""
         values = getattr(self.accepts, name)
         only = values[0] if isinstance(values, tuple) and len(values) == 1 else None
         return body.get(name, self.version.defaults.get(name, only))
 
     def attribute(self, body: dict[str, Any], name: str) -> str:
-        """What a rate calls the value of a body that it depends on, in the table's own spelling."""
+        """The value of a rate's attribute for a body, in the table's own spelling."""
         accepts = self.accepts
         if name == "audio":
             return {"none": "false", "always": "true"}.get(accepts.audio, str(body.get("audio", True)).lower())

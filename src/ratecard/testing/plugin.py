@@ -1,9 +1,4 @@
-"""The pytest plugin: `pytest --rate-card FOLDER`.
-
-Everything that can be checked about the tables of a folder: each example, and each law for each model.
-
-What `pytest --rate-card FOLDER` collects: every example and every law of every model, each as its own test item.
-"""
+"""The pytest plugin: `pytest --rate-card FOLDER` runs every example and every law of every model."""
 
 from collections.abc import Callable, Generator, Iterator, Mapping
 from datetime import date, datetime
@@ -31,7 +26,7 @@ from ratecard.testing.request import Request
 
 
 class CheckItem(NamedTuple):
-    """One thing to check, where in the tables it stands, and how: `run` raises `BrokenLawError`."""
+    """One check of the tables, its `file:line` and its name; `run` raises `BrokenLawError`."""
 
     file: str
     line: int
@@ -48,7 +43,7 @@ def checks_of(
 ) -> Iterator[CheckItem]:
     """Every example and every law of every version, on its first day; with `at`, of the versions in effect then.
 
-    `files` are the tables of the card by name, as bytes; `max_examples` is how many requests a law is tried with.
+    `files` are the tables of the card by name, as bytes; each law is tried with `max_examples` requests.
     """
     for prices, model, version in _versions(card.unproved, at):
         case = Case(prices, model.model, files)
@@ -64,7 +59,7 @@ def checks_of(
 
 
 def check_example(case: Case, example: Example) -> None:
-    """A worked example has the total that a person wrote beside it. Raises `BrokenLawError`."""
+    """Check that an example has the total that its table states. Raises `BrokenLawError`."""
     request, line = _request(case, example), f"  {case.shown(example.place)}"
     try:
         asked = Quoted(request, request.price(case.prices), case)
@@ -76,7 +71,7 @@ def check_example(case: Case, example: Example) -> None:
 
 
 def _request(case: Case, example: Example) -> Request:
-    """What an example asks for, as a client would ask it."""
+    """The request of an example, as a client would send it."""
     if isinstance(example, VideoExample):
         source = SourceVideo(**example.source) if example.source else None
         return Request({"model": case.model, **body_of_text(example.request)}, source)
@@ -111,14 +106,14 @@ class RateCardPlugin:
     def pytest_make_collect_report(
         self, collector: pytest.Collector
     ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-        """The tables are collected beside whatever the session finds."""
+        """Collect the tables beside what the session finds."""
         report = yield
         if isinstance(collector, pytest.Session) and report.passed:
             report.result = [*report.result, *self._tables(collector)]
         return report
 
     def _tables(self, session: pytest.Session) -> Iterator[pytest.Collector]:
-        """The files of the folder with their checks. Raises `pytest.UsageError` where it cannot be loaded."""
+        """The files of the folder with their checks. Raises `pytest.UsageError` if the folder cannot be loaded."""
         try:
             files = read_folder(self.folder)
             checks = list(checks_of(RateCard(tables_from(files)), files, self.at, max_examples=self.max_examples))
@@ -138,7 +133,7 @@ class TableFile(pytest.Collector):
     checks: list[CheckItem]
 
     def collect(self) -> Iterator[pytest.Item]:
-        """One item for each."""
+        """One item for each check."""
         for each in self.checks:
             yield TableItem.of(self, each)
 
@@ -156,22 +151,22 @@ class TableItem(pytest.Item):
         return item
 
     def runtest(self) -> None:
-        """Check it."""
+        """Run the check."""
         self.check.run()
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Where in the tables it stands."""
+        """The `file:line` in the tables."""
         return self.path, self.check.line - 1, self.name
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """What was asked, its line items and their lines in the tables; a traceback for anything unforeseen."""
+        """The message of a broken law; a traceback for any other error."""
         if isinstance(excinfo.value, BrokenLawError):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
 
 def _read_instant(given: str | None) -> datetime | date | None:
-    """`--rate-card-at`: a date, or an instant with its offset from UTC. Raises `pytest.UsageError`."""
+    """Read `--rate-card-at`: a date, or an instant with its offset from UTC. Raises `pytest.UsageError`."""
     if given is None:
         return None
     try:
@@ -182,7 +177,7 @@ def _read_instant(given: str | None) -> datetime | date | None:
 
 
 def _read_count(given: int | None) -> int:
-    """`--rate-card-examples`: a number above zero. Raises `pytest.UsageError`."""
+    """Read `--rate-card-examples`: a number above zero. Raises `pytest.UsageError`."""
     if given is not None and given < 1:
         raise pytest.UsageError(f"--rate-card-examples {given}: write a number above zero")
     return given or MAX_EXAMPLES

@@ -1,4 +1,4 @@
-"""One request of any type, and its price."""
+"""A request of any type, and its price."""
 
 import json
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from ratecard.rating.source_video import SourceVideo
 
 
 class Request(NamedTuple):
-    """The body of a video quote, or a metered usage; and what is known of the source video of the former."""
+    """The body of a video quote, with its source video if known; or a metered usage."""
 
     body: dict[str, Any]
     source: SourceVideo | None = None
@@ -25,7 +25,7 @@ class Request(NamedTuple):
         return self._replace(body={key: value for key, value in self.body.items() if key != name})
 
     def price(self, prices: PriceBook, form: Any = None) -> Quote:
-        """What it costs; `form` is another way to write its body. Raises `QuoteError`."""
+        """Quote it; `form` is another way to write its body. Raises `QuoteError`."""
         if self.body.get("type") == "surcharge":
             return prices.surcharge(self.body["model"], self.body["count"])
         body = self.body if form is None else form
@@ -36,7 +36,7 @@ class Request(NamedTuple):
 
 
 def json_text(value: Any) -> str:
-    """A request as JSON, with every decimal written out.
+    """Write a request as JSON, with every digit of its decimals.
 
     >>> json_text({"seconds": Decimal("4.10"), "audio": True})
     '{"seconds": 4.10, "audio": true}'

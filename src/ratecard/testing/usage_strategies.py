@@ -1,11 +1,4 @@
-"""Strategies of metered usages.
-
-Usages that count something: images, edits, characters, seconds, songs, RPC calls, searches.
-
-Usages of language and embedding models: tokens by bucket, and what was searched.
-
-Strategies: metered requests of every type, as `prices.rate` takes them.
-"""
+"""Strategies: metered requests of every type, as `prices.rate` takes them."""
 
 from collections.abc import Collection, Mapping
 from fnmatch import fnmatchcase
@@ -44,7 +37,7 @@ _MANY = 1_000_000
 
 
 def counted_usages(model: Model[Any], version: MeteredVersion) -> Usages:
-    """Every way to use a model that is neither video nor tokens."""
+    """Usages of a model that is charged neither as video nor by tokens."""
     name = {"type": model.type, "model": model.model}
     ways = [_usages_of(charge, name, version) for charge in version.charges if not isinstance(charge, PerInputImage)]
     return st.one_of(ways)
@@ -83,7 +76,7 @@ def _field(name: dict[str, Any], otherwise: str, of_music: str) -> str:
 
 
 def _images(name: dict[str, Any], version: MeteredVersion) -> Usages:
-    """How many, of which resolution and quality; an upscaler's own price is that of one image as it is."""
+    """Images by number, resolution and quality; an upscaler's price without a factor is for one image."""
     if name["type"] == "upscale":
         plain = any(isinstance(charge, PerUpscale) for charge in version.charges)
         return st.just(name if plain else name | {"type": "image"})
@@ -109,8 +102,7 @@ def _batches(charge: RpcCredits, chain: Chain) -> Usages:
 
 
 DETAILS = {"cache_input": "cached_tokens", "cache_write": "cache_creation_input_tokens"}
-_MANY = 1_000_000
-# How the clients of providers call what was read from the cache and written to it, and parts of the completion.
+# Names of clients and providers for cache reads, cache writes, the completion, and its parts.
 _READ, _WRITTEN = ("cached_tokens",), ("cache_creation_input_tokens", "cache_write_tokens")
 _COMPLETION = ("completion_tokens", "output_tokens")
 _PARTS = ("reasoning_tokens", "thinking_tokens", "text_tokens", "rejected_prediction_tokens")
@@ -169,7 +161,7 @@ def text_usages(draw: st.DrawFn, prices: PriceBook, model: Model[Any], version: 
 def in_any_dialect(draw: st.DrawFn, usage: Mapping[str, Any], *, embedding: bool = False) -> dict[str, Any]:
     """The same tokens (`prompt_tokens` and the rest), as one of the providers writes them: names, totals and parts.
 
-    Whatever it adds has no effect on the price, and is not listed.
+    What it adds has no effect on the price, and is not listed as ignored.
     """
     prompt, completion = usage["prompt_tokens"], usage.get("completion_tokens")
     cached, written = (usage.get("prompt_tokens_details", {}).get(name, 0) for name in DETAILS.values())
@@ -209,9 +201,9 @@ def in_any_dialect(draw: st.DrawFn, usage: Mapping[str, Any], *, embedding: bool
 def usages(
     prices: PriceBook, *, model: str | None = None, types: Collection[str] | None = None
 ) -> st.SearchStrategy[dict[str, Any]]:
-    """Usages that `prices.rate` charges: of every model, of some types, or of the one model that is named.
+    """Usages that `prices.rate` charges: of every model, of some types, or of the model that is named.
 
-    A model of images that makes them larger too has usages of type `upscale`. Surcharges are part of text usages.
+    An image model that also upscales has usages of type `upscale`. Surcharges are part of text usages.
     Shrinks to the shortest usage, with the smallest counts.
 
     >>> from datetime import date
@@ -236,14 +228,14 @@ def usages(
 
 
 def metered_requests(prices: PriceBook, model: AnyModel, version: Version) -> st.SearchStrategy[Request]:
-    """The requests of one model of any type, those with a source video and surcharges by themselves included."""
+    """The requests of one model of any type, including those with a source video, and surcharges by themselves."""
     if not isinstance(version, MeteredVersion):
         return requests_of(_offer(prices, model, version))
     return _metered(prices, model, version).map(Request)
 
 
 def _can_be_used(prices: PriceBook, model: AnyModel, version: Version) -> bool:
-    """A usage knows no source video; and it does not name the model of RPC credits, which is the first one."""
+    """Whether a usage can be of a model: a usage has no source video, and RPC usages are of the first RPC model."""
     if model.type == "rpc":
         return next(prices.in_effect_all("rpc"))[0] is model
     return model.type != "video" or not _offer(prices, model, version).needs_source

@@ -1,9 +1,4 @@
-"""Strategies of video requests, valid and invalid.
-
-Strategies: valid bodies of video quotes, with and without what is known of a source video.
-
-Strategies: bodies of video quotes that must be refused, with the fields that the refusal must name.
-"""
+"""Strategies: bodies of video quotes, valid and invalid, with and without a source video."""
 
 from collections.abc import Collection
 from decimal import Decimal
@@ -26,7 +21,7 @@ _HEIGHTS = (180, 270, 360, 361, 480, 540, 541, 720, 721, 1080, 1081, 2160)
 def video_requests(
     prices: PriceBook, *, model: str | None = None, without_effect: bool = True
 ) -> st.SearchStrategy[dict[str, Any]]:
-    """Bodies that `prices.quote_video` quotes, of any model that needs no source video, or of the one named.
+    """Bodies that `prices.quote_video` quotes, of models that need no source video, or of the model that is named.
 
     With `without_effect`, a body may also have valid fields that change nothing. Shrinks to the model with the fewest
     required fields, and to the first value of each.
@@ -53,7 +48,7 @@ def sourced_video_requests(
 
 
 def source_videos(*, max_seconds: int = 300, heights: tuple[int, ...] = _HEIGHTS) -> st.SearchStrategy[SourceVideo]:
-    """Source videos of which everything is known. `heights` are those that matter, such as the edges of tiers."""
+    """Source videos with all values known; `heights` are drawn more often, such as the edges of tiers."""
     check_range("min_seconds", 1, "max_seconds", max_seconds)
     return st.builds(
         SourceVideo,
@@ -65,14 +60,14 @@ def source_videos(*, max_seconds: int = 300, heights: tuple[int, ...] = _HEIGHTS
 
 
 def offers_of(prices: PriceBook, model: str | None) -> list[Offer]:
-    """What each video model offers, the ones with the fewest required fields first."""
+    """The offer of each video model, those with the fewest required fields first."""
     models = priced_models(check_prices(prices), model, ("video",))
     offers = [Offer(prices, found, version) for found, version in models if isinstance(version, VideoVersion)]
     return sorted(offers, key=lambda offer: (len(offer.required) + 2 * offer.of_source, offer.model))
 
 
 def offers_by_body(prices: PriceBook, model: str | None) -> list[Offer]:
-    """The offers of models whose price follows from the body alone."""
+    """The offers of models that need no source video."""
     offers = [offer for offer in offers_of(prices, model) if not offer.needs_source]
     if not offers:
         which = f"model={model!r} needs" if model else f"Every video model on {prices.day} needs"
@@ -86,7 +81,7 @@ def requests_of(offer: Offer, *, sourced: bool = True, further: bool = True) -> 
 
 
 def sources_of(offer: Offer) -> st.SearchStrategy[SourceVideo]:
-    """The source videos of one offer, many of them just at and just above the edges of its tiers, for every factor."""
+    """The source videos of one offer, many of them at and just above the edges of its tiers, for every factor."""
     factors = offer.accepts.upscale_factor or (1,)
     near = {edge // factor + more for edge in offer.tier_edges for factor in factors for more in (0, 1)}
     return source_videos(max_seconds=offer.longest_source, heights=tuple(sorted(near)) or _HEIGHTS)
@@ -142,7 +137,8 @@ def invalid_video_requests(
 ) -> st.SearchStrategy[tuple[dict[str, Any], tuple[str, ...]]]:
     """Pairs (body, fields): `prices.quote_video(body)` must refuse it, and name exactly these fields.
 
-    A wrong field is missing, of no model's, or of another model's value. Shrinks to one wrong field of a short body.
+    A wrong field is missing, or has a value of no model, or of another model. Shrinks to one wrong field of a short
+    body.
 
     >>> from datetime import date
     >>> from random import Random
@@ -163,7 +159,7 @@ def invalid_video_requests(
 def _invalid(draw: st.DrawFn, offer: Offer, least: int, most: int) -> tuple[dict[str, Any], tuple[str, ...]]:
     body = draw(requests_of(offer, sourced=False)).body
     fields = [name for name in FIELD_ORDER[1:] if name not in _kept(offer, body)]
-    # Without its model, only what no model takes is wrong with a body: so that is wrong by itself.
+    # Without a model only API-wide errors are reported, so a wrong model is the only wrong field.
     with_model = [*fields, "model"] if least == 1 else fields
     broken = draw(st.lists(st.sampled_from(with_model), min_size=least, max_size=most, unique=True))
     if "model" in broken:
@@ -178,13 +174,13 @@ def _changed(body: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
 
 
 def _kept(offer: Offer, body: dict[str, Any]) -> set[str]:
-    """A ratio that falls back to the clip's would make the clip missing too."""
+    """Fields not to break: without a ratio that defaults to the clip's, the clip would be missing too."""
     falls_back = offer.matches_ratio({}) and REFERENCE not in body
     return {"aspect_ratio"} if falls_back else set()
 
 
 def _wrong_values(offer: Offer, body: dict[str, Any], name: str, given: Collection[str]) -> st.SearchStrategy[Any]:
-    """Wrong values of a field; a required one of the body may be missing, and so may a frame rate without a video."""
+    """Wrong values of a field; a required field may also be missing, as may a frame rate without a video."""
     values = (*BROKEN[name], *_of_others(offer, name))
     needed = name in ("model", *offer.required)
     if name == "target_fps" and offer.charges(InterpolationRate):
@@ -193,7 +189,7 @@ def _wrong_values(offer: Offer, body: dict[str, Any], name: str, given: Collecti
 
 
 def _of_others(offer: Offer, name: str) -> tuple[Any, ...]:
-    """Values that the API knows and that this model does not take."""
+    """Values that the API knows and this model does not accept."""
     accepts = offer.accepts
     if name == "resolution":
         own = {word.casefold() for word in (*(accepts.resolution or ()), *accepts.resolution_aliases)}

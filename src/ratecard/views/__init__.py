@@ -1,1 +1,1 @@
-"""Other ways to look at prices: explanation, price sheet, schema."""
+"""Other ways to look at prices: explanations, price sheets, and the JSON Schema of the tables."""

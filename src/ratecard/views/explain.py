@@ -1,4 +1,4 @@
-"""Where the prices of a model come from: its version in effect, and the line of every rate."""
+"""Explain where the prices of a model come from: its version in effect, and the line of every rate."""
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
@@ -22,14 +22,14 @@ from ratecard.tables.scalars import Size
 from ratecard.tables.version import Model, Version
 from ratecard.tables.video import TokenFormula, VideoVersion
 
-# A charge's own words beyond these are what its method needs: frames per second, tiers, sizes.
+# Keys of a charge that are shown apart from the options of its method.
 _SHOWN_ELSEWHERE = {"charge", "method", "unit", "markup", "rates"}
 # Decimal places of the seconds that a working shows.
 _PLACES = 12
 
 
 class ExplainedRate(NamedTuple):
-    """One rate: how much, how that is made, where it stands, and under which attributes it is the rate."""
+    """One rate: price of one unit, how it is made (rate x markup), its `file:line`, and its attributes."""
 
     unit_rate: Decimal
     made_of: str
@@ -38,7 +38,7 @@ class ExplainedRate(NamedTuple):
 
 
 class ExplainedCharge(NamedTuple):
-    """One priced part: its method, its unit, what else its method reads from the table, and its rates."""
+    """One charge: its method, its unit, the options of its method, and its rates."""
 
     charge: str
     method: str
@@ -53,7 +53,7 @@ class ExplainedCharge(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """What a table says of a model at one instant. `facts` are its dates and evidence, in words."""
+    """The tables of a model at one instant. `facts` are its dates and evidence, as text."""
 
     model: str
     name: str
@@ -70,7 +70,7 @@ class Explanation(NamedTuple):
 
 
 def explain(prices: PriceBook, name: str) -> Explanation:
-    """Where a model's prices come from. Raises `QuoteError` for one that has no price at this instant."""
+    """Explain where a model's prices come from. Raises `QuoteError` if it has no price at this instant."""
     model, version = prices.in_effect(name)
     prices.prove(model, version)
     accepts = _described(getattr(version, "accepts", None))
@@ -115,7 +115,7 @@ def _charge(charge: Charge) -> ExplainedCharge:
 
 
 def _search(prices: PriceBook, search: str, name: str) -> ExplainedCharge:
-    """What a text model charges for a kind of search: the rate of the surcharge that its table names."""
+    """The charge of a text model for a kind of search: that of the surcharge model in its table."""
     _, version = prices.in_effect(name)
     counted, switch = SEARCHES[search]
     explained = _charge(version.charges[0])
@@ -125,7 +125,7 @@ def _search(prices: PriceBook, search: str, name: str) -> ExplainedCharge:
 
 
 def _described(part: BaseModel | None) -> dict[str, str]:
-    """The keys of a part of a table, each with its value as a table would write it; what is not written is left out."""
+    """The keys of a part of a table with their values as text, without those that have none."""
     if part is None:
         return {}
     found = {name: _words(getattr(part, name)) for name in type(part).model_fields}
@@ -142,14 +142,14 @@ def _words(value: Any) -> str:
     if isinstance(value, tuple):
         if hasattr(value, "width"):
             return "x".join(map(str, value))
-        # Of a list of parts, such as sizes, the values say enough.
+        # In a list of parts, such as sizes, values are clear without their keys.
         items = [" ".join(_described(one).values()) if isinstance(one, BaseModel) else _words(one) for one in value]
         return ", ".join(_ranges(items))
     return text(value) if isinstance(value, Decimal) else str(value)
 
 
 def _ranges(items: Iterable[str]) -> list[str]:
-    """`3s, 4s, 5s` as `3s..5s`, the way that a table writes it."""
+    """Write `3s, 4s, 5s` as `3s..5s`, as a table does."""
     runs: list[list[str]] = []
     for item in items:
         last = runs[-1][-1] if runs else ""
@@ -171,7 +171,7 @@ class VideoTokens(NamedTuple):
 
 
 class Working(NamedTuple):
-    """How a line comes about: its tokens of video, and its list rate with a markup; None where it has none."""
+    """The steps behind a line: its video tokens, and its list rate and markup; None for what does not apply."""
 
     video: VideoTokens | None = None
     list_rate: Decimal | None = None
@@ -181,7 +181,7 @@ class Working(NamedTuple):
 def workings(
     prices: PriceBook, quote: Quote, fields: Mapping[str, Any], source: SourceVideo | None = None
 ) -> tuple[Working, ...]:
-    """The working of each line of a quote; `fields` is the body or the usage that was quoted.
+    """Work out each line of a quote; `fields` is the body or usage that was quoted.
 
     >>> from datetime import date
     >>> from ratecard import load_rate_card
@@ -216,7 +216,7 @@ def workings(
 
 
 def choices(prices: PriceBook, fields: Mapping[str, Any], field: str) -> tuple[str, ...]:
-    """What the table of the model of `fields` lists for a field, ranges as the table writes them; none: nothing."""
+    """The values of a field that the model of `fields` accepts, as its table writes them; empty if it lists none."""
     name = fields.get("model")
     try:
         if isinstance(name, str):
@@ -243,7 +243,7 @@ def _output_size(
     fields: Mapping[str, Any],
     source: SourceVideo | None,
 ) -> Size:
-    """The size that a body which was quoted is priced at."""
+    """The size at which a body was priced."""
     requests = VideoRequests(version, prices.compiler.api_wide)
     shape = requests.defaults | {
         name: accept(fields[name]) for name, accept in requests.active.items() if name in fields

@@ -1,6 +1,6 @@
-"""The JSON Schema by which editors check and complete tables as they are typed, made from the models of the tables.
+"""The JSON Schema by which editors check and complete tables, made from the models of the tables.
 
-It knows keys, methods, types and the form of every value; rules between values are those of `ratecard check`.
+It knows keys, methods, types and the form of every value; `ratecard check` knows the rules between values.
 """
 
 import json
@@ -17,9 +17,9 @@ from ratecard.tables.rate import SOURCE_KEY, Charge, Rate
 from ratecard.tables.scalars import Number, Words
 from ratecard.tables.units import Units, Vocabulary
 
-# Every file of a folder is one of these, known by its first key.
+# Every file of a folder is one of these, recognised by its first key.
 _FILES: dict[str, type[BaseModel]] = {"family": Family, "units": Units, "video": Vocabulary, "limits": LimitsFile}
-# Lists that hold at least one part.
+# Lists with at least one item.
 _NEVER_EMPTY = ("models", "versions", "charges", "rates", "examples", "chains", "tiers", "limits")
 # The draft that most editors know.
 _DRAFT = "http://json-schema.org/draft-07/schema#"
@@ -27,14 +27,14 @@ _PLACE = "#/definitions/{model}"
 
 
 def table_schema() -> dict[str, Any]:
-    """The schema of any file of a folder of tables."""
+    """Make the JSON Schema of any file of a folder of tables."""
     return _schema("A file of rate tables", _parts(*_FILES.values()), _by_key(_FILES))
 
 
 def candidate_schema() -> dict[str, Any]:
-    """The schema of a candidate file."""
+    """Make the JSON Schema of a candidate file."""
     parts = _parts(Candidate)
-    # A change is known by the key that says which it is; a factor is written in one of two ways.
+    # A change is recognised by its key; a factor is written in one of two ways.
     parts[Candidate.__name__]["properties"]["changes"] = {
         "type": "array",
         "minItems": 1,
@@ -45,12 +45,12 @@ def candidate_schema() -> dict[str, Any]:
 
 
 def schema_text(schema: dict[str, Any] | None = None) -> str:
-    """A schema as a file holds it; that of tables is `pricing_tables/schema.json`."""
+    """Write a schema (of tables, if left out) as the text of a file such as `pricing_tables/schema.json`."""
     return json.dumps(table_schema() if schema is None else schema, indent=1, ensure_ascii=False) + "\n"
 
 
 def _parts(*models: type[BaseModel]) -> dict[str, Any]:
-    """What these are made of, by name."""
+    """The definitions of these models and their parts, by name."""
     _, found = models_json_schema([(model, "validation") for model in models], ref_template=_PLACE)
     parts = {name: _plain(part) for name, part in found["$defs"].items() if name != Rate.__name__}
     for charge in (kind for kind in _kinds(Charge) if kind.__name__ in parts):
@@ -62,7 +62,7 @@ def _parts(*models: type[BaseModel]) -> dict[str, Any]:
 
 
 def _by_key(kinds: Mapping[str, type[BaseModel]]) -> dict[str, Any]:
-    """One of several models, known by the key that it alone has."""
+    """Rules for one of several models, recognised by the key that it alone has."""
     return {
         "anyOf": [{"required": [key]} for key in kinds],
         "allOf": [{"if": {"required": [key]}, "then": _ref(model)} for key, model in kinds.items()],
@@ -86,7 +86,7 @@ def _kinds(charge: type[Charge]) -> Iterator[type[Charge]]:
 
 
 def _line(charge: type[Charge]) -> dict[str, Any]:
-    """A line of rates: its rate, and the attributes that the method knows."""
+    """The schema of a rate: its amount, and the attributes of the method."""
     number, words = (TypeAdapter(kind).json_schema() for kind in (Number, Words))
     return {
         "type": "object",
@@ -98,7 +98,7 @@ def _line(charge: type[Charge]) -> dict[str, Any]:
 
 
 def _plain(part: Any) -> Any:
-    """A part as a person would write it: no titles, no null, no key of the loader's own; a choice by its word."""
+    """Simplify a schema to what a person writes: no titles, no null, no key that the loader adds."""
     if isinstance(part, list):
         return [_plain(each) for each in part]
     if not isinstance(part, dict):
@@ -111,13 +111,13 @@ def _plain(part: Any) -> Any:
         found["description"] = " ".join(found["description"].split())
     members = found.pop("anyOf", [])
     written = [each for each in members if each != {"type": "null"}]
-    if len(written) < len(members):  # what may be left out has no value then
+    if len(written) < len(members):  # an optional key has no default value
         del found["default"]
     return {**written[0], **found} if len(written) == 1 else {**found, "anyOf": written} if written else found
 
 
 def _choice(discriminator: dict[str, Any]) -> dict[str, Any]:
-    """Members that are told apart by one word: an editor then speaks of the one that was meant."""
+    """Members that are distinguished by one word, so that an editor's errors are about the one that was meant."""
     word, members = discriminator["propertyName"], discriminator["mapping"]
     meant: dict[str, list[str]] = {}
     for value, place in members.items():

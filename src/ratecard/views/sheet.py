@@ -1,8 +1,6 @@
-"""The price sheet: every request that a model prices, and the price of one unit.
+"""The price sheet: every combination of values that decides a price, with its quote.
 
-One usage for every rate of a model that is not video: just as much as one unit of it.
-
-The price sheet: every price cell of a model, enumerated from what its version accepts.
+A video model has a cell for each combination that its version accepts; any other has one unit of every rate.
 """
 
 import json
@@ -45,7 +43,7 @@ _DETAILS = {"cache_input": "cached_tokens", "cache_write": "cache_creation_input
 
 
 def unit_usages(model: Model[Any], version: MeteredVersion) -> Iterator[dict[str, Any]]:
-    """A usage for `prices.rate` for every rate of the version, where one unit of it can be used by itself."""
+    """A usage for `prices.rate` for every rate of the version: one unit of it, if that can be used by itself."""
     name = {"type": model.type, "model": model.model}
     for charge in version.charges:
         match charge:
@@ -103,16 +101,15 @@ def _rpc_usages(charge: RpcCredits) -> Iterator[dict[str, Any]]:
             yield {"type": "rpc", "network": f"{chain.chain}-{chain.networks[0]}", "calls": [{"method": method}]}
 
 
-# A source video and a reference clip of so many seconds, or of the most there may be, stand for all: their seconds
-# enter linearly.
+# Seconds of source videos and reference clips, or fewer if the model takes fewer: the price is linear in them.
 _SECONDS = 10
-# Where one tier holds every height, any will do.
+# Height of the source video if there is only one tier.
 _HEIGHT = 720
 SHEET_COLUMNS = (*FIELD_ORDER, "usage", "source_video", "total", "exact", "currency", "effective", "sku", "source")
 
 
 class Cell(NamedTuple):
-    """One combination of values that decide a price, and its quote; `usage` is what is rated if not a video."""
+    """One combination of values that decides a price, and its quote; `usage` is what was rated if it is not a video."""
 
     body: dict[str, Any]
     video: SourceVideo | None
@@ -120,7 +117,7 @@ class Cell(NamedTuple):
     usage: Mapping[str, Any] | None = None
 
     def row(self) -> dict[str, str]:
-        """The cell as text, by column; fields that do not matter are empty."""
+        """The cell as text, by column; fields that the price does not depend on are empty."""
         quote = self.quote
         result = dict.fromkeys(SHEET_COLUMNS, "") | {name: str(value) for name, value in self.body.items()}
         if "audio" in self.body:
@@ -135,7 +132,7 @@ class Cell(NamedTuple):
 
 
 def price_cells(prices: PriceBook, name: str) -> Iterator[Cell]:
-    """Every price cell of a model that has a price in this book; of one that is not video, one unit of every rate."""
+    """Every cell of the price sheet of a model. Raises `QuoteError` if the model has no price in this book."""
     model, version = prices.in_effect(name)
     if isinstance(version, MeteredVersion):
         yield from _unit_cells(prices, model, version)
@@ -172,32 +169,28 @@ def _values(version: VideoVersion, name: str) -> tuple[Any, ...]:
         return (None, min(_SECONDS, cap.max)) if cap else (None,)
     if name == "duration":
         stated = tuple(word for word in accepts.duration or () if word not in SOURCE_MATCHED_DURATIONS)
-        return (None,) if _needs_video(version) else stated or (None,)
+        return (None,) if any(charge.of_source for charge in version.charges) else stated or (None,)
     if name == "aspect_ratio":
         return tuple(word for word in accepts.aspect_ratio or () if word not in SOURCE_MATCHED_RATIOS) or (None,)
     return tuple(getattr(accepts, name) or (None,))
 
 
 def _frame_rates(version: VideoVersion) -> tuple[int, ...]:
-    """The frame rates at which something changes: the least, and the one from which the price is multiplied."""
+    """The frame rates at which the price changes: the least, and the one from which it is multiplied."""
     limits = version.accepts.target_fps
     steps = [int(charge.frame_rate.from_) for charge in version.charges if isinstance(charge, UpscaleRate)]
     linear = [int(charge.at_frame_rate) for charge in version.charges if isinstance(charge, InterpolationRate)]
     return (*([limits.min] if limits and steps else []), *steps, *linear)
 
 
-def _needs_video(version: VideoVersion) -> bool:
-    return any("video_url" in charge.fields for charge in version.charges)
-
-
 def _videos(version: VideoVersion, body: dict[str, Any]) -> Iterator[SourceVideo | None]:
-    """A source video for every tier, just as high as the tier allows."""
-    if not _needs_video(version):
+    """A source video for every tier, as high as the tier allows."""
+    charge = next((charge for charge in version.charges if charge.of_source), None)
+    if charge is None:
         yield None
         return
     factor, limit = int(body.get("upscale_factor", 1)), version.accepts.video_url
     seconds = min(_SECONDS, limit.max_seconds) if limit else _SECONDS
-    charge = next(charge for charge in version.charges if "video_url" in charge.fields)
     if isinstance(charge, MegapixelRate):
         yield SourceVideo(seconds=seconds, width=1280, height=720, fps=24)
         return

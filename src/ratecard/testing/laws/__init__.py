@@ -1,4 +1,4 @@
-"""Laws: named properties that any sound table obeys, each a function (case, data) with one sentence about it.
+"""Laws: named properties of every valid table, each a function (case, data) with one sentence about it.
 
 `LAWS` lists them all, each with the models to which it applies; `check(law, case)` tries one.
 

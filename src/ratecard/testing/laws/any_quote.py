@@ -1,13 +1,4 @@
-"""Laws of every quote.
-
-Laws of every quote, whatever it is for.
-
-Laws of where the price of a line comes from.
-
-Laws of the price sheet: its cells are quotes, and they use every rate.
-
-Laws of requests that must be refused.
-"""
+"""Laws of every quote, of the line of each rate, of the price sheet, and of refused requests."""
 
 import json
 import re
@@ -30,7 +21,7 @@ from ratecard.testing.video_strategies import invalid_video_requests
 from ratecard.views.sheet import Cell
 
 _METERED = ("text", "embedding", "image", "edit", "upscale", "speech", "transcription", "music", "rpc")
-# No field of any request, now or later.
+# Names that will never be fields of a request.
 _FURTHER = st.dictionaries(
     st.sampled_from(("x-note", "x-seed", "x-user")), st.none() | st.booleans() | st.text(max_size=3), max_size=2
 )
@@ -101,8 +92,8 @@ def an_unknown_key_of_a_usage_is_refused(case: Case, data: st.DataObject) -> Non
     try:
         case.prices.rate({**asked.request.body, "x-count": 10})
     except QuoteError as refusal:
-        told = [message for path, message in refusal.problems if not path]
-        expect(any("'x-count'" in message for message in told), f"It is refused otherwise: {refusal}", asked)
+        messages = [message for path, message in refusal.problems if not path]
+        expect(any("'x-count'" in message for message in messages), f"It is refused otherwise: {refusal}", asked)
     else:
         expect(False, "A usage with the key 'x-count' is charged", asked)
 
@@ -131,7 +122,7 @@ EVERY_QUOTE = (
 
 _RATE = re.compile(r"""\brate["']?\s*:\s*["']?([*\w.-]+)""")
 _NUMBER = re.compile(r"\d+(\.\d+)?", re.ASCII)
-# What is checked by the law of tiers, of bands, and of buckets.
+# Attributes that the laws of tiers, bands and buckets check.
 _BY_QUANTITY = {"up_to", "seconds", "context", "tokens"}
 
 
@@ -160,14 +151,14 @@ def a_line_is_charged_at_the_rate_that_fits(case: Case, data: st.DataObject) -> 
 
 
 def rates_at(case: Case, source: str) -> list[tuple[Any, Rate]]:
-    """The rates that stand at a `file:line`, with their charges."""
+    """The rates at a `file:line`, with their charges."""
     versions = [case.version, *(version for _, version in case.further())]
     charges = chain.from_iterable(version.charges for version in versions)
     return [(charge, rate) for charge in charges for rate in charge.rates if rate.source == source]
 
 
 def numbers_at(case: Case, source: str) -> list[Decimal]:
-    """The rates as a person wrote them at a `file:line`; one given by its name (*name) stands where it is named."""
+    """The amounts written at a `file:line`; an alias (*name) is looked up at its anchor."""
     name, _, line = source.rpartition(":")
     lines = case.texts.get(name, [])[int(line) - 1 :]
     below, whole = "\n".join(lines[:3]), "\n".join(case.texts.get(name, []))
@@ -179,7 +170,7 @@ def numbers_at(case: Case, source: str) -> list[Decimal]:
 
 
 def _unit_rates(charge: Any, rate: Rate) -> list[Fraction]:
-    """What a unit costs at a rate; from a frame rate on it is multiplied."""
+    """The prices of one unit at a rate: for an upscale, also multiplied from a frame rate on."""
     price = Fraction(rate.rate) * Fraction(charge.markup)
     return [price, price * Fraction(charge.frame_rate.factor)] if isinstance(charge, UpscaleRate) else [price]
 
@@ -209,7 +200,7 @@ def a_price_cell_equals_its_quote(case: Case, data: st.DataObject) -> None:
 
 
 def every_price_cell_is_rounded_once(case: Case, data: st.DataObject) -> None:
-    """The total of every cell is its exact amount rounded once: enough amounts to tell two roundings from one."""
+    """The total of every cell is its exact amount rounded once: cells have enough amounts to show a second rounding."""
     for cell in case.cells:
         rounded = case.rounded(cell.quote.exact)
         asked = Quoted(_request_of(case, cell), cell.quote, case)

@@ -1,4 +1,4 @@
-"""A law: a property that any sound table obeys, and the models to which it applies."""
+"""A law: a property of every valid table, and the models to which it applies."""
 
 from collections.abc import Callable
 from functools import cache
@@ -11,12 +11,12 @@ from ratecard.testing.case import Case
 
 Trial = Callable[[Case, st.DataObject], None]
 _Condition = Callable[[Case], bool]
-# Enough to break a law by a mistake that most requests show; all shipped tables in less than a minute.
+# Finds a mistake that most requests show; checks all shipped tables in less than a minute.
 MAX_EXAMPLES = 10
 
 
 class Law(NamedTuple):
-    """A function (case, data) that raises `BrokenLawError`, and to which cases it applies."""
+    """A function (case, data) that raises `BrokenLawError`, and a function that says whether it applies to a case."""
 
     trial: Trial
     applies: _Condition
@@ -28,12 +28,12 @@ class Law(NamedTuple):
 
     @property
     def statement(self) -> str:
-        """What the law says."""
+        """The law as a sentence."""
         return (self.trial.__doc__ or "").strip()
 
 
 def check(law: Law, case: Case, *, max_examples: int = MAX_EXAMPLES) -> None:
-    """Try a law on a case with so many random requests, always the same ones.
+    """Try a law on a case with `max_examples` random requests, always the same ones.
 
     Raises `BrokenLawError` with the simplest request that breaks it.
 
@@ -70,7 +70,7 @@ def _attempts(max_examples: int) -> Callable[..., None]:
 
 
 def any_case(case: Case) -> bool:
-    """Every model; an RPC table that is not the one that is charged has no requests."""
+    """Every model but those of RPC that are never charged: only the first one is."""
     return case.found.type != "rpc" or next(case.prices.in_effect_all("rpc"))[0] is case.found
 
 

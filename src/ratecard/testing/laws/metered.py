@@ -1,9 +1,4 @@
-"""Laws of tokens and counts.
-
-Laws of tokens: each is charged once, at one tier, and a search costs what its own table says.
-
-Laws of what is counted: images, characters, seconds, songs, calls.
-"""
+"""Laws of tokens and searches, and of what is counted: images, characters, seconds, songs, calls."""
 
 from fractions import Fraction
 from typing import Any

@@ -1,13 +1,4 @@
-"""Laws of video models.
-
-What each method of a video counts, by the plain formulas in fractions: short, slow, and independent.
-
-Laws of reference video: what is billed with it, and never less for more of it.
-
-Laws of videos that are processed: upscaling by tier and frame rate, interpolation, slow motion.
-
-Laws of every video model.
-"""
+"""Laws of video: each method against its plain formula in fractions, reference video, source video."""
 
 from fractions import Fraction
 from itertools import product

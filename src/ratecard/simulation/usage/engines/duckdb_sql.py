@@ -3,7 +3,8 @@
 import re
 from collections.abc import Mapping
 
-from ratecard.simulation.usage.dialect import ANY_URL, COUNT, INSTANT, NUMBER, URL, ColumnType
+from ratecard.requests.fields import URL
+from ratecard.simulation.usage.dialect import ANY_URL, COUNT, INSTANT, NUMBER, ColumnType
 
 # Up to here every whole number has a double of its own.
 _EXACT_DOUBLE = 2**53

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Mapping
 
-from ratecard.simulation.usage.dialect import ANY_URL, COUNT, INSTANT, NUMBER, URL, ColumnType
+from ratecard.requests.fields import URL
+from ratecard.simulation.usage.dialect import ANY_URL, COUNT, INSTANT, NUMBER, ColumnType
 
 # A decimal of at most 15 digits is the shortest text of the double nearest to it, and no other such decimal is near.
 _SHORT = "DECIMAL(15, 6)"

@@ -1,4 +1,4 @@
-"""What the function of every metered type is compiled from."""
+"""One version of a metered model with what its function is compiled from, and the quote of its lines."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.units import Unit
 from ratecard.tables.version import Model
 
-# From a usage, and the parameters of its model's name, to a quote.
+# The function that a version is compiled into: (usage, parameters in the model's name) -> quote.
 Rater = Callable[[Mapping[str, Any], Mapping[str, Any]], Quote]
 
 
 @dataclass(frozen=True, slots=True)
 class Metered:
-    """One version of one model, the units of the card, its digest, and what balances are worth."""
+    """One version of one model, with the units and the digest of its card, and what balances are worth."""
 
     model: Model[Any]
     version: MeteredVersion
@@ -26,7 +26,7 @@ class Metered:
     rates: Rates
 
     def per(self, unit: str) -> int:
-        """How many of what it counts one unit holds."""
+        """How many of what it counts one unit holds: 1,000,000 for an `mtoken`."""
         return self.units[unit].per
 
     def quote(
@@ -36,7 +36,7 @@ class Metered:
         tokens: tuple[int, int] | None = None,
         type_: str = "",
     ) -> Quote:
-        """A quote of these lines: exact, nothing is rounded."""
+        """The quote of these lines. Exact: the total is the sum of their amounts."""
         exact = total([line.amount for line in lines])
         model, effective = self.model, self.version.effective
         kind = type_ or model.type
