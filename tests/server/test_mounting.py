@@ -34,6 +34,7 @@ def test_a_host_mounts_everything(card: ratecard.RateCard, mount: Any) -> None:
         assert post(client).content == b'{"quote":0.82}'
         paths = ("models", "billing/usage", "healthz", "metrics", "video/quote")
         assert [client.get(f"/api/v1/{path}").status_code for path in paths] == [200, 410, 200, 200, 405]
+        assert client.get("/api/v1/video/quote").json() == {"error": "Method not allowed. Use POST"}
         assert client.get("/api/v1/nothing").status_code == 404
 
 
@@ -100,7 +101,7 @@ def test_the_dependencies_of_a_host_are_never_skipped(card: ratecard.RateCard, h
         app.include_router(router(card), dependencies=guards if how == "include" else None)
     with asked(app) as client:
         answers: list[Any] = [post(client), client.get("/api/v1/models")]
-    assert [answer.status_code for answer in answers] == [403, 403]
+    assert [(answer.status_code, answer.json()) for answer in answers] == [(403, {"error": "not you"})] * 2
     assert calls == [how, how]
 
 

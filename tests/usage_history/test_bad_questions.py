@@ -1,6 +1,5 @@
 """Parameters that are refused, each with its name and what is allowed; and cursors that are not ours."""
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -126,7 +125,7 @@ def test_no_sign_of_a_cursor_may_change(client: TestClient, cursor: str) -> None
 def test_a_cursor_shows_no_account(ledger: Ledger, client: TestClient) -> None:
     append_each(ledger, "1", "2", account="somebody-else")
     answer = client.get(PATH, params={"pageSize": 1}, headers={"x-account": "somebody-else"})
-    assert "somebody" not in json.dumps(Cursors(SECRET).read("somebody-else", answer.json()["nextCursor"]))
+    assert "somebody" not in repr(Cursors(SECRET).read("somebody-else", answer.json()["nextCursor"]))
 
 
 def test_a_signed_cursor_of_another_shape_is_no_cursor_of_ours() -> None:

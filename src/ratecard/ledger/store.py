@@ -11,7 +11,7 @@ The ledger in a database: quotes are appended once, and read in the order of tim
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from types import TracebackType
@@ -245,7 +245,7 @@ class Ledger:
             # Numbers begin at 1: the place (start, 0) is before every row of that instant.
             walk = Walk(size, before, currency, rows, 0, 1, instant, 0)
             total = connection.scalar(select(func.count()).select_from(ENTRIES).where(_ahead(account, walk)))
-        return walk._replace(total=total or 0)
+        return replace(walk, total=total or 0)
 
     def page(self, account: str, walk: Walk) -> Page:
         """The next rows of a walk, in the order of time, and of the appends where the time is the same."""
@@ -254,7 +254,7 @@ class Ledger:
             rows = connection.execute(query.limit(walk.size + 1)).all()
         shown = rows[: walk.size]
         more = len(rows) > len(shown)
-        after = walk._replace(page=walk.page + 1, instant=shown[-1].instant, number=shown[-1].number) if more else None
+        after = replace(walk, page=walk.page + 1, instant=shown[-1].instant, number=shown[-1].number) if more else None
         return Page(tuple(map(_entry_of, shown)), after)
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
-"""A walk through the ledger, page by page: where it stands, and what it is to see."""
+"""A walk through the ledger, page by page: its place, and the rows that belong to it."""
 
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
 
 from ratecard.base.errors import InstantError
 from ratecard.rating.ledger_entry import LedgerEntry
@@ -12,11 +12,13 @@ _MICROSECOND = timedelta(microseconds=1)
 BEFORE_ALL, AFTER_ALL = -(1 << 63), (1 << 63) - 1
 
 
-class Walk(NamedTuple):
-    """Where a walk stands: numbers and text only, so that a cursor can carry it.
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """A place in a walk: numbers and text only, so that a cursor can carry it.
 
-    It sees the account's rows up to the number `rows`, those that were there when it began, in the order (`instant`,
-    `number`), after the given place and before the instant `end`; `total` is how many these were at the beginning.
+    It includes the account's rows up to the number `rows`, those that existed when it began, in the order (`instant`,
+    `number`), after the given place and before the instant `end` (both in microseconds since 1970); `total` is how many
+    these were at the beginning.
     """
 
     size: int
@@ -29,8 +31,9 @@ class Walk(NamedTuple):
     number: int
 
 
-class Page(NamedTuple):
-    """Rows of the ledger, and the walk that goes on behind them; None behind the last."""
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Rows of the ledger, and the walk that continues after them; None after the last page."""
 
     entries: tuple[LedgerEntry, ...]
     next: Walk | None

@@ -18,8 +18,6 @@ from fastapi import APIRouter, FastAPI
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
-from starlette.websockets import WebSocketClose
 
 from ratecard.accounts.limits import BASE_PATH
 from ratecard.base.messages import echo
@@ -36,7 +34,7 @@ from ratecard.server.endpoints import (
 )
 from ratecard.server.http import error_object
 from ratecard.server.revision import SERVICE_VERSION
-from ratecard.server.route import Route
+from ratecard.server.route import Lifespan, new_router
 from ratecard.server.source_videos import Probe
 from ratecard.server.tables import LastSound, LiveRateCard, TableFolder, TableSource
 
@@ -76,6 +74,14 @@ def router(
         raise ValueError(f"base_path={base_path!r} must begin with / and not end with one, like {BASE_PATH}")
     live = tables if isinstance(tables, LiveRateCard) else LiveRateCard(tables)
     service = Service(live, check, probe, most_body_bytes)
+    routes = new_router(base_path, lifespan=_following(live))
+    for part in parts:
+        _PARTS[part](routes, service)
+    return routes
+
+
+def _following(live: LiveRateCard) -> Lifespan:
+    """Follow the folder of tables while the application runs."""
 
     @asynccontextmanager
     async def lifespan(_: Any) -> AsyncIterator[None]:
@@ -83,20 +89,7 @@ def router(
         yield
         live.stop()
 
-    routes = APIRouter(
-        prefix=base_path, route_class=Route, lifespan=lifespan, redirect_slashes=False, default=not_found
-    )
-    for part in parts:
-        _PARTS[part](routes, service)
-    return routes
-
-
-async def not_found(scope: Scope, receive: Receive, send: Send) -> None:
-    """404 as an error object, where the router is mounted by itself."""
-    if scope["type"] == "http":
-        await error_object(404, f"Not found: {echo(scope['path'])}")(scope, receive, send)
-    else:
-        await WebSocketClose()(scope, receive, send)
+    return lifespan
 
 
 def application(tables: LiveRateCard | TableSource = None, *, base_path: str = BASE_PATH, **options: Any) -> FastAPI:
@@ -106,13 +99,21 @@ def application(tables: LiveRateCard | TableSource = None, *, base_path: str = B
     Every error is an error object.
     """
     live = tables if isinstance(tables, LiveRateCard) else LiveRateCard(tables)
-    app = FastAPI(title="ratecard", version=SERVICE_VERSION, redirect_slashes=False, redoc_url=None)
-    app.include_router(router(live, base_path=base_path, **options))
+    routes = router(live, base_path=base_path, **options).routes
     if base_path:
-        at_root = APIRouter(route_class=Route, include_in_schema=False)
+        at_root = new_router(include_in_schema=False)
         health_routes(at_root, Service(live))
         metrics_routes(at_root, Service(live))
-        app.include_router(at_root)
+        routes = [*routes, *at_root.routes]
+    # As routes of the application itself, they are found twice as quickly as in a router that it includes.
+    app = FastAPI(
+        title="ratecard",
+        version=SERVICE_VERSION,
+        routes=routes,
+        lifespan=_following(live),
+        redirect_slashes=False,
+        redoc_url=None,
+    )
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(Exception, _failure)
     return app

@@ -13,9 +13,8 @@ from typing import Any
 
 from fastapi.openapi.models import HTTPBearer as BearerScheme
 from fastapi.security.base import SecurityBase
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-
-from ratecard.server.http import HttpRefusal
 
 # The account of a token, or None where the token is refused; may be a coroutine function.
 Check = Callable[[str], Any]
@@ -46,8 +45,8 @@ class Bearer(SecurityBase):
         return account
 
 
-def _unauthorized(error: str) -> HttpRefusal:
-    return HttpRefusal(401, error, headers={"WWW-Authenticate": "Bearer"})
+def _unauthorized(error: str) -> HTTPException:
+    return HTTPException(401, error, headers={"WWW-Authenticate": "Bearer"})
 
 
 KEYS = "RATECARD_API_KEYS"

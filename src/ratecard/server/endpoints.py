@@ -29,6 +29,7 @@ from fastapi.params import Depends
 from prometheus_client import REGISTRY, CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.multiprocess import MultiProcessCollector
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -37,6 +38,7 @@ from ratecard.base.errors import QuoteError
 from ratecard.rating.quote import Quote
 from ratecard.requests.body import read_body
 from ratecard.requests.fields import Choice
+from ratecard.server.answers import Health, LastRefusal
 from ratecard.server.auth import Bearer, Check
 from ratecard.server.describe import (
     audio_quote_description,
@@ -46,7 +48,7 @@ from ratecard.server.describe import (
     usage_description,
     video_quote_description,
 )
-from ratecard.server.http import JSON, Headers, HttpRefusal, best_encoding, encode, read_json_body
+from ratecard.server.http import JSON, Headers, best_encoding, encode, read_json_body
 from ratecard.server.revision import SERVICE_VERSION
 from ratecard.server.source_videos import Probe, Sources
 from ratecard.server.tables import LiveRateCard, Served
@@ -129,28 +131,27 @@ def health_routes(routes: APIRouter, service: Service) -> None:
     @routes.get("/healthz", tags=["Operation"], **health_description())
     async def healthz(request: Request) -> Response:
         served = service.live.now()
-        state = {
-            "status": "ok",
-            "digest": served.digest,
-            "day": served.book.day.isoformat(),
-            "changes_at": served.changes_at,
-            "last_refusal": _last_refusal(service.live),
-            "versions": served.versions,
-        }
-        return _answer(served, dict(request.scope["headers"]), json.dumps(state, ensure_ascii=False).encode())
+        health = Health(
+            digest=served.digest,
+            day=served.book.day,
+            changes_at=served.changes_at,
+            last_refusal=_last_refusal(service.live),
+            versions=served.versions,
+        )
+        body = json.dumps(health.model_dump(mode="json"), ensure_ascii=False).encode()
+        return _answer(served, dict(request.scope["headers"]), body)
 
 
-def _last_refusal(live: LiveRateCard) -> dict[str, object] | None:
-    """The tables that were refused last; they are `standing` while the folder still holds them."""
+def _last_refusal(live: LiveRateCard) -> LastRefusal | None:
     if live.refusal is None:
         return None
     faults = live.refusal.error.faults
-    return {
-        "at": live.refusal.at.isoformat(),
-        "standing": live.standing,
-        "count": len(faults),
-        "faults": [str(fault) for fault in faults[:_FAULTS_SHOWN]],
-    }
+    return LastRefusal(
+        at=live.refusal.at.isoformat(),
+        standing=live.standing,
+        count=len(faults),
+        faults=[str(fault) for fault in faults[:_FAULTS_SHOWN]],
+    )
 
 
 def model_routes(routes: APIRouter, service: Service) -> None:
@@ -176,7 +177,7 @@ def billing_routes(routes: APIRouter, service: Service) -> None:
     async def usage(request: Request) -> Response:
         sunset = service.live.now().book.sunset(f"GET {_PATH}")
         if sunset is None:  # the host's own table of limits does not have it
-            raise HttpRefusal(404, f"Not found: GET {_PATH}")
+            raise HTTPException(404, f"Not found: GET {_PATH}")
         base = request.scope["path"].removesuffix(_PATH)
         headers = {**sunset.headers, "x-service-version": SERVICE_VERSION}
         # A host may have mounted the API elsewhere.

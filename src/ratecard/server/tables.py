@@ -21,13 +21,14 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from threading import Event, Lock, Thread
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import BaseModel
 from watchfiles import watch
@@ -38,6 +39,7 @@ from ratecard.card import RateCard
 from ratecard.changes.guard import Rules, refusals
 from ratecard.load.folder import read_folder, shipped_folder, tables_from
 from ratecard.price_book import PriceBook
+from ratecard.server.answers import ListedCharge, ListedDeprecation, ListedModel, ListedPricing, ModelList
 from ratecard.server.http import JSON, encode_as
 from ratecard.server.metrics import TABLES_REFUSED, TABLES_TAKEN
 from ratecard.server.revision import SERVICE_VERSION
@@ -55,38 +57,29 @@ _CHOICES = ("resolution", "quality", "factor")
 
 
 def models_json(prices: PriceBook) -> bytes:
-    """`{"data": [...], "object": "list"}`: every model that has a price now, with what it costs a unit."""
-    data = [_listed(prices, model, version) for model, version in prices.in_effect_all()]
-    return json.dumps({"data": data, "object": "list"}, ensure_ascii=False, separators=(",", ":")).encode()
+    """`{"data": [...], "object": "list"}`: every model that has a price now, with its rates."""
+    listed = ModelList(data=[_listed(prices, model, version) for model, version in prices.in_effect_all()])
+    return json.dumps(listed.model_dump(mode="json"), ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def _listed(prices: PriceBook, model: AnyModel, version: Version) -> dict[str, Any]:
-    """One model. `created` is when its first prices took effect; clients of the OpenAI API read that and `owned_by`."""
+def _listed(prices: PriceBook, model: AnyModel, version: Version) -> ListedModel:
     prices.prove(model, version)
     first = model.versions[-1].effective
-    listed: dict[str, Any] = {
-        "id": model.model,
-        "object": "model",
-        "created": int(datetime(first.year, first.month, first.day, tzinfo=UTC).timestamp()),
-        "owned_by": "service",
-        "type": model.type,
-        "name": model.name,
-        "constraints": dict(_constraints(version)),
-        "pricing": {
-            "currency": model.currency,
-            "effective": version.effective.isoformat(),
-            "charges": [_charge(charge, prices.tables.units[charge.unit]) for charge in version.charges],
-        },
-        "deprecation": None,
-    }
-    deprecation = prices.deprecation(model.model)
+    charges = [_charge(charge, prices.tables.units[charge.unit]) for charge in version.charges]
+    deprecation, retired = prices.deprecation(model.model), None
     if deprecation and model.retired:
-        listed["deprecation"] = {
-            "date": deprecation.date,
-            "warning": deprecation.warning,
-            "successor": model.retired.successor,
-        }
-    return listed
+        retired = ListedDeprecation(
+            date=date.fromisoformat(deprecation.date), warning=deprecation.warning, successor=model.retired.successor
+        )
+    return ListedModel(
+        id=model.model,
+        created=int(datetime(first.year, first.month, first.day, tzinfo=UTC).timestamp()),
+        type=model.type,
+        name=model.name,
+        constraints=dict(_constraints(version)),
+        pricing=ListedPricing(currency=model.currency, effective=version.effective, charges=charges),
+        deprecation=retired,
+    )
 
 
 def _constraints(version: Version) -> Iterator[tuple[str, Any]]:
@@ -106,10 +99,9 @@ def _constraints(version: Version) -> Iterator[tuple[str, Any]]:
                 yield name, values
 
 
-def _charge(charge: Charge, unit: Unit) -> dict[str, Any]:
-    """What is charged: its unit, how many of what one unit holds, and the rates, exact and so as text."""
+def _charge(charge: Charge, unit: Unit) -> ListedCharge:
     rates = [{**rate.attributes, "rate": text(plain(multiply(rate.rate, charge.markup)))} for rate in charge.rates]
-    return {"charge": charge.charge, "unit": unit.unit, "counts": unit.counts, "per": unit.per, "rates": rates}
+    return ListedCharge(charge=charge.charge, unit=unit.unit, counts=unit.counts, per=unit.per, rates=rates)
 
 
 _SECOND = 10**9
@@ -375,7 +367,8 @@ logger = logging.getLogger("ratecard.server")
 TableSource = TableFolder | RateCard | str | Path | None
 
 
-class TableRefusal(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TableRefusal:
     """Changed tables that were refused: when, and every fault with its `file:line`."""
 
     at: datetime
