@@ -4,7 +4,7 @@ import gzip
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.request import Request as Question
 from urllib.request import urlopen
@@ -80,7 +80,7 @@ def test_requests_are_counted(ledger: Ledger) -> None:
 
     def counted(status: int) -> int:
         labels = {"endpoint": "usage_history", "status": str(status)}
-        found = REGISTRY.get_sample_value("ratecard_request_seconds_count", labels)  # type: ignore[no-untyped-call]
+        found = REGISTRY.get_sample_value("ratecard_request_seconds_count", labels)
         return int(found or 0)
 
     def suspended() -> str:
@@ -88,7 +88,7 @@ def test_requests_are_counted(ledger: Ledger) -> None:
 
     app = FastAPI()
     app.include_router(usage_history_router(ledger, suspended, secret=SECRET))
-    asked = {
+    asked: dict[int, Callable[[], Any]] = {
         200: lambda: client.get(PATH),
         400: lambda: client.get(PATH, params={"pageSize": 0}),
         401: lambda: client.get(PATH, headers={"x-account": ""}),
