@@ -46,6 +46,7 @@ def test_a_process_that_is_killed_leaves_nothing_half_written(database: str) -> 
             command = [sys.executable, str(script), database, f"p-{who}", "100000"]
             with subprocess.Popen(command, env={"PYTHONPATH": str(script.parent)}) as process:
                 while ledger.walk("a").rows < before + 30:
+                    assert process.poll() is None, "it ended by itself"
                     time.sleep(0.01)
                 process.kill()
         found = requests(ledger)

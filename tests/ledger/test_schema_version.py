@@ -132,7 +132,7 @@ def test_processes_that_open_an_old_ledger_at_once_migrate_it_once(database: str
         assert process.stdin
         process.stdin.write("\n")
         process.stdin.flush()
-    found = [process.communicate(timeout=120)[0] for process in processes]
+    found = [process.communicate(timeout=600)[0] for process in processes]
     assert found == ["2\n"] * len(processes)
     assert [process.returncode for process in processes] == [0] * len(processes)
     assert version(database) == [2]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from asking import asked, post
 from click.testing import CliRunner
-from serving import GROK, RATE, Server, at_rate, copy_tables, serving, wait_for
+from serving import GROK, RATE, Server, at_rate, copy_tables, rewrite, serving, wait_for
 
 import ratecard
 from mounted import Mount
@@ -249,13 +249,13 @@ def test_every_worker_refuses_and_says_why(server: Server, folder: Path, change:
     text = (folder / GROK).read_text()
     before, said = server.health()["digest"], len(server.said)
     try:
-        (folder / GROK).write_text(change(text))
+        rewrite(folder / GROK, change(text))
         wait_for(lambda: server.said[said:].count(f"tables {before} stay") >= 2, "refusal of both workers")
         assert server.said[said:].count(words) >= 2
         assert {server.quote().content for _ in range(10)} == {b'{"quote":0.82}'}
         assert {server.health()["digest"] for _ in range(10)} == {before}
     finally:
-        (folder / GROK).write_text(text)
+        rewrite(folder / GROK, text)
         wait_for(lambda: server.said[said:].count("take the place of") >= 2, "end of the refusal")
 
 

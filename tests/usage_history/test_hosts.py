@@ -145,6 +145,7 @@ def address(ledger: Ledger) -> Iterator[str]:
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started:
+        assert thread.is_alive(), "it ended before it answered"
         time.sleep(0.01)
     host, port = server.servers[0].sockets[0].getsockname()[:2]
     yield f"http://{host}:{port}/api/v1{PATH}"
