@@ -75,7 +75,7 @@ def test_keys_name_their_accounts() -> None:
         ("", "holds no key"),
         (" , \n", "holds no key"),
         ("secret, a:", "entry 2 names an account and no key"),
-        ("12345678,x:12345678", "key 2 stands there twice"),
+        ("12345678,x:12345678", "key 2 is listed twice"),
     ],
 )
 def test_what_is_no_key_is_refused_without_showing_it(given: str, words: str) -> None:

@@ -8,7 +8,7 @@ from ratecard.rating.ledger_entry import LedgerEntry
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-# Before and after every instant; both fit the 64 bits of a database's integer.
+# Before and after every instant, in the 64 bits of a database's integer.
 BEFORE_ALL, AFTER_ALL = -(1 << 63), (1 << 63) - 1
 
 
@@ -40,7 +40,7 @@ class Page:
 
 
 def instant_of(moment: datetime) -> int:
-    """Microseconds since 1970 of an aware moment, exact. Raises `InstantError` for one without a time zone.
+    """Convert an aware datetime to microseconds since 1970, exactly. Raises `InstantError` without a time zone.
 
     >>> instant_of(datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC))
     1000000
@@ -51,7 +51,7 @@ def instant_of(moment: datetime) -> int:
 
 
 def timestamp_of(instant: int) -> str:
-    """The moment as the ledger writes it: ISO 8601, in UTC.
+    """Convert microseconds since 1970 to the timestamp of a ledger row: ISO 8601, in UTC.
 
     >>> timestamp_of(1_000_000)
     '1970-01-01T00:00:01+00:00'

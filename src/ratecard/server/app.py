@@ -1,11 +1,4 @@
-"""The router, the whole application, and one worker process of it.
-
-The endpoints as one router, or any part of them.
-
-The whole service as one application, as `ratecard serve` runs it.
-
-The application of one process of `ratecard serve`; the environment, which processes inherit, holds its settings.
-"""
+"""The endpoints as a router, as a whole application, and as one worker process of `ratecard serve`."""
 
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -59,10 +52,11 @@ def router(
 ) -> APIRouter:
     """The endpoints, for `app.include_router(...)` of FastAPI and `app.mount("/", ...)` of Starlette.
 
-    `tables` is a folder, followed while it is edited (the shipped one where none is named), or a rate card. `parts` are
-    those of quotes, models, billing, health and metrics that are wanted. `check` gives the account of a bearer token,
-    or None; without it everybody may ask. `probe` reads source videos (`ratecard.probe.probe`); without it nothing is
-    fetched. Raises `TableError` for tables that are not sound and `ValueError` for an unknown part.
+    `tables` is a rate card, or a folder that is followed while it is edited; None is the shipped folder. `base_path` is
+    put before every path. `parts` are the endpoints to include: quotes, models, billing, health, metrics. `check`
+    returns the account of a bearer token, or None to refuse it; without it no key is needed. `probe` reads source
+    videos (`ratecard.probe.probe`); without it nothing is fetched. A longer body than `most_body_bytes` is refused.
+    Raises `TableError` for unsound tables, and `ValueError` for an unknown part or a wrong base path.
 
     >>> [route.path for route in router(parts=["models"]).routes]
     ['/api/v1/models']
@@ -93,7 +87,7 @@ def _following(live: LiveRateCard) -> Lifespan:
 
 
 def application(tables: LiveRateCard | TableSource = None, *, base_path: str = BASE_PATH, **options: Any) -> FastAPI:
-    """A FastAPI application with every endpoint; the options are those of `router`.
+    """A FastAPI application with every endpoint; tables, base path and further options are those of `router`.
 
     Health and metrics are answered without the base path too, where load balancers and Prometheus look for them.
     Every error is an error object.
@@ -120,7 +114,7 @@ def application(tables: LiveRateCard | TableSource = None, *, base_path: str = B
 
 
 def _http_error(request: Request, error: Exception) -> Response:
-    """What the framework refuses: a path that is not there."""
+    """What the framework raises: a path that is not there."""
     if not isinstance(error, HTTPException):
         raise error
     words = f"Not found: {echo(request.url.path)}" if error.status_code == 404 else error.detail
@@ -128,7 +122,7 @@ def _http_error(request: Request, error: Exception) -> Response:
 
 
 def _failure(request: Request, error: Exception) -> Response:
-    """A fault of ours; its reason stands in the log and not in the answer."""
+    """An unexpected exception: its reason is in the log, and not in the answer."""
     return error_object(500, "Internal server error")
 
 
@@ -137,12 +131,12 @@ BASE, DATABASE, SECRET = "RATECARD_BASE_PATH", "RATECARD_DATABASE", "RATECARD_CU
 
 
 def worker() -> FastAPI:
-    """The application that the environment describes."""
+    """The application of one process of `ratecard serve`, whose settings are in the environment that it inherits."""
     return configured(os.environ)
 
 
 def configured(environment: Mapping[str, str]) -> FastAPI:
-    """The application of these settings; with a database, the usage history too."""
+    """The application for these settings; with the usage history if there is a database."""
     kept = environment.get(TABLES_KEPT)
     last_sound = LastSound(Path(kept)) if kept else None
     folder = TableFolder(environment.get(TABLES), last_sound, allow_edits=bool(environment.get(ALLOW_EDITS)))
@@ -154,14 +148,14 @@ def configured(environment: Mapping[str, str]) -> FastAPI:
         from ratecard.ledger import open_ledger
         from ratecard.server.usage_history import usage_history_router
 
-        account_of = Bearer(check) if check else everybody
+        account_of = Bearer(check) if check else default_account
         ledger = open_ledger(environment[DATABASE])
         app.include_router(usage_history_router(ledger, account_of, secret=environment[SECRET]), prefix=base_path)
     return app
 
 
 def probe_if_installed() -> Probe | None:
-    """Reads source videos where `ratecard[probe]` is installed."""
+    """The function that reads source videos; None where `ratecard[probe]` is not installed."""
     if any(find_spec(name) is None for name in ("av", "httpx")):
         return None
     from ratecard.probe import probe
@@ -169,6 +163,6 @@ def probe_if_installed() -> Probe | None:
     return probe
 
 
-async def everybody() -> str:
-    """The account of a server that asks nobody for a key."""
+async def default_account() -> str:
+    """The account of every request to a server without keys."""
     return DEFAULT_ACCOUNT
