@@ -116,7 +116,7 @@ def test_redirects_are_followed_to_a_number(server: VideoServer) -> None:
         ({"status": 200, "Content_Length": "-1"}, "its server broke off the answer"),
     ],
 )
-def test_answers_that_are_no_file(server: VideoServer, answer: dict[str, Any], reason: str) -> None:
+def test_answers_that_are_not_a_file(server: VideoServer, answer: dict[str, Any], reason: str) -> None:
     def handle(handler: Any) -> None:
         handler.close_connection = True
         handler.answer(body=b"", **answer)
@@ -142,7 +142,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(server: VideoServer) ->
 
 
 def test_an_answer_without_end_is_read_to_the_limit(server: VideoServer) -> None:
-    """Chunks for ever, of a server that knows no ranges."""
+    """Endless chunks from a server without ranges."""
     chunk = b"10000\r\n" + bytes(2**16) + b"\r\n"
 
     def handle(handler: Any) -> None:
@@ -157,7 +157,7 @@ def test_an_answer_without_end_is_read_to_the_limit(server: VideoServer) -> None
 
 
 def test_more_than_a_range_is_not_waited_for(server: VideoServer) -> None:
-    """A range that goes on for ever: what was asked for is all that is read."""
+    """An endless range: only the requested bytes are read."""
     file = video(**BIG)
 
     def handle(handler: Any) -> None:
@@ -174,7 +174,7 @@ def test_more_than_a_range_is_not_waited_for(server: VideoServer) -> None:
 
 
 def test_a_length_beyond_the_limit_is_believed(server: VideoServer) -> None:
-    """A server without ranges says that it has a gigabyte: not one of it is read."""
+    """A server without ranges says that it has a gigabyte: no body is read."""
     head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % 2**30
     server.paths["/video"] = lambda handler: handler.drip(chain([head], repeat(bytes(2**16))), 0.02)
     with pytest.raises(UnreadableError, match="more than 32 MiB of it would have to be read"):

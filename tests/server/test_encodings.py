@@ -1,4 +1,4 @@
-"""Content-Encoding: as asked, and never unasked."""
+"""Content-Encoding and Accept: answers are encoded if the client asks for it, as it prefers."""
 
 import zlib
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ def decoded(body: bytes, encoding: str) -> bytes:
     ],
 )
 @pytest.mark.parametrize("body", BODIES, ids=map(len, BODIES))
-def test_the_encoding_is_the_one_liked_best(body: bytes, asked_for: str, encoding: str) -> None:
+def test_the_encoding_is_the_preferred_one(body: bytes, asked_for: str, encoding: str) -> None:
     packed, name = encode(body, asked_for)
     assert name == encoding
     assert decoded(packed, name) == body

@@ -54,7 +54,7 @@ def test_the_base_path_is_the_hosts(card: ratecard.RateCard, mount: Any, base_pa
         assert post(client).status_code == 404
 
 
-def test_a_prefix_stands_before_the_base_path(card: ratecard.RateCard) -> None:
+def test_a_prefix_is_put_before_the_base_path(card: ratecard.RateCard) -> None:
     with asked(included(router(card), prefix="/host")) as client:
         assert post(client, path="/host/api/v1/video/quote").status_code == 200
         assert "</host/api/v1/billing/usage-history>" in client.get("/host/api/v1/billing/usage").headers["link"]
@@ -70,7 +70,7 @@ def test_a_prefix_stands_before_the_base_path(card: ratecard.RateCard) -> None:
         ({"body": b" " * 2000}, 413),
     ],
 )
-def test_errors_are_error_objects_wherever_it_is_mounted(
+def test_errors_are_error_objects_in_every_host(
     card: ratecard.RateCard, mount: Any, sent: dict[str, Any], status: int
 ) -> None:
     routes = router(card, check={"right": "acme"}.get, most_body_bytes=1000)

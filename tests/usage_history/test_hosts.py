@@ -103,9 +103,9 @@ def test_requests_are_counted(ledger: Ledger) -> None:
 
 
 def test_a_ledger_that_does_not_answer_is_503(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    nobody = create_engine("postgresql+psycopg://secret@127.0.0.1:1/name")
+    unreachable = create_engine("postgresql+psycopg://secret@127.0.0.1:1/name")
     with monkeypatch.context() as patched:
-        patched.setattr(ledger, "_engine", nobody)
+        patched.setattr(ledger, "_engine", unreachable)
         answer = client_of(ledger).get(PATH)
     assert (answer.status_code, list(answer.json())) == (503, ["error"])
     assert "127.0.0.1" not in answer.text
