@@ -12,6 +12,7 @@ import pytest
 
 import ratecard
 from ratecard import PriceBook, RateCard
+from ratecard.ledger.walk import Page, Walk
 
 WHEN = datetime(2026, 10, 1, tzinfo=UTC)
 TOKENS = {"prompt_tokens": 5_500, "completion_tokens": 0, "prompt_tokens_details": {"cached_tokens": 5_000}}
@@ -25,6 +26,8 @@ VALUES: dict[str, Callable[[PriceBook], Any]] = {
     "estimate": lambda prices: prices.estimate_text("claude-opus-4-6", prompt_tokens=9, max_completion_tokens=9),
     "limit": lambda prices: prices.limits_for("image"),
     "two limits": lambda prices: prices.limits_for("video"),
+    "walk": lambda prices: Walk(1, 2, None, 3, 4, 5, 6, 7),
+    "page": lambda prices: Page((), None),
     "block": lambda prices: ratecard.Block(WHEN, "Wait"),
 }
 

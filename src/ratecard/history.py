@@ -1,4 +1,4 @@
-"""Floor 4: the usage history over HTTP, a router that a FastAPI application includes. Needs `ratecard[server]`."""
+"""The usage history over HTTP: a router that a FastAPI application includes. Needs `ratecard[server]`."""
 
 from ratecard.server.usage_history import usage_history_router
 

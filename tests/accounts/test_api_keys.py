@@ -109,7 +109,7 @@ def test_what_is_read_from_json_is_written_with_every_digit(written: str) -> Non
     assert json.loads(key.model_dump_json(indent=2)) == json.loads(written)
 
 
-def test_null_is_no_limit_and_nothing_spent() -> None:
+def test_null_means_unlimited_and_zero_spent() -> None:
     key = ApiKey.model_validate({"consumptionLimits": None, "usage": None, "currentPeriodUsage": {"usd": None}})
     assert key.consumptionLimits.usd is None
     assert (key.usage.trailingSevenDays.diem, key.currentPeriodUsage.usd) == (Decimal(0), Decimal(0))
@@ -143,7 +143,7 @@ RECORDS = st.fixed_dictionaries(
 
 
 @given(RECORDS)
-def test_every_record_goes_round(record: dict[str, Any]) -> None:
+def test_every_record_is_written_as_it_was_read(record: dict[str, Any]) -> None:
     key = ApiKey.model_validate(record)
     assert key.model_dump() == record
     written = key.model_dump_json()
@@ -171,7 +171,7 @@ def test_a_writer_without_decimals_loses_no_digit() -> None:
         longer.model_dump(mode="json")
 
 
-def test_a_record_is_not_that_which_it_was_read_from() -> None:
+def test_a_record_is_independent_of_what_it_was_read_from() -> None:
     limits: dict[str, Any] = {"usd": 1}
     key = ApiKey.model_validate({"consumptionLimits": limits})
     limits["usd"] = 2
@@ -202,6 +202,6 @@ def test_a_changed_copy_is_checked_and_written() -> None:
         ('["k"]', "valid dictionary"),
     ],
 )
-def test_json_that_is_no_record(written: str | bytes, said: str) -> None:
+def test_json_that_is_not_a_record(written: str | bytes, said: str) -> None:
     with pytest.raises(ValidationError, match=said):
         ApiKey.model_validate_json(written)

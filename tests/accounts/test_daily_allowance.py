@@ -1,4 +1,4 @@
-"""What staked DIEM gives a day, when it is refreshed, and what tops up a balance."""
+"""The daily allowance of staked DIEM, its refresh, and top-ups of a balance."""
 
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
@@ -25,7 +25,7 @@ def test_one_staked_token_gives_a_dollar_a_day(prices: PriceBook, staked: str, u
 
 
 @pytest.mark.parametrize("wrong", [-1, 0.5, True, "1", Decimal("NaN"), Decimal("-Infinity")])
-def test_a_stake_that_is_no_number(prices: PriceBook, wrong: Any) -> None:
+def test_a_stake_that_is_not_a_number(prices: PriceBook, wrong: Any) -> None:
     with pytest.raises(ValueError, match=r"staked=.* must be a "):
         daily_allowance(wrong, prices.limits.diem)
 
@@ -82,6 +82,6 @@ def test_a_top_up_that_is_not_accepted(prices: PriceBook, amount: Any, currency:
 
 
 @pytest.mark.parametrize("wrong", [-5, 5.5, True, "5", Decimal("NaN"), Decimal("Infinity")])
-def test_a_top_up_that_is_no_number(prices: PriceBook, wrong: Any) -> None:
+def test_a_top_up_that_is_not_a_number(prices: PriceBook, wrong: Any) -> None:
     with pytest.raises(ValueError, match=r"amount=.* must be a "):
         check_top_up(wrong, "USDC", prices.limits.top_up)

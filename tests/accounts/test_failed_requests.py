@@ -20,7 +20,7 @@ def block(prices: PriceBook, seconds: list[int], at: float) -> Block | None:
     return failed_request_block([after(each) for each in seconds], after(at), prices.limits.failed_requests)
 
 
-def test_twenty_failures_are_none_too_many(prices: PriceBook) -> None:
+def test_twenty_failures_are_allowed(prices: PriceBook) -> None:
     assert block(prices, [0] * 20, 0) is None
     assert block(prices, [0] * 21, 0) == Block(after(30), SAID)
     assert block(prices, [], 0) is None
@@ -71,7 +71,7 @@ def test_a_time_without_a_zone_is_refused(prices: PriceBook) -> None:
 
 @given(st.lists(st.integers(0, 80), min_size=40, max_size=120), st.integers(0, 120))
 def test_it_is_what_a_plain_count_says(prices: PriceBook, seconds: list[int], at: int) -> None:
-    """Second by second: who keeps a list of the failures that count, and empties it when a block begins."""
+    """Second by second, with a list of the failures that count, which a block empties."""
     until, counted = -1, list[int]()
     for now in range(at + 1):
         for failure in seconds:

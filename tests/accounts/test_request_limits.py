@@ -103,7 +103,7 @@ def test_other_types_have_requests(prices: PriceBook, type_: str, partner: bool)
         ),
     ],
 )
-def test_what_has_no_published_limit(prices: PriceBook, asked: dict[str, Any], said: str) -> None:
+def test_types_and_tiers_without_a_published_limit(prices: PriceBook, asked: dict[str, Any], said: str) -> None:
     for found in (limits_for, prices.limits_for):
         with pytest.raises(LimitError) as caught:
             found(**asked)
@@ -151,7 +151,7 @@ def test_types_that_share_a_limit(prices: PriceBook, type_: str, shared: str, pa
         assert found(type_, partner=partner) == Limit(OTHERS[shared, partner])
 
 
-def test_video_has_its_two_limits_and_partners_have_those_of_everybody(prices: PriceBook) -> None:
+def test_video_has_two_limits_and_partners_have_the_general_ones(prices: PriceBook) -> None:
     for found in (limits_for("video"), prices.limits_for("video"), limits_for(model="ovi-image-to-video")):
         assert found == VideoLimit(Limit(40), Limit(120))
     as_partner = Limit(40, from_default=True), Limit(120, from_default=True)
@@ -241,7 +241,7 @@ def test_requests_without_tokens_fit_by_their_number() -> None:
         (Limit(20), {"requests_left": -1}, "requests_left=-1 must be a whole number, zero or more"),
     ],
 )
-def test_sizes_that_are_none(limit: Limit, asked: dict[str, Any], said: str) -> None:
+def test_invalid_sizes(limit: Limit, asked: dict[str, Any], said: str) -> None:
     with pytest.raises(LimitError) as caught:
         limit.fits(**asked)
     assert str(caught.value) == said

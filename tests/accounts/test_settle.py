@@ -37,7 +37,7 @@ def test_the_order(amount: str, balances: dict[str, str], paid: str) -> None:
     assert given == before
 
 
-def test_what_is_missing_is_said() -> None:
+def test_the_missing_amount_is_named() -> None:
     with pytest.raises(BalanceError) as caught:
         settle(Decimal("0.95"), {"DIEM": Decimal("0.40"), "USD": Decimal("0.50")})
     assert (caught.value.amount, caught.value.missing) == (Decimal("0.95"), Decimal("0.05"))
@@ -62,7 +62,7 @@ def test_every_part_is_exact_and_no_balance_is_skipped(amount: Decimal, balances
 
 
 @pytest.mark.parametrize("wrong", [0.95, True, "0.95", None, Decimal("NaN"), Decimal("sNaN"), Decimal("Infinity"), -1])
-def test_a_number_that_is_none_is_refused(wrong: Any) -> None:
+def test_an_invalid_number_is_refused(wrong: Any) -> None:
     words = "must be a Decimal or an int; a float has lost its digits already"
     if isinstance(wrong, (Decimal, int)) and not isinstance(wrong, bool):
         words = "must be a finite number, zero or more"
@@ -75,7 +75,7 @@ def test_a_number_that_is_none_is_refused(wrong: Any) -> None:
         assert str(caught.value) == f"{at} {words}"
 
 
-def test_balances_that_no_account_has() -> None:
+def test_balances_that_do_not_exist() -> None:
     for balances, said in (
         ({"USD": Decimal(1), "VCU": Decimal(1)}, "balances has 'VCU'. Allowed: DIEM, BUNDLED_CREDITS, USD"),
         ({"USD": Decimal(1), "usd": Decimal(2)}, "balances has 'usd' twice; keep one"),

@@ -98,7 +98,7 @@ def test_a_quote_in_another_currency_has_no_limit(currency: str | None, said: st
     [("usd", "2", True), ("usd", "1.99", False), ("diem", "2.5", True), ("diem", "2.4999999", False),
      ("vcu", "20", True), ("vcu", "19.99", False)],
 )  # fmt: skip
-def test_a_limit_is_held_against_the_amount_in_its_own_currency(currency: str, limit: str, within: bool) -> None:
+def test_a_limit_is_compared_with_the_amount_in_its_own_currency(currency: str, limit: str, within: bool) -> None:
     quote = card_in("USD", "{DIEM: 0.8, VCU: 0.1}").at(datetime(2026, 10, 1, tzinfo=UTC)).rate(PICTURE)
     key = {"consumptionLimits": {currency: limit}}
     assert within_limits(quote, key, currency=currency) is within
@@ -118,7 +118,7 @@ def test_a_limit_is_held_against_the_amount_in_its_own_currency(currency: str, l
         ({"vcu": "0"}, {"vcu": "9"}, True),  # pays nothing
     ],
 )
-def test_each_part_of_a_split_is_held_against_its_own_limit(
+def test_each_part_of_a_split_is_compared_with_its_own_limit(
     quote: Quote, limits: dict[str, str], before: dict[str, str], within: bool
 ) -> None:
     paid = settle(quote, {"DIEM": Decimal("0.4"), "BUNDLED_CREDITS": Decimal("0.1"), "USD": Decimal(5)})
@@ -174,13 +174,13 @@ def test_what_one_balance_pays_may_be_given_by_itself(quote: Quote) -> None:
         ("EPOCH", datetime(2026, 9, 29, 23, tzinfo=timezone(timedelta(hours=-2))), datetime(2026, 9, 30, tzinfo=UTC)),
     ],
 )
-def test_the_period_that_holds_an_instant(period: str, instant: datetime, start: datetime) -> None:
+def test_the_period_that_contains_an_instant(period: str, instant: datetime, start: datetime) -> None:
     found = period_start(period, instant)
     assert found is not None
     assert (found, found.utcoffset()) == (start, timedelta(0))
 
 
-def test_a_period_or_time_that_is_none() -> None:
+def test_an_invalid_period_or_time() -> None:
     said: dict[Any, str] = {
         "YEAR": "limitPeriod 'YEAR' is not known. Allowed: DAY, EPOCH, LIFETIME, MONTH",
         "month": "limitPeriod 'month' is not known. Did you mean 'MONTH'? Allowed: DAY, EPOCH, LIFETIME, MONTH",
@@ -221,7 +221,7 @@ def test_a_date_means_its_first_instant(period: str) -> None:
         ("MONTH", datetime(9999, 11, 30, tzinfo=UTC), datetime(9999, 12, 1, tzinfo=UTC)),
     ],
 )
-def test_the_end_of_the_period_that_holds_an_instant(period: str, instant: datetime, end: datetime) -> None:
+def test_the_end_of_the_period_that_contains_an_instant(period: str, instant: datetime, end: datetime) -> None:
     found = period_end(period, instant)
     assert found is not None
     assert (found, found.utcoffset()) == (end, timedelta(0))
@@ -239,7 +239,7 @@ def test_the_last_period_of_the_calendar_has_no_end() -> None:
 
 
 @given(st.datetimes(datetime(1, 2, 1), datetime(9999, 10, 31), timezones=st.timezones()))  # noqa: DTZ001
-def test_a_period_holds_its_instant_and_the_next_begins_where_it_ends(instant: datetime) -> None:
+def test_a_period_contains_its_instant_and_the_next_begins_where_it_ends(instant: datetime) -> None:
     for period in ("DAY", "EPOCH", "MONTH"):
         start, end = period_start(period, instant), period_end(period, instant)
         assert start <= instant < end

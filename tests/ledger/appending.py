@@ -1,4 +1,4 @@
-"""What another process does to a ledger: `python appending.py URL WHO REQUESTS`."""
+"""Appends to a ledger in a process of its own: `python appending.py URL WHO REQUESTS`."""
 
 import sys
 
@@ -8,7 +8,7 @@ from ratecard.ledger import open_ledger
 
 
 def append_all(url: str, who: str, requests: int) -> list[bool]:
-    """Append the requests that everybody appends, each with three rows, and one of its own; which were new."""
+    """Append the requests of every process, each with three rows, and one of its own; return which were new."""
     with open_ledger(url) as ledger:
         shared = [
             ledger.append(quote_of("1", "2", "3"), account="a", request_id=f"r-{number}", timestamp=WHEN)

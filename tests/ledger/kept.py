@@ -1,4 +1,4 @@
-"""What a ledger keeps: everything of an account, and quotes of any rows at all."""
+"""Reads all rows of an account, and makes quotes with any rows."""
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
@@ -30,7 +30,7 @@ def rows(ledger: Ledger, account: str, **filters: Any) -> list[LedgerEntry]:
 
 
 def quote_of(*amounts: Decimal | str, model: str = "m") -> Quote:
-    """A quote with one line an amount, of a type that has a row a line."""
+    """A quote with a line for each amount, of a type with a ledger row for each line."""
     lines = tuple(
         LineItem(LineRate(f"{model}-{place}", "unit", Decimal(amount), "image/m.yaml:1"), 1, Decimal(amount))
         for place, amount in enumerate(amounts)

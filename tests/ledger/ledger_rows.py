@@ -1,4 +1,4 @@
-"""Quotes of every type, their rows, and any rows at all."""
+"""Usages of every type, the rows of their quotes, and a strategy for any rows."""
 
 from datetime import UTC, datetime
 from typing import Any

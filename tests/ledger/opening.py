@@ -1,4 +1,4 @@
-"""What another process does: `python opening.py URL` waits for a line, opens the ledger, and says its rows."""
+"""Opens a ledger in a process of its own: `python opening.py URL` waits for a line, opens it, and prints its rows."""
 
 import sys
 

@@ -91,7 +91,7 @@ def test_a_field_of_another_kind(field: str, given: Any) -> None:
     assert said.endswith(("is not text", "is not a number"))
 
 
-def test_an_error_is_no_echo_of_the_file() -> None:
+def test_an_error_does_not_repeat_the_file() -> None:
     assert len(refusal(json.dumps([ROW | {"amount": "x" * 10_000}]))) < 200
     assert len(refusal(json.dumps([ROW | {"sku": ["x" * 10_000]}]))) < 200
 

@@ -1,4 +1,4 @@
-"""Many threads, many processes, and processes that are killed: a request is charged once, and in whole."""
+"""Threads, processes, and processes that are killed: a request is charged once, with all of its rows."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ from kept import WHEN, quote_of, rows
 from ratecard.ledger import open_ledger
 from ratecard.ledger.store import Ledger
 
-EVERYBODY, REQUESTS = 4, 25
+PROCESSES, REQUESTS = 4, 25
 
 
 def test_threads_that_retry_one_request(ledger: Ledger) -> None:
@@ -28,14 +28,14 @@ def test_threads_that_retry_one_request(ledger: Ledger) -> None:
 
 
 def test_processes_that_open_a_new_database_at_once_and_retry_the_same_requests(database: str) -> None:
-    with ProcessPoolExecutor(EVERYBODY, mp_context=get_context("spawn")) as processes:
-        asked = [processes.submit(append_all, database, f"p-{who}", REQUESTS) for who in range(EVERYBODY)]
+    with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as processes:
+        asked = [processes.submit(append_all, database, f"p-{who}", REQUESTS) for who in range(PROCESSES)]
         landed = [each.result() for each in asked]
     assert [sum(each) for each in zip(*landed, strict=True)] == [1] * REQUESTS, "exactly one of them"
     with open_ledger(database) as ledger:
-        expected = {f"r-{number}": 3 for number in range(REQUESTS)} | {f"p-{who}": 1 for who in range(EVERYBODY)}
+        expected = {f"r-{number}": 3 for number in range(REQUESTS)} | {f"p-{who}": 1 for who in range(PROCESSES)}
         assert requests(ledger) == expected
-        assert ledger.walk("a").rows == REQUESTS * 3 + EVERYBODY, "numbered without a gap"
+        assert ledger.walk("a").rows == REQUESTS * 3 + PROCESSES, "numbered without a gap"
 
 
 def test_a_process_that_is_killed_leaves_nothing_half_written(database: str) -> None:
@@ -46,6 +46,7 @@ def test_a_process_that_is_killed_leaves_nothing_half_written(database: str) -> 
             command = [sys.executable, str(script), database, f"p-{who}", "100000"]
             with subprocess.Popen(command, env={"PYTHONPATH": str(script.parent)}) as process:
                 while ledger.walk("a").rows < before + 30:
+                    assert process.poll() is None, "it ended by itself"
                     time.sleep(0.01)
                 process.kill()
         found = requests(ledger)

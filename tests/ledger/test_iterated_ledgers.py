@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from ledger_rows import ROWS, all_rows
 
 from ratecard import LedgerEntry, LedgerError, PriceBook, ledger_csv, ledger_json, read_ledger
-from ratecard.ledger import files as json_text
-from ratecard.ledger import iter_ledger
+from ratecard.ledger import files, iter_ledger
 from ratecard.ledger.files import json_rows
 
 MANY = 20_000
@@ -22,14 +21,14 @@ MANY = 20_000
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(ROWS, max_size=4), chunk=st.integers(1, 50))
-def test_what_was_written_is_read_whatever_is_read_at_once(
+def test_what_was_written_is_read_with_any_size_of_chunk(
     rows: list[LedgerEntry], chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for write in (ledger_json, ledger_csv):
         file = tmp_path / uuid4().hex
         file.write_bytes(write(rows).encode())
         with monkeypatch.context() as patched:
-            patched.setattr(json_text, "_CHUNK", chunk)
+            patched.setattr(files, "_CHUNK", chunk)
             assert list(iter_ledger(file)) == rows
 
 
@@ -62,7 +61,7 @@ def cycle_of(prices: PriceBook) -> Iterable[LedgerEntry]:
 
 
 def test_a_number_at_the_edge_of_a_chunk_is_read_in_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_text, "_CHUNK", 1)
+    monkeypatch.setattr(files, "_CHUNK", 1)
     assert list(json_rows(io.StringIO('{"limit": 12345 , "data": [{"a": 67890}]}'))) == [{"a": 67890}]
 
 
@@ -81,8 +80,8 @@ def test_a_number_at_the_edge_of_a_chunk_is_read_in_whole(monkeypatch: pytest.Mo
     ],
 )
 @pytest.mark.parametrize("chunk", [1, 3, 1000])
-def test_what_is_no_page_is_refused(content: str, said: str, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_text, "_CHUNK", chunk)
+def test_anything_but_a_page_is_refused(content: str, said: str, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_CHUNK", chunk)
     with pytest.raises(LedgerError) as caught:
         list(json_rows(io.StringIO(content)))
     assert str(caught.value) == said

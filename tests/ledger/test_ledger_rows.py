@@ -1,4 +1,4 @@
-"""The rows of a quote: what each says, and that they sum to what is charged."""
+"""The ledger rows of a quote: their fields, and that they sum to its total."""
 
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from decimal import Decimal
@@ -20,7 +20,7 @@ def test_the_rows_of_a_quote_sum_to_minus_what_is_charged(prices: PriceBook, usa
     assert len({row.sku for row in rows}) == len(rows)
 
 
-def test_text_is_one_row_a_bucket_in_full(prices: PriceBook) -> None:
+def test_text_has_one_row_for_each_bucket(prices: PriceBook) -> None:
     quote = prices.rate(USAGES[0])
     first, cached, _, searched = rows_of(quote, execution_ms=812, currency="DIEM")
     details = InferenceDetails("chatcmpl-1", 812, 5_500, 700)
@@ -73,7 +73,7 @@ def test_tokens_are_those_of_language_models_only(prices: PriceBook) -> None:
         assert bool(counted) == ("-llm-" in row.sku or row.sku == "web-search-krequest")
 
 
-def test_a_charge_of_nothing(prices: PriceBook) -> None:
+def test_a_charge_of_zero(prices: PriceBook) -> None:
     empty = {"prompt_tokens": 0, "completion_tokens": 0}
     assert rows_of(prices.rate({"type": "text", "model": "grok-4-3", "usage": empty})) == ()
     [row] = rows_of(prices.rate({"type": "speech", "model": "tts-kokoro", "characters": 0}))
@@ -88,7 +88,7 @@ def test_an_aware_time_of_any_zone(prices: PriceBook) -> None:
 
 
 class Nowhere(tzinfo):
-    """A time zone that does not know its offset: its times name no moment."""
+    """A time zone without an offset."""
 
     def utcoffset(self, when: datetime | None) -> None:
         return None

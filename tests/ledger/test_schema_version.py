@@ -1,4 +1,4 @@
-"""The schema of a ledger's database: noted, checked when it is opened, and migrated once from the one before."""
+"""The schema of a ledger's database: its version is written, checked when it is opened, and migrated once."""
 
 import subprocess
 import sys
@@ -69,7 +69,7 @@ def refusal(url: str) -> str:
 
 
 def columns(url: str) -> dict[str, list[tuple[str, str, bool]]]:
-    """Every table with its columns, types and what may be null; and every index."""
+    """Every table with its columns, types and nullability, and every index."""
     with connected(url) as connection:
         found = inspect(connection)
         return {
@@ -82,13 +82,13 @@ def columns(url: str) -> dict[str, list[tuple[str, str, bool]]]:
         }
 
 
-def test_a_new_database_notes_its_schema(database: str) -> None:
+def test_a_new_database_has_its_schema_version(database: str) -> None:
     for _ in range(2):
         open_ledger(database).close()
         assert version(database) == [2]
 
 
-def test_a_ledger_without_a_note_is_migrated_to_the_digit(database: str) -> None:
+def test_a_ledger_without_a_schema_version_is_migrated_with_every_digit(database: str) -> None:
     run(database, SQLITE, ROWS)
     with open_ledger(database) as ledger:
         first, second = rows(ledger, "a")
@@ -132,7 +132,7 @@ def test_processes_that_open_an_old_ledger_at_once_migrate_it_once(database: str
         assert process.stdin
         process.stdin.write("\n")
         process.stdin.flush()
-    found = [process.communicate(timeout=120)[0] for process in processes]
+    found = [process.communicate(timeout=600)[0] for process in processes]
     assert found == ["2\n"] * len(processes)
     assert [process.returncode for process in processes] == [0] * len(processes)
     assert version(database) == [2]

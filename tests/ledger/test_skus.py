@@ -15,7 +15,7 @@ from ratecard.tables.metered import MeteredVersion
 from ratecard.views.sheet import unit_usages
 
 FACTS = Path(__file__).parent.parent / "facts"
-# Real exports have these; what each stands for.
+# SKUs of real exports, with their meaning.
 REAL: dict[str, tuple[str, str, dict[str, Any]]] = {
     "zai-org-glm-5-1-llm-output-mtoken": ("text", "zai-org-glm-5-1", {"completion_tokens": 1}),
     "zai-org-glm-5-1-llm-input-mtoken": ("text", "zai-org-glm-5-1", {"prompt_tokens": 1}),
@@ -72,7 +72,7 @@ def test_a_sku_has_one_rate_in_a_version(quotes: list[tuple[date, dict[str, Any]
 
 
 def test_rates_under_other_attributes_have_other_skus(quotes: list[tuple[date, dict[str, Any], Quote]]) -> None:
-    """Also where two of them happen to cost the same today: a SKU stands for its meaning and not for its price."""
+    """Also where two of them cost the same today: a SKU depends on its meaning, not on its price."""
     meanings = defaultdict(set)
     for day, usage, quote in quotes:
         if quote.type in ("image", "edit", "upscale", "music", "rpc") and "input_images" not in usage:

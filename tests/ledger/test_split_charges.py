@@ -1,4 +1,4 @@
-"""A charge that several balances pay: one append, exact parts, and one charge again for who reads the rows."""
+"""A charge that several balances pay: one append, exact parts, and one charge again when the rows are joined."""
 
 from dataclasses import replace
 from decimal import Decimal
@@ -41,7 +41,7 @@ def paid(**parts: str) -> dict[str, Decimal]:
             paid(DIEM="3.5", BUNDLED_CREDITS="1", USD="1.5"),
             ["1 1 -1 DIEM", "2 1 -2 DIEM", "3 1 -0.5 DIEM", "3 0 -1 BUNDLED_CREDITS", "3 0 -1.5 USD"],
         ),
-        # The order is that of an account, whatever that of the mapping.
+        # Balances pay in a fixed order; that of the mapping has no effect.
         (paid(USD="5", DIEM="1"), ["1 1 -1 DIEM", "2 1 -2 USD", "3 1 -3 USD"]),
     ],
 )

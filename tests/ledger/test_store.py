@@ -1,4 +1,4 @@
-"""The ledger in a database: once, in whole, to the digit. On PostgreSQL too, by `make test-postgres`."""
+"""The ledger in a database: each charge once, complete and exact. `make test-postgres` runs this on PostgreSQL."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
@@ -40,7 +40,7 @@ def test_no_digit_is_lost(ledger: Ledger, amounts: list[Decimal]) -> None:
     assert [format(row.amount, "f") for row in kept] == [format(row.amount, "f") for row in expected]
 
 
-def test_a_number_that_no_float_holds_stays_what_it_is(database: str, ledger: Ledger) -> None:
+def test_a_number_that_no_float_can_hold_keeps_its_digits(database: str, ledger: Ledger) -> None:
     """SQLite would make 0.1 of it, and 1E+30 of thirty digits, in a column of numbers."""
     digits = ("0.1000000000000000055511151231257827", "123456789012345678901234567890.000000000001")
     ledger.append(quote_of(*digits), account="a", request_id="r", timestamp=WHEN)
@@ -284,7 +284,7 @@ def test_a_database_that_is_not_there(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg"])
 def test_every_way_to_write_postgresql(scheme: str) -> None:
-    """As hosts write it, and as SQLAlchemy does: each reaches for the server, and says that none is there."""
+    """As hosts write it, and as SQLAlchemy does: each tries to connect, and says that the server does not answer."""
     with pytest.raises(LedgerUnavailableError) as caught:
         open_ledger(f"{scheme}://user:secret@127.0.0.1:1/name")
     assert str(caught.value).startswith("the ledger's database does not answer: connection failed: ")

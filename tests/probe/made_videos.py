@@ -25,7 +25,7 @@ _TICK = Fraction(1, 48000)
 
 
 class Stream(io.BytesIO):
-    """What the camera of a browser writes to: it cannot go back to fill in lengths."""
+    """A file without seeking, like the stream of a browser's camera: lengths cannot be filled in later."""
 
     def seekable(self) -> bool:
         return False
@@ -92,7 +92,7 @@ def sound_alone() -> bytes:
 
 
 def black(container: str, encoder: str, pixels: str, tracks: int = 1) -> bytes:
-    """Two black pictures, on each of so many tracks."""
+    """Two black pictures on each track."""
     stream = io.BytesIO()
     with av.open(stream, "w", format=container) as file:
         every: list[Any] = [file.add_stream(encoder, rate=30) for _ in range(tracks)]

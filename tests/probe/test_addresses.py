@@ -1,4 +1,4 @@
-"""Only the public internet is connected to: proven by a real server that must see no connection."""
+"""Only the public internet is connected to: a real server must see no connection."""
 
 import socket
 from collections.abc import Callable, Sequence
@@ -77,14 +77,14 @@ def test_no_private_address_is_connected_to(server: VideoServer, strict: Limits,
 
 
 @pytest.mark.parametrize("host", ["2130706433", "0177.0.0.1", "localhost", "[::ffff:127.0.0.1]"])
-def test_the_process_of_a_probe_connects_to_none_either(server: VideoServer, strict: Limits, host: str) -> None:
+def test_the_process_of_a_probe_connects_to_no_private_address(server: VideoServer, strict: Limits, host: str) -> None:
     with pytest.raises(QuoteError, match=r"Could not read the video: its (host is not on the public|URL is not valid)"):
         probe(f"http://{host}:{server.port}/video", strict)
     assert server.connections == 0
 
 
 def test_the_same_server_is_read_where_private_addresses_are_allowed(server: VideoServer, strict: Limits) -> None:
-    """So the refusals above are for the address, and for nothing else."""
+    """So the refusals above are for the address alone."""
     for host in ("127.0.0.1", "127.1", "2130706433", "0177.1", "0x7f000001", "localhost"):
         assert read_source(f"http://{host}:{server.port}/video", server.limits()).width == 160
     assert server.connections == 6
@@ -115,7 +115,7 @@ def test_a_redirect_to_a_private_address_is_refused(server: VideoServer, monkeyp
         assert (len(server.requests), hidden.connections) == (2, 0)
 
 
-def test_a_redirect_is_refused_in_the_real_thing(server: VideoServer) -> None:
+def test_a_redirect_is_refused_in_a_probe(server: VideoServer) -> None:
     server.paths["/video"] = "file:///etc/passwd"
     with pytest.raises(QuoteError, match="its URL does not begin with http://"):
         probe(server.url(), server.limits())

@@ -1,4 +1,4 @@
-"""Files that lie, are broken, or are no videos: an error at `video_url` that says what is wrong."""
+"""Files that lie, are broken, or are not videos: an error at `video_url` that says what is wrong."""
 
 import struct
 import subprocess
@@ -26,7 +26,7 @@ NO_VIDEO_FILE = "it is not an MP4, MOV, WebM or Matroska file"
     "file",
     [
         pytest.param(b"\0", id="one byte"),
-        pytest.param(b"this is only text, whatever it is called", id="text"),
+        pytest.param(b"this is only text, with any name", id="text"),
         pytest.param(b"<!doctype html><title>Sign in</title>", id="page"),
         pytest.param(b"#EXTM3U\n#EXTINF:5,\nfile:///etc/passwd\n", id="playlist of HLS"),
         pytest.param(b"ffconcat version 1.0\nfile '/etc/passwd'\n", id="concatenation"),
@@ -108,7 +108,7 @@ def test_a_lie_about_a_length_that_the_frames_do_not_confirm_has_no_effect() -> 
 def test_a_list_of_files_could_not_be_followed_even_if_it_were_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Beside the reader that FFmpeg is told there are two locks on this door; each alone is enough."""
+    """FFmpeg is told its reader, and two options forbid other files: each of the three is enough."""
     (tmp_path / "other.mp4").write_bytes(MP4)
     monkeypatch.chdir(tmp_path)
 
@@ -179,7 +179,7 @@ def test_a_table_of_two_thousand_million_frames_is_refused_in_time() -> None:
 def test_a_crash_of_the_media_library_is_an_error_at_the_field(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The process is another one; what it said is logged, and this one answers."""
+    """The crash ends another process; its output is logged, and this one answers."""
     crashing = tmp_path / "python"
     crashing.write_text("#!/bin/sh\necho 'a fault in C' >&2\nkill -SEGV $$\n", encoding="utf-8")
     crashing.chmod(0o700)

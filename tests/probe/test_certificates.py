@@ -69,7 +69,7 @@ def test_a_certificate_of_another_name_is_refused(tls_server: TlsServer, certifi
     assert tls_server.requests == []
 
 
-def test_a_certificate_that_nobody_signed_is_refused(tls_server: TlsServer) -> None:
+def test_a_certificate_that_signs_itself_is_refused(tls_server: TlsServer) -> None:
     limits = tls_server.limits(schemes=("https",))
     with pytest.raises(QuoteError, match="its host has no valid certificate"):
         probe(f"https://localhost:{tls_server.port}/video", limits)

@@ -66,19 +66,19 @@ def test_a_variable_frame_rate_is_the_average() -> None:
 def test_an_edit_list_decides_what_is_shown(first: int) -> None:
     """One second of two is shown, as after a cut without encoding; all frames are still in the file.
 
-    The fifteenth frame is no key frame, so that those from the tenth on are decoded and not shown.
+    The fifteenth frame is not a key frame, so those from the tenth on are decoded and not shown.
     """
     cut = patched(video("mp4", movflags="faststart"), b"elst", 8, number(1000) + number(first * 1001))
     assert facts(cut).seconds == 1
 
 
-def test_a_name_that_is_no_text_does_not_matter() -> None:
+def test_a_name_that_is_not_text_does_not_matter() -> None:
     file = video("mp4").replace(b"VideoHandler", b"\xff\xfe\xfd\xfcHandler!")
     assert file != video("mp4")
     assert facts(file) == TWO_SECONDS
 
 
-def test_a_cover_is_no_video_track() -> None:
+def test_a_cover_is_not_a_video_track() -> None:
     assert facts(with_cover()).fps == 30
 
 

@@ -1,4 +1,4 @@
-"""An application in this process, asked without a network."""
+"""A client of an application in this process."""
 
 from typing import Any
 
@@ -11,12 +11,12 @@ JSON = {"content-type": "application/json"}
 
 
 def asked(app: Any, base: str = "http://testserver") -> TestClient:
-    """A client that asks for no compression, so that bodies and headers are seen as they are."""
+    """A client that accepts no compression."""
     return TestClient(app, base_url=base, headers={"accept-encoding": "identity"}, raise_server_exceptions=False)
 
 
 def post(client: Any, body: bytes = BODY, path: str = QUOTE, **headers: Any) -> httpx.Response:
-    """A JSON body, sent as it is."""
+    """Send a JSON body unchanged."""
     names = {name.replace("_", "-"): value for name, value in headers.items()}
     answer: httpx.Response = client.post(path, content=body, headers=JSON | names)
     return answer

@@ -20,7 +20,7 @@ KEY = "sesame-for-cases"
 
 
 def send_cases(examples: int, seed: int = 1) -> dict[str, Any]:
-    """Schemathesis with so many examples for each endpoint; its report, and what the server counted by status."""
+    """Run schemathesis with `examples` for each endpoint; its report, and the answers of the server by status."""
     with (
         TemporaryDirectory() as folder,
         serving("--database", f"sqlite:///{folder}/ledger.db", RATECARD_API_KEYS=KEY) as server,
@@ -36,7 +36,7 @@ def send_cases(examples: int, seed: int = 1) -> dict[str, Any]:
 
 
 def statuses(server: Server) -> dict[str, int]:
-    """How many answers of each status the server gave."""
+    """The number of answers by status."""
     found: dict[str, int] = {}
     for line in httpx.get(f"{server.base}/metrics").text.splitlines():
         if line.startswith("ratecard_request_seconds_count"):
@@ -46,7 +46,7 @@ def statuses(server: Server) -> dict[str, int]:
 
 
 def main() -> None:
-    """Send at least so many cases; the exit status is 1 where a check failed."""
+    """Send at least as many cases as the argument says; the exit status is 1 if a check failed."""
     wanted = int(sys.argv[1])
     # Three endpoints take what can be varied; a case that was sent before is not sent again.
     report = send_cases(examples=wanted * 11 // 30)

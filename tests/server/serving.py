@@ -4,11 +4,12 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
@@ -18,15 +19,16 @@ import httpx
 from ratecard.load.folder import shipped_folder
 
 BODY = b'{"model": "grok-imagine-1-5-image-to-video-private", "duration": "5s", "resolution": "720p"}'
+QUOTE = "/api/v1/video/quote"
 JSON = {"content-type": "application/json"}
 EVERY_ADDRESS = "0.0.0.0"  # noqa: S104
-# Far longer than anything takes on a slow machine: what does not come at all fails, and nothing else.
-_PATIENCE = 60
+# Seconds, far more than anything takes on a busy machine: only what never happens fails.
+PATIENCE = 300
 GROK, RATE = "video/grok-imagine.yaml", "rate: 0.161}"
 
 
 class Server:
-    """A running server: its address, its process, and what it has said so far."""
+    """A running server: its address, its process, and its output so far."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self.process, self.said = process, ""
@@ -46,21 +48,21 @@ class Server:
         self._listening.set()
 
     def close(self) -> None:
-        """Let go of what it said."""
-        self._listener.join(_PATIENCE)
+        """Close its output."""
+        self._listener.join(PATIENCE)
         assert self.process.stderr
         self.process.stderr.close()
 
     def ready(self) -> "Server":
         """Wait until it answers."""
-        assert self._listening.wait(_PATIENCE), self.said
+        assert self._listening.wait(PATIENCE), self.said
         wait_for(lambda: self.process.poll() is not None or self._answers(), "an answer")
         assert self.process.poll() is None, self.said
         return self
 
     def _answers(self) -> bool:
         try:
-            return httpx.get(f"{self.base}/healthz").status_code == 200
+            return self.get("/healthz").status_code == 200
         except httpx.HTTPError:
             return False
 
@@ -70,18 +72,28 @@ class Server:
         named = {int(child): Path(f"/proc/{child}/cmdline").read_bytes() for child in children}
         return [child for child, command in named.items() if b"spawn_main" in command]
 
-    def quote(self, body: bytes = BODY) -> httpx.Response:
-        return httpx.post(f"{self.base}/api/v1/video/quote", content=body, headers=JSON)
+    def get(self, path: str, headers: Mapping[str, str] | None = None) -> httpx.Response:
+        return httpx.get(f"{self.base}{path}", headers=headers, timeout=PATIENCE)
+
+    def quote(
+        self, body: bytes | Iterator[bytes] = BODY, path: str = QUOTE, headers: Mapping[str, str] | None = None
+    ) -> httpx.Response:
+        return httpx.post(f"{self.base}{path}", content=body, headers=JSON | dict(headers or {}), timeout=PATIENCE)
+
+    def connect(self) -> socket.socket:
+        """A connection for bytes of any kind."""
+        host, port = self.base.removeprefix("http://").split(":")
+        return socket.create_connection((host, int(port)), timeout=PATIENCE)
 
     def health(self) -> dict[str, object]:
-        found: dict[str, object] = httpx.get(f"{self.base}/healthz").json()
+        found: dict[str, object] = self.get("/healthz").json()
         return found
 
     def stop(self) -> int:
         """End it as a system does; its exit status."""
         self.process.send_signal(signal.SIGTERM)
-        status = self.process.wait(_PATIENCE)
-        assert self._ended.wait(_PATIENCE)
+        status = self.process.wait(PATIENCE)
+        assert self._ended.wait(PATIENCE)
         return status
 
 
@@ -97,7 +109,7 @@ def serving(*arguments: str | Path, **environment: str) -> Iterator[Server]:
     finally:
         process.terminate()
         try:
-            process.wait(_PATIENCE)
+            process.wait(PATIENCE)
         finally:
             process.kill()
             server.close()
@@ -110,16 +122,22 @@ def copy_tables(folder: Path) -> Path:
     return copied
 
 
+def rewrite(path: Path, text: str) -> None:
+    """Write a file in one step: a server that reads it meanwhile never sees a part of it."""
+    new = path.with_name(f"{path.name}.new")
+    new.write_text(text)
+    new.replace(path)
+
+
 def at_rate(text: str, rate: str) -> str:
     """The tables of Grok with another rate of 720p, and the example that has it worked again: 15 s and the fee."""
     total = (15 * Decimal(rate) + Decimal("0.0115")).quantize(Decimal("0.01"), ROUND_HALF_UP)
     return text.replace(RATE, f"rate: {rate}}}").replace("total: 2.43}", f"total: {total}}}")
 
 
-def wait_for(holds: "object", what: str, seconds: int = _PATIENCE) -> None:
-    """Wait until something holds, for so long at most."""
-    assert callable(holds)
-    deadline = time.monotonic() + seconds
+def wait_for(holds: Callable[..., object], what: str) -> None:
+    """Wait until a condition holds."""
+    deadline = time.monotonic() + PATIENCE
     while not holds():
-        assert time.monotonic() < deadline, f"no {what} after {seconds} s"
+        assert time.monotonic() < deadline, f"no {what} after {PATIENCE} s"
         time.sleep(0.02)

@@ -1,4 +1,4 @@
-"""Who may ask: the host's check decides, and keys of the environment where the server runs alone."""
+"""Access: the check of the host decides, or the keys in the environment of a server that runs alone."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ async def slow_check(token: str) -> str | None:
         (None, 401),
     ],
 )
-def test_a_token_is_what_the_host_says_it_is(
+def test_the_check_of_the_host_decides_about_a_token(
     card: ratecard.RateCard, hook: Any, header: str | None, status: int
 ) -> None:
     with asked(application(card, check=hook)) as client:
@@ -55,7 +55,7 @@ def test_the_sunset_endpoint_needs_no_key(card: ratecard.RateCard) -> None:
         assert client.get("/api/v1/billing/usage").status_code == 410
 
 
-def test_who_may_not_ask_is_not_told_what_is_wrong_with_the_body(card: ratecard.RateCard) -> None:
+def test_the_body_is_not_validated_without_access(card: ratecard.RateCard) -> None:
     with asked(application(card, check=check)) as client:
         assert post(client, b"x", content_type="text/plain").status_code == 401
 
@@ -75,10 +75,10 @@ def test_keys_name_their_accounts() -> None:
         ("", "holds no key"),
         (" , \n", "holds no key"),
         ("secret, a:", "entry 2 names an account and no key"),
-        ("12345678,x:12345678", "key 2 stands there twice"),
+        ("12345678,x:12345678", "key 2 is listed twice"),
     ],
 )
-def test_what_is_no_key_is_refused_without_showing_it(given: str, words: str) -> None:
+def test_an_invalid_key_is_refused_without_showing_it(given: str, words: str) -> None:
     with pytest.raises(ValueError, match=words) as refusal:
         ApiKeys(given)
     assert "secret" not in str(refusal.value)

@@ -1,4 +1,4 @@
-"""What the pages show is what curl, the OpenAI client and an application that mounts the router really get."""
+"""The examples of the pages print what they show, and the OpenAI client reads the answers."""
 
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""Content-Encoding: as asked, and never unasked."""
+"""Content-Encoding and Accept: answers are encoded if the client asks for it, as it prefers."""
 
 import zlib
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from asking import asked, post
 
 import ratecard
 from ratecard.server import application
-from ratecard.server.http import encode
+from ratecard.server.http import encode, preferred
 
 BODIES = [b"", b'{"quote":0.82}', b"x" * 1001, bytes(range(256)) * 500]
 
@@ -44,10 +44,43 @@ def decoded(body: bytes, encoding: str) -> bytes:
     ],
 )
 @pytest.mark.parametrize("body", BODIES, ids=map(len, BODIES))
-def test_the_encoding_is_the_one_liked_best(body: bytes, asked_for: str, encoding: str) -> None:
+def test_the_encoding_is_the_preferred_one(body: bytes, asked_for: str, encoding: str) -> None:
     packed, name = encode(body, asked_for)
     assert name == encoding
     assert decoded(packed, name) == body
+
+
+@pytest.mark.parametrize(
+    ("given", "first"),
+    [
+        ("{0};q=1.5, {1};q=0.1", 1),
+        ("{0};q=0.1234, {1};q=0.1", 1),
+        ("{0};q=, {1};q=0.1", 1),
+        ("{0};q=1e0, {1};q=0.1", 1),
+        ("{0};level=1;q=0.5, {1};q=0.4", 0),
+        ("{0} ; q=0.5 , {1} ; q=0.4", 0),
+        ("{0};q=0, {0}, {1};q=0.5", 0),
+        ("{0}, {0};q=0, {1};q=0.5", 0),
+        ("{0};q=0.001, {1};q=0", 0),
+        ("{0};q=1.000, {1};q=0.999", 0),
+    ],
+)
+@pytest.mark.parametrize(
+    "offered", [("application/json", "text/csv"), ("text/csv", "application/json"), ("gzip", "br")]
+)
+def test_qualities_of_media_types_and_of_encodings_are_read_alike(
+    offered: tuple[str, str], given: str, first: int
+) -> None:
+    assert preferred(given.format(*offered), offered) == offered[first]
+    assert preferred(given.format(*offered), offered[::-1]) == offered[first]
+
+
+@pytest.mark.parametrize("offered", ["text/csv", "gzip"])
+@pytest.mark.parametrize(
+    "given", ["{};q=2", "{};q=-1", "{};q=", "{};q=0.0", "{};q=.5", "identity", "image/*", "", ",;"]
+)
+def test_what_has_no_quality_is_not_accepted(offered: str, given: str) -> None:
+    assert preferred(given.format(offered), [offered]) is None
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""What a live server takes: tables whose examples are right, and that edit nothing of what was in effect."""
+"""A live server takes tables whose examples agree, and that edit no version that was in effect."""
 
 import logging
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from asking import asked, post
 from click.testing import CliRunner
-from serving import GROK, RATE, Server, at_rate, copy_tables, serving, wait_for
+from serving import GROK, RATE, Server, at_rate, copy_tables, rewrite, serving, wait_for
 
 import ratecard
 from mounted import Mount
@@ -25,7 +25,7 @@ EDITED = "version 2026-09-28 of grok-imagine-1-5-image-to-video-private is in ef
 
 
 class Followed:
-    """A folder of tables, asked as a server asks it."""
+    """A folder of tables, followed as a server does it."""
 
     def __init__(self, path: Path, kept: LastSound | None = None, *, allow_edits: bool = False) -> None:
         self.path = path
@@ -35,7 +35,7 @@ class Followed:
         return (self.path / name).read_text()
 
     def write(self, text: str, name: str = GROK) -> ratecard.RateCard | None:
-        """What the server makes of a changed file: another card, or a refusal."""
+        """Write a file; the new card, or None. Raises `TableError` if it is refused."""
         (self.path / name).write_text(text)
         return self.tables.changed(lambda: None)
 
@@ -161,7 +161,7 @@ def test_going_back_to_what_was_served_is_taken_with_a_warning(
 
 
 def test_tables_that_mean_what_was_served_but_are_not_it_are_judged_anew(followed: Followed) -> None:
-    """Their examples are other ones, so that what was served says nothing of them."""
+    """Their bytes differ from those that were served, so they are checked again."""
     before = followed.text(OVI)
     new = NEW.replace("2027-01-01", "2026-11-01").replace(
         "        checked", "        correction: forgotten\n        checked"
@@ -179,7 +179,7 @@ def test_a_refused_state_is_never_what_was_served(followed: Followed) -> None:
 
 
 def test_workers_judge_by_what_they_share(tmp_path: Path) -> None:
-    """One that has not seen the tables between, and one that is started anew while the folder is refused."""
+    """One worker missed the tables between; another is started while the folder is refused."""
     path, kept = copy_tables(tmp_path), tmp_path / "kept.json"
     one, two = (Followed(path, LastSound(kept)) for _ in range(2))
     before = one.text(OVI)
@@ -249,13 +249,13 @@ def test_every_worker_refuses_and_says_why(server: Server, folder: Path, change:
     text = (folder / GROK).read_text()
     before, said = server.health()["digest"], len(server.said)
     try:
-        (folder / GROK).write_text(change(text))
+        rewrite(folder / GROK, change(text))
         wait_for(lambda: server.said[said:].count(f"tables {before} stay") >= 2, "refusal of both workers")
         assert server.said[said:].count(words) >= 2
         assert {server.quote().content for _ in range(10)} == {b'{"quote":0.82}'}
         assert {server.health()["digest"] for _ in range(10)} == {before}
     finally:
-        (folder / GROK).write_text(text)
+        rewrite(folder / GROK, text)
         wait_for(lambda: server.said[said:].count("take the place of") >= 2, "end of the refusal")
 
 
@@ -270,7 +270,7 @@ def test_a_server_does_not_start_on_a_wrong_example(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_its_own_keeps_what_it_served() -> None:
-    """Without a shared file, a process judges by what it served itself."""
+    """Without a shared file, a process compares with the tables that it served itself."""
     kept = LastSound()
     assert kept.read() is None
     assert not kept.had({"a": b"1"})

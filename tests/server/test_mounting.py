@@ -34,6 +34,7 @@ def test_a_host_mounts_everything(card: ratecard.RateCard, mount: Any) -> None:
         assert post(client).content == b'{"quote":0.82}'
         paths = ("models", "billing/usage", "healthz", "metrics", "video/quote")
         assert [client.get(f"/api/v1/{path}").status_code for path in paths] == [200, 410, 200, 200, 405]
+        assert client.get("/api/v1/video/quote").json() == {"error": "Method not allowed. Use POST"}
         assert client.get("/api/v1/nothing").status_code == 404
 
 
@@ -53,7 +54,7 @@ def test_the_base_path_is_the_hosts(card: ratecard.RateCard, mount: Any, base_pa
         assert post(client).status_code == 404
 
 
-def test_a_prefix_stands_before_the_base_path(card: ratecard.RateCard) -> None:
+def test_a_prefix_is_put_before_the_base_path(card: ratecard.RateCard) -> None:
     with asked(included(router(card), prefix="/host")) as client:
         assert post(client, path="/host/api/v1/video/quote").status_code == 200
         assert "</host/api/v1/billing/usage-history>" in client.get("/host/api/v1/billing/usage").headers["link"]
@@ -69,7 +70,7 @@ def test_a_prefix_stands_before_the_base_path(card: ratecard.RateCard) -> None:
         ({"body": b" " * 2000}, 413),
     ],
 )
-def test_errors_are_error_objects_wherever_it_is_mounted(
+def test_errors_are_error_objects_in_every_host(
     card: ratecard.RateCard, mount: Any, sent: dict[str, Any], status: int
 ) -> None:
     routes = router(card, check={"right": "acme"}.get, most_body_bytes=1000)
@@ -100,7 +101,7 @@ def test_the_dependencies_of_a_host_are_never_skipped(card: ratecard.RateCard, h
         app.include_router(router(card), dependencies=guards if how == "include" else None)
     with asked(app) as client:
         answers: list[Any] = [post(client), client.get("/api/v1/models")]
-    assert [answer.status_code for answer in answers] == [403, 403]
+    assert [(answer.status_code, answer.json()) for answer in answers] == [(403, {"error": "not you"})] * 2
     assert calls == [how, how]
 
 

@@ -1,4 +1,4 @@
-"""Whatever is sent, the answer is an error object with the right status, and never 500."""
+"""Every bad request is answered with an error object and the right status, never with 500."""
 
 import json
 from collections.abc import Iterator
@@ -112,7 +112,7 @@ def test_another_method_is_answered_with_405_and_what_is_allowed(client: Any, me
     assert method == "HEAD" or answer.json() == {"error": "Method not allowed. Use POST"}
 
 
-def test_a_fault_of_ours_is_answered_with_500_and_without_its_reason(card: ratecard.RateCard) -> None:
+def test_an_unexpected_exception_is_answered_with_500_and_without_its_reason(card: ratecard.RateCard) -> None:
     def broken(token: str) -> object:
         raise RuntimeError("the password of the database")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from serving import BODY, EVERY_ADDRESS, GROK, JSON, Server, at_rate, copy_tables, serving, wait_for
+from serving import BODY, EVERY_ADDRESS, GROK, Server, at_rate, copy_tables, rewrite, serving, wait_for
 
 
 @pytest.fixture(scope="module")
@@ -31,27 +31,26 @@ KEY = {"authorization": "Bearer sesame"}
 
 def test_a_key_is_asked_for(server: Server) -> None:
     assert server.quote().status_code == 401
-    answer = httpx.post(f"{server.base}/api/v1/video/quote", content=BODY, headers=JSON | KEY)
+    answer = server.quote(headers=KEY)
     assert (answer.status_code, answer.content) == (200, b'{"quote":0.82}')
 
 
 def test_the_usage_history_asks_for_the_same_key(server: Server) -> None:
-    address = f"{server.base}/api/v1/billing/usage-history"
-    assert httpx.get(address).status_code == 401
-    answer = httpx.get(address, headers=KEY)
+    path = "/api/v1/billing/usage-history"
+    assert server.get(path).status_code == 401
+    answer = server.get(path, KEY)
     assert (answer.status_code, answer.json()) == (200, {"data": [], "nextCursor": None})
 
 
 def test_the_workers_count_together(server: Server) -> None:
     for _ in range(20):
-        httpx.get(f"{server.base}/api/v1/models", headers=KEY)
-    found = {httpx.get(f"{server.base}/metrics").text for _ in range(6)}
+        server.get("/api/v1/models", KEY)
+    found = {server.get("/metrics").text for _ in range(6)}
     line = 'ratecard_request_seconds_count{endpoint="models",status="200"} 20.0'
     assert all(line in text for text in found)
 
 
 def test_hostile_bytes_end_no_connection_but_their_own(server: Server) -> None:
-    host, port = server.base.removeprefix("http://").split(":")
     head = b"POST /api/v1/video/quote HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer sesame\r\n"
     chunk = b"Transfer-Encoding: chunked\r\nContent-Type: application/json\r\n\r\n"
     sent = [
@@ -63,12 +62,12 @@ def test_hostile_bytes_end_no_connection_but_their_own(server: Server) -> None:
         head + chunk + b"FFFFFFFFFFFFFFFFF\r\n{}",
     ]
     for data in sent:
-        with socket.create_connection((host, int(port)), timeout=5) as connection:
+        with server.connect() as connection:
             connection.sendall(data)
             connection.shutdown(socket.SHUT_WR)
             answer = connection.recv(4096)
             assert not answer.startswith(b"HTTP/1.1 5"), data
-    assert httpx.get(f"{server.base}/healthz").status_code == 200
+    assert server.health()["status"] == "ok"
     assert "Traceback" not in server.said
 
 
@@ -82,7 +81,7 @@ def test_a_chunked_body_without_end_is_refused(server: Server) -> None:
             yield b" " * 2**16
 
     try:
-        answer = httpx.post(f"{server.base}/api/v1/video/quote", content=endless(), headers=JSON | KEY)
+        answer = server.quote(endless(), headers=KEY)
         assert answer.status_code == 413
     except httpx.WriteError:  # refused, and the connection closed, while it was still sending
         pass
@@ -97,14 +96,14 @@ def test_a_killed_worker_is_replaced_and_serves_the_same_tables(server: Server, 
     workers = server.workers()
     assert len(workers) == 2
     try:
-        grok.write_text("nonsense")
+        rewrite(grok, "nonsense")
         wait_for(lambda: server.said.count("tables " + str(before) + " stay") >= 2, "refusal of both workers")
         os.kill(workers[0], signal.SIGKILL)
         wait_for(lambda: len(set(server.workers()) - set(workers)) == 1, "new worker")
         wait_for(lambda: server.said.count("stay") >= 3, "refusal of the new worker")
         assert {server.health()["digest"] for _ in range(20)} == {before}
     finally:
-        grok.write_text(text)
+        rewrite(grok, text)
     wait_for(lambda: server.said.count("take the place of") >= 2, "end of the refusal")
 
 
@@ -113,17 +112,16 @@ def test_all_workers_move_together(server: Server, folder: Path) -> None:
     text = grok.read_text()
     before = str(server.health()["digest"])
     try:
-        grok.write_text(at_rate(text, "0.2"))
+        rewrite(grok, at_rate(text, "0.2"))
         wait_for(lambda: before not in {server.health()["digest"] for _ in range(10)}, "new tables")
     finally:
-        grok.write_text(text)
+        rewrite(grok, text)
     wait_for(lambda: {server.health()["digest"] for _ in range(10)} == {before}, "old tables")
 
 
 def test_a_request_in_flight_is_answered_before_the_end(folder: Path) -> None:
     with serving(folder) as server:
-        host, port = server.base.removeprefix("http://").split(":")
-        with socket.create_connection((host, int(port)), timeout=10) as connection:
+        with server.connect() as connection:
             head = f"POST /api/v1/video/quote HTTP/1.1\r\nHost: x\r\nContent-Length: {len(BODY)}\r\n\r\n".encode()
             connection.sendall(head + BODY[:20])
             wait_for(lambda: server.health()["status"] == "ok", "answer beside it")
@@ -139,5 +137,6 @@ def test_a_request_in_flight_is_answered_before_the_end(folder: Path) -> None:
 def test_no_auth_is_open_on_a_public_address(folder: Path) -> None:
     with serving(folder, "--host", EVERY_ADDRESS, "--no-auth", "--base-path", "") as server:
         port = server.base.rpartition(":")[2]
-        answer = httpx.post(f"http://127.0.0.1:{port}/video/quote?explain=true", content=BODY, headers=JSON)
+        server.base = f"http://127.0.0.1:{port}"
+        answer = server.quote(path="/video/quote?explain=true")
         assert json.loads(answer.content)["lines"]

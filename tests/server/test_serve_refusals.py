@@ -1,4 +1,4 @@
-"""What `ratecard serve` refuses before it answers anybody."""
+"""What `ratecard serve` refuses before it starts."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ GROK = "video/grok-imagine.yaml"
 
 @pytest.fixture(autouse=True)
 def nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A command that was not refused says so, and ends."""
+    """A command that is not refused prints a line instead of serving."""
     monkeypatch.delenv("RATECARD_API_KEYS", raising=False)
     monkeypatch.setattr(os, "environ", os.environ.copy())
     monkeypatch.setattr("ratecard.cli.serve._run", lambda *_: click.echo("it runs"))

@@ -1,4 +1,4 @@
-"""The revision of the service: derived from the sources and the dates of the tables, wherever they are."""
+"""The revision of the service is derived from the sources and the dates of the tables."""
 
 import os
 import subprocess

@@ -4,7 +4,8 @@ import gzip
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 from urllib.request import Request as Question
 from urllib.request import urlopen
 
@@ -13,9 +14,11 @@ import uvicorn
 from fastapi import FastAPI, HTTPException
 from history_pages import PATH, WHEN, append_each, quote_of
 from jsonschema import Draft202012Validator
+from prometheus_client import REGISTRY
 from sqlalchemy import create_engine
+from starlette.applications import Starlette
 from starlette.testclient import TestClient
-from usage_app import SECRET, app_of, client_of
+from usage_app import SECRET, account_of, app_of, client_of
 
 from ratecard import read_ledger
 from ratecard.history import usage_history_router
@@ -53,10 +56,56 @@ def test_what_a_hook_raises_is_an_error_object(ledger: Ledger) -> None:
     assert (answer.status_code, answer.json()) == (403, {"error": "The account is suspended"})
 
 
+@pytest.mark.parametrize("mounted", [False, True])
+def test_errors_have_the_words_of_every_endpoint(ledger: Ledger, mounted: bool) -> None:
+    app: Any = Starlette() if mounted else FastAPI()
+    routes = usage_history_router(ledger, account_of, secret=SECRET)
+    if mounted:
+        app.mount("/", routes)
+    else:
+        app.include_router(routes)
+    client = TestClient(app)
+    for method in ("POST", "PUT", "DELETE", "BREW"):
+        answer = client.request(method, PATH)
+        assert (answer.status_code, answer.json()) == (405, {"error": "Method not allowed. Use GET"})
+        assert answer.headers["allow"] == "GET"
+        assert "x-service-version" in answer.headers
+    if mounted:
+        answer = client.get(f"{PATH}/2")
+        assert (answer.status_code, answer.json()) == (404, {"error": f"Not found: {PATH}/2"})
+
+
+def test_requests_are_counted(ledger: Ledger) -> None:
+    client = client_of(ledger)
+
+    def counted(status: int) -> int:
+        labels = {"endpoint": "usage_history", "status": str(status)}
+        found = REGISTRY.get_sample_value("ratecard_request_seconds_count", labels)
+        return int(found or 0)
+
+    def suspended() -> str:
+        raise HTTPException(403, "The account is suspended")
+
+    app = FastAPI()
+    app.include_router(usage_history_router(ledger, suspended, secret=SECRET))
+    asked: dict[int, Callable[[], Any]] = {
+        200: lambda: client.get(PATH),
+        400: lambda: client.get(PATH, params={"pageSize": 0}),
+        401: lambda: client.get(PATH, headers={"x-account": ""}),
+        403: lambda: TestClient(app).get(PATH),
+        405: lambda: client.post(PATH),
+        406: lambda: client.get(PATH, headers={"accept": "text/html"}),
+    }
+    for status, ask in asked.items():
+        before = counted(status)
+        answer = ask()
+        assert (answer.status_code, counted(status) - before) == (status, 1), answer.text
+
+
 def test_a_ledger_that_does_not_answer_is_503(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    nobody = create_engine("postgresql+psycopg://secret@127.0.0.1:1/name")
+    unreachable = create_engine("postgresql+psycopg://secret@127.0.0.1:1/name")
     with monkeypatch.context() as patched:
-        patched.setattr(ledger, "_engine", nobody)
+        patched.setattr(ledger, "_engine", unreachable)
         answer = client_of(ledger).get(PATH)
     assert (answer.status_code, list(answer.json())) == (503, ["error"])
     assert "127.0.0.1" not in answer.text
@@ -67,13 +116,14 @@ def test_the_description_is_what_is_answered(ledger: Ledger) -> None:
     append_each(ledger, "3", prefix="diem", currency="DIEM")
     ledger.append(quote_of("4", currency="EUR"), account="a", request_id="euro", timestamp=WHEN)
     client = client_of(ledger)
-    described = app_of(ledger).openapi()["paths"][f"/api/v1{PATH}"]["get"]
+    description = app_of(ledger).openapi()
+    described = description["paths"][f"/api/v1{PATH}"]["get"]
     names = [parameter["name"] for parameter in described["parameters"]]
     assert names == ["startTimestamp", "endTimestamp", "currency", "pageSize", "cursor"]
     for size, status in ((1, "200"), (1000, "200"), (0, "400")):
         answer = client.get(PATH, params={"pageSize": size})
         schema = described["responses"][status]["content"]["application/json"]["schema"]
-        Draft202012Validator(schema).validate(answer.json())
+        Draft202012Validator(schema | {"components": description["components"]}).validate(answer.json())
     rows = client.get(PATH).json()["data"]
     assert {(row["currency"], "pricePerUnit" in row, "pricePerUnitUsd" in row) for row in rows} == {
         ("USD", False, True), ("DIEM", False, True), ("EUR", True, False)
@@ -95,6 +145,7 @@ def address(ledger: Ledger) -> Iterator[str]:
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started:
+        assert thread.is_alive(), "it ended before it answered"
         time.sleep(0.01)
     host, port = server.servers[0].sockets[0].getsockname()[:2]
     yield f"http://{host}:{port}/api/v1{PATH}"

@@ -1,4 +1,4 @@
-"""The page on the usage history tells the truth."""
+"""The page on the usage history lists every parameter."""
 
 from ratecard.server.usage_history import FILTERS
 from readme_blocks import ROOT

@@ -1,4 +1,4 @@
-"""An application that includes the usage history, and a client whose account is what it says it is."""
+"""An application that includes the usage history, and a client that names its account in a header."""
 
 from fastapi import FastAPI
 from starlette.requests import Request
@@ -7,12 +7,12 @@ from starlette.testclient import TestClient
 from ratecard.history import usage_history_router
 from ratecard.ledger.store import Ledger
 
-SECRET = "sixteen signs or more"  # noqa: S105
+SECRET = "sixteen characters or more"  # noqa: S105
 
 
 def account_of(request: Request) -> str | None:
-    """The simplest hook a host could have."""
-    return request.headers.get("x-account")
+    """The account that a header names."""
+    return request.headers.get("x-account") or None
 
 
 def app_of(ledger: Ledger, secret: str | bytes = SECRET) -> FastAPI:

@@ -1,1 +1,1 @@
-"""Floor 3: what surrounds a charge: limits, balances, spending limits, endpoints that stopped. Pure arithmetic."""
+"""Accounts: rate limits, balances, spending limits of keys, and endpoints that end. Nothing is stored here."""

@@ -30,9 +30,9 @@ _UNLIMITED = "BUNDLED_CREDITS"
 
 
 class _Record(BaseModel):
-    """What the API sends. Fields that are not known are kept, and everything is written again as it was read.
+    """A record of the API. Unknown fields are kept, and the record is written as it was read.
 
-    Two records are equal when what is known of them is.
+    Records are equal if their known fields are.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -48,7 +48,7 @@ class _Record(BaseModel):
 
     @classmethod
     def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
-        """A record from JSON; its numbers keep every digit. Raises pydantic's `ValidationError`."""
+        """Read a record from JSON; numbers keep every digit. Raises pydantic's `ValidationError`."""
         try:
             given = json.loads(json_data, parse_float=_number, parse_constant=_number, object_pairs_hook=_object)
             return cls.model_validate(given, **options)
@@ -62,11 +62,11 @@ class _Record(BaseModel):
             ) from None
 
     def model_dump_json(self, *, indent: int | None = None) -> str:  # type: ignore[override]
-        """The record as JSON, as it was read: nothing is added, and numbers are numbers with every digit."""
+        """Write the record as it was read: nothing is added, and numbers keep every digit."""
         return _json(self._as_read, indent)
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """The same record with other values, which are checked as if they had been read."""
+        """Copy the record with other values, which are validated."""
         return self.model_validate({**self._as_read, **(update or {})})
 
     @model_serializer(mode="plain")
@@ -93,7 +93,7 @@ def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _json(value: Any, indent: int | None, level: int = 1) -> str:
-    """JSON whose decimals keep their digits, which the standard encoder would refuse."""
+    """JSON with decimals as numbers of all their digits; the standard encoder refuses decimals."""
     if isinstance(value, Decimal):
         return str(value)
     if isinstance(value, datetime):
@@ -109,7 +109,7 @@ def _json(value: Any, indent: int | None, level: int = 1) -> str:
 
 
 def _copied(value: Any, change: Callable[[Decimal], Any] | None = None) -> Any:
-    """A copy of JSON data, with every decimal changed."""
+    """A copy of JSON data, with `change` applied to every decimal."""
     if isinstance(value, Mapping):
         return {name: _copied(part, change) for name, part in value.items()}
     if isinstance(value, (list, tuple)):
@@ -118,7 +118,7 @@ def _copied(value: Any, change: Callable[[Decimal], Any] | None = None) -> Any:
 
 
 def _plain(number: Decimal) -> Any:
-    """A number for a JSON writer that has no decimals. Raises `ValueError` where digits would be lost."""
+    """A number for a JSON writer that has no decimals. Raises `ValueError` if digits would be lost."""
     shown = json.loads(str(number))
     if Decimal(str(shown)) != number:
         raise ValueError(f"{number} has more digits than this writer keeps; use model_dump_json")
@@ -126,12 +126,12 @@ def _plain(number: Decimal) -> Any:
 
 
 def _nothing_is(empty: Any) -> BeforeValidator:
-    """Reads null as a value."""
+    """Read null as `empty`."""
     return BeforeValidator(lambda given: empty if given is None else given)
 
 
 class ConsumptionLimits(_Record):
-    """The most that a key may spend in one limit period, by currency; None is no limit."""
+    """The most that a key may spend in one limit period, by currency; None means unlimited."""
 
     usd: Decimal | None = None
     diem: Decimal | None = None
@@ -139,7 +139,7 @@ class ConsumptionLimits(_Record):
 
 
 class Amounts(_Record):
-    """What was spent, by currency: decimal strings, exact; null is nothing."""
+    """Amounts that were spent, by currency: exact decimals; null means 0."""
 
     usd: Annotated[Decimal, _nothing_is(0)] = Decimal(0)
     diem: Annotated[Decimal, _nothing_is(0)] = Decimal(0)
@@ -147,13 +147,13 @@ class Amounts(_Record):
 
 
 class KeyUsage(_Record):
-    """What a key spent lately."""
+    """What a key spent in the last seven days."""
 
     trailingSevenDays: Annotated[Amounts, _nothing_is({})] = Amounts()  # noqa: N815 - the API's spelling
 
 
 class ApiKey(_Record):
-    """One API key record; the full key is never in it. It is written (`model_dump`, `model_dump_json`) as it was read.
+    """An API key record, without the key itself. `model_dump` and `model_dump_json` write it as it was read.
 
     >>> record = ApiKey.model_validate({"id": "k", "usage": {"trailingSevenDays": {"usd": "1.10"}}})
     >>> record.usage.trailingSevenDays.usd
@@ -177,7 +177,7 @@ class ApiKey(_Record):
 
 
 class ApiKeyList(_Record):
-    """The wrapper of a list answer."""
+    """A list of API key records, as the API answers it."""
 
     data: tuple[ApiKey, ...]
     object: Literal["list"] = "list"
@@ -191,14 +191,14 @@ def within_limits(
     currency: str | None = None,
     paid: Mapping[str, Decimal] | None = None,
 ) -> bool:
-    """Whether a charge keeps a key within its spending limits of the current period.
+    """Whether a key stays within its spending limits of the current period if it pays a charge.
 
-    `currency` (`usd`, `diem`, `vcu`) is what pays the charge, by default that of the quote; where several balances pay,
-    `paid` is what each of them pays, as `settle` splits it, and each is judged by its own limit. `spent` is what the
-    key spent in the period so far, by currency or in the one that pays; the record's own `currentPeriodUsage` where it
-    is left out. A currency without a limit is unlimited, and bundled credits have none in the record. Raises
-    `CurrencyError` for a quote that is not in USD, and for a currency without a limit or a rate in limits.yaml, and
-    `ValueError` for an amount that is not exact.
+    `currency` (`usd`, `diem`, `vcu`) is what pays the charge, by default that of the quote; if several balances pay,
+    `paid` is what each of them pays, as `settle` splits it, and each is compared with its own limit. `spent` is what
+    the key spent in the period so far, by currency or in the one that pays; by default the record's
+    `currentPeriodUsage`. A currency without a limit is unlimited, and so are bundled credits. Raises `CurrencyError`
+    for a quote that is not in USD, for a currency without a limit or a rate in limits.yaml, and for an amount that is
+    not exact.
 
     >>> from datetime import UTC
     >>> from ratecard import load_rate_card, settle
@@ -235,7 +235,7 @@ def _limit_of(key: ApiKey, name: str) -> Decimal | None:
 def _spent(
     key: ApiKey, spent: Mapping[str, Decimal] | Decimal | None, parts: Mapping[str, Decimal]
 ) -> Mapping[str, Decimal]:
-    """What was spent so far in each of the currencies that pay."""
+    """The amounts spent so far, by currency."""
     if spent is None:
         _check_names("currentPeriodUsage", key.currentPeriodUsage)
         return {name: getattr(key.currentPeriodUsage, name) for name in Amounts.model_fields}
@@ -261,7 +261,7 @@ def _exact(name: str, given: object) -> Decimal:
 
 
 def _check_names(field: str, record: _Record) -> None:
-    """That a record has amounts in known currencies only: another one could not be judged."""
+    """Refuse amounts in unknown currencies, because no limit applies to them."""
     for name, given in record._as_read.items():
         if name not in Amounts.model_fields and given is not None:
             raise CurrencyError(f"{field} has {name!r}. Allowed: {', '.join(Amounts.model_fields)}")

@@ -30,7 +30,7 @@ _HEADERS = ("limit", "remaining", "reset")
 class Limit:
     """Requests a minute, and tokens a minute for text models.
 
-    `from_default` says that a partner asked where no limit of partners is published: this is that of everybody.
+    `from_default` is True for a partner if no limit for partners is published: then this is the general limit.
     """
 
     requests: int
@@ -39,7 +39,7 @@ class Limit:
 
     @property
     def header_names(self) -> tuple[str, ...]:
-        """The response headers that tell of this limit.
+        """The response headers that report this limit.
 
         >>> Limit(20).header_names[:2]
         ('x-ratelimit-limit-requests', 'x-ratelimit-remaining-requests')
@@ -50,10 +50,10 @@ class Limit:
     def fits(
         self, tokens: int | None = None, *, requests_left: int | None = None, tokens_left: int | None = None
     ) -> int:
-        """How many more requests of `tokens` each (prompt and completion) fit into what is left of a window.
+        """How many more requests of `tokens` each (prompt and completion) fit into the rest of a window.
 
-        What is left is what `x-ratelimit-remaining-requests` and `-tokens` say; the whole limit where it is left out.
-        Raises `LimitError` where the size is missing, or is given for a type that does not count tokens.
+        `requests_left` and `tokens_left` are the values of `x-ratelimit-remaining-requests` and `-tokens`; by default
+        the whole limit. Raises `LimitError` if the size is missing, or is given for a type that does not count tokens.
 
         >>> Limit(75, 750_000).fits(20_000), Limit(75, 750_000).fits(20_000, requests_left=9, tokens_left=150_000)
         (37, 7)
@@ -73,19 +73,19 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class VideoLimit:
-    """The two limits of video: of requests that queue one, and of those that retrieve it."""
+    """The two limits of video: for requests that queue a video, and for requests that retrieve it."""
 
     queue: Limit
     retrieve: Limit
 
 
 class LimitError(RateCardError, ValueError):
-    """A type or tier that has no published limit, or a number that no limit has."""
+    """A type or tier without a published limit, or an invalid number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sunset:
-    """What an endpoint that ends answers: 404 until its last day (only its successor has data), 410 from then on."""
+    """The answer of an endpoint that ends: 404 before its last day (only its successor has data), 410 from then on."""
 
     status: int
     headers: dict[str, str]
@@ -131,7 +131,7 @@ def _of_type(limits: Limits, type_: str, partner: bool) -> Limit:
 
 
 class LimitsOfADay:
-    """What a price book knows beside prices: the limits of its day, and the endpoints that end."""
+    """The part of a price book that is not prices: the limits of its day, and the endpoints that end."""
 
     __slots__ = ()
     day: date
@@ -161,8 +161,8 @@ class LimitsOfADay:
         """Requests (and tokens) a minute of a type or of a model.
 
         `type_` is a type of models, or video-queue and video-retrieve for one limit of video. A text model needs its
-        `tier` where its table does not say it; a partner has the limit of everybody where none of partners is
-        published. Raises `LimitError`, and `QuoteError` for a model without a price.
+        `tier` if its table does not have it; a partner has the general limit if none for partners is published. Raises
+        `LimitError`, and `QuoteError` for a model without a price.
 
         >>> from ratecard import load_rate_card
         >>> prices = load_rate_card().at(date(2026, 10, 1))
@@ -195,7 +195,7 @@ class LimitsOfADay:
 
 
 def _tier_of(model: TextModel, asked: str | None) -> str:
-    """The tier of a text model: the one that its table says, or the one that is asked with."""
+    """The tier of a text model: from its table, or from the caller."""
     if model.tier is None and asked is None:
         raise LimitError(
             f"the tables do not say the tier of {model.model}. Give one, like tier='S': {', '.join(TIERS)}"
@@ -206,7 +206,7 @@ def _tier_of(model: TextModel, asked: str | None) -> str:
 
 
 def failed_request_block(failures: Iterable[datetime], at: datetime | date, rule: FailedRequests) -> Block | None:
-    """The block that failed requests have led to at an instant; None where requests are answered.
+    """The block that failed requests have caused at an instant; None if requests are answered.
 
     `failures` are the aware instants of requests that failed, in any order; those after `at` do not count, nor do the
     refusals of a block itself; after a block the count begins anew. `rule` is `prices.limits.failed_requests`.
@@ -236,7 +236,7 @@ def failed_request_block(failures: Iterable[datetime], at: datetime | date, rule
 
 
 def sunset_of(limits: Limits, endpoint: str, day: date) -> Sunset | None:
-    """What an endpoint that ends answers on a day, with its headers and what to use instead; None of any other.
+    """The answer of an endpoint that ends on a day, with its headers and what to use instead; None for any other.
 
     HEAD is answered as GET is.
     """

@@ -1,4 +1,4 @@
-"""When the period of a spending limit, or of a daily allowance, begins and ends: in UTC. Nothing reads a clock."""
+"""Periods of spending limits and of daily allowances, in UTC. Nothing here reads a clock."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Literal, overload
@@ -6,7 +6,7 @@ from typing import Literal, overload
 from ratecard.base.errors import InstantError
 from ratecard.base.suggestions import did_you_mean
 
-# The values of `limitPeriod`. An epoch is a day of the staking token; a lifetime never begins anew.
+# The values of `limitPeriod`. An epoch is a day of the staking token; a lifetime never ends.
 KEY_PERIODS = ("DAY", "EPOCH", "LIFETIME", "MONTH")
 # From the first of a month, this many days later is in the next one.
 _MORE_THAN_A_MONTH = timedelta(days=32)
@@ -17,7 +17,7 @@ def period_start(period: Literal["DAY", "EPOCH", "MONTH"], instant: datetime | d
 @overload
 def period_start(period: str, instant: datetime | date) -> datetime | None: ...
 def period_start(period: str, instant: datetime | date) -> datetime | None:
-    """The beginning of the limit period that holds an instant, in UTC; None for LIFETIME, which has none.
+    """The beginning of the limit period that contains an instant, in UTC; None for LIFETIME.
 
     An instant is an aware datetime; a date means its 00:00 UTC. DAY and EPOCH begin at 00:00 UTC, MONTH on its first
     day. Raises `InstantError`, and `ValueError` for another period.
@@ -39,9 +39,9 @@ def period_end(period: Literal["DAY", "EPOCH", "MONTH"], instant: datetime | dat
 @overload
 def period_end(period: str, instant: datetime | date) -> datetime | None: ...
 def period_end(period: str, instant: datetime | date) -> datetime | None:
-    """The first instant after the limit period that holds an instant, in UTC; None for LIFETIME: it never resets.
+    """The first instant after the limit period that contains an instant, in UTC; None for LIFETIME: it never resets.
 
-    What was spent counts from nothing again from then on. Raises as `period_start`.
+    From then on the amount spent counts from 0 again. Raises the errors of `period_start`.
 
     >>> period_end("MONTH", datetime(2026, 9, 29, 12, tzinfo=UTC)).isoformat()
     '2026-10-01T00:00:00+00:00'
@@ -58,12 +58,12 @@ def period_end(period: str, instant: datetime | date) -> datetime | None:
 
 
 def next_refresh(instant: datetime | date) -> datetime:
-    """When the daily allowance is refreshed next, which is when an epoch ends: 00:00 UTC after an instant."""
+    """The next refresh of the daily allowance, at the end of the epoch: 00:00 UTC after an instant."""
     return period_end("EPOCH", instant)
 
 
 def in_utc(instant: datetime | date) -> datetime:
-    """An instant in UTC; a date means its 00:00. Raises `InstantError` without a time zone, or beyond the calendar."""
+    """Convert an instant to UTC; a date means its 00:00. Raises `InstantError` without a time zone or a date in UTC."""
     if not isinstance(instant, datetime):
         if isinstance(instant, date):
             return datetime.combine(instant, time(), UTC)

@@ -1,4 +1,4 @@
-"""Paying an amount: DIEM first, then bundled credits, then USD; and what staked tokens give a day."""
+"""Paying an amount from balances (DIEM, then bundled credits, then USD), top-ups, and the daily allowance."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -27,12 +27,12 @@ class BalanceError(RateCardError):
 def settle(
     amount: Quote | Decimal, balances: Mapping[str, Decimal], *, rates: Rates | None = None
 ) -> dict[str, Decimal]:
-    """Split a charge over DIEM, bundled credits and USD, in that order: what each of them pays, in units of its own.
+    """Split a charge over DIEM, bundled credits and USD, in that order; returns what each pays, in its own unit.
 
-    `amount` is a quote, or US dollars. `rates` is what one of each balance is worth in US dollars: by default that of
-    the quote's price book, and for an amount that of the shipped limits. A quote in another currency is paid in that
-    currency alone. Exact. Raises `BalanceError` where the balances do not reach, and `ValueError` for a negative or
-    inexact number, and for a balance that has no rate.
+    `amount` is a quote, or US dollars. `rates` is the worth of one unit of each balance in US dollars: by default that
+    of the quote's price book, and for an amount that of the shipped limits. A quote in another currency is paid in that
+    currency alone. Nothing is rounded. Raises `BalanceError` if the balances are too small, and `ValueError` for a
+    negative or inexact number, and for a balance without a rate.
 
     >>> settle(Decimal("0.95"), {"DIEM": Decimal("0.40"), "USD": Decimal("5")})
     {'DIEM': Decimal('0.40'), 'BUNDLED_CREDITS': Decimal('0'), 'USD': Decimal('0.55')}
@@ -63,7 +63,7 @@ def settle(
 
 @lru_cache(maxsize=1)
 def shipped_rates() -> Rates:
-    """What one of each balance is worth in US dollars, from the newest limits of the shipped tables.
+    """The worth of one unit of each balance in US dollars, from the newest limits of the shipped tables.
 
     >>> shipped_rates().DIEM, shipped_rates().VCU
     (Decimal('1'), None)
@@ -76,9 +76,10 @@ class TopUpError(RateCardError, ValueError):
 
 
 def check_top_up(amount: Decimal, currency: str, top_up: TopUp) -> Decimal:
-    """What a top-up adds to the balance in `top_up.currency`, exact. `top_up` is `prices.limits.top_up`.
+    """What a top-up adds to the balance, exact, in `top_up.currency`. `top_up` is `prices.limits.top_up`.
 
-    Raises `TopUpError` below the least amount or in another currency, and `ValueError` for an inexact number.
+    Raises `TopUpError` below the least amount or in a currency that is not accepted, and `ValueError` for an inexact
+    number.
 
     >>> rule = TopUp(currency="USD", least=Decimal(5), paid_in=("USDC", "USD"))
     >>> check_top_up(Decimal("5.50"), "USDC", rule)
@@ -99,7 +100,9 @@ def check_top_up(amount: Decimal, currency: str, top_up: TopUp) -> Decimal:
 
 
 def daily_allowance(staked: Decimal, diem: Diem) -> Decimal:
-    """What staked DIEM gives for one day, in US dollars; nothing below the least stake. No roll-over.
+    """The allowance of staked DIEM for one day, in US dollars, exact; 0 below the least stake. It does not roll over.
+
+    Raises `ValueError` for a negative or inexact number.
 
     >>> daily_allowance(Decimal("2.5"), Diem(usd_per_day=Decimal(1), least_staked=Decimal("0.1")))
     Decimal('2.5')

@@ -20,7 +20,9 @@ from ratecard.cli.options import FOLDER, checkout_tables, tell_tables
 from ratecard.ledger import LedgerError
 
 _KEYS = "RATECARD_API_KEYS"
-_GRACE = 10
+# Seconds: until open requests are broken off, and until a worker that does not answer its parent is replaced. On a busy
+# machine a worker may start slowly.
+_GRACE, _SLOWEST_WORKER = 10, 60
 
 
 @click.command(short_help="Answer quotes over HTTP.")
@@ -157,5 +159,6 @@ def _run(host: str, port: int, workers: int) -> None:
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=_GRACE,
+        timeout_worker_healthcheck=_SLOWEST_WORKER,
         log_config=log,
     )

@@ -1,4 +1,4 @@
-"""The billing ledger: its rows as JSON pages or CSV, read back without losing a digit, and kept in a database."""
+"""The billing ledger: rows as JSON pages or CSV, with every digit, and in a database."""
 
 from typing import TYPE_CHECKING
 
@@ -23,11 +23,11 @@ __all__ = [
 
 
 def open_ledger(url: str) -> "Ledger":
-    """The ledger in a database, made where there is none: `sqlite:///ledger.db` or `postgresql://host/name`.
+    """Open the ledger in a database, and create its tables if needed: `sqlite:///ledger.db`, `postgresql://host/name`.
 
-    A ledger of an earlier release is migrated when it is opened, by one process only. Needs
-    `ratecard[server]`. Raises `LedgerError` for another kind of database, a schema of a newer release, or a missing
-    package, and `LedgerUnavailableError` where the database does not answer.
+    Migrates a ledger of an earlier release; one process does it. Needs `ratecard[server]`. Raises `LedgerError` for
+    another kind of database, a schema of a newer release, or a missing package, and `LedgerUnavailableError` if the
+    database does not answer.
 
     >>> from datetime import UTC, datetime
     >>> from tempfile import TemporaryDirectory

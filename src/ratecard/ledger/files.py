@@ -1,16 +1,7 @@
-"""Ledger rows as JSON pages or CSV, written and read back without losing a digit.
+"""Writes ledger rows as JSON pages or CSV and reads them again, one at a time, with every digit.
 
-Ledger rows written as JSON pages or CSV.
-
-JSON read piece by piece: a file of any size is never held in whole.
-
-The rows of a ledger in JSON, one at a time.
-
-The rows of a ledger in CSV, one at a time.
-
-Ledger rows read back from JSON pages or CSV, to the digit.
-
-The rows of a charge that more than one balance paid, put together again.
+JSON is read piece by piece by `JsonText`, so that a file of any size needs little memory: streaming readers on the
+registry lose the line of an error, the second of two equal keys, or digits.
 """
 
 import csv
@@ -28,22 +19,22 @@ from ratecard.ledger.errors import LedgerError
 from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry, price_field
 from ratecard.tables.limits import Rates
 
-# The price of a row in US dollars or a balance, and that of a row in another currency: a row has one of them.
+# The price field of rows in US dollars or paid from a balance, and of rows in another currency. A row has one of them.
 PRICES = ("pricePerUnitUsd", "pricePerUnit")
 _DETAILS = ("requestId", "inferenceExecutionTime", "promptTokens", "completionTokens")
 COLUMNS = ("timestamp", "sku", "pricePerUnitUsd", "unit", "amount", "currency", "notes", *_DETAILS)
 
 
 def ledger_json(entries: Iterable[LedgerEntry], next_cursor: str | None = None) -> str:
-    """One page, `{"data": [...], "nextCursor": ...}`; numbers with all their digits, never through a float."""
+    """Write rows as one page, `{"data": [...], "nextCursor": ...}`; numbers have all their digits."""
     page = {"data": [entry.to_dict() for entry in entries], "nextCursor": next_cursor}
     return _json(page)
 
 
 def ledger_csv(entries: Iterable[LedgerEntry]) -> str:
-    """A heading and one line a row; what a row does not have is empty.
+    """Write rows as CSV: a heading and one line for each row; a missing value is an empty cell.
 
-    The price is in the column `pricePerUnitUsd`; rows that are not in US dollars have theirs in `pricePerUnit`.
+    The price is in the column `pricePerUnitUsd`, or in `pricePerUnit` for rows in another currency than US dollars.
     """
     rows = []
     for entry in entries:
@@ -56,13 +47,13 @@ def ledger_csv(entries: Iterable[LedgerEntry]) -> str:
 
 
 def _cell(value: Decimal | int | str) -> str:
-    """As the standard library writes it, but for a carriage return: older Pythons leave it without quotes."""
+    """A cell as the standard library writes it, except that older Pythons do not quote a carriage return."""
     cell = text(value) if isinstance(value, Decimal) else str(value)
     return '"{}"'.format(cell.replace('"', '""')) if any(special in cell for special in ',"\r\n') else cell
 
 
 def _json(value: object) -> str:
-    """JSON whose decimals keep their digits, which the standard encoder would refuse."""
+    """JSON with decimals as numbers of all their digits; the standard encoder refuses decimals."""
     if isinstance(value, Decimal):
         return text(value)
     if isinstance(value, Mapping):
@@ -92,14 +83,14 @@ _DECODER = json.JSONDecoder(
 
 
 class JsonText:
-    """A place in a JSON text: what comes next, one value or one sign at a time. Raises `LedgerError` with the line."""
+    """A position in a JSON text; reads one value or one character at a time. Raises `LedgerError` with the line."""
 
     def __init__(self, file: TextIO) -> None:
         self._file = file
         self._text, self._at, self._lines_before = "", 0, 0
 
     def peek(self) -> str:
-        """The next sign that is no space; empty at the end."""
+        """The next character that is not white space; empty at the end."""
         while True:
             while self._at < len(self._text):
                 if self._text[self._at] not in _SPACE:
@@ -109,13 +100,13 @@ class JsonText:
                 return ""
 
     def take(self, sign: str) -> bool:
-        """Whether `sign` comes next; then it is passed over."""
+        """Skip `sign` if it comes next, and say whether it did."""
         found = self.peek() == sign
         self._at += found
         return found
 
     def value(self) -> Any:
-        """The next value in whole; its numbers keep their digits."""
+        """Read the next value; its numbers are decimals with every digit."""
         while True:
             self.peek()
             try:
@@ -127,18 +118,18 @@ class JsonText:
             except RecursionError:
                 raise LedgerError("not JSON: it is nested too deeply") from None
             else:
-                # A value at the very end of what was read may go on: 12 in 123.
+                # A value at the end of the buffer may continue: 12 of 123.
                 if end < len(self._text) or not self._more():
                     self._at = end
                     return value
 
     def refuse(self, reason: str) -> NoReturn:
-        """Say where the text is not JSON."""
+        """Raise `LedgerError` with the line of this position."""
         line = self._lines_before + self._text.count("\n", 0, self._at) + 1
         raise LedgerError(f"line {line}: not JSON: {reason}")
 
     def _more(self) -> bool:
-        """Read on, and forget what was passed. Twice as much each time, so that a long value is not read too often."""
+        """Drop what was read and fill the buffer; it doubles, so that a long value is not parsed too often."""
         chunk = self._file.read(max(_CHUNK, len(self._text) - self._at))
         if chunk:
             self._lines_before += self._text.count("\n", 0, self._at)
@@ -147,7 +138,7 @@ class JsonText:
 
 
 def json_rows(file: TextIO) -> Iterator[Mapping[str, Any]]:
-    """The rows of the pages (`{"data": [...]}`) and lists that follow one another in a file."""
+    """The rows of a file: pages (`{"data": [...]}`) and lists, one after another."""
     for number, row in enumerate(chain.from_iterable(_pages(JsonText(file))), 1):
         if not isinstance(row, dict):
             raise LedgerError(f"row {number} must be an object, not {type_word(row)}")
@@ -173,7 +164,7 @@ def _list(text: JsonText) -> Iterator[Any]:
 
 
 def _page(text: JsonText) -> Iterator[Any]:
-    """The rows of `data`; what else a page says is passed over."""
+    """The rows of `data`; other keys of a page are ignored."""
     text.take("{")
     found, last = False, text.take("}")
     while not last:
@@ -200,13 +191,13 @@ _REQUIRED = COLUMNS[:6]
 
 
 def csv_rows(file: TextIO) -> Iterator[Mapping[str, Any]]:
-    """Each line by its heading, in the shape of a JSON row; the count may be called `unit` or `units`."""
+    """The lines of a CSV in the form of JSON rows; the column of the count may be `unit` or `units`."""
     reader = csv.DictReader(file, strict=True)
     try:
         heading = reader.fieldnames or ()
         if twice := [name for name in dict.fromkeys(heading) if heading.count(name) > 1]:
             raise LedgerError(f"the heading has {', '.join(twice)} twice")
-        # Either price will do: each row says in its currency which one it must have.
+        # Either price column will do: the currency of each row decides which one it must have.
         names = {"units": "unit", PRICES[1]: PRICES[0]}
         named = {names.get(name, name) for name in heading}
         missing = [name for name in _REQUIRED if name not in named]
@@ -221,17 +212,17 @@ def csv_rows(file: TextIO) -> Iterator[Mapping[str, Any]]:
 
 
 _TEXTS = ("timestamp", "sku", "currency", "notes")
-# A number with an exponent beyond this is none, but a way to fill the memory when it is written out.
+# Numbers with a greater exponent are refused: written out, they would fill the memory.
 _DIGITS = 400
 _ECHO = 80
 
 
 def read_ledger(content: str | bytes, *, rates: Rates | None = None) -> tuple[LedgerEntry, ...]:
-    """The rows of JSON pages, a JSON list, or a CSV; the count may be called `unit` or `units`.
+    """Read the rows of JSON pages, a JSON list, or a CSV; the count may be called `unit` or `units`.
 
     The price of a row in USD or paid from a balance is `pricePerUnitUsd`; of any other currency (ISO 4217) it is
-    `pricePerUnit`. Rows in VCU are read where `rates`, those of a price book's limits, say what one is worth. Raises
-    `LedgerError` with the row and the field, for a row with the price of another currency too.
+    `pricePerUnit`. Rows in VCU need `rates`, those of a price book's limits, that say what one VCU is worth. Raises
+    `LedgerError` with the row and the field, also for a row with the price field of another currency.
     """
     if isinstance(content, bytes):
         return tuple(_decoded(io.BytesIO(content), rates))
@@ -239,9 +230,9 @@ def read_ledger(content: str | bytes, *, rates: Rates | None = None) -> tuple[Le
 
 
 def iter_ledger(path: str | Path, *, rates: Rates | None = None) -> Iterator[LedgerEntry]:
-    """The rows of a file as `read_ledger` takes it, one at a time: a file of any size.
+    """Read the rows of a file of any size one at a time; formats and `rates` are those of `read_ledger`.
 
-    Raises `LedgerError` with the file, the row and the field; the rows before it were sound.
+    Raises `LedgerError` with the file, the row and the field; the rows before it were valid.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -336,10 +327,10 @@ Parts = tuple[LedgerEntry, ...]
 
 
 def join_parts(entries: Iterable[LedgerEntry]) -> tuple[Parts, ...]:
-    """Each charge as its rows, in the order of the ledger: one row, or the first and what other balances paid of it.
+    """Group rows by charge, in the order of the ledger: one row, or one for each balance that paid.
 
-    A further part has no units; it belongs to the row with the same request, SKU and price. Raises `LedgerError` for
-    one whose first part is not among the rows, as at the edge of a window.
+    A further part has no units; it belongs to the row with the same request, SKU and price. Raises `LedgerError` if the
+    first part is not among the rows, for example at the edge of a time window.
 
     >>> from decimal import Decimal
     >>> from ratecard import read_ledger

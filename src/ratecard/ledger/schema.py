@@ -1,8 +1,6 @@
-"""The tables of the ledger's database, and their migration.
+"""The tables of the ledger's database: accounts, the requests that they were charged for, and the rows of these.
 
-The tables of a ledger in a database: accounts, the requests they were charged for, and the rows of these.
-
-The schema of a ledger's database: checked when it is opened, made where there is none, migrated where it is old.
+They are checked when a ledger is opened, created in a new database, and migrated from an earlier release.
 """
 
 from contextlib import suppress
@@ -35,13 +33,13 @@ METADATA = MetaData()
 
 
 class Exact(TypeDecorator[Decimal]):
-    """A decimal with all its digits: NUMERIC where a database has it, text in SQLite, whose own numbers are floats."""
+    """A decimal with all its digits: NUMERIC in PostgreSQL, text in SQLite, whose numbers are floats."""
 
     impl = Numeric
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Decimal] | TypeEngine[str]:
-        """Text for SQLite, NUMERIC without bounds for any other."""
+        """Text for SQLite, else NUMERIC without bounds."""
         return dialect.type_descriptor(Text()) if dialect.name == "sqlite" else dialect.type_descriptor(Numeric())
 
     def process_bind_param(self, value: Decimal | None, dialect: Dialect) -> Decimal | str | None:
@@ -49,15 +47,15 @@ class Exact(TypeDecorator[Decimal]):
         return text(value) if value is not None and dialect.name == "sqlite" else value
 
     def process_result_value(self, value: Decimal | str | None, dialect: Dialect) -> Decimal | None:
-        """The same digits again."""
+        """A decimal of the same digits."""
         return None if value is None else Decimal(value)
 
 
-# One row: which of the forms of these tables a database has.
+# One row: the version of the schema.
 SCHEMA = Table("ledger_schema", METADATA, Column("version", Integer, primary_key=True, autoincrement=False))
 
-# `rows` counts an account's rows. An append adds to it first and so holds this line until it commits: the rows of an
-# account are numbered 1, 2, 3 ... in the order of the commits, and "the rows up to N" never gains a row later.
+# `rows` counts an account's rows. An append adds to it first, and so locks this row until it commits: the rows of an
+# account are numbered 1, 2, 3 ... in the order of the commits, and "the rows up to N" never change later.
 ACCOUNTS = Table(
     "ledger_accounts",
     METADATA,
@@ -65,7 +63,7 @@ ACCOUNTS = Table(
     Column("rows", BigInteger, nullable=False),
 )
 
-# Its key is what makes an append idempotent. `last` and `rows` say which rows are the request's; there may be none.
+# The key makes appends idempotent. The request has `rows` rows (or 0), the last of which has the number `last`.
 REQUESTS = Table(
     "ledger_requests",
     METADATA,
@@ -93,33 +91,33 @@ ENTRIES = Table(
     Column("completion_tokens", BigInteger),
 )
 
-# The order of the usage history; with the currency, rows are counted without being read.
+# The order of the usage history; because it has the currency, rows are counted by the index alone.
 Index("ledger_entries_in_time", ENTRIES.c.account, ENTRIES.c.instant, ENTRIES.c.number, ENTRIES.c.currency)
 
 
-# 1 was written by releases that did not note it: all rows were in US dollars, and the price had the column
-# `price_per_unit_usd`. Older code fails on the new column instead of writing dollars that are not.
+# Releases with schema 1 did not write its number: all rows were in US dollars, and the price was in the column
+# `price_per_unit_usd`. Older code fails on the new column, instead of writing other currencies as dollars.
 _CURRENT, _UNNOTED = 2, 1
 _WITHOUT_NOTE = {table.name for table in (ACCOUNTS, REQUESTS, ENTRIES)}
 _BEFORE_2 = "price_per_unit_usd"
-# The one lock in a PostgreSQL database under which a ledger is made or migrated.
+# The advisory lock of PostgreSQL under which a ledger is created or migrated.
 _LOCK = 0x7261_7465_6361_7264
 _FIX = "Open it with the release that wrote it, or restore a backup; a ledger of your own needs an empty database"
 
 
 def prepare(engine: Engine) -> None:
-    """Make or migrate the tables where they are not of this release: all or none, and by one process only.
+    """Create or migrate the tables if they are not of this release: in one transaction, and in one process only.
 
-    Raises `LedgerError` for a schema of a newer release, and for one that is not a ledger's.
+    Raises `LedgerError` for a schema of a newer release, and for tables that are not a ledger's.
     """
-    # Nothing is written or waited for where all is well. Anything else is judged under the lock: another process may be
-    # migrating between one look and the next.
+    # A current schema needs no lock and no write. Anything else is decided under the lock, because another process may
+    # be migrating.
     with engine.connect() as connection, suppress(LedgerError):
         if _version(connection) == _CURRENT:
             return
     with engine.connect() as connection:
         _take_lock(connection)
-        found = _version(connection)  # another process may have been quicker
+        found = _version(connection)  # another process may have done it meanwhile
         if found == _UNNOTED:
             connection.execute(statement(f"ALTER TABLE {ENTRIES.name} RENAME COLUMN {_BEFORE_2} TO price_per_unit"))
         if found != _CURRENT:
@@ -130,15 +128,15 @@ def prepare(engine: Engine) -> None:
 
 def _take_lock(connection: Connection) -> None:
     if connection.dialect.name == "sqlite":
-        # Kept in the file: readers then never wait for a writer.
+        # A property of the file: readers never wait for a writer.
         connection.exec_driver_sql("PRAGMA journal_mode=WAL")
-        connection.exec_driver_sql("BEGIN IMMEDIATE")  # Python's own begin is too late for a table
+        connection.exec_driver_sql("BEGIN IMMEDIATE")  # Python begins a transaction too late for CREATE TABLE
     else:
         connection.execute(statement("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
 
 
 def _version(connection: Connection) -> int:
-    """The version of a database's schema; 0 where there is no ledger yet."""
+    """The version of a database's schema; 0 if there is no ledger yet."""
     inspector = inspect(connection)
     tables = set(inspector.get_table_names())
     if SCHEMA.name in tables:

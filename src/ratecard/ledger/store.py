@@ -1,17 +1,8 @@
-"""The ledger in a database.
-
-The database of a ledger: a SQLite file, or PostgreSQL where more than one machine writes.
-
-What can be kept in every database, checked before anything is written.
-
-A ledger entry as a row of the database, and back; and where two charges for one request differ.
-
-The ledger in a database: quotes are appended once, and read in the order of time.
-"""
+"""The ledger in a database, SQLite or PostgreSQL: quotes are appended once, and read in the order of time."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from types import TracebackType
@@ -45,21 +36,21 @@ from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry
 from ratecard.rating.quote import Quote
 
 _EXAMPLES = "Write sqlite:///ledger.db, or postgresql://user@host/name"
-# Seconds that a writer waits for another one of the same SQLite file.
+# Seconds that a writer of an SQLite file waits for another one.
 _PATIENCE = 30
-# Processes that open a new database at once may meet while they make its tables.
+# Processes that open a new database at the same time may collide while they create its tables.
 _ATTEMPTS = 10
 
 
 def connect(url: str) -> Engine:
-    """An engine for this URL, its tables made where they are missing, and migrated where they are older."""
+    """An engine for a URL, whose tables are created or migrated if needed."""
     try:
         given = make_url(url)
-    except ArgumentError:  # without the URL: it may hold a password
+    except ArgumentError:  # the URL is not shown: it may contain a password
         raise LedgerError(f"the URL of the database cannot be read. {_EXAMPLES}") from None
     engine = _sqlite(given) if given.get_backend_name() == "sqlite" else _postgresql(given)
     try:
-        with connected(engine):  # whether there is a database at all is known at once
+        with connected(engine):  # a database that does not answer is an error now, and not at the first append
             pass
         _prepare(engine)
     except BaseException:
@@ -80,7 +71,7 @@ def _prepare(engine: Engine) -> None:
 
 @contextmanager
 def connected(engine: Engine) -> Iterator[Connection]:
-    """A connection, rolled back at the end unless it was committed; no database is `LedgerUnavailableError`."""
+    """A connection, rolled back unless it was committed. Raises `LedgerUnavailableError` without a database."""
     try:
         with engine.connect() as connection:
             yield connection
@@ -102,7 +93,7 @@ def _postgresql(url: URL) -> Engine:
     query = {"connect_timeout": "10", **url.query}
     given = url.set(drivername="postgresql+psycopg", query=query)
     try:
-        # Whatever the server's default: a retry must see what the attempt before it committed.
+        # Set here, not by the server's default: a retry must see what the attempt before it committed.
         return create_engine(given, pool_pre_ping=True, isolation_level="READ COMMITTED")
     except (ModuleNotFoundError, NoSuchModuleError):
         raise LedgerError("a ledger in PostgreSQL needs psycopg: pip install 'psycopg[binary]'") from None
@@ -112,13 +103,13 @@ _LONGEST = 200
 
 
 def check_name(field: str, given: str) -> None:
-    """An account or a request id: a key of the database, so short, and without signs that one of them refuses."""
+    """Check an account or a request id: short and printable, so that every database takes it as a key."""
     if not isinstance(given, str) or not 0 < len(given) <= _LONGEST or not given.isprintable():
         raise LedgerError(f"{field}={echo(repr(given))}. Allowed: 1 to {_LONGEST} printable characters")
 
 
 def check_moment(given: datetime) -> None:
-    """A moment that has a date in UTC: the first and last hours of the calendar may have none."""
+    """Check that a datetime has a date in UTC: the first and last hours of the calendar may have none."""
     try:
         given.astimezone(UTC)
     except OverflowError:
@@ -126,17 +117,17 @@ def check_moment(given: datetime) -> None:
 
 
 def check_count(field: str, given: int | None) -> None:
-    """A whole number, zero or more, that fits 64 bits."""
+    """Check a whole number, zero or more, that fits 64 bits."""
     if given is not None and (isinstance(given, bool) or not isinstance(given, int) or not 0 <= given <= AFTER_ALL):
         raise LedgerError(f"{field}={echo(repr(given))}. Allowed: a whole number, zero or more, of 64 bits")
 
 
-# When it was and how long it took belong to the attempt, not to the charge: a retry may say otherwise.
+# Timestamp and execution time belong to the attempt and not to the charge: those of a retry may differ.
 _CHARGED = ("sku", "currency", *PRICES, "unit", "amount", "notes", "requestId", "promptTokens", "completionTokens")
 
 
 def row_of(account: str, number: int, instant: int, entry: LedgerEntry) -> dict[str, Any]:
-    """The columns of an entry that has details, as every entry of a quote."""
+    """The columns of an entry."""
     details = entry.details or InferenceDetails("", None)
     return {
         "account": account,
@@ -163,7 +154,7 @@ def _entry_of(row: Row[Any]) -> LedgerEntry:
 
 
 def difference(kept: Sequence[LedgerEntry], given: Sequence[LedgerEntry]) -> str:
-    """What two charges for one request do not agree on; empty where they are the same."""
+    """The first difference of two charges for one request; empty if they are the same."""
     if len(kept) != len(given):
         return f"it has {len(kept)} rows, not {len(given)}"
     for place, pair in enumerate(zip(kept, given, strict=True), 1):
@@ -175,11 +166,11 @@ def difference(kept: Sequence[LedgerEntry], given: Sequence[LedgerEntry]) -> str
 
 
 class Ledger:
-    """The ledger of any number of accounts. One may be shared by threads; each process opens its own."""
+    """The ledger of any number of accounts. Threads may share one; each process opens its own."""
 
     def __init__(self, url: str) -> None:
         self._engine = connect(url)
-        # The same words in both dialects, but no common statement.
+        # Both dialects have ON CONFLICT, but SQLAlchemy has no common statement for it.
         self._insert = sqlite.insert if self._engine.dialect.name == "sqlite" else postgresql.insert
 
     def append(
@@ -195,11 +186,11 @@ class Ledger:
     ) -> bool:
         """Charge an account for a request: all rows of the quote or none, and once, however often it is tried.
 
-        The rows are in the currency of the quote; `currency` is a balance that pays all of it, and `paid` what each of
-        several balances pays, as `settle` splits it. True where the request was new; False where it was charged
-        already, and then the first timestamp and execution time stay. Raises `LedgerConflictError` where it was charged
-        for something else or paid otherwise, `CurrencyError` for a currency that cannot pay it, `InstantError` for a
-        naive timestamp, `LedgerError` for a name that cannot be kept, and `LedgerUnavailableError` without a database.
+        The rows are in the currency of the quote; `currency` is a balance that pays all of it, and `paid` is what each
+        of several balances pays, as `settle` splits it. Returns True if the request was new; False if it was charged
+        already, and then the first timestamp and execution time stay. Raises `LedgerConflictError` if the request was
+        charged with other rows, `CurrencyError` for a currency that cannot pay it, `InstantError` for a naive
+        timestamp, `LedgerError` for an invalid name or count, and `LedgerUnavailableError` without a database.
         """
         check_name("account", account)
         check_name("request_id", request_id)
@@ -232,9 +223,11 @@ class Ledger:
         currency: str | None = None,
         size: int = 1000,
     ) -> Walk:
-        """Begin to read an account's rows from `start` on and before `end`; pages of `size` rows.
+        """Begin to read an account's rows from `start` on and before `end`, in pages of `size` rows.
 
-        What is appended from now on is not part of the walk, wherever in time it belongs.
+        `currency` selects the rows of one currency. Rows that are appended later are not part of the walk, whatever
+        their timestamp. Raises `ValueError` for a size below 1, `InstantError` for a naive datetime, and
+        `LedgerUnavailableError` without a database.
         """
         if size < 1:
             raise ValueError(f"size={size}. Allowed: 1 or more")
@@ -245,16 +238,19 @@ class Ledger:
             # Numbers begin at 1: the place (start, 0) is before every row of that instant.
             walk = Walk(size, before, currency, rows, 0, 1, instant, 0)
             total = connection.scalar(select(func.count()).select_from(ENTRIES).where(_ahead(account, walk)))
-        return walk._replace(total=total or 0)
+        return replace(walk, total=total or 0)
 
     def page(self, account: str, walk: Walk) -> Page:
-        """The next rows of a walk, in the order of time, and of the appends where the time is the same."""
+        """The next rows of a walk, ordered by time, and then by the order of the appends.
+
+        Raises `LedgerUnavailableError` without a database.
+        """
         query = select(ENTRIES).where(_ahead(account, walk)).order_by(ENTRIES.c.instant, ENTRIES.c.number)
         with connected(self._engine) as connection:
             rows = connection.execute(query.limit(walk.size + 1)).all()
         shown = rows[: walk.size]
         more = len(rows) > len(shown)
-        after = walk._replace(page=walk.page + 1, instant=shown[-1].instant, number=shown[-1].number) if more else None
+        after = replace(walk, page=walk.page + 1, instant=shown[-1].instant, number=shown[-1].number) if more else None
         return Page(tuple(map(_entry_of, shown)), after)
 
     def close(self) -> None:
@@ -270,7 +266,7 @@ class Ledger:
         self.close()
 
     def _count(self, connection: Connection, account: str, rows: int) -> int:
-        """Add to the account's count of rows, and so keep every other append to it waiting; the new count."""
+        """Add to the account's count of rows and return it; other appends to the account wait for this transaction."""
         new = self._insert(ACCOUNTS).values(account=account, rows=rows)
         added = new.on_conflict_do_update(
             index_elements=[ACCOUNTS.c.account], set_={"rows": ACCOUNTS.c.rows + new.excluded.rows}
@@ -279,7 +275,7 @@ class Ledger:
         return count
 
     def _claim(self, connection: Connection, account: str, request_id: str, last: int, rows: int) -> bool:
-        """Whether the request is new."""
+        """Insert the request; False if it is there already."""
         new = self._insert(REQUESTS).values(account=account, request_id=request_id, last=last, rows=rows)
         claimed = new.on_conflict_do_nothing().returning(REQUESTS.c.last)
         return connection.execute(claimed).first() is not None
@@ -297,7 +293,7 @@ class Ledger:
 
 
 def _ahead(account: str, walk: Walk) -> ColumnElement[bool]:
-    """Which rows are ahead of where a walk stands."""
+    """The condition of the rows that a walk has not read yet."""
     ahead = [
         ENTRIES.c.account == account,
         ENTRIES.c.number <= walk.rows,

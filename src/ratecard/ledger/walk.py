@@ -1,22 +1,24 @@
-"""A walk through the ledger, page by page: where it stands, and what it is to see."""
+"""A walk through the ledger, page by page: its place, and the rows that belong to it."""
 
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
 
 from ratecard.base.errors import InstantError
 from ratecard.rating.ledger_entry import LedgerEntry
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-# Before and after every instant; both fit the 64 bits of a database's integer.
+# Before and after every instant, in the 64 bits of a database's integer.
 BEFORE_ALL, AFTER_ALL = -(1 << 63), (1 << 63) - 1
 
 
-class Walk(NamedTuple):
-    """Where a walk stands: numbers and text only, so that a cursor can carry it.
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """A place in a walk: numbers and text only, so that a cursor can carry it.
 
-    It sees the account's rows up to the number `rows`, those that were there when it began, in the order (`instant`,
-    `number`), after the given place and before the instant `end`; `total` is how many these were at the beginning.
+    It includes the account's rows up to the number `rows`, those that existed when it began, in the order (`instant`,
+    `number`), after the given place and before the instant `end` (both in microseconds since 1970); `total` is how many
+    these were at the beginning.
     """
 
     size: int
@@ -29,15 +31,16 @@ class Walk(NamedTuple):
     number: int
 
 
-class Page(NamedTuple):
-    """Rows of the ledger, and the walk that goes on behind them; None behind the last."""
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Rows of the ledger, and the walk that continues after them; None after the last page."""
 
     entries: tuple[LedgerEntry, ...]
     next: Walk | None
 
 
 def instant_of(moment: datetime) -> int:
-    """Microseconds since 1970 of an aware moment, exact. Raises `InstantError` for one without a time zone.
+    """Convert an aware datetime to microseconds since 1970, exactly. Raises `InstantError` without a time zone.
 
     >>> instant_of(datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC))
     1000000
@@ -48,7 +51,7 @@ def instant_of(moment: datetime) -> int:
 
 
 def timestamp_of(instant: int) -> str:
-    """The moment as the ledger writes it: ISO 8601, in UTC.
+    """Convert microseconds since 1970 to the timestamp of a ledger row: ISO 8601, in UTC.
 
     >>> timestamp_of(1_000_000)
     '1970-01-01T00:00:01+00:00'

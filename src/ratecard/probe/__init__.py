@@ -1,4 +1,4 @@
-"""Reads seconds, size and frame rate of a video from its URL or data URI. Needs `pip install 'ratecard[probe]'`."""
+"""Reads seconds, size and frame rate of a video from its URL or data URI. Needs `ratecard[probe]`."""
 
 from ratecard.probe.limits import Limits
 from ratecard.probe.probing import probe

@@ -1,11 +1,4 @@
-"""Seconds, size and frame rate from a video's container.
-
-How many frames a second the video track of a file has.
-
-How long the video track of a file is: never as the container says alone, always as its frames confirm.
-
-What a video file says of itself, checked against its frames: by FFmpeg, through PyAV.
-"""
+"""Reads seconds, size and frame rate from a video's container with FFmpeg (PyAV), and checks them by its frames."""
 
 import re
 from fractions import Fraction
@@ -27,7 +20,7 @@ _RATE_ROUNDING = Fraction(1, 10**6)
 
 
 def standard(rate: Fraction) -> Fraction:
-    """The whole or NTSC rate (a whole one times 1000/1001) that a rounded one stands for; any other rate as it is.
+    """The exact rate of a rounded one: whole, or NTSC (a whole rate times 1000/1001); any other rate is unchanged.
 
     >>> standard(Fraction(19001, 317)), standard(Fraction(160000, 7189))
     (Fraction(60000, 1001), Fraction(160000, 7189))
@@ -39,19 +32,19 @@ def standard(rate: Fraction) -> Fraction:
     return rate
 
 
-# Later than any frame: the end of a file is searched by it.
+# Later than any frame: seeking to it finds the end of a file.
 _NEVER = 2**62
-# By how much a length that Matroska states may differ from the end of its packets, in seconds. More is a lie or a loss.
+# The most seconds by which a length in Matroska may differ from the end of the packets. More is a lie or a loss.
 _SLACK = Fraction(1, 5)
-# The same for the length of all tracks together, where it is to stand for that of the video track: about a frame.
+# The same where the length of all tracks is used as that of the video track: about a frame.
 _ROUNDING = Fraction(1, 20)
 _TAG = re.compile(r"(\d{1,4}):(\d\d):(\d\d\.\d{1,9})", re.ASCII)
 
 
 def _seconds_of(container: InputContainer, video: VideoStream, size: int) -> Fraction:
-    """Exact seconds of the video track, in a file of so many bytes. Raises `UnreadableError`.
+    """Exact seconds of the video track, in a file of `size` bytes. Raises `UnreadableError`.
 
-    It is the track's, not the container's: sound that goes on after the picture is not video to process.
+    The length of the track, not of the container: sound that continues after the picture is not video to process.
     """
     if container.format.name.startswith("matroska"):
         return _by_the_last_packets(container, video)
@@ -59,16 +52,16 @@ def _seconds_of(container: InputContainer, video: VideoStream, size: int) -> Fra
 
 
 def _by_the_index(container: InputContainer, video: VideoStream, size: int) -> Fraction:
-    """MP4 and MOV list time and place of every frame, so nothing but these lists is read."""
+    """MP4 and MOV list the time and place of every frame, so only these lists are read."""
     for stream in container.streams:
         stream.discard = Discard.all
     for _ in container.demux():
-        pass  # the lists of later fragments are read on the way; the media is passed over
+        pass  # this reads the lists of later fragments, and skips the media
     entries = list(video.index_entries)
     end = max((entry.pos + entry.size for entry in entries), default=0)
     if end > size:
         raise UnreadableError(f"it is cut short: {size} bytes of at least {end}")
-    # What an edit list leaves out is listed, but not shown.
+    # Frames that an edit list leaves out are listed, but not shown.
     shown = [entry.timestamp for entry in entries if not entry.is_discard]
     if not shown or not video.duration or video.time_base is None:
         raise UnreadableError("it has no duration")
@@ -82,10 +75,10 @@ def _by_the_index(container: InputContainer, video: VideoStream, size: int) -> F
 
 
 def _by_the_last_packets(container: InputContainer, video: VideoStream) -> Fraction:
-    """Matroska and WebM state one length for all tracks, or none: the packets after the last key frame are read.
+    """Matroska and WebM have one length for all tracks, or none: the packets after the last key frame are read.
 
-    Their clock ticks in milliseconds as a rule. A length that the file states to the nanosecond is taken where these
-    packets confirm it, else their own.
+    Their clock usually ticks in milliseconds. A length that the file states to the nanosecond is used if these packets
+    confirm it, else the end of the packets.
     """
     whole = Fraction(container.duration or 0, av.time_base)
     end_of_all, end = _ends(container, video)
@@ -120,13 +113,13 @@ def _milliseconds(seconds: Fraction) -> str:
 
 
 def _tagged(video: VideoStream) -> Fraction:
-    """The length of the track as writers of Matroska tag it, `00:00:02.002000000`; zero without such a tag."""
+    """The length of the track from its Matroska tag, like `00:00:02.002000000`; 0 without the tag."""
     found = _TAG.fullmatch(video.metadata.get("DURATION", ""))
     return int(found[1]) * 3600 + int(found[2]) * 60 + Fraction(found[3]) if found else Fraction(0)
 
 
-# A reader is named by the first bytes of a file; FFmpeg never guesses. So no playlist, no session description and no
-# concatenation is read, which would make it open other files, and it may open none anyway.
+# The first bytes of a file choose the reader; FFmpeg never guesses. So it reads no playlist, session description or
+# concatenation, which would make it open other files; it may not open any anyway.
 _MATROSKA = b"\x1a\x45\xdf\xa3"
 _MOV_BOXES = {b"ftyp", b"moov", b"mdat", b"wide", b"free", b"skip"}
 CODECS = ("h264", "hevc", "av1", "vp8", "vp9", "mpeg4", "prores")
@@ -138,16 +131,16 @@ OPTIONS = {
     "probesize": str(2**22),
     "threads": "1",
 }
-# Beyond these a file is a mistake or an attack: a day, and the fastest of cameras. The size is that of a real frame.
+# Beyond a day, or the rate of the fastest cameras, a file is a mistake or an attack.
 _LONGEST, _FASTEST = 86_400, 1_000
 _COVERS = Disposition.attached_pic | Disposition.timed_thumbnails | Disposition.still_image
 
 
 def facts_of(file: RawIOBase | BytesIO, size: int) -> SourceVideo:
-    """Seconds, size as shown and frames per second of a video file of so many bytes. Raises `UnreadableError`.
+    """Seconds, size as shown and frames per second of a video file of `size` bytes. Raises `UnreadableError`.
 
-    The frame rate is the average one, frames divided by seconds, because that is how many frames there are to process;
-    it is what a constant rate says too, and the only one that a variable rate has.
+    The frame rate is the average, frames divided by seconds, because the frames are what is processed; of a constant
+    rate it is the rate itself.
     """
     reader = _reader_of(file)
     try:
@@ -171,12 +164,12 @@ def _reader_of(file: RawIOBase | BytesIO) -> str:
 
 
 def _only_video(container: InputContainer) -> VideoStream:
-    """The one video track. With several it is not known which one will be processed, so which one to price."""
+    """The only video track: of several it is unknown which one will be processed and priced."""
     videos = [video for video in container.streams.video if not video.disposition & _COVERS]
     if len(videos) != 1:
         raise UnreadableError(f"it has {len(videos) or 'no'} video tracks, where one is allowed")
     (video,) = videos
-    # PyAV declares that there is a decoder always; FFmpeg knows tracks that it has none for.
+    # PyAV declares a decoder for every track, but FFmpeg has none for some.
     decoder = cast(Any, video.codec_context)
     if decoder is None or decoder.codec.canonical_name not in CODECS:
         raise UnreadableError(f"its codec is not one of {', '.join(CODECS)}")
@@ -184,7 +177,7 @@ def _only_video(container: InputContainer) -> VideoStream:
 
 
 def _shown_size(container: InputContainer, video: VideoStream) -> tuple[int, int]:
-    """Width and height as a player shows them, from the first frame: what the container says may be a lie."""
+    """Width and height as a player shows them, from the first frame: those of the container may be wrong."""
     stated = video.width, video.height
     video.codec_context.thread_count = 1
     video.codec_context.options = {"max_pixels": OPTIONS["max_pixels"]}

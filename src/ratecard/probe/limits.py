@@ -1,23 +1,19 @@
-"""Limits of a probe, and its one error.
-
-Why a video could not be read.
-
-How far a probe may go.
-"""
+"""The limits of a probe, and its error."""
 
 from dataclasses import dataclass
 
 
 class UnreadableError(Exception):
-    """A video that is not read; the message completes the sentence `Could not read the video: ...`."""
+    """A video that cannot be read; the message completes the sentence `Could not read the video: ...`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What one probe may take: bytes read, whole seconds in all, redirects; and where it may go.
+    """The most that one probe may take (bytes, whole seconds in all, redirects), and where it may connect to.
 
-    `max_bytes` bounds what is read, not the size of the file; a data URI may hold no more. `private_addresses` is for
-    tests and for hosts that probe their own network.
+    `max_bytes` bounds the bytes that are read, not the size of the file; a data URI may not be longer. `schemes` and
+    `ports` are those of URLs; `private_addresses` is for tests, and for hosts that probe their own network. Raises
+    `ValueError` for a limit that is not a whole number, and for another scheme than http and https.
 
     >>> Limits(seconds=5).schemes
     ('https',)
@@ -40,7 +36,7 @@ class Limits:
 
     @property
     def megabytes(self) -> str:
-        """`max_bytes` as messages name it.
+        """`max_bytes` as text for messages.
 
         >>> Limits().megabytes
         '32 MiB'

@@ -1,9 +1,4 @@
-"""Which addresses may be reached, and connections to them.
-
-Which addresses are of the public internet.
-
-Connections to addresses that were checked: one look-up, and what it answered is what is connected to.
-"""
+"""Connections to addresses of the public internet only: a host is looked up once, checked, and then connected to."""
 
 import socket
 from collections.abc import Callable, Sequence
@@ -36,8 +31,8 @@ _NOT_PUBLIC_4 = tuple(
         ),
     )
 )
-# Global unicast is the only public part of IPv6. All else is outside: loopback, link-local, unique local, multicast,
-# and addresses that carry one of IPv4 (mapped ::ffff:0:0/96, NAT64 64:ff9b::/96).
+# Global unicast is the only public part of IPv6. It excludes loopback, link-local, unique local, multicast, and
+# addresses that contain one of IPv4 (mapped ::ffff:0:0/96, NAT64 64:ff9b::/96).
 _PUBLIC_6 = ip_network("2000::/3")
 _NOT_PUBLIC_6 = tuple(
     map(
@@ -53,7 +48,7 @@ _NOT_PUBLIC_6 = tuple(
 
 
 def is_public(address: str) -> bool:
-    """Whether an address is one of the public internet. Raises `ValueError` for what is no address.
+    """Whether an IP address is on the public internet. Raises `ValueError` for anything else.
 
     >>> is_public("8.8.8.8"), is_public("169.254.169.254"), is_public("::ffff:8.8.8.8")
     (True, False, False)
@@ -68,15 +63,15 @@ Resolver = Callable[[str, int], Sequence[str]]
 
 
 def look_up(host: str, port: int) -> list[str]:
-    """Every address of a host, by the system's resolver, which also reads `2130706433`, `0177.1` and `localhost.`."""
+    """Every address of a host, from the system's resolver, which also reads `2130706433`, `0177.1` and `localhost.`."""
     return [str(answer[4][0]) for answer in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
 
 
 class CheckedNetwork(httpcore.NetworkBackend):
     """Opens sockets to public addresses only.
 
-    httpcore asks for every connection here, so a redirect is checked like the first request. It still verifies the name
-    of the host in TLS: only the look-up is taken out of its hands, so no later answer of a name server leads elsewhere.
+    httpcore opens every connection here, so a redirect is checked like the first request. It still verifies the host's
+    name in TLS. Only the look-up is done here, so that a later answer of a name server cannot lead elsewhere.
     """
 
     def __init__(self, resolve: Resolver, private_addresses: bool) -> None:
@@ -91,8 +86,8 @@ class CheckedNetwork(httpcore.NetworkBackend):
             addresses = []
         if not addresses:
             raise UnreadableError("its host has no address")
-        # One private address among public ones is refused too: no honest host has both. Which one, is not told: the
-        # answer must not say what the names inside this network stand for.
+        # A private address among public ones is refused too: no honest host has both. The message does not name it,
+        # because it must not reveal the addresses of this network.
         if not self._private and not all(map(is_public, addresses)):
             raise UnreadableError("its host is not on the public internet")
         for address in addresses[:-1]:

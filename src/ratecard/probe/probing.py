@@ -1,4 +1,4 @@
-"""`probe`: one video, read in a process of its own."""
+"""`probe`: reads one video in a process of its own."""
 
 import json
 import logging
@@ -14,19 +14,19 @@ from ratecard.probe.limits import Limits
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.body import INVALID
 
-# All that the process gets of the environment: where its libraries and the certificates of this machine are. Keys and
-# passwords of a server stay with it.
+# The only variables that the process gets: where its libraries and the machine's certificates are. Keys and passwords
+# of the server are not passed on.
 _KEPT = ("LD_LIBRARY_PATH", "PYTHONHOME", "SSL_CERT_DIR", "SSL_CERT_FILE", "SYSTEMROOT")
 _LONGEST_URL = 8192
 _log = logging.getLogger(__name__)
 
 
 def probe(video_url: str, limits: Limits | None = None) -> SourceVideo:
-    """Seconds, size in pixels and frames per second of a video, from its URL or data URI, for `quote_video`.
+    """Read seconds, size in pixels and frames per second of a video, from its URL or data URI, for `quote_video`.
 
-    Exact: seconds and rate are fractions of the file's own clock. Where its container allows that, only the parts of a
-    file that describe it are fetched. Blocks up to `limits.seconds`; `asyncio.to_thread(probe, url)` does not. Raises
-    `QuoteError` at `video_url` for what cannot be read, and `ImportError` where the extra is not installed.
+    Seconds and rate are exact fractions. If the container allows it, only the parts of the file that describe it are
+    fetched. Blocks up to `limits.seconds`; use `asyncio.to_thread(probe, url)` in a coroutine. Raises `QuoteError` at
+    `video_url` for a video that cannot be read, and `ImportError` without the extra.
 
     >>> probe("data:text/plain,no video")
     Traceback (most recent call last):
@@ -44,10 +44,10 @@ def probe(video_url: str, limits: Limits | None = None) -> SourceVideo:
 
 
 def _run(task: dict[str, Any], seconds: int) -> dict[str, str]:
-    """The answer of the process, which is killed when its time is up, whatever it does then.
+    """Run the process and return its answer; it is killed when its time is up.
 
-    Another process, because files of strangers are read by a large library in C: a crash, an endless loop or a flood of
-    memory there ends that process and not the server, and a name server that does not answer cannot hold it.
+    A process of its own, because a large library in C reads files of strangers: a crash, an endless loop or too much
+    memory ends that process and not the server, and a name server that does not answer cannot block the server.
     """
     path = os.pathsep.join(filter(None, sys.path))
     environment = {name: os.environ[name] for name in _KEPT if name in os.environ} | {"PYTHONPATH": path}

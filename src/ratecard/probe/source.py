@@ -1,9 +1,4 @@
-"""Where a source video is: a URL or a data URI.
-
-The bytes of a data URI (RFC 2397).
-
-The facts of a `video_url`, wherever it leads: what the process of its own runs.
-"""
+"""Reads the facts of a video from a URL or a data URI (RFC 2397), inside the process of a probe."""
 
 import binascii
 import io
@@ -18,9 +13,9 @@ from ratecard.rating.source_video import SourceVideo
 
 
 def decode(uri: str, limits: Limits) -> bytes:
-    """The bytes of a data URI, in base64 or percent-encoded; its length is checked before it is decoded.
+    """Decode a data URI, in base64 or percent-encoded; its length is checked first.
 
-    Its media type is not read: what a file is, its first bytes say. Raises `UnreadableError`.
+    Its media type is ignored: the first bytes of the file decide. Raises `UnreadableError`.
 
     >>> decode("data:video/mp4;base64,AAEC", Limits())
     b'\\x00\\x01\\x02'
@@ -29,7 +24,7 @@ def decode(uri: str, limits: Limits) -> bytes:
     if not comma:
         raise UnreadableError("its data URI has no comma")
     base64 = head.lower().endswith(";base64")
-    # The longest text that may come to so many bytes: in base64 four characters for three, else three for one.
+    # The longest text of that many bytes: in base64 four characters for three bytes, else three for one.
     longest = (limits.max_bytes + 2) // 3 * 4 if base64 and "%" not in payload else limits.max_bytes * 3
     if len(payload) > longest:
         raise UnreadableError(f"its data URI holds more than {limits.megabytes}")
@@ -46,7 +41,7 @@ def decode(uri: str, limits: Limits) -> bytes:
 def read_source(
     video_url: str, limits: Limits, resolve: Resolver = look_up, tls: ssl.SSLContext | None = None
 ) -> SourceVideo:
-    """Seconds, size and frame rate of a URL or data URI, here and without a deadline. Raises `UnreadableError`."""
+    """Read seconds, size and frame rate in this process, without a deadline. Raises `UnreadableError`."""
     if video_url[:5].lower() == "data:":
         return facts_of_bytes(decode(video_url, limits))
     with Web(video_url, limits, resolve, tls) as web:
@@ -57,12 +52,12 @@ def read_source(
         try:
             return facts_of(file, size)
         finally:
-            if file.failure:  # whatever was made of the part that came
+            if file.failure:  # FFmpeg may have made something of the part that was read
                 raise file.failure
 
 
 def facts_of_bytes(content: bytes) -> SourceVideo:
-    """Seconds, size and frame rate of a file in memory. Raises `UnreadableError`."""
+    """Read seconds, size and frame rate of a file in memory. Raises `UnreadableError`."""
     if not content:
         raise UnreadableError("it is empty")
     return facts_of(io.BytesIO(content), len(content))

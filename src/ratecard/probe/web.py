@@ -1,9 +1,4 @@
-"""A video on the web, read by ranges.
-
-Bytes of a file on the web, by range requests.
-
-A file on the web as one that can be read and searched.
-"""
+"""Reads a file on the web by range requests, as a file object that fetches blocks when they are needed."""
 
 import io
 import re
@@ -23,13 +18,13 @@ _REDIRECTS = {301, 302, 303, 307, 308}
 
 
 class Web:
-    """One file on the web, and what is left of the bytes that may be read of it. Closed by `with`."""
+    """One file on the web, and how many of its bytes may still be read. Closed by `with`."""
 
     def __init__(self, url: str, limits: Limits, resolve: Resolver, tls: ssl.SSLContext | None = None) -> None:
         self._limits, self._left = limits, limits.max_bytes
         self._url = self._checked(url)
         self._tag: bytes | None = None
-        # No proxy is read from the environment, no compression is asked for and none is undone.
+        # httpcore uses no proxy from the environment, and neither requests nor decodes compression.
         network = CheckedNetwork(resolve, limits.private_addresses)
         self._pool = httpcore.ConnectionPool(ssl_context=tls, network_backend=network, max_connections=1)
 
@@ -40,7 +35,7 @@ class Web:
         self._pool.close()
 
     def open(self, count: int) -> tuple[bytes, int]:
-        """The first bytes and the size of the file, after redirects; all of its bytes where a server has no ranges."""
+        """The first bytes and the size of the file, after redirects; all bytes if the server has no ranges."""
         for _ in range(self._limits.redirects + 1):
             with self._get(0, count) as answer:
                 if answer.status not in _REDIRECTS:
@@ -49,7 +44,7 @@ class Web:
         raise UnreadableError(f"it redirects more than {self._limits.redirects} times")
 
     def read(self, first: int, count: int, size: int) -> bytes:
-        """So many bytes of a file whose server has shown that it knows ranges."""
+        """`count` bytes from `first` on, of a file whose server supports ranges."""
         with self._get(first, count) as answer:
             if answer.status != 206 or self._tag_of(answer) != self._tag:
                 raise UnreadableError("it changed while it was read")
@@ -117,7 +112,7 @@ class Web:
         return self._part(answer, 0, count, size), size
 
     def _part(self, answer: httpcore.Response, first: int, count: int, size: int) -> bytes:
-        """The body of a range, which must be the one that was asked for, cut only by the end of the file."""
+        """The body of a range, which must be the requested one, or end with the file."""
         last = min(first + count, size) - 1
         expected = b"bytes %d-%d/%d" % (first, last, size)
         if (_header(answer, b"content-range") or b"") != expected:
@@ -131,7 +126,7 @@ class Web:
         body = bytearray()
         for chunk in answer.iter_stream():
             if len(body) == count:
-                break  # only now, so that an answer of the right length ends by itself and its connection is kept
+                break  # checked here, so that an answer of the right length ends by itself and its connection is kept
             body += chunk[: count - len(body)]
             self._left -= len(chunk)
             if self._left < 0:
@@ -155,10 +150,10 @@ _MOST_BLOCKS = 16
 
 
 class RangedFile(io.RawIOBase):
-    """Reads blocks by range requests when they are first asked for, and keeps them: the byte limit bounds them.
+    """A file that fetches blocks by range requests when they are first read, and keeps them (the byte limit holds).
 
-    What goes wrong is kept as `failure`, and then the file ends: a media library that meets an error in a read may well
-    go on without it, so the reader of the file raises it afterwards.
+    An error is kept as `failure`, and then the file ends: a media library may ignore an error while reading, so the
+    caller must raise it afterwards.
     """
 
     def __init__(self, web: Web, start: bytes, size: int) -> None:
@@ -177,16 +172,16 @@ class RangedFile(io.RawIOBase):
         return True
 
     def tell(self) -> int:
-        """Where the next read begins."""
+        """The position of the next read."""
         return self._at
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Moves without reading."""
+        """Move without reading."""
         self._at = max(0, offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self.size}[whence])
         return self._at
 
     def read(self, count: int = -1) -> bytes:
-        """At most so many bytes, to the end of a block; none at the end of the file and after a failure."""
+        """Read at most `count` bytes, to the end of a block; none at the end of the file and after a failure."""
         if self._at >= self.size or self.failure:
             return b""
         block, offset = divmod(self._at, BLOCK)
@@ -200,7 +195,7 @@ class RangedFile(io.RawIOBase):
 
     def _block(self, wanted: int) -> bytes:
         if wanted not in self._blocks:
-            # A long table is read in ever longer pieces, so that it does not cost a round trip for each block.
+            # Pieces double while blocks are read in order, so that a long table does not need a round trip for each.
             self._step = min(self._step * 2, _MOST_BLOCKS) if wanted == self._next else 1
             count = next((more for more in range(1, self._step) if wanted + more in self._blocks), self._step)
             part = self._web.read(wanted * BLOCK, count * BLOCK, self.size)

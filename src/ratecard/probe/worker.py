@@ -13,7 +13,7 @@ _FILES = 64
 
 
 def confine(seconds: int) -> None:
-    """Bounds this process for good: its memory, its time, and that it writes no file. Windows has no such bounds."""
+    """Limit the memory and time of this process, and forbid it to write files. Windows has no such limits."""
     if sys.platform == "win32":
         return
     import resource
@@ -26,12 +26,12 @@ def confine(seconds: int) -> None:
         (resource.RLIMIT_CORE, 0),
     ):
         resource.setrlimit(kind, (bound, bound))
-    # The parent ends it in time; the alarm is for a parent that was killed itself.
+    # The parent kills it in time; the alarm is for a parent that was killed itself.
     signal.alarm(seconds + 1)
 
 
 def _answer(task: dict[str, Any]) -> dict[str, Any]:
-    """The facts as text, exact, or why there are none."""
+    """The facts as exact text, or the reason of a refusal."""
     try:
         facts = read_source(task["video_url"], Limits(**task["limits"]))
     except UnreadableError as refusal:
@@ -42,7 +42,7 @@ def _answer(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Answers the task of standard input."""
+    """Read a task from standard input and write the answer."""
     task = json.load(sys.stdin)
     confine(task["limits"]["seconds"])
     json.dump(_answer(task), sys.stdout)

@@ -1,4 +1,4 @@
-"""Floor 4: quotes over HTTP. A host mounts the router, or runs the whole application. Needs `ratecard[server]`.
+"""Quotes over HTTP: a router that a host includes, or a whole application. Needs `ratecard[server]`.
 
 >>> from fastapi import FastAPI
 >>> app = FastAPI()

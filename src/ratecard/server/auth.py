@@ -1,9 +1,4 @@
-"""Bearer keys: who may ask.
-
-The bearer hook: the host says whose token a request carries.
-
-API keys from the environment: the check of a server that runs alone.
-"""
+"""Bearer tokens: a dependency that asks the host's check for the account, and API keys from the environment."""
 
 import re
 from collections.abc import Callable
@@ -13,18 +8,17 @@ from typing import Any
 
 from fastapi.openapi.models import HTTPBearer as BearerScheme
 from fastapi.security.base import SecurityBase
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from ratecard.server.http import HttpRefusal
-
-# The account of a token, or None where the token is refused; may be a coroutine function.
+# Returns the account of a token, or None to refuse it; may be a coroutine function.
 Check = Callable[[str], Any]
 
 
 class Bearer(SecurityBase):
-    """A dependency that answers the account of a request: `Security(Bearer(check))`.
+    """A FastAPI dependency that returns the account of a request: `Security(Bearer(check))`.
 
-    Refuses with 401 and `{"error": ...}` a request without a token, and one whose token the host's check refuses.
+    Raises `HTTPException` with status 401 for a request without a token, and for a token that `check` refuses.
     """
 
     def __init__(self, check: Check) -> None:
@@ -33,7 +27,7 @@ class Bearer(SecurityBase):
         self.scheme_name = "bearer"
 
     async def __call__(self, request: Request) -> Any:
-        """The account that the host's check knows the token by."""
+        """The account of the request's token."""
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         token = token.strip()
         if scheme.lower() != "bearer" or not token:
@@ -46,20 +40,20 @@ class Bearer(SecurityBase):
         return account
 
 
-def _unauthorized(error: str) -> HttpRefusal:
-    return HttpRefusal(401, error, headers={"WWW-Authenticate": "Bearer"})
+def _unauthorized(error: str) -> HTTPException:
+    return HTTPException(401, error, headers={"WWW-Authenticate": "Bearer"})
 
 
 KEYS = "RATECARD_API_KEYS"
-# Whose ledger is shown where a key names no account, or where nobody is asked for a key.
+# The account of a key that names none, and of every request to a server without keys.
 DEFAULT_ACCOUNT = "default"
 
 
 class ApiKeys:
-    """Keys as `RATECARD_API_KEYS` has them: `KEY` or `ACCOUNT:KEY`, separated by commas or white space.
+    """Keys as in `RATECARD_API_KEYS`: `KEY` or `ACCOUNT:KEY`, separated by commas or white space.
 
-    Raises `ValueError` for what holds no key, an account without one, and a key that stands there twice; the message
-    has no part of a key.
+    Raises `ValueError` where there is no key, for an account without a key, and for a key that is listed twice; no
+    message contains a part of a key.
 
     >>> ApiKeys("acme:3f9a77c2d1, 88b1c0ffee").account("3f9a77c2d1")
     'acme'
@@ -72,13 +66,13 @@ class ApiKeys:
             if not key:
                 raise ValueError(f"{KEYS}: entry {number} names an account and no key. Write ACCOUNT:KEY")
             if _digest(key) in self._accounts:
-                raise ValueError(f"{KEYS}: key {number} stands there twice")
+                raise ValueError(f"{KEYS}: key {number} is listed twice")
             self._accounts[_digest(key)] = name or DEFAULT_ACCOUNT
         if not self._accounts:
             raise ValueError(f"{KEYS} holds no key. Write KEY or ACCOUNT:KEY, separated by commas")
 
     def account(self, token: str) -> str | None:
-        """The account of a key; None for any other token. Takes the same time however much of a key is right."""
+        """The account of a key; None for any other token. Digests are compared, so the time says nothing of a key."""
         return self._accounts.get(_digest(token))
 
 

@@ -1,23 +1,15 @@
-"""OpenAPI descriptions of the endpoints.
+"""What OpenAPI says of the endpoints: fields, answers, errors, and worked requests from the tables as examples.
 
-The two error objects of the API.
-
-Requests that people worked by hand, from the tables, as examples.
-
-The answers of the endpoints as JSON Schema.
-
-The bodies of the quotes as JSON Schema: the values of the vocabulary, and those that any model has beside them.
-
-Each endpoint in words: the options of its route.
-
-What OpenAPI says of each endpoint: fields, answers, both error objects, and examples from the tables.
+Answers are described by their models. Written by hand are the request bodies, whose values come from the tables, and
+the quote and the ledger entry: pydantic has no exact number, no field that may be absent but never null, and no object
+with one of two fields.
 """
 
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel
 from starlette.responses import Response
 
 from ratecard.base.money import text
@@ -26,32 +18,10 @@ from ratecard.price_book import PriceBook
 from ratecard.pricing.counted import MOST_COUNTED
 from ratecard.requests.fields import URL
 from ratecard.requests.text_body import body_of_text
+from ratecard.server.answers import ErrorObject, Health, InvalidRequest, ModelList
 from ratecard.server.http import JSON
 from ratecard.server.tables import Served
 from ratecard.tables.video import VideoExample, VideoModel, VideoVersion
-
-
-class _ErrorTree(BaseModel):
-    """What is wrong here, and below each invalid field the same again."""
-
-    model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, "_ErrorTree"]
-    errors: list[str] = Field(alias="_errors")
-
-
-class ErrorObject(BaseModel):
-    """An error in a sentence."""
-
-    model_config = ConfigDict(extra="forbid")
-    error: str
-
-
-class InvalidRequest(BaseModel):
-    """A request that is wrong at some fields: a sentence, and the tree of every error."""
-
-    model_config = ConfigDict(extra="forbid")
-    error: str
-    details: _ErrorTree
 
 
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -122,73 +92,6 @@ QUOTE = {
         "ignored": {"type": "array", "items": _TEXT, "description": "Fields without effect on the price"},
     },
     "additionalProperties": False,
-}
-
-
-_MODEL = {
-    "type": "object",
-    "required": ["id", "object", "created", "owned_by", "type", "name", "constraints", "pricing", "deprecation"],
-    "properties": {
-        **dict.fromkeys(("id", "object", "owned_by", "type", "name"), _TEXT),
-        "created": {"type": "integer", "description": "When its first prices took effect, seconds since 1970"},
-        "constraints": {"type": "object", "description": "The values of each request field, by the field's name"},
-        "pricing": {
-            "type": "object",
-            "required": ["currency", "effective", "charges"],
-            "properties": {
-                "currency": {**_TEXT, "description": "Of every rate and quote of this model, by its ISO 4217 code"},
-                "effective": {"type": "string", "format": "date"},
-                "charges": {
-                    "type": "array",
-                    "items": {
-                        "type": "object",
-                        "required": ["charge", "unit", "counts", "per", "rates"],
-                        "properties": {
-                            **dict.fromkeys(("charge", "unit", "counts"), _TEXT),
-                            "per": {"type": "integer", "description": "How many of what it counts one unit holds"},
-                            "rates": {"type": "array", "items": {"type": "object", "required": ["rate"]}},
-                        },
-                    },
-                },
-            },
-        },
-        "deprecation": {
-            "type": ["object", "null"],
-            "required": ["date", "warning", "successor"],
-            "properties": {
-                "date": {"type": "string", "format": "date"},
-                "warning": _TEXT,
-                "successor": {"type": ["string", "null"]},
-            },
-        },
-    },
-}
-MODELS = {
-    "type": "object",
-    "required": ["data", "object"],
-    "properties": {"data": {"type": "array", "items": _MODEL}, "object": {"const": "list"}},
-}
-HEALTH = {
-    "type": "object",
-    "required": ["status", "digest", "day", "changes_at", "last_refusal", "versions"],
-    "properties": {
-        "status": {"const": "ok"},
-        "digest": {**_TEXT, "description": "The tables that are served"},
-        "day": {"type": "string", "format": "date"},
-        "changes_at": {"type": ["string", "null"], "description": "The next instant at which some price changes"},
-        "last_refusal": {
-            "type": ["object", "null"],
-            "description": "The tables that were refused last; they stand while the folder still holds them",
-            "required": ["at", "standing", "count", "faults"],
-            "properties": {
-                "at": {"type": "string", "format": "date-time"},
-                "standing": {"type": "boolean"},
-                "count": {"type": "integer"},
-                "faults": {"type": "array", "items": _TEXT},
-            },
-        },
-        "versions": {"type": "object", "additionalProperties": {"type": "string", "format": "date"}},
-    },
 }
 
 
@@ -285,7 +188,6 @@ def _any_case(words: Iterable[str]) -> str:
 Options = dict[str, Any]
 _Answers = dict[int | str, dict[str, Any]]
 
-_TEXT = {"type": "string"}
 _VERSION = "The revision of the service, a date and a time"
 _HEADERS = {
     "x-service-version": _VERSION,
@@ -321,7 +223,7 @@ def audio_quote_description(served: Served, guarded: bool) -> Options:
 
 def models_description(guarded: bool) -> Options:
     """`GET /models`."""
-    answers: _Answers = {200: _answer("Every model that has a price now", MODELS), **errors(*_accounts(guarded))}
+    answers: _Answers = {200: _answer("Every model that has a price now", ModelList), **errors(*_accounts(guarded))}
     return _operation("listModels", "List the models that have a price now", answers)
 
 
@@ -343,7 +245,7 @@ def usage_description() -> Options:
 
 def health_description() -> Options:
     """`GET /healthz`."""
-    answers: _Answers = {200: _answer("The tables that are served, and those that were refused last", HEALTH)}
+    answers: _Answers = {200: _answer("The tables that are served, and those that were refused last", Health)}
     return _operation("health", "Which tables are served", answers)
 
 
@@ -367,9 +269,11 @@ def _operation(name: str, summary: str, answers: _Answers) -> Options:
     return {"operation_id": name, "summary": summary, "responses": answers, "response_class": Response}
 
 
-def _answer(description: str, schema: Schema, further: Mapping[str, str] | None = None) -> Schema:
-    content = {JSON: {"schema": schema}}
-    return {"description": description, "headers": _headers({**_HEADERS, **(further or {})}), "content": content}
+def _answer(
+    description: str, answer: type[BaseModel] | Schema, further: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    described = {"content": {JSON: {"schema": answer}}} if isinstance(answer, dict) else {"model": answer}
+    return {"description": description, "headers": _headers({**_HEADERS, **(further or {})}), **described}
 
 
 def _headers(descriptions: Mapping[str, str]) -> Schema:
@@ -378,13 +282,3 @@ def _headers(descriptions: Mapping[str, str]) -> Schema:
 
 def _accounts(guarded: bool) -> tuple[int, ...]:
     return (401,) if guarded else ()
-
-
-__all__ = [
-    "audio_quote_description",
-    "health_description",
-    "metrics_description",
-    "models_description",
-    "usage_description",
-    "video_quote_description",
-]

@@ -1,21 +1,4 @@
-"""The endpoints: quotes, models, billing, health and metrics.
-
-What the endpoints share: the rate card, who may ask, how videos are probed, how long a body may be.
-
-Query parameters of the quotes.
-
-Answers that were made from a rate card: each names its tables, the service, and a model's retirement.
-
-`GET /metrics`: what was counted, as Prometheus reads it.
-
-`GET /healthz`: which tables are served, what is in effect, and which tables were refused last.
-
-`GET /models`: every model that has a price now.
-
-`GET /billing/usage`: an endpoint that ends. It says so to everybody.
-
-`POST /video/quote` and `POST /audio/quote`: bytes in, bytes out, priced by the library and by nothing else.
-"""
+"""The endpoints: quotes, models, billing, health and metrics. All prices come from the library."""
 
 import json
 import os
@@ -29,6 +12,7 @@ from fastapi.params import Depends
 from prometheus_client import REGISTRY, CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.multiprocess import MultiProcessCollector
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -37,6 +21,7 @@ from ratecard.base.errors import QuoteError
 from ratecard.rating.quote import Quote
 from ratecard.requests.body import read_body
 from ratecard.requests.fields import Choice
+from ratecard.server.answers import Health, LastRefusal
 from ratecard.server.auth import Bearer, Check
 from ratecard.server.describe import (
     audio_quote_description,
@@ -46,7 +31,7 @@ from ratecard.server.describe import (
     usage_description,
     video_quote_description,
 )
-from ratecard.server.http import JSON, Headers, HttpRefusal, best_encoding, encode, read_json_body
+from ratecard.server.http import JSON, Headers, best_encoding, encode, read_json_body
 from ratecard.server.revision import SERVICE_VERSION
 from ratecard.server.source_videos import Probe, Sources
 from ratecard.server.tables import LiveRateCard, Served
@@ -56,7 +41,7 @@ MOST_BODY_BYTES = 16 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """One service. Without `check` everybody may ask; without `probe` nothing is fetched."""
+    """What the endpoints share. Without `check` no key is needed; without `probe` nothing is fetched."""
 
     live: LiveRateCard
     check: Check | None = None
@@ -73,7 +58,7 @@ _BOOLEAN = Choice(("true", "false"))
 
 
 def explain_asked(request: Request) -> bool:
-    """Whether `?explain=true` is asked for. Raises `QuoteError` for any other word than true or false."""
+    """Whether the query has `explain=true`. Raises `QuoteError` for any value but true and false."""
     asked = False
     for given in request.query_params.getlist("explain"):
         if _BOOLEAN.accept(given) is None:
@@ -83,14 +68,14 @@ def explain_asked(request: Request) -> bool:
 
 
 class _Answer(Response):
-    """A response whose headers are encoded already: those of a quote hardly ever change."""
+    """A response whose headers are encoded already, because those of quotes rarely change."""
 
     def __init__(self, body: bytes, status: int, raw_headers: list[tuple[bytes, bytes]]) -> None:
         self.body, self.status_code, self.raw_headers, self.background = body, status, raw_headers, None
 
 
 def _answer(served: Served, asked: Headers, body: bytes, status: int = 200, model: str = "") -> Response:
-    """JSON in the encoding that the request asks for, with the headers that concern prices."""
+    """JSON in the encoding that the client prefers, with the service, the tables' digest and a model's retirement."""
     headers = [*served.headers]
     if model in served.deprecated:
         headers += served.deprecated[model]
@@ -101,13 +86,13 @@ def _answer(served: Served, asked: Headers, body: bytes, status: int = 200, mode
 
 
 def encoded_answer(body: bytes, encoding: str, headers: Sequence[tuple[bytes, bytes]], status: int = 200) -> Response:
-    """An answer whose body is encoded already."""
+    """An answer with an encoded body and the headers that say so."""
     own = [(b"content-encoding", encoding.encode()), (b"vary", b"Accept-Encoding")] if encoding else []
     return _Answer(body, status, [*headers, *own, (b"content-length", b"%d" % len(body))])
 
 
 def metrics_routes(routes: APIRouter, service: Service) -> None:
-    """The metrics of this process; of all workers where `PROMETHEUS_MULTIPROC_DIR` names the folder they share."""
+    """`GET /metrics`: this process; all workers where `PROMETHEUS_MULTIPROC_DIR` names the folder that they share."""
 
     @routes.get("/metrics", tags=["Operation"], **metrics_description())
     async def metrics(request: Request) -> Response:
@@ -119,42 +104,41 @@ def metrics_routes(routes: APIRouter, service: Service) -> None:
         return Response(encode(registry), headers={"Content-Type": media_type})
 
 
-# A folder can have thousands of faults; the log has them all.
+# A folder can have thousands of faults; all of them are in the log.
 _FAULTS_SHOWN = 20
 
 
 def health_routes(routes: APIRouter, service: Service) -> None:
-    """What a load balancer and a person on call ask."""
+    """`GET /healthz`: which tables are served, what is in effect, and which tables were refused last."""
 
     @routes.get("/healthz", tags=["Operation"], **health_description())
     async def healthz(request: Request) -> Response:
         served = service.live.now()
-        state = {
-            "status": "ok",
-            "digest": served.digest,
-            "day": served.book.day.isoformat(),
-            "changes_at": served.changes_at,
-            "last_refusal": _last_refusal(service.live),
-            "versions": served.versions,
-        }
-        return _answer(served, dict(request.scope["headers"]), json.dumps(state, ensure_ascii=False).encode())
+        health = Health(
+            digest=served.digest,
+            day=served.book.day,
+            changes_at=served.changes_at,
+            last_refusal=_last_refusal(service.live),
+            versions=served.versions,
+        )
+        body = json.dumps(health.model_dump(mode="json"), ensure_ascii=False).encode()
+        return _answer(served, dict(request.scope["headers"]), body)
 
 
-def _last_refusal(live: LiveRateCard) -> dict[str, object] | None:
-    """The tables that were refused last; they are `standing` while the folder still holds them."""
+def _last_refusal(live: LiveRateCard) -> LastRefusal | None:
     if live.refusal is None:
         return None
     faults = live.refusal.error.faults
-    return {
-        "at": live.refusal.at.isoformat(),
-        "standing": live.standing,
-        "count": len(faults),
-        "faults": [str(fault) for fault in faults[:_FAULTS_SHOWN]],
-    }
+    return LastRefusal(
+        at=live.refusal.at.isoformat(),
+        standing=live.standing,
+        count=len(faults),
+        faults=[str(fault) for fault in faults[:_FAULTS_SHOWN]],
+    )
 
 
 def model_routes(routes: APIRouter, service: Service) -> None:
-    """The list of models."""
+    """`GET /models`: every model that has a price now."""
 
     @routes.get(
         "/models", dependencies=service.guards, tags=["Models"], **models_description(service.check is not None)
@@ -169,40 +153,40 @@ _PATH = "/billing/usage"
 
 
 def billing_routes(routes: APIRouter, service: Service) -> None:
-    """The endpoint that has no usage data: 404 until its last day, 410 from then on."""
+    """`GET /billing/usage`, which was replaced: 404 before its last day, 410 from then on."""
 
     @routes.head(_PATH, include_in_schema=False)
     @routes.get(_PATH, deprecated=True, tags=["Billing"], **usage_description())
     async def usage(request: Request) -> Response:
         sunset = service.live.now().book.sunset(f"GET {_PATH}")
-        if sunset is None:  # the host's own table of limits does not have it
-            raise HttpRefusal(404, f"Not found: GET {_PATH}")
+        if sunset is None:  # not in the limits table of the host
+            raise HTTPException(404, f"Not found: GET {_PATH}")
         base = request.scope["path"].removesuffix(_PATH)
         headers = {**sunset.headers, "x-service-version": SERVICE_VERSION}
-        # A host may have mounted the API elsewhere.
+        # A host may use another base path.
         headers["Link"] = headers["Link"].replace(f"<{BASE_PATH}/", f"<{base}/", 1)
         return Response(json.dumps(sunset.body, ensure_ascii=False), sunset.status, headers, JSON)
 
 
 _Price = Callable[[Served, bytes], Awaitable[Quote]]
-# Reading a body of more bytes takes longer than another request may wait.
+# Bodies of this size in bytes and more are parsed in a thread, so that other requests do not wait.
 _LONG = 2**18
 
 
 def quote_routes(routes: APIRouter, service: Service) -> None:
-    """The endpoints that price a request without running it."""
+    """`POST /video/quote` and `POST /audio/quote`: the price of a request without running it."""
     sources = Sources(service.probe) if service.probe else None
 
     served, guarded, guards = service.live.served, service.check is not None, service.guards
 
     async def priced_video(served: Served, body: bytes) -> Quote:
         prices = served.book
-        if not sources or not (b"video_url" in body or b"\\u" in body):  # a key may be written in escapes
+        if not sources or not (b"video_url" in body or b"\\u" in body):  # a JSON key may be escaped
             return prices.quote_video(body if len(body) < _LONG else await _read(body))
         fields = await _read(body)
         source = await sources.of(prices, fields)
         quote = prices.quote_video(fields, source=source)
-        # A clip whose ratio is matched has an effect, though its address by itself has none.
+        # The URL alone has no effect on the price; the video that was read has one.
         return replace(quote, ignored=tuple(n for n in quote.ignored if n != "video_url")) if source else quote
 
     async def priced_audio(served: Served, body: bytes) -> Quote:
@@ -229,12 +213,12 @@ def quote_routes(routes: APIRouter, service: Service) -> None:
 
 
 async def _read(body: bytes) -> dict[str, Any]:
-    """The fields of a body; a long one in a thread, so that nobody waits for it."""
+    """The fields of a body; a long one is parsed in a thread."""
     return read_body(body) if len(body) < _LONG else await to_thread.run_sync(read_body, body)
 
 
 def explained(quote: Quote) -> bytes:
-    """`{"quote": 0.82, ...}` with everything that the quote is made of, amounts as text."""
+    """`{"quote": 0.82, ...}` with everything in the quote; amounts are text."""
     everything = json.dumps(quote.to_dict(), ensure_ascii=False, separators=(",", ":")).encode()
-    # The currency, which is in both of a quote that is not in USD, is said once.
+    # Both have the currency if it is not USD; keep one.
     return quote.to_json().partition(b",")[0].removesuffix(b"}") + b"," + everything[1:]

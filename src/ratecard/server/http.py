@@ -1,16 +1,10 @@
-"""What every endpoint does with HTTP: bodies, encodings, refusals.
-
-Whatever a request is refused for, as the API's error object.
-
-Content-Encoding, when asked: gzip or br.
-
-The body of a request, never longer than allowed, whatever its headers say of it.
-"""
+"""What every endpoint does with HTTP: error objects, the headers of what a client accepts, encodings, bodies."""
 
 import json
+import re
 import zlib
-from collections.abc import Callable, Mapping
-from decimal import Decimal, InvalidOperation
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
 
 import brotli  # type: ignore[import-untyped]
 from starlette.exceptions import HTTPException
@@ -20,14 +14,6 @@ from starlette.responses import Response
 from ratecard.server.revision import SERVICE_VERSION
 
 JSON = "application/json"
-
-
-class HttpRefusal(HTTPException):
-    """A status and the sentence of the error object; an HTTP exception for routes that are not ours."""
-
-    def answer(self) -> Response:
-        """The error object."""
-        return error_object(self.status_code, self.detail, self.headers)
 
 
 def error_object(status: int, error: str, headers: Mapping[str, str] | None = None) -> Response:
@@ -40,7 +26,37 @@ def error_object(status: int, error: str, headers: Mapping[str, str] | None = No
     return Response(body, status, {**(headers or {}), "x-service-version": SERVICE_VERSION}, JSON)
 
 
-# Above this a body is worth more than the least effort, and the memory that it takes.
+_QUALITY = re.compile(r"0(\.[0-9]{0,3})?|1(\.0{0,3})?")
+
+
+def preferred(header: str, offered: Iterable[str]) -> str | None:
+    """The offered media type or encoding that an `Accept...` header prefers, the first of equals; None if all are 0.
+
+    The most specific range decides (RFC 9110, section 12.4.2): `text/csv`, then `text/*`, then `*/*`; or `gzip`, then
+    `*`. A range that is there twice has its greater quality, and one whose quality is not a number from 0 to 1 has 0.
+
+    >>> preferred("text/csv, */*;q=0.1", ["application/json", "text/csv"])
+    'text/csv'
+    >>> preferred("gzip;q=0, *;q=0.5", ["gzip", "br"]), preferred("identity", ["gzip", "br"])
+    ('br', None)
+    """
+    qualities: dict[str, Decimal] = {}
+    for element in header.lower().split(","):
+        name, *parameters = map(str.strip, element.split(";"))
+        given = next((each[2:] for each in parameters if each.startswith("q=")), "1")
+        quality = Decimal(given) if _QUALITY.fullmatch(given) else Decimal(0)
+        qualities[name] = max(quality, qualities.get(name, quality))
+    best, most = None, Decimal(0)
+    for each in offered:
+        kind, slash, _ = each.partition("/")
+        ranges = (each, f"{kind}/*", "*/*") if slash else (each, "*")
+        quality = next((qualities[name] for name in ranges if name in qualities), Decimal(0))
+        if quality > most:
+            best, most = each, quality
+    return best
+
+
+# Smaller bodies are compressed with the least effort and memory.
 _SMALL = 1_000
 # Bits of the window of zlib: 16 asks for the header of gzip.
 _GZIP, _LEAST_WINDOW = 16, 9
@@ -60,52 +76,36 @@ def _brotli(body: bytes) -> bytes:
 _ENCODINGS: dict[str, Callable[[bytes], bytes]] = {"gzip": _gzip, "br": _brotli}
 
 
-def best_encoding(asked: str) -> str:
-    """The encoding that `Accept-Encoding` likes best; nothing where it likes neither of ours.
-
-    >>> best_encoding("deflate, br;q=0.5"), best_encoding("gzip;q=0, identity")
-    ('br', '')
-    """
-    likings = {name: _liking(asked, name) for name in _ENCODINGS}
-    best = max(likings, key=lambda name: likings[name])
-    return best if likings[best] > 0 else ""
+def best_encoding(accepted: str) -> str:
+    """The encoding that an `Accept-Encoding` header prefers, gzip or br; empty for neither."""
+    return preferred(accepted, _ENCODINGS) or ""
 
 
 def encode_as(body: bytes, encoding: str) -> bytes:
-    """A body in an encoding, or as it is for none."""
+    """A body in an encoding; unchanged for an empty one."""
     return _ENCODINGS[encoding](body) if encoding else body
 
 
-def encode(body: bytes, asked: str) -> tuple[bytes, str]:
-    """A body in the encoding that `Accept-Encoding` likes best, and its name; as it is, and no name, for neither."""
-    encoding = best_encoding(asked)
+def encode(body: bytes, accepted: str) -> tuple[bytes, str]:
+    """A body in the encoding that an `Accept-Encoding` header prefers, and the encoding; both as in `best_encoding`."""
+    encoding = best_encoding(accepted)
     return encode_as(body, encoding), encoding
-
-
-def _liking(asked: str, encoding: str) -> Decimal:
-    """The weight of an encoding; `*` stands for those that are not named."""
-    weights = {}
-    for part in asked.lower().split(","):
-        name, _, weight = part.partition(";")
-        weights[name.strip()] = weight.strip().removeprefix("q=") or "1"
-    try:
-        liking = Decimal(weights.get(encoding, weights.get("*", "0")))
-    except InvalidOperation:
-        return Decimal(0)
-    return liking if liking.is_finite() else Decimal(0)
 
 
 Headers = Mapping[bytes, bytes]
 _JSON = JSON.encode()
-# A length with more digits than this is not worth reading.
+# A length with more digits is too long for any limit, and is not parsed.
 _DIGITS = 18
 
 
 async def read_json_body(request: Request, headers: Headers, most: int) -> bytes:
-    """The bytes of a JSON body. Refuses another type with 415 and more than `most` bytes with 413, chunked or not."""
+    """The bytes of a JSON body. Raises `HTTPException`: 415 for another type, 413 for more than `most` bytes.
+
+    What the client sends is counted too, so that neither a wrong Content-Length nor a chunked body exceeds the limit.
+    """
     kind = headers.get(b"content-type", _JSON)
     if kind != _JSON and kind.partition(b";")[0].strip().lower() != _JSON:
-        raise HttpRefusal(415, f"The body must be JSON. Send the header Content-Type: {JSON}")
+        raise HTTPException(415, f"The body must be JSON. Send the header Content-Type: {JSON}")
     length = headers.get(b"content-length", b"0")
     if length.isdigit() and (len(length) > _DIGITS or int(length) > most):
         raise _too_long(most)
@@ -126,6 +126,6 @@ async def read_json_body(request: Request, headers: Headers, most: int) -> bytes
             return b"".join(parts)
 
 
-def _too_long(most: int) -> HttpRefusal:
-    # What is left of the body is not read: the connection ends with the answer.
-    return HttpRefusal(413, f"The body is too long: at most {most} bytes", {"Connection": "close"})
+def _too_long(most: int) -> HTTPException:
+    # The rest of the body is not read, so the connection must end with the answer.
+    return HTTPException(413, f"The body is too long: at most {most} bytes", {"Connection": "close"})

@@ -1,4 +1,4 @@
-"""What is counted, in the registry of prometheus_client: a host that shows that registry shows these too."""
+"""Counters in the default registry of prometheus_client: a host that exposes the registry exposes them too."""
 
 from prometheus_client import Counter, Histogram
 

@@ -1,8 +1,8 @@
-"""The revision of the service and of its description: a date and a time, digits, a dot, digits.
+"""The revision of the service and of its OpenAPI description: a date and a time, like `20261005.123015`.
 
-It is derived where the package is built (`hatch_build.py` loads this file by its path and writes the result into the
-wheel), from the time of the sources and the dates of the tables. A source tree has no built one: it is derived there
-when the server starts. Nothing here needs more than Python itself.
+It is derived from the time of the sources and the dates of the tables: when the package is built (`hatch_build.py`
+loads this file by its path and writes the result into the wheel), or in a source tree when the server starts. This file
+imports the standard library only.
 """
 
 import os
@@ -22,7 +22,7 @@ _CHECKED = re.compile(rb"\bchecked: *(\d{4})-(\d{2})-(\d{2})\b")
 
 
 def derived(root: Path) -> str:
-    """The revision of a source tree: the time of its sources, or the newest day on which a table was checked if later.
+    """The revision of a source tree: the time of its sources, or the last day on which a table was checked, if later.
 
     The time is `SOURCE_DATE_EPOCH`, else that of the newest commit, else that of the newest file.
     """
@@ -35,7 +35,7 @@ def derived(root: Path) -> str:
 
 
 def _committed(root: Path) -> str:
-    """When the newest commit was made, in seconds; empty where there is no git, or no repository of its own."""
+    """The time of the newest commit in seconds since 1970; empty without git, or without a repository of its own."""
     git = ["git", "-C", str(root)]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
@@ -58,7 +58,7 @@ def _times(root: Path) -> Iterator[int]:
 
 
 def _checked_days(root: Path) -> Iterator[datetime]:
-    """The days on which the prices of the tables were checked, newest or not."""
+    """The days on which the prices of the tables were checked, in no order."""
     yield datetime.min.replace(tzinfo=UTC)
     for path in (root / "pricing_tables").rglob("*.yaml"):
         for year, month, day in _CHECKED.findall(path.read_bytes()):
@@ -66,7 +66,7 @@ def _checked_days(root: Path) -> Iterator[datetime]:
 
 
 def _own() -> str:
-    """The revision of this package: the one that it was built with, or that of the source tree that it is in."""
+    """The revision of this package: the one that it was built with, or that of its source tree."""
     built = _PACKAGE / BUILT
     return built.read_text(encoding="ascii").strip() if built.is_file() else derived(_PACKAGE.parent.parent)
 

@@ -1,4 +1,4 @@
-"""Which requests are priced by the video that they send, and what is known of it: probed, if the host allows that."""
+"""Reads the source video of a request whose price depends on it, if the host allows that."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -13,20 +13,21 @@ from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.fields import Url
 from ratecard.tables.video import SOURCE_MATCHED_RATIOS, VideoVersion
 
-# What a video is, from its URL or data URI; may be a coroutine function, else it runs in a thread. Raises `QuoteError`.
+# Reads a video from its URL or data URI. A coroutine function, or a function that is run in a thread. May raise
+# `QuoteError`.
 Probe = Callable[[str], Any]
 
 _URL = Url()
 
 
 class Sources:
-    """Probes source videos, so many at a time: a probe takes seconds, and a quote must not wait for those of others."""
+    """Probes source videos in threads of their own, `at_a_time` at most: a probe takes seconds."""
 
     def __init__(self, probe: Probe, at_a_time: int = 8) -> None:
         self.probe, self._limiter = probe, CapacityLimiter(at_a_time)
 
     async def of(self, prices: PriceBook, fields: Mapping[str, Any]) -> SourceVideo | None:
-        """What is known of the video of a request; None where the price does not depend on one, or none is sent."""
+        """The facts of the request's video; None where the price does not depend on one, or the request has none."""
         url = fields.get("video_url")
         if not isinstance(url, str) or _URL.accept(url) is None or not reads_source(prices, fields):
             return None
@@ -38,7 +39,7 @@ class Sources:
 
 
 def reads_source(prices: PriceBook, fields: Mapping[str, Any]) -> bool:
-    """Whether the price of a request depends on its source video: upscale, interpolation, a ratio as the source's.
+    """Whether the price of a request depends on its source video: upscaling, interpolation, a matched ratio.
 
     >>> from datetime import date
     >>> from ratecard import load_rate_card

@@ -1,18 +1,7 @@
-"""The tables that a server quotes from, replaced while it runs.
+"""The rate card that a server quotes from, replaced while it runs when its folder has other valid tables.
 
-The models that have a price, as `GET /models` lists them.
-
-What is served at one time: a rate card on one day, and all that is made of it once.
-
-The tables that were served last, and which ones were before: what the workers of one server judge changes by.
-
-A worker that is started anew while the folder is refused serves these, like the workers beside it.
-
-A folder of tables that people edit: what it holds now, and whether that may be served.
-
-Watches a folder of tables in a thread of its own: tells of changed tables, and of those that are refused.
-
-The rate card that is served now: changed tables take its place, sound ones only.
+`LiveRateCard` is what endpoints ask. `TableWatch` watches the folder in a thread, `TableFolder` decides whether its
+tables may be served, and `LastSound` shares the last valid tables between the workers of a server.
 """
 
 import atexit
@@ -21,13 +10,14 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from threading import Event, Lock, Thread
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import BaseModel
 from watchfiles import watch
@@ -38,6 +28,7 @@ from ratecard.card import RateCard
 from ratecard.changes.guard import Rules, refusals
 from ratecard.load.folder import read_folder, shipped_folder, tables_from
 from ratecard.price_book import PriceBook
+from ratecard.server.answers import ListedCharge, ListedDeprecation, ListedModel, ListedPricing, ModelList
 from ratecard.server.http import JSON, encode_as
 from ratecard.server.metrics import TABLES_REFUSED, TABLES_TAKEN
 from ratecard.server.revision import SERVICE_VERSION
@@ -48,49 +39,40 @@ from ratecard.tables.units import Unit
 from ratecard.tables.version import Version
 from ratecard.tables.video import VideoVersion
 
-# What a video model accepts and what a client cannot choose by: other spellings, and whose value is no field.
+# Parts of `accepts` that are not request fields of their own.
 _NO_FIELDS = {"resolution_aliases", "enhancement_model"}
-# What a metered model may be asked for by, where its rates name it.
+# Request fields of metered models that rates may name.
 _CHOICES = ("resolution", "quality", "factor")
 
 
 def models_json(prices: PriceBook) -> bytes:
-    """`{"data": [...], "object": "list"}`: every model that has a price now, with what it costs a unit."""
-    data = [_listed(prices, model, version) for model, version in prices.in_effect_all()]
-    return json.dumps({"data": data, "object": "list"}, ensure_ascii=False, separators=(",", ":")).encode()
+    """`{"data": [...], "object": "list"}`: every model that has a price now, with its rates."""
+    listed = ModelList(data=[_listed(prices, model, version) for model, version in prices.in_effect_all()])
+    return json.dumps(listed.model_dump(mode="json"), ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def _listed(prices: PriceBook, model: AnyModel, version: Version) -> dict[str, Any]:
-    """One model. `created` is when its first prices took effect; clients of the OpenAI API read that and `owned_by`."""
+def _listed(prices: PriceBook, model: AnyModel, version: Version) -> ListedModel:
     prices.prove(model, version)
     first = model.versions[-1].effective
-    listed: dict[str, Any] = {
-        "id": model.model,
-        "object": "model",
-        "created": int(datetime(first.year, first.month, first.day, tzinfo=UTC).timestamp()),
-        "owned_by": "service",
-        "type": model.type,
-        "name": model.name,
-        "constraints": dict(_constraints(version)),
-        "pricing": {
-            "currency": model.currency,
-            "effective": version.effective.isoformat(),
-            "charges": [_charge(charge, prices.tables.units[charge.unit]) for charge in version.charges],
-        },
-        "deprecation": None,
-    }
-    deprecation = prices.deprecation(model.model)
+    charges = [_charge(charge, prices.tables.units[charge.unit]) for charge in version.charges]
+    deprecation, retired = prices.deprecation(model.model), None
     if deprecation and model.retired:
-        listed["deprecation"] = {
-            "date": deprecation.date,
-            "warning": deprecation.warning,
-            "successor": model.retired.successor,
-        }
-    return listed
+        retired = ListedDeprecation(
+            date=date.fromisoformat(deprecation.date), warning=deprecation.warning, successor=model.retired.successor
+        )
+    return ListedModel(
+        id=model.model,
+        created=int(datetime(first.year, first.month, first.day, tzinfo=UTC).timestamp()),
+        type=model.type,
+        name=model.name,
+        constraints=dict(_constraints(version)),
+        pricing=ListedPricing(currency=model.currency, effective=version.effective, charges=charges),
+        deprecation=retired,
+    )
 
 
 def _constraints(version: Version) -> Iterator[tuple[str, Any]]:
-    """The values of each request field, by the field's name; those of `enhancement_model` as `topaz.models`."""
+    """The allowed values by request field; those of `enhancement_model` as `topaz.models`."""
     if isinstance(version, VideoVersion):
         for name in type(version.accepts).model_fields:
             value = getattr(version.accepts, name)
@@ -106,19 +88,19 @@ def _constraints(version: Version) -> Iterator[tuple[str, Any]]:
                 yield name, values
 
 
-def _charge(charge: Charge, unit: Unit) -> dict[str, Any]:
-    """What is charged: its unit, how many of what one unit holds, and the rates, exact and so as text."""
+def _charge(charge: Charge, unit: Unit) -> ListedCharge:
     rates = [{**rate.attributes, "rate": text(plain(multiply(rate.rate, charge.markup)))} for rate in charge.rates]
-    return {"charge": charge.charge, "unit": unit.unit, "counts": unit.counts, "per": unit.per, "rates": rates}
+    return ListedCharge(charge=charge.charge, unit=unit.unit, counts=unit.counts, per=unit.per, rates=rates)
 
 
 _SECOND = 10**9
 
 
 class Served:
-    """A rate card, its price book of a day, and from when until when that is the book of now (nanoseconds, UTC).
+    """A rate card on one UTC day, and everything that answers need of it.
 
-    Versions take effect at 00:00 UTC and nowhere else, so a book is that of now for one UTC day.
+    Versions take effect at 00:00 UTC only, so one price book is right from `since` until before `until` (nanoseconds
+    since 1970).
     """
 
     def __init__(self, card: RateCard, now: int) -> None:
@@ -130,26 +112,26 @@ class Served:
         self.book = card.at(instant)
         self.digest = card.digest
         self._models: dict[str, bytes] = {}
-        # The headers of every answer, and of every model that will be retired.
+        # Of every answer, and of the answers about each model that will be retired.
         own = {"content-type": JSON, "x-service-version": SERVICE_VERSION, "x-ratecard-digest": self.digest}
         self.headers = _encoded(own)
         deprecations = {name: self.book.deprecation(name) for name in card.tables.models}
         self.deprecated = {name: _encoded(each.headers) for name, each in deprecations.items() if each}
 
     def models(self, encoding: str) -> bytes:
-        """The answer of `GET /models` in an encoding, made when it is first asked for."""
+        """The answer of `GET /models` in an encoding, made at the first request."""
         if encoding not in self._models:
             self._models[encoding] = encode_as(models_json(self.book), encoding)
         return self._models[encoding]
 
     @cached_property
     def versions(self) -> dict[str, str]:
-        """The date of the version in effect of every model."""
+        """The effective date of every model's version."""
         return {model.model: version.effective.isoformat() for model, version in self.book.in_effect_all()}
 
     @cached_property
     def changes_at(self) -> str | None:
-        """The next instant at which some price changes, begins or ends; None where no change is known."""
+        """The next instant at which a price changes, begins or ends; None if no change is known."""
         later = (each for each in self.card.boundaries() if each.timestamp() * _SECOND >= self.until)
         return next((each.isoformat() for each in later), None)
 
@@ -162,7 +144,7 @@ Contents = dict[str, bytes]
 
 
 class LastSound:
-    """Keeps the files of a folder of tables with their bytes: in a file that processes share, or for one process."""
+    """Last valid tables as bytes by file name: in a file that workers share, or in memory for one process."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
@@ -170,12 +152,12 @@ class LastSound:
         self._served: set[str] = set()
 
     def write(self, contents: Mapping[str, bytes]) -> None:
-        """Keep these; whoever reads meanwhile has them whole, or those before."""
+        """Keep these tables. A concurrent reader gets all of them, or all of those before."""
         if self._path is None:
             self._kept = dict(contents)
             self._served.add(_name_of(contents))
             return
-        # A file for each, so that processes that write at one time lose nothing of each other.
+        # One file for each state, so that processes that write at the same time lose nothing.
         marks = self._marks(self._path)
         marks.mkdir(exist_ok=True)
         (marks / _name_of(contents)).touch()
@@ -184,7 +166,7 @@ class LastSound:
         new.replace(self._path)
 
     def read(self) -> Contents | None:
-        """What was kept last; None where nothing was."""
+        """The tables that were kept last; None if there are none."""
         if self._path is None:
             return self._kept
         if not self._path.exists():
@@ -193,7 +175,7 @@ class LastSound:
         return {name: content.encode() for name, content in kept.items()}
 
     def had(self, contents: Mapping[str, bytes]) -> bool:
-        """Whether exactly these, byte for byte, were kept once."""
+        """Whether exactly these bytes were ever kept."""
         name = _name_of(contents)
         return name in self._served if self._path is None else (self._marks(self._path) / name).exists()
 
@@ -203,7 +185,7 @@ class LastSound:
 
 
 def _name_of(contents: Mapping[str, bytes]) -> str:
-    """Of the bytes themselves: a digest of what they mean leaves examples and dates out."""
+    """A digest of the bytes; the digest of a rate card ignores examples and dates."""
     found = sha256()
     for name, content in sorted(contents.items()):
         found.update(f"{len(name.encode())} {name} {len(content)} ".encode())
@@ -211,21 +193,20 @@ def _name_of(contents: Mapping[str, bytes]) -> str:
     return found.hexdigest()
 
 
-# How often a folder is read before it is loaded, if it never is the same twice.
+# The most readings of a folder that changes all the time, before it is loaded anyway.
 _PATIENCE = 20
-# The greatest factor between two rates that needs no word, and what the tables before are called in messages.
+# The greatest factor between two rates that needs no reason, and the name of the previous tables in messages.
 _MOST, _BEFORE = Decimal(2), "served"
 
 logger = logging.getLogger("ratecard.server")
 
 
 class TableFolder:
-    """A folder of rate tables; the shipped one where none is named.
+    """A folder of rate tables, by default the shipped one, and whether its tables may be served.
 
-    Tables are served when they are sound, every example agrees with its rates, and nothing that was in effect differs
-    from the tables in `last_sound` without saying why, as `ratecard check --against` asks; `allow_edits` takes such
-    edits too. Raises `TableError` at once for others, unless `last_sound` has tables: a server starts with prices or
-    not at all.
+    They may if they are valid, every example agrees with its rates, and no version that was in effect differs from
+    `last_sound` without a reason (`ratecard check --against`); `allow_edits` drops the last condition. Otherwise raises
+    `TableError`, unless `last_sound` has tables to start with.
     """
 
     def __init__(
@@ -249,10 +230,10 @@ class TableFolder:
         self._seen = found
 
     def changed(self, pause: Callable[[], object]) -> RateCard | None:
-        """The rate card of the folder if it is another than last time; None where it is not.
+        """The rate card of the folder if its bytes changed since the last call; else None.
 
-        An editor writes in several steps: a changed folder is read again after every `pause`, until it is the same
-        twice. What is compared is what is loaded: bytes, never dates of files. Raises `TableError`, once for a state.
+        An editor writes in several steps: a changed folder is read again after every `pause`, until two readings are
+        the same. Raises `TableError`, once for each state of the folder.
         """
         found = self._read()
         if found == self._seen:
@@ -268,7 +249,7 @@ class TableFolder:
         return self._loaded(found)
 
     def _read(self) -> Contents | tuple[Fault, ...]:
-        """The files with their bytes, or why they cannot be read."""
+        """The bytes by file name, or why the folder cannot be read."""
         try:
             return read_folder(self.path)
         except TableError as error:
@@ -288,7 +269,7 @@ class TableFolder:
         return card
 
     def _guard(self, before: Contents, found: Contents, card: RateCard) -> None:
-        """Raise `TableError` for edits of what was in effect; going back to what was served is only warned of."""
+        """Raise `TableError` for edits of what was in effect; warn only if these tables were served before."""
         now = datetime.fromtimestamp(self._clock() // 10**9, UTC)
         edits = refusals(RateCard(tables_from(before)), card, Rules(now, _MOST, _BEFORE))
         if edits and not self._last_sound.had(found):
@@ -301,9 +282,9 @@ class TableFolder:
 
 logger = logging.getLogger("ratecard.server")
 
-# Milliseconds: what counts as quiet between the steps of an editor, and the longest that is waited for it.
+# Milliseconds without a change after which an editor has finished, and the longest wait for that.
 _QUIET, _MOST_PATIENCE = 50, 400
-# How often the folder is read where nothing tells of its changes: a network drive, a folder that was renamed.
+# Milliseconds between readings where the system reports no changes: a network drive, a folder that was renamed.
 _POLL = 500
 
 
@@ -318,7 +299,7 @@ class TableWatch:
         self._thread: Thread | None = None
 
     def start(self) -> None:
-        """Watch, if nobody does: a process that was forked has no threads of its parent."""
+        """Start the thread, unless it runs: a forked process does not have the threads of its parent."""
         with self._lock:
             if self._thread is None or not self._thread.is_alive():
                 self._stop = Event()
@@ -327,7 +308,7 @@ class TableWatch:
                 atexit.register(self.stop)
 
     def stop(self) -> None:
-        """Watch no longer."""
+        """End the thread."""
         with self._lock:
             self._stop.set()
             if self._thread:
@@ -340,7 +321,10 @@ class TableWatch:
             try:
                 for _ in self._changes(stop):
                     self._look(stop)
-            except (OSError, RuntimeError) as error:  # no folder, or no notifications on this system: read it anyway
+            except (
+                OSError,
+                RuntimeError,
+            ) as error:  # no folder, or no notifications: read it anyway
                 logger.debug("cannot watch %s: %s", self.folder.path, error)
                 stop.wait(_POLL / 1000)
                 self._look(stop)
@@ -363,7 +347,7 @@ class TableWatch:
                 self.taken(card)
         except TableError as error:
             self.refused(error)
-        except Exception as error:  # whatever it is, the next change may mend it
+        except Exception as error:  # the thread must survive: the next change may mend it
             logger.exception("cannot load %s", self.folder.path)
             self.refused(TableError([Fault(str(self.folder.path), 1, (), f"cannot be loaded: {error!r}")]))
 
@@ -371,25 +355,26 @@ class TableWatch:
 logger = logging.getLogger("ratecard.server")
 
 
-# A folder of tables (the shipped one for None), or a rate card.
+# A folder of tables, by default the shipped one, or a rate card.
 TableSource = TableFolder | RateCard | str | Path | None
 
 
-class TableRefusal(NamedTuple):
-    """Changed tables that were refused: when, and every fault with its `file:line`."""
+@dataclass(frozen=True, slots=True)
+class TableRefusal:
+    """When changed tables were refused, and every fault with its `file:line`."""
 
     at: datetime
     error: TableError
 
 
 class LiveRateCard:
-    """The rate card of a folder, followed while people edit it; or a card that stays until `take` gives another.
+    """The rate card of a folder that is followed while people edit it; or a card that stays until `take`.
 
-    Every version is proved by its examples before it is served: `TableError` otherwise. Changed tables that edit what
-    was in effect are refused, unless they say why or `allow_edits` is set.
+    Every version must agree with its examples before it is served, else `TableError` is raised. Changed tables that
+    edit a version that was in effect are refused, unless they give a reason or `allow_edits` is set.
 
-    `now()` is what answers are made from: one card on one day, switched at 00:00 UTC by `clock` (nanoseconds since
-    1970), the only clock of the server. The folder is watched from the first answer on, in a thread of its own.
+    Every answer is made from one `now()`: a card on one day, which ends at 00:00 UTC by `clock` (nanoseconds since
+    1970), the only clock of the server. A thread watches the folder from the first answer on.
 
     >>> import ratecard
     >>> live = LiveRateCard(ratecard.load_rate_card())
@@ -416,19 +401,19 @@ class LiveRateCard:
         self.standing = False
 
     def now(self) -> Served:
-        """What is served at this instant; `served` is what was served last."""
+        """The card and price book of this instant; `served` is that of the last call."""
         served, instant = self.served, self._clock()
         if served.since <= instant < served.until and self._started:
             return served
         self.start()
-        with self._lock:  # the card may have been changed meanwhile: turn the day of the one that is there
+        with self._lock:  # another thread may have swapped the card: roll the current one over to today
             served = self.served
             if not served.since <= instant < served.until:
                 served = self.served = Served(served.card, instant)
         return served
 
     def take(self, card: RateCard) -> None:
-        """Serve another card, from the next answer on. Raises `TableError` where its examples contradict its rates."""
+        """Serve another card from the next answer on. Raises `TableError` if an example contradicts its rates."""
         card.prove_all()
         with self._lock:
             before, self.served, self.standing = self.served, Served(card, self._clock()), False
@@ -436,21 +421,21 @@ class LiveRateCard:
         logger.info("tables %s take the place of %s", card.digest, before.digest)
 
     def refuse(self, error: TableError) -> None:
-        """Keep the card that is served, and say why."""
+        """Keep the current card, and log why."""
         TABLES_REFUSED.inc()
         for fault in error.faults:
             logger.error("%s", fault)
         logger.error("%s; tables %s stay", error.body()["error"], self.served.digest)
-        # Last, so that a refusal that is seen is in the log too.
+        # Last, so that a visible refusal is in the log already.
         self.refusal, self.standing = TableRefusal(datetime.fromtimestamp(self._clock() // 10**9, UTC), error), True
 
     def start(self) -> None:
-        """Follow the folder."""
+        """Start to follow the folder."""
         self._started = True
         if self._watch:
             self._watch.start()
 
     def stop(self) -> None:
-        """Follow it no longer."""
+        """Stop following the folder."""
         if self._watch:
             self._watch.stop()

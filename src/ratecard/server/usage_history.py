@@ -1,35 +1,16 @@
-"""The usage history over HTTP: a router that a FastAPI application includes.
-
-Which of our media types a client accepts (RFC 9110, section 12.5.1).
-
-How the text of one query parameter is checked, in the manner of a body's fields.
-
-A question that the usage history refuses, with every error at its parameter.
-
-What a request asks of the usage history: the first page of some rows, or the page behind a cursor.
-
-The cursor: where a walk stands, signed, so that nobody can make one, change one, or use that of another account.
-
-What the usage history answers: a page as JSON or CSV, or why there is none.
-
-What OpenAPI says of the usage history.
-
-A route whose errors are error objects, in an application of any host.
-
-`GET /billing/usage-history`: the ledger of an account, page by page, as JSON or CSV.
-"""
+"""`GET /billing/usage-history`: the ledger of an account, page by page, as JSON or CSV, with signed cursors."""
 
 import hashlib
 import hmac
 import json
 import re
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
-from fastapi.routing import APIRoute
 from itsdangerous import BadData, URLSafeSerializer
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -42,40 +23,13 @@ from ratecard.ledger import LedgerUnavailableError, ledger_csv, ledger_json
 from ratecard.ledger.store import Ledger
 from ratecard.ledger.walk import Page, Walk
 from ratecard.requests.fields import Field, WholeNumber
-from ratecard.server.http import encode, error_object
+from ratecard.server.answers import ErrorObject, InvalidRequest
+from ratecard.server.http import JSON, encode, preferred
 from ratecard.server.revision import SERVICE_VERSION
-
-_QUALITY = re.compile(r"0(\.[0-9]{0,3})?|1(\.0{0,3})?")
-
-
-def _accepted(header: str, ours: Sequence[str]) -> str | None:
-    """The one of our media types that the client likes best, the first of equals; None where it accepts none.
-
-    >>> _accepted("text/csv, */*;q=0.1", ["application/json", "text/csv"])
-    'text/csv'
-    """
-    ranges = [_range(part) for part in header.split(",") if part.strip()] or [("*/*", Decimal(1))]
-    best = max(ours, key=lambda media: _quality(media, ranges))
-    return best if _quality(best, ranges) else None
-
-
-def _range(part: str) -> tuple[str, Decimal]:
-    media, *parameters = (piece.strip().lower() for piece in part.split(";"))
-    quality = next((piece[2:] for piece in parameters if piece.startswith("q=")), "1")
-    return media, Decimal(quality if _QUALITY.fullmatch(quality) else 0)
-
-
-def _quality(media: str, ranges: Sequence[tuple[str, Decimal]]) -> Decimal:
-    """That of the most specific range which holds the type."""
-    for wanted in (media, f"{media.split('/')[0]}/*", "*/*"):
-        given = [quality for each, quality in ranges if each == wanted]
-        if given:
-            return max(given)
-    return Decimal(0)
-
+from ratecard.server.route import new_router
 
 _NUMBER = re.compile(r"-?[0-9]{1,100}(\.[0-9]{1,100})?")
-# No more digits than a timestamp of ours has: a finer one would be cut, and select other rows.
+# No more digits than the ledger keeps: a finer timestamp would be cut, and select other rows.
 _TIMESTAMP = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}:[0-9]{2})"
 )
@@ -97,10 +51,10 @@ class Timestamp:
 
 
 class Currency:
-    """A currency that rows of a ledger have, written as they write it."""
+    """A currency that ledger rows may have, in the same letters."""
 
     def accept(self, given: Any) -> str | None:
-        """The currency; None for one that no row has."""
+        """The currency; None for one that a row cannot have."""
         return None if unknown_currency(given) else str(given)
 
     def messages(self, given: Any) -> list[str]:
@@ -154,8 +108,9 @@ FILTERS: dict[str, Field] = {
 _NAMED_MOST = 10
 
 
-class _Question(NamedTuple):
-    """Either a cursor, or filters."""
+@dataclass(frozen=True, slots=True)
+class _Query:
+    """Either the cursor of a further page, or the filters of a first page."""
 
     cursor: str | None = None
     start: datetime | None = None
@@ -164,11 +119,11 @@ class _Question(NamedTuple):
     size: int = LARGEST_PAGE
 
 
-def read_query(pairs: Iterable[tuple[str, str]]) -> _Question:
-    """The question of a query string. Raises `RefusedError` with everything that is wrong.
+def read_query(pairs: Iterable[tuple[str, str]]) -> _Query:
+    """Check the parameters of a query string. Raises `RefusedError` with everything that is wrong.
 
     >>> read_query([("currency", "USD"), ("pageSize", "10")])
-    _Question(cursor=None, start=None, end=None, currency='USD', size=10)
+    _Query(cursor=None, start=None, end=None, currency='USD', size=10)
     """
     given: dict[str, list[str]] = {}
     for name, text in pairs:
@@ -188,11 +143,11 @@ def read_query(pairs: Iterable[tuple[str, str]]) -> _Question:
     if problems:
         raise RefusedError(problems)
     cursor = given["cursor"][0] if "cursor" in given else None
-    return _Question(cursor, start, end, values.get("currency"), values.get("pageSize", LARGEST_PAGE))
+    return _Query(cursor, start, end, values.get("currency"), values.get("pageSize", LARGEST_PAGE))
 
 
 def _unknown(names: Iterable[str]) -> list[tuple[Path, str]]:
-    """A filter with a wrong name must not be ignored: the rows would be others than those asked for."""
+    """A misspelt filter is refused, because ignoring it would return other rows."""
     unknown = [f"'{echo(name)}'" for name in names if name != "cursor" and name not in FILTERS][:_NAMED_MOST]
     if not unknown:
         return []
@@ -205,7 +160,11 @@ _LEAST_BYTES = 16
 
 
 class Cursors:
-    """Writes walks as cursors and reads them again. The secret is the same in every process that answers."""
+    """Writes a place in a walk as a signed cursor, and reads it again.
+
+    A client cannot make a cursor, change one, or use that of another account. Every process that answers needs the same
+    secret.
+    """
 
     def __init__(self, secret: str | bytes) -> None:
         if len(secret) < _LEAST_BYTES:
@@ -214,19 +173,19 @@ class Cursors:
 
     def write(self, account: str, walk: Walk) -> str:
         """A cursor for this account."""
-        return self._serializer(account).dumps(walk)
+        return self._serializer(account).dumps(astuple(walk))
 
     def read(self, account: str, cursor: str) -> Walk:
         """The walk of a cursor. Raises `RefusedError` for anything but a cursor of this account."""
         serializer = self._serializer(account)
         payload = cursor.rpartition(".")[0].encode(errors="replace")
-        # Compared as a whole: base64 has several spellings of one signature, and only ours is a cursor.
+        # Compared as a whole: base64 has several spellings of one signature, and only one of them was issued.
         expected = serializer.make_signer(serializer.salt).sign(payload)
         if not hmac.compare_digest(expected, cursor.encode(errors="replace")):
             raise RefusedError([(("cursor",), _INVALID)])
         try:
             return Walk(*serializer.load_payload(payload))
-        except (BadData, TypeError):  # signed with this secret, by a version that walked otherwise
+        except (BadData, TypeError):  # signed with this secret, by a release with another kind of walk
             raise RefusedError([(("cursor",), _INVALID)]) from None
 
     def _serializer(self, account: str) -> URLSafeSerializer:
@@ -235,11 +194,11 @@ class Cursors:
         return URLSafeSerializer(self._secret, salt=salt, signer_kwargs={"digest_method": hashlib.sha256})
 
 
-_JSON, CSV = "application/json", "text/csv"
+CSV = "text/csv"
 
 
 def page_answer(media: str, walk: Walk, page: Page, following: str | None, encodings: str) -> Response:
-    """A page, in an encoding that the client takes. The next cursor stands in the JSON, or in a header of the CSV."""
+    """A page, compressed where the client accepts it. The next cursor is in the JSON, or in a header of the CSV."""
     headers = {
         "vary": "Accept, Accept-Encoding",
         "x-service-version": SERVICE_VERSION,
@@ -248,11 +207,11 @@ def page_answer(media: str, walk: Walk, page: Page, following: str | None, encod
         "x-pagination-total": str(walk.total),
         "x-pagination-total-pages": str(-(-walk.total // walk.size)),
     }
-    if media == _JSON:
+    if media == JSON:
         content = ledger_json(page.entries, following)
     else:
         content = ledger_csv(page.entries)
-        # The time of the export makes each page of a walk a file of its own, in the order of the pages.
+        # The time of the export gives each page a file name of its own, sorted in the order of the pages.
         exported = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
         headers["content-disposition"] = f'attachment; filename="usage-history-{exported}.csv"'
         if following:
@@ -266,7 +225,7 @@ def page_answer(media: str, walk: Walk, page: Page, following: str | None, encod
 def refusal_answer(refusal: RefusedError) -> Response:
     """400, with every error at its parameter."""
     body = json.dumps(refusal.body(), ensure_ascii=False, separators=(",", ":"))
-    return Response(body, 400, {"x-service-version": SERVICE_VERSION}, _JSON)
+    return Response(body, 400, {"x-service-version": SERVICE_VERSION}, JSON)
 
 
 _NUMBER_SCHEMA, _TEXT = {"type": "number"}, {"type": "string"}
@@ -326,20 +285,6 @@ _PAGE = {
         "nextCursor": {"type": ["string", "null"], "description": "The cursor of the next page; null on the last"},
     },
 }
-_ERROR_SCHEMA = {"type": "object", "required": ["error"], "properties": {"error": _TEXT}}
-_REFUSAL = {
-    "type": "object",
-    "required": ["error", "details"],
-    "properties": {
-        "error": _TEXT,
-        "details": {
-            "type": "object",
-            "description": "What is wrong: `_errors` at each level, and each wrong parameter by its name",
-            "required": ["_errors"],
-            "properties": {"_errors": {"type": "array", "items": _TEXT}},
-        },
-    },
-}
 
 
 def _parameter(name: str, schema: dict[str, Any], description: str) -> dict[str, Any]:
@@ -369,58 +314,36 @@ _PAGINATION = {
 _NEXT = {"schema": _TEXT, "description": "The cursor of the next page; absent on the last, and from JSON"}
 
 
-def _json(schema: dict[str, Any]) -> dict[str, Any]:
-    return {"application/json": {"schema": schema}}
-
-
 RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Rows of the ledger, in ascending order of time",
         "headers": {**_PAGINATION, "x-next-cursor": _NEXT},
-        "content": _json(_PAGE) | {"text/csv": {"schema": _TEXT}},
+        "content": {JSON: {"schema": _PAGE}, CSV: {"schema": _TEXT}},
     },
-    400: {"description": "Parameters that are wrong", "content": _json(_REFUSAL)},
-    401: {"description": "No account, or one that is not known", "content": _json(_ERROR_SCHEMA)},
-    406: {"description": "Neither JSON nor CSV is accepted", "content": _json(_ERROR_SCHEMA)},
-    503: {"description": "The ledger does not answer; try again", "content": _json(_ERROR_SCHEMA)},
+    400: {"description": "Parameters that are wrong", "model": InvalidRequest},
+    401: {"description": "No account, or one that is not known", "model": ErrorObject},
+    406: {"description": "Neither JSON nor CSV is accepted", "model": ErrorObject},
+    503: {"description": "The ledger does not answer; try again", "model": ErrorObject},
 }
-
-
-class _HistoryRoute(APIRoute):
-    """What the host's hook raises is answered as `{"error": ...}`, not as the framework would."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """FastAPI's handler, which asks the hook too."""
-        handler = super().get_route_handler()
-
-        async def answered(request: Request) -> Response:
-            try:
-                return await handler(request)
-            except HTTPException as error:
-                return error_object(error.status_code, error.detail, error.headers)
-
-        return answered
 
 
 def usage_history_router(ledger: Ledger, account_of: Callable[..., Any], *, secret: str | bytes) -> APIRouter:
     """A router with `GET /billing/usage-history`, to be included under the base path of the API.
 
-    `account_of` is a FastAPI dependency that gives the account of a request, or None where there is none (401), or
-    raises an `HTTPException`. `secret` signs the cursors, 16 signs or more: the same in every process, so that each
-    reads the cursors of the others.
+    `account_of` is a FastAPI dependency that returns the account of a request, or None for 401, or raises an
+    `HTTPException`. `secret` signs the cursors: 16 characters or more, the same in every process, so that each reads
+    the cursors of the others. Raises `ValueError` for a shorter one.
     """
     cursors = Cursors(secret)
-    router = APIRouter(route_class=_HistoryRoute)
+    router = new_router()
 
     def walk_of(request: Request, account: str) -> Walk:
-        question = read_query(request.query_params.multi_items())
-        if question.cursor is not None:
-            return cursors.read(account, question.cursor)
-        return ledger.walk(
-            account, start=question.start, end=question.end, currency=question.currency, size=question.size
-        )
+        query = read_query(request.query_params.multi_items())
+        if query.cursor is not None:
+            return cursors.read(account, query.cursor)
+        return ledger.walk(account, start=query.start, end=query.end, currency=query.currency, size=query.size)
 
-    # A plain function: FastAPI runs it in a thread, and the event loop never waits for the database.
+    # Not a coroutine: FastAPI runs it in a thread, so that the event loop never waits for the database.
     @router.get(
         "/billing/usage-history",
         tags=["Billing"],
@@ -432,17 +355,17 @@ def usage_history_router(ledger: Ledger, account_of: Callable[..., Any], *, secr
     )
     def usage_history(request: Request, account: Annotated[str | None, Depends(account_of)]) -> Response:
         if account is None:
-            return error_object(401, "Authentication failed", {"WWW-Authenticate": "Bearer"})
-        media = _accepted(",".join(request.headers.getlist("accept")), [_JSON, CSV])
+            raise HTTPException(401, "Authentication failed", {"WWW-Authenticate": "Bearer"})
+        media = preferred(",".join(request.headers.getlist("accept")).strip(" ,") or "*/*", [JSON, CSV])
         if media is None:
-            return error_object(406, f"Accept {_JSON} or {CSV}")
+            raise HTTPException(406, f"Accept {JSON} or {CSV}")
         try:
             walk = walk_of(request, account)
             page = ledger.page(account, walk)
         except RefusedError as refusal:
             return refusal_answer(refusal)
-        except LedgerUnavailableError:  # without the reason, which may name machines of the host
-            return error_object(503, "The usage history is not available now. Try again later")
+        except LedgerUnavailableError:  # its reason may name machines of the host, and is not passed on
+            raise HTTPException(503, "The usage history is not available now. Try again later") from None
         following = cursors.write(account, page.next) if page.next else None
         return page_answer(media, walk, page, following, request.headers.get("accept-encoding", ""))
 
