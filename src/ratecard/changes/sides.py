@@ -6,6 +6,7 @@ What a word names: a folder of tables, a candidate or a stack of them, a git rev
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -22,7 +23,8 @@ from ratecard.tables.units import Unit
 from ratecard.tables.version import Version
 
 
-class Side(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Side:
     """A card by the name that it was asked for; `at` is the one instant that counts, None for all of them.
 
     `candidates` are those that are laid over its tables: their names, dates and reasons.
@@ -81,7 +83,8 @@ _TABLES = "pricing_tables"
 _ON_TOP = "+"
 
 
-class Stack(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Stack:
     """One candidate file; or several, each laid over what the ones before it made: `spring.yaml+promotion.yaml`."""
 
     paths: tuple[Path, ...]

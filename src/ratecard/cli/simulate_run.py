@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -92,7 +93,7 @@ def run(asked: SimulateOptions) -> None:
             if target:
                 begin("Seeking the factor", None)
                 found = smallest_factor(simulation, Path(asked.candidates[0]), target)
-                question = question._replace(reached=found)
+                question = replace(question, reached=found)
             report = Report(simulation, question, asked.locale)
             if written := [*map(str, asked.out), *asked.places]:
                 begin("Writing", None)

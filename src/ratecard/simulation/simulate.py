@@ -2,6 +2,7 @@
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -118,7 +119,7 @@ def simulate(
             reading = Reading(opened.source)
             if chosen:
                 found_rows, _, undated = opened.counted(plan)
-                reading = reading._replace(chosen=chosen.words(), found=found_rows, undated=undated)
+                reading = replace(reading, chosen=chosen.words(), found=found_rows, undated=undated)
             usual = Pricer(plan.predicates, currency, elsewhere)
             pricer = LedgerPricer(plan.predicates, compared[0].card, currency) if known.is_ledger else usual
             places = {type_: places_of_type(known, layout) for type_, layout in known.layouts.items()}
@@ -131,9 +132,9 @@ def simulate(
                     for found_of, more in zip(outcomes, pricer.outcomes(compared, shapes), strict=True):
                         found_of += more
             moments = {each.shape.moment for each in rolled.shapes}
-            rolled.reading = reading.with_columns(known, plan, {each.shape.type for each in rolled.shapes})._replace(
-                odd=opened.odd_instant(plan) if reading.undated or (plan.dated and None in moments) else ""
-            )
+            odd = opened.odd_instant(plan) if reading.undated or (plan.dated and None in moments) else ""
+            types = {each.shape.type for each in rolled.shapes}
+            rolled.reading = replace(reading.with_columns(known, plan, types), odd=odd)
         within(progress, READ, PRICED)("Pricing", None)
         elsewhere.check_used({counted.shape.model for counted in rolled.shapes})
         found = Simulation(rolled, compared, pricer, outcomes, paid)

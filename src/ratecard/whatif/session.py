@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import cache
 from pathlib import Path
@@ -105,7 +106,7 @@ class Desk:
         """
         with self._busy:
             known = self._standing
-            current = known.sides[0]._replace(card=card)
+            current = replace(known.sides[0], card=card)
             compared = known.against(current)
             compared.forget()
             self._stand(compared.comparison.roll_up, current, known.costs)
@@ -116,7 +117,7 @@ class Desk:
         if known.sides[0].at != instant:
             costs = known.costs
             if isinstance(costs, CardCosts) and costs.side.at == known.sides[0].at:
-                costs = CardCosts(costs.side._replace(at=None))  # those of another day stay there
+                costs = CardCosts(replace(costs.side, at=None))  # those of another day stay there
             self._stand(known.comparison.roll_up, Side(day.isoformat(), self.card, instant), costs)
         return self._standing
 

@@ -9,8 +9,9 @@ Ledger rows that do not agree with the prices under which they were billed: coun
 """
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, date
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from ratecard.base.errors import QuoteError
 from ratecard.card import RateCard
@@ -176,12 +177,13 @@ class LedgerPricer(Pricer):
 _EXAMPLES = 3
 
 
-class Disputed(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Disputed:
     """Rows whose amount or price is not what it should have been: how many, why, and a few of their shapes."""
 
     reason: str
     rows: int
-    examples: tuple[dict[str, Any], ...]
+    examples: tuple[dict[str, Any], ...] = field(hash=False)
 
 
 def disputes(counted: Sequence[Counted], pricer: Pricer) -> tuple[Disputed, ...]:

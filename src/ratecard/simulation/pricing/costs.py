@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -49,7 +50,8 @@ class Costs(Protocol):
         """What a row costs, as its price is told; None where that is not known."""
 
 
-class CardCosts(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CardCosts:
     """The prices of a rate card at the instant of the side that is compared, or always at one of its own."""
 
     side: Side
@@ -72,16 +74,17 @@ class CardCosts(NamedTuple):
     def of(self, sold: _Sold, pricer: Pricer) -> Vector | None:
         """What a row costs, as its price is told; None where that is not known."""
         at = self.side.at or sold.side.at
-        found = pricer.price(self.side._replace(at=at), sold.price.shape or sold.counted.shape)
+        found = pricer.price(replace(self.side, at=at), sold.price.shape or sold.counted.shape)
         return found.amounts if isinstance(found, PricedShape) else None
 
 
-class ListedCosts(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ListedCosts:
     """A cost for each unit, by model and unit or by SKU; every line of a charge must have one."""
 
     label: str
-    units: Mapping[tuple[str, str], Decimal]
-    skus: Mapping[str, Decimal]
+    units: Mapping[tuple[str, str], Decimal] = field(hash=False)
+    skus: Mapping[str, Decimal] = field(hash=False)
 
     @property
     def about(self) -> str:
@@ -130,7 +133,8 @@ class ListedCosts(NamedTuple):
                 raise SimulationError(f"{self.label}: the SKU '{sku}' begins with no model.{near}")
 
 
-class ShareCosts(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ShareCosts:
     """A share of the current charge; of what only a candidate sells, of the candidate's."""
 
     label: str

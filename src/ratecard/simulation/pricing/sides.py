@@ -6,6 +6,7 @@ What a simulation compares: the current prices and each candidate, as a card and
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from ratecard.simulation.pricing.costs import CardCosts, Costs, ListedCosts, Sha
 AS_BILLED = "as-billed"
 
 
+@dataclass(frozen=True, slots=True)
 class AsBilled(Side):
     """What the rows of a ledger say was charged. Its card says under which prices they were billed."""
 

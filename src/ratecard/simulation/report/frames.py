@@ -1,6 +1,7 @@
 """The answers of a simulation as tables of PyArrow, with decimals and never a float."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
 from decimal import Decimal
 from typing import Any
 
@@ -147,7 +148,7 @@ def _kind(values: Sequence[Any]) -> Any:
 
 def _records(rows: Sequence[Any], kind: Any) -> _Columns:
     """The fields of records as columns."""
-    return {name: [getattr(row, name) for row in rows] for name in kind._fields}
+    return {field.name: [getattr(row, field.name) for row in rows] for field in fields(kind)}
 
 
 def polars_of(table: pyarrow.Table) -> Any:

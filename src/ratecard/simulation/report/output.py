@@ -10,6 +10,7 @@ Writes reports to files: each whole or not at all.
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, TextIO
@@ -68,8 +69,8 @@ def _head(report: Report) -> dict[str, Any]:
         "rows": simulation.rows,
         "priced": simulation.priced,
         "reading": simulation.reading.record(),
-        "unpriced": [each._asdict() for each in report.without_price],
-        "disputed": [each._asdict() for each in simulation.disputed],
+        "unpriced": [asdict(each) for each in report.without_price],
+        "disputed": [asdict(each) for each in simulation.disputed],
         "total": _total(report),
         "attribution": {
             report.names[candidate]: [_part(part) for part in report.attribution(candidate).parts]
@@ -84,7 +85,7 @@ def _head(report: Report) -> dict[str, Any]:
 
 def _uncommon(report: Report, found: Callable[[int], Sequence[Uncommon]]) -> dict[str, list[dict[str, Any]]]:
     return {
-        report.names[candidate]: [each._asdict() | {"amount": text(each.amount)} for each in found(candidate)]
+        report.names[candidate]: [asdict(each) | {"amount": text(each.amount)} for each in found(candidate)]
         for candidate in report.candidates
     }
 
@@ -119,7 +120,7 @@ def _total(report: Report) -> dict[str, Any]:
 
 
 def _part(part: Part) -> dict[str, Any]:
-    return {name: text(value) if isinstance(value, Decimal) else value for name, value in part._asdict().items()}
+    return {name: text(value) if isinstance(value, Decimal) else value for name, value in asdict(part).items()}
 
 
 def _write_groups(report: Report, out: TextIO) -> None:

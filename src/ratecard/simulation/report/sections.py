@@ -12,6 +12,7 @@ What made a report, so that it can be made again: command, versions, digests, ro
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -362,7 +363,7 @@ def margin_table(report: Report, margin: Margin, sides: Sequence[int]) -> Table:
     costs = [apportion([each.costs[side] for each in margin.models], places) for side in sides]
     margins = [apportion([each.margin(side) for each in margin.models], places) for side in sides]
     rows = zip(margin.models, zip(*costs, strict=True), zip(*margins, strict=True), strict=True)
-    whole = margin.total._replace(model="Total")
+    whole = replace(margin.total, model="Total")
     paid, rounded = (
         [round_half_up(amount, places) for amount in amounts]
         for amounts in ([whole.costs[side] for side in sides], [whole.margin(side) for side in sides])
@@ -390,7 +391,7 @@ def exact_margin_table(report: Report, margin: Margin) -> Table:
         parts = ((each.revenues[side], each.costs[side], each.margin(side), share_left(each, side)) for side in sides)
         return (each.model, each.requests, each.unknown, *(value for part in parts for value in part))
 
-    whole = values(margin.total._replace(model="Total"))
+    whole = values(replace(margin.total, model="Total"))
     return Table("Margin by model", tuple(columns), tuple(map(values, margin.models)), whole)
 
 

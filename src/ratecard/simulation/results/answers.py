@@ -137,7 +137,7 @@ class Answers:
         for key, shapes in found.items():
             examples = tuple(each.shape.row() for each in shapes[:_EXAMPLES])
             rows.append(Unpriced(*key, sum(each.requests for each in shapes), examples))
-        return tuple(sorted(rows, key=lambda row: (-row.rows, row)))
+        return tuple(sorted(rows, key=lambda row: (-row.rows, row.side, row.type, row.reason)))
 
     @cached_property
     def disputed(self) -> tuple[Disputed, ...]:
@@ -171,7 +171,7 @@ class Answers:
                 more = self.comparison.charge(counted, price.amounts)
                 sums[key] = (requests + counted.requests, EXACT.add(amount, more))
         found = (Uncommon(*key, requests, amount) for key, (requests, amount) in sums.items())
-        return tuple(sorted(found, key=lambda each: (-each.amount, each)))
+        return tuple(sorted(found, key=lambda each: (-each.amount, each.type, each.model, each.reason)))
 
     @cached_property
     def idle(self) -> tuple[str, ...]:

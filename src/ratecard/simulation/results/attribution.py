@@ -1,9 +1,9 @@
 """Why a candidate's total differs: the difference split by the rates that changed; the parts add up to it exactly."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date
 from decimal import Decimal
-from typing import NamedTuple
 
 from ratecard.base.money import EXACT, total
 from ratecard.candidates.rates import attributes_of
@@ -20,7 +20,8 @@ RATE, TERMS, _ADDED, _REMOVED = "rate", "terms", "added", "removed"
 LOST_PART, NEW_PART, MOVED, BILLED = "lost", "new", "moved", "billed"
 
 
-class Part(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Part:
     """What one changed rate adds to the total, or takes from it.
 
     `kind` is `rate` (another amount per unit), `terms` (the same rate, another quantity of it), `added` or `removed`
@@ -49,14 +50,16 @@ class Part(NamedTuple):
         )
 
 
-class Untouched(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Untouched:
     """A rate that changed, and that no usage was charged by."""
 
     model: str
     change: RateChange
 
 
-class Attribution(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Attribution:
     """The parts of a difference, the greatest first, and the changed rates that no usage touched."""
 
     difference: Decimal

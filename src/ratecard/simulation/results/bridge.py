@@ -1,9 +1,9 @@
 """Why revenue differs between two periods of the usage: price, volume and mix, model by model."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from typing import NamedTuple
 
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.results.comparison import MODEL, QUANTITY_NAMES, Comparison
@@ -14,7 +14,8 @@ from ratecard.simulation.usage.plan import MONTH, WEEK
 _TOKENS = tuple(name for name in QUANTITY_NAMES if name.endswith("_tokens"))
 
 
-class Step(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Step:
     """One model in both periods: its requests, its revenue and what one request holds, then and now, and the effects.
 
     With q requests of a revenue of p each, before (0) and after (1), and Q requests of all models of both periods:
@@ -32,14 +33,15 @@ class Step(NamedTuple):
     mix: Fraction
 
 
-class Bridge(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Bridge:
     """From the revenue of one period to that of another: what both have, and the models of only one of them."""
 
     periods: tuple[str, str]
     revenues: tuple[Decimal, Decimal]
     steps: tuple[Step, ...]
-    gone: Mapping[str, Decimal]
-    new: Mapping[str, Decimal]
+    gone: Mapping[str, Decimal] = field(hash=False)
+    new: Mapping[str, Decimal] = field(hash=False)
 
     @property
     def price(self) -> Fraction:

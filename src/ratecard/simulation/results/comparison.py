@@ -39,6 +39,9 @@ _PERIOD_OF = {
 _REQUESTS = "CAST(coalesce(sum(requests), 0) AS BIGINT)"
 _ZERO = Decimal(0)
 _NO_QUANTITIES = (_ZERO,) * len(QUANTITY_NAMES)
+_KeyValues = tuple[str | None, ...]
+# Key, requests, quantities and the current amount: a bare tuple, as there may be millions, of which each becomes a row.
+_Group = tuple[_KeyValues, int, tuple[Decimal, ...], Decimal]
 
 
 class Comparison:
@@ -50,6 +53,8 @@ class Comparison:
         for side in sides:
             side.prove_at(self.scale)
         self.offered = Offered(roll_up.workspace, self.sides)
+        # Charts and tables ask for the same breakdowns: the engine adds each up once.
+        self._breakdowns: dict[tuple[str, ...], tuple[Row, ...]] = {}
 
     @cached_property
     def priced(self) -> list[tuple[int, Counted, tuple[PricedShape | None, ...]]]:
@@ -66,15 +71,16 @@ class Comparison:
 
         A candidate's amount is the current one and what it adds: no more than its changes is added up for it.
         """
-        with uncollected():
-            current, added = self._current(keys), [self._added(side, keys) for side in range(1, self.amounts)]
-            rows = _beside(current, added) if added else current
-            uneven = [self._uneven_by(side, keys) for side in range(1, self.amounts)]
-        if not any(uneven):
-            return rows
-        return tuple(row._replace(uneven=tuple(each.get(row.key, EVEN) for each in uneven)) for row in rows)
+        keys = tuple(keys)
+        if keys not in self._breakdowns:
+            with uncollected():
+                candidates = range(1, self.amounts)
+                added = [self._added(side, keys) for side in candidates]
+                uneven = [self._uneven_by(side, keys) for side in candidates]
+                self._breakdowns[keys] = tuple(_rows(self._current(keys), added, uneven))
+        return self._breakdowns[keys]
 
-    def sums_of(self, prices: SidePrices, keys: Sequence[str]) -> dict[tuple[str | None, ...], Decimal]:
+    def sums_of(self, prices: SidePrices, keys: Sequence[str]) -> dict[_KeyValues, Decimal]:
         """What other prices of the same shapes come to, by keys."""
         names, sums = list(map(self.name, keys)), (f"coalesce(sum({_terms(self.amounts)}), 0)",)
         grouping = f" GROUP BY {', '.join(names)}" if names else ""
@@ -82,7 +88,7 @@ class Comparison:
         found = read_integers(self.roll_up.workspace.connection, names, sums, source)
         return {tuple(key): _decimal(amount, prices.scale) for *key, amount in found}
 
-    def since(self, day: date, candidate: int) -> "Since":
+    def since(self, day: date, candidate: int) -> Since:
         """How many requests lie before a day, and what those of that day and after it come to on both sides."""
         query = (
             f"SELECT CAST(coalesce(sum(requests) FILTER (day < DATE '{day}'), 0) AS BIGINT), {_REQUESTS},"
@@ -150,25 +156,25 @@ class Comparison:
         joined = self._source(self.roll_up.facts, "LEFT JOIN", *range(self.amounts), further="".join(joins))
         return f"SELECT {', '.join((*names, _REQUESTS, *_quantities(), *amounts))} {joined}{grouping}"
 
-    def _current(self, keys: Sequence[str]) -> tuple[Row, ...]:
+    def _current(self, keys: tuple[str, ...]) -> Sequence[_Group]:
         """The breakdown under the current prices alone, kept for further candidates that leave nothing out."""
-        current, keys = self.sides[0], tuple(keys)
+        current = self.sides[0]
         whole = not self.offered.left_out and not self.offered.coming
         if whole and keys in current.breakdowns:
-            kept: tuple[Row, ...] = current.breakdowns[keys]
+            kept: Sequence[_Group] = current.breakdowns[keys]
             return kept
         found = self._sums(keys, (_REQUESTS, *_quantities(), f"coalesce(sum({_terms(0)}), 0)"), 0)
-        rows = tuple(self._row(row, len(keys)) for row in found)
+        groups = [self._group(row, len(keys)) for row in found]
         if whole:
-            current.breakdowns[keys] = rows
-        return rows
+            current.breakdowns[keys] = groups
+        return groups
 
-    def _added(self, side: int, keys: Sequence[str]) -> dict[tuple[str | None, ...], Decimal]:
+    def _added(self, side: int, keys: Sequence[str]) -> dict[_KeyValues, Decimal]:
         """What a candidate adds to the rows of a breakdown, where it changes something."""
         found = self._sums(keys, (f"coalesce(sum({_terms(side)}), 0)",), side)
         return {tuple(key): EXACT.scaleb(Decimal(added), -self.sides[side].scale) for *key, added in found if added}
 
-    def _uneven_by(self, side: int, keys: Sequence[str]) -> dict[tuple[str | None, ...], Uneven]:
+    def _uneven_by(self, side: int, keys: Sequence[str]) -> dict[_KeyValues, Uneven]:
         """What only one of the current prices and a candidate prices, by keys."""
         if not (table := self.offered.uneven[side]):
             return {}
@@ -215,15 +221,16 @@ class Comparison:
 
     def forget(self) -> None:
         """Drop what only the candidates need."""
+        self._breakdowns.clear()
         for side in self.sides[1:]:
             side.drop()
         self.offered.drop()
 
-    def _row(self, row: Sequence[Any], keys: int) -> Row:
+    def _group(self, row: Sequence[Any], keys: int) -> _Group:
         quantities = row[keys + 1 : -1]
         # Most rows are of models that have none of these.
         found = tuple(map(_decimal, quantities, self.places)) if any(quantities) else _NO_QUANTITIES
-        return Row(tuple(row[:keys]), row[keys], found, (_decimal(row[-1], self.sides[0].scale),))
+        return tuple(row[:keys]), row[keys], found, _decimal(row[-1], self.sides[0].scale)
 
     @cached_property
     def places(self) -> tuple[int, ...]:
@@ -254,14 +261,20 @@ def _decimal(value: int, places: int) -> Decimal:
     return EXACT.scaleb(Decimal(value), -places) if value else _ZERO
 
 
-def _beside(current: Sequence[Row], added: Sequence[Mapping[tuple[str | None, ...], Decimal]]) -> tuple[Row, ...]:
-    """Rows with the amounts of candidates beside the current ones."""
-    amounts = [row.amounts[0] for row in current]
-    columns = [amounts]
+def _rows(
+    groups: Sequence[_Group],
+    added: Sequence[Mapping[_KeyValues, Decimal]],
+    uneven: Sequence[Mapping[_KeyValues, Uneven]],
+) -> Iterator[Row]:
+    """The groups with the amounts of the candidates beside the current ones."""
+    current = [amount for *_, amount in groups]
+    columns = [current]
     for each in added:
-        more = (each.get(row.key) for row in current)
+        more = (each.get(key) for key, *_ in groups)
         columns.append(
-            [amount if add is None else EXACT.add(amount, add) for amount, add in zip(amounts, more, strict=True)]
+            [amount if add is None else EXACT.add(amount, add) for amount, add in zip(current, more, strict=True)]
         )
-    rows = zip(current, zip(*columns, strict=True), strict=True)
-    return tuple(Row(key, requests, quantities, found) for (key, requests, quantities, *_), found in rows)
+    some = any(uneven)
+    for (key, requests, quantities, _), amounts in zip(groups, zip(*columns, strict=True), strict=True):
+        beside = tuple(each.get(key, EVEN) for each in uneven) if some else ()
+        yield Row(key, requests, quantities, amounts, beside)

@@ -1,8 +1,8 @@
 """What is left after cost: the same requests at what we pay for them, side by side."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import NamedTuple
 
 from ratecard.base.money import EXACT, total
 from ratecard.changes.sides import Side
@@ -29,7 +29,8 @@ class Costing:
                 self.known[number] = vectors
 
 
-class Cost(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Cost:
     """One model, or all: what each side charges for its requests, and what we pay for those that the side offers.
 
     `unknown` counts the requests whose cost is not known under some side: neither they nor their `unknown_revenues` are
@@ -53,7 +54,8 @@ class Cost(NamedTuple):
         return EXACT.subtract(self.revenues[side], self.costs[side])
 
 
-class BelowCost(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class BelowCost:
     """A shape that a side sells for less than it costs: all of its requests together."""
 
     model: str
@@ -63,7 +65,8 @@ class BelowCost(NamedTuple):
     cost: Decimal
 
 
-class Margin(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Margin:
     """Cost and margin by model, and the cells below cost under each side, the greatest loss first."""
 
     models: tuple[Cost, ...]
@@ -125,7 +128,7 @@ def margin_of(comparison: Comparison, costing: Costing) -> Margin:
                     for cell, sums in cells.items()
                     if sums.revenues[side] < sums.costs[side]
                 ),
-                key=lambda cell: (cell.revenue - cell.cost, cell),
+                key=lambda cell: (EXACT.subtract(cell.revenue, cell.cost), cell.model, cell.asked),
             )
         )
         for side in range(comparison.amounts)

@@ -6,9 +6,10 @@ What only one side prices, and what none does: how many rows, and why.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from ratecard.base.money import EXACT, total
 from ratecard.changes.difference import percent_text
@@ -16,7 +17,8 @@ from ratecard.changes.difference import percent_text
 _ZERO = Decimal(0)
 
 
-class Uneven(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Uneven:
     """What only one of two sides prices: requests that are lost, or new, and what they bring on the side that does.
 
     `neither` counts the requests that only another candidate prices.
@@ -48,7 +50,8 @@ def joined(parts: Sequence[Uneven]) -> Uneven:
     )
 
 
-class Row(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Row:
     """One group: its key, its requests and quantities, and its exact amount under each card, the current one first.
 
     What a side does not price adds nothing to its amount; `uneven` has, for each candidate, what that leaves out. It is
@@ -89,7 +92,8 @@ class Row(NamedTuple):
         return percent_text(self.amounts[0], self.amounts[candidate])
 
 
-class Since(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Since:
     """The requests in the figures before a day, and all of them; the amounts of those after, on two sides."""
 
     day: date
@@ -99,17 +103,19 @@ class Since(NamedTuple):
     candidate: Decimal
 
 
-class Unpriced(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Unpriced:
     """Rows without a price under a side: how many, why, and a few of their shapes."""
 
     side: str
     type: str
     reason: str
     rows: int
-    examples: tuple[dict[str, Any], ...]
+    examples: tuple[dict[str, Any], ...] = field(hash=False)
 
 
-class Uncommon(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Uncommon:
     """Requests that only one of the current prices and a candidate offer: of which model, and why the other does not.
 
     `amount` is what the side charges that offers them.

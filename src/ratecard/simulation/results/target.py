@@ -1,11 +1,11 @@
 """The smallest factor on the rates of a candidate that reaches a target, found on exact totals."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import NamedTuple
 
 from ratecard.base.errors import TableError
 from ratecard.base.money import EXACT, from_fraction
@@ -21,14 +21,16 @@ from ratecard.tables.candidate import Scale
 _STEPS, _MOST = 10_000, 100
 
 
-class Target(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Target:
     """What is to be reached: a change of `revenue` (0.05: 5 % more), or a share of it that is left as `margin`."""
 
     kind: str
     share: Fraction
 
 
-class Reached(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Reached:
     """The smallest factor that reaches a target, the revenue at it, and that at one step below if there is a step.
 
     Of a margin they are that of the requests whose cost is known; `wanted` is the revenue at which that is the margin.
@@ -52,7 +54,8 @@ def read_target(given: str) -> Target:
     return Target(kind or "revenue", share)
 
 
-class _Sums(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Sums:
     """What the requests that a target counts bring and cost under a candidate."""
 
     revenue: Decimal

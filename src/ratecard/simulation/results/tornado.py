@@ -1,10 +1,9 @@
 """A tornado: what revenue does if all prices of one family, and of it alone, rise or fall by a few percent."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import NamedTuple
 
 from ratecard.base.money import EXACT, from_fraction, places_of, total
 from ratecard.candidates.rates import Refusal, moved, rates_of, scaled
@@ -23,7 +22,8 @@ from ratecard.tables.card import AnyModel, Tables
 _PLACES = 12
 
 
-class Swing(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Swing:
     """What one family adds to the revenue, or takes from it, if its prices fall or rise by the share.
 
     `revenue` is that of its models now. Where its prices cannot be scaled, `reason` says why, and there is no effect.

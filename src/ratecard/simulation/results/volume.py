@@ -1,9 +1,9 @@
 """How volume answers a price: a linear elasticity for each model, family, or all."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import NamedTuple
 
 from ratecard.base.money import from_fraction
 from ratecard.base.suggestions import did_you_mean
@@ -14,7 +14,8 @@ _PLACES = 2
 ALL = "all"
 
 
-class Elasticity(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Elasticity:
     """By what share volume changes for each share that the price changes: -0.8 loses 8 % of it at a rise of 10 %.
 
     `low` and `high` are the range that is thought possible.
@@ -25,7 +26,8 @@ class Elasticity(NamedTuple):
     high: Decimal
 
 
-class Response(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Response:
     """The revenue that is expected at each elasticity of the range, rounded to cents for display only."""
 
     expected: Decimal

@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,7 +40,8 @@ class Stamp(NamedTuple):
 Stamps = Mapping[str, Stamp]
 
 
-class Source(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Source:
     """What was read: how many files with how many bytes, and a digest of their paths, sizes, times and identities.
 
     Without files it is a frame in memory, or a table for which Spark names no files: then nothing is known of it.
@@ -172,7 +174,8 @@ def one_kind(files: Sequence[str]) -> str:
 _HEAD = ("type", "model", "timestamp")
 
 
-class Reading(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Reading:
     """What was read of a usage.
 
     `columns` are those that were read, as they are named here and in the usage. `missing`: by type, the known columns
@@ -182,10 +185,10 @@ class Reading(NamedTuple):
     """
 
     source: Source = Source()
-    columns: Mapping[str, str] = {}
-    missing: Mapping[str, tuple[str, ...]] = {}
+    columns: Mapping[str, str] = field(default_factory=dict, hash=False)
+    missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     unused: tuple[str, ...] = ()
-    meant: Mapping[str, str] = {}
+    meant: Mapping[str, str] = field(default_factory=dict, hash=False)
     chosen: str = ""
     found: int = 0
     undated: int = 0
@@ -204,12 +207,13 @@ class Reading(NamedTuple):
         asked += [*plan.keys, *plan.chosen.columns, *(name for names in known.values() for name in names)]
         columns = {name: usage.columns[name] for name in dict.fromkeys(asked) if usage.has(name)}
         if usage.is_ledger:  # every column of an export is part of the ledger that is made of it
-            return self._replace(columns={name: each for name, each in columns.items() if name not in ("type",)})
+            return replace(self, columns={name: each for name, each in columns.items() if name not in ("type",)})
         missing = {name: tuple(each for each in names if not usage.has(each)) for name, names in known.items()}
         unused = tuple(name for name in usage.types if name not in columns.values())
         lacking = dict.fromkeys(name for names in missing.values() for name in names)
         meant = {name: near for name in unused if name not in USAGE_COLUMNS and (near := _meant(name, lacking))}
-        return self._replace(
+        return replace(
+            self,
             columns=columns,
             missing={name: names for name, names in missing.items() if names},
             unused=unused,
@@ -218,7 +222,7 @@ class Reading(NamedTuple):
 
     def record(self) -> dict[str, Any]:
         """All of it as JSON would hold it."""
-        return {**self._asdict(), "source": self.source._asdict()}
+        return asdict(self)
 
     def warnings(self) -> list[str]:
         """What a reader must know: columns that look like missing ones, timestamps that are none, rows left out."""
