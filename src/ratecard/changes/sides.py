@@ -35,6 +35,11 @@ class Side:
     at: datetime | None = None
     candidates: tuple[Candidate, ...] = ()
 
+    @property
+    def has_rates(self) -> bool:
+        """Whether its amounts are made of rates, and are not those of a bill."""
+        return True
+
     def book(self, day: date) -> PriceBook:
         """What is in effect on this side on a day of the comparison, as it is written: proved or not."""
         return self.card.unproved.at(self.at.astimezone(UTC).date() if self.at else day)

@@ -12,9 +12,10 @@ from ratecard.changes.sides import Side
 from ratecard.simulation.billing.repricer import LedgerPricer
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.costs import Costs
-from ratecard.simulation.pricing.pricer import Outcome, Pricer
-from ratecard.simulation.pricing.remap import NOWHERE, Elsewhere
-from ratecard.simulation.pricing.sides import AS_BILLED, AsBilled, Specification, costs_of, sides
+from ratecard.simulation.pricing.outcome import Outcome
+from ratecard.simulation.pricing.pricer import Pricer
+from ratecard.simulation.pricing.remap import NO_REMAPPING, Remapping
+from ratecard.simulation.pricing.sides import AS_BILLED, Specification, costs_of, sides
 from ratecard.simulation.progress import OPENED, PRICED, READ, Progress, silent, within
 from ratecard.simulation.results.no_effect import check_effect
 from ratecard.simulation.simulation import Simulation
@@ -105,8 +106,8 @@ def simulate(
     listed: Sequence[Any] = candidates if several else [candidates]  # type: ignore[assignment]
     folder = Path(tables) if tables else None
     compared = sides(current, listed, folder)
-    paid, elsewhere = costs_of(costs, compared, folder), Elsewhere(dict(remap or {}), successors)
-    elsewhere.check(side.card for side in compared)
+    paid, remapping = costs_of(costs, compared, folder), Remapping(dict(remap or {}), successors)
+    remapping.check(side.card for side in compared)
     chosen, names = Chosen.of(where, since, until), columns or {}
     workspace = Workspace(memory)
     try:
@@ -115,12 +116,12 @@ def simulate(
             known = opened.known
             keys = keys_of(known) if by is None else by
             _check_names(known, names, (*keys, *chosen.columns))
-            plan = plan_of(compared, keys, known, chosen, paid, elsewhere)
+            plan = plan_of(compared, keys, known, chosen, paid, remapping)
             reading = Reading(opened.source)
             if chosen:
                 found_rows, _, undated = opened.counted(plan)
                 reading = replace(reading, chosen=chosen.words(), found=found_rows, undated=undated)
-            usual = Pricer(plan.predicates, currency, elsewhere)
+            usual = Pricer(plan.predicates, currency, remapping)
             pricer = LedgerPricer(plan.predicates, compared[0].card, currency) if known.is_ledger else usual
             places = {type_: places_of_type(known, layout) for type_, layout in known.layouts.items()}
             rolled = RollUp(workspace, plan, places)
@@ -136,7 +137,7 @@ def simulate(
             types = {each.shape.type for each in rolled.shapes}
             rolled.reading = replace(reading.with_columns(known, plan, types), odd=odd)
         within(progress, READ, PRICED)("Pricing", None)
-        elsewhere.check_used({counted.shape.model for counted in rolled.shapes})
+        remapping.check_used({counted.shape.model for counted in rolled.shapes})
         found = Simulation(rolled, compared, pricer, outcomes, paid)
         if found.rows and not found.priced and len(compared) > 1:
             raise SimulationError(found.unpriced_text())
@@ -195,7 +196,7 @@ def plan_of(
     usage: Usage,
     chosen: Chosen = _ALL,
     costs: Costs | None = None,
-    elsewhere: Elsewhere = NOWHERE,
+    remapping: Remapping = NO_REMAPPING,
 ) -> Plan:
     """What has to be rolled up for these sides and keys. Raises `SimulationError` for a column that there is not."""
     for key in by:
@@ -208,7 +209,7 @@ def plan_of(
         if name != DAY and not usage.gives(name):
             near = did_you_mean(name, (DAY, *usage.columns))
             raise SimulationError(f"where: the usage has no column '{name}'.{near} It has: {', '.join(usage.columns)}")
-    if not usage.is_ledger and any(isinstance(side, AsBilled) for side in compared):
+    if not usage.is_ledger and not all(side.has_rates for side in compared):
         raise SimulationError(f"{AS_BILLED}: the usage is no billing export, and does not say what was charged")
     dated = usage.is_ledger or any(side.at is None for side in compared)
     if chosen.by_day and not usage.has("timestamp"):
@@ -217,11 +218,11 @@ def plan_of(
     if (dated or not {DAY, *PERIODS}.isdisjoint(by)) and not usage.has("timestamp"):
         words = "Name it: --map timestamp=COLUMN, or compare dates and leave out day"
         raise SimulationError(f"the usage has no column 'timestamp', and rows are priced at their own. {words}")
-    if usage.is_ledger and elsewhere:
+    if usage.is_ledger and remapping:
         words = "a billing export holds what was charged, not the requests"
         raise SimulationError(f"{words}: neither successors nor other models can be asked for them; give the usage")
     cards = [side.card for side in compared] + ([costs.card.card] if costs and costs.card else [])
-    pairs = elsewhere.pairs(cards)
+    pairs = remapping.pairs(cards)
     predicates = Predicates.of(cards, dated=dated, by_model=not usage.is_ledger, pairs=pairs)
     rpc = next(
         (model.model for side in compared for model in side.card.tables.models.values() if model.type == "rpc"), "rpc"

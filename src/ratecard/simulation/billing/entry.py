@@ -14,8 +14,9 @@ from ratecard.base.money import BALANCES, CURRENCIES, READING, USD, minus, multi
 from ratecard.ledger.files import PRICES
 from ratecard.rating.ledger_entry import price_field, worths
 from ratecard.rating.quote import LineItem, Quote
+from ratecard.simulation.pricing.outcome import PricedLine, PricedShape
 from ratecard.simulation.pricing.pricer import NO_INSTANT
-from ratecard.simulation.pricing.shape_price import PricedLine, PricedShape, whole_units
+from ratecard.simulation.pricing.shape_price import whole_units
 from ratecard.simulation.usage.billing_export import CHARGE, entry_of
 from ratecard.simulation.usage.shape import UsageShape
 from ratecard.tables.limits import Rates

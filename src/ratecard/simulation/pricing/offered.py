@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from ratecard.simulation.pricing.price_table import SidePrices
-from ratecard.simulation.pricing.pricer import NOT_OFFERED
 from ratecard.simulation.usage.engines.duckdb_engine import Workspace
 
 # How a shape is uneven: only the current side prices it, only the candidate, or neither of them.
@@ -27,9 +26,7 @@ class Offered:
         priced = [side.priced for side in self._sides]
         apart = frozenset[int]().union(*priced) - frozenset.intersection(*priced)
         refusals = ((number, [side.refusal(number) for side in self._sides]) for number in apart)
-        kept = frozenset(
-            number for number, each in refusals if all(why is None or why.kind == NOT_OFFERED for why in each)
-        )
+        kept = frozenset(number for number, each in refusals if all(why is None or why.not_offered for why in each))
         return kept, apart - kept
 
     @cached_property

@@ -11,14 +11,12 @@ import pyarrow
 
 from ratecard.base.money import EXACT, places_of
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.pricing.pricer import Outcome, Refused
-from ratecard.simulation.pricing.shape_price import PricedShape, Vector
+from ratecard.simulation.pricing.outcome import Outcome, Refused, Vector
 from ratecard.simulation.usage.plan import QUANTITIES
 from ratecard.simulation.usage.roll_up import RollUp
 
 # What an engine's 128-bit integers hold, halved: an amount and what a candidate adds to it are summed side by side.
 _MOST = 2**126 - 1
-NOTHING: Vector = (Decimal(0),) * (1 + QUANTITIES)
 _NUMBERS = tuple(f"p{number}" for number in range(1 + QUANTITIES))
 
 
@@ -35,11 +33,10 @@ class SidePrices:
         self._changed = [at for at, pair in enumerate(zip(outcomes, known, strict=True)) if pair[0] is not pair[1]]
         there: frozenset[int] = base.priced if base else frozenset()
         priced = [
-            (number, (price.amounts if isinstance(price, PricedShape) else NOTHING, places))
+            (number, (outcomes[number].amounts, roll_up.places_of(roll_up.shapes[number])))
             for number in self._changed
             # What only the base prices is taken away from it.
-            if isinstance(price := outcomes[number], PricedShape) or number in there
-            for places in (roll_up.places_of(roll_up.shapes[number]),)
+            if outcomes[number].price or number in there
         ]
         # Many shapes have the same amounts.
         unique = dict.fromkeys(amounts for _, amounts in priced)
@@ -54,13 +51,12 @@ class SidePrices:
     @cached_property
     def priced(self) -> frozenset[int]:
         """The numbers of the shapes that have a price."""
-        found = frozenset(number for number in self._changed if isinstance(self.outcomes[number], PricedShape))
+        found = frozenset(number for number in self._changed if self.outcomes[number].price)
         return found | self.base.priced.difference(self._changed) if self.base else found
 
     def refusal(self, number: int) -> Refused | None:
         """Why a shape has no price here; None where it has one."""
-        found = self.outcomes[number]
-        return found if isinstance(found, Refused) else None
+        return self.outcomes[number].refusal
 
     def drop(self) -> None:
         """Forget the table."""

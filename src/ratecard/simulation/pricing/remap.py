@@ -12,7 +12,7 @@ from ratecard.tables.card import Tables
 
 
 @dataclass(frozen=True, slots=True)
-class Elsewhere:
+class Remapping:
     """Which models rows are priced as beside the current prices: `models` by name, each with the one instead of it.
 
     With `successors`, what a candidate no longer offers is priced at the successor that its tables name.
@@ -82,4 +82,4 @@ class Elsewhere:
                     model = successor
 
 
-NOWHERE = Elsewhere()
+NO_REMAPPING = Remapping()

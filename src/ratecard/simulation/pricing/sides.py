@@ -16,14 +16,19 @@ from ratecard.card import RateCard, load_rate_card
 from ratecard.changes.sides import Side, SideError, Stack, named, side_of
 from ratecard.load.revision import RevisionError
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.pricing.costs import CardCosts, Costs, ListedCosts, ShareCosts, read_costs, share_costs
+from ratecard.simulation.pricing.costs import CardCosts, Costs, read_costs, share_costs
 
 AS_BILLED = "as-billed"
 
 
 @dataclass(frozen=True, slots=True)
 class AsBilled(Side):
-    """What the rows of a ledger say was charged. Its card says under which prices they were billed."""
+    """What the rows of a billing export say was charged. Its card says under which prices they were billed."""
+
+    @property
+    def has_rates(self) -> bool:
+        """The amounts of a bill are its own."""
+        return False
 
 
 # A folder, a candidate file, a git revision or a date, as a word; or any of them as what it is.
@@ -56,7 +61,7 @@ def costs_of(given: "Specification | Costs | None", compared: Sequence[Side], ta
     Prices count at the instant of the side that they are compared with; those of a date at that. Raises
     `SimulationError`.
     """
-    if given is None or isinstance(given, (CardCosts, ListedCosts, ShareCosts)):
+    if given is None or isinstance(given, Costs):
         return given
     if isinstance(given, (str, Path)):
         if (share := share_costs(str(given))) is not None:
@@ -69,7 +74,7 @@ def costs_of(given: "Specification | Costs | None", compared: Sequence[Side], ta
             return _candidate_costs(Path(given), compared)
     if given == AS_BILLED or isinstance(given, AsBilled):
         raise SimulationError(f"{AS_BILLED} is what we charge; give what we pay: tables, a candidate, CSV or a share")
-    return CardCosts(_side(given, tables, compared[0]))  # type: ignore[arg-type]
+    return CardCosts(_side(given, tables, compared[0]))
 
 
 def _candidate_costs(file: Path, compared: Sequence[Side]) -> Costs:

@@ -20,7 +20,7 @@ from importlib.metadata import version
 from typing import Any, NamedTuple
 
 from ratecard.base.money import EXACT, from_fraction, round_half_up, total
-from ratecard.simulation.pricing.shape_price import ROUNDING_PART
+from ratecard.simulation.pricing.outcome import ROUNDING_PART
 from ratecard.simulation.report.breakdown import NO_VALUE, columns_of, values_of
 from ratecard.simulation.report.figures import apportion, apportion_rows
 from ratecard.simulation.report.report import Report, share_of_prices

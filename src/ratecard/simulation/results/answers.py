@@ -1,19 +1,19 @@
 """The answers of a simulation: totals, breakdowns, and what could not be priced."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 from ratecard.base.money import EXACT
 from ratecard.changes.sides import Side
-from ratecard.simulation.billing.repricer import Disputed, disputes
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.costs import Costs
-from ratecard.simulation.pricing.price_table import NOTHING, SidePrices
-from ratecard.simulation.pricing.pricer import NOT_OFFERED, Outcome, Pricer, Refused
-from ratecard.simulation.pricing.shape_price import PricedShape
+from ratecard.simulation.pricing.outcome import Outcome, PricedShape, Refused
+from ratecard.simulation.pricing.price_table import SidePrices
+from ratecard.simulation.pricing.pricer import Pricer
 from ratecard.simulation.pricing.sides import Specification, against
 from ratecard.simulation.results.attribution import Attribution, attribute
 from ratecard.simulation.results.bridge import Bridge, bridge_of
@@ -21,7 +21,7 @@ from ratecard.simulation.results.comparison import MODEL, Comparison
 from ratecard.simulation.results.customers import Customers, customers_of
 from ratecard.simulation.results.margin import Costing, Margin, margin_of
 from ratecard.simulation.results.no_effect import first_day, without_effect
-from ratecard.simulation.results.rows import Row, Since, Uncommon, Unpriced
+from ratecard.simulation.results.rows import Disputed, Row, Since, Uncommon, Unpriced
 from ratecard.simulation.results.volume import AnyElasticity, Response, elasticities_of, response
 from ratecard.simulation.usage.files import Reading
 from ratecard.simulation.usage.predicates import Predicates
@@ -61,21 +61,31 @@ class Answers:
 
         Only what a candidate changes is priced. Raises `SimulationError` for one that needs another roll-up.
         """
+        return self._against(candidates, self.pricer)
+
+    @contextmanager
+    def trying(self, *candidates: Specification) -> Iterator[Self]:
+        """Like `against`, for a while: what is priced and added up for the candidates is forgotten at the end."""
+        found = self._against(candidates, self.pricer.apart())
+        try:
+            yield found
+        finally:
+            found.forget()
+
+    def _against(self, candidates: Sequence[Specification], pricer: Pricer) -> Self:
         compared = (self.sides[0], *against(self.sides[0], candidates))
         known, dated = self.comparison.roll_up, any(side.at is None for side in compared)
         by_model = bool(known.plan.predicates.of_model)
-        self.pricer.elsewhere.check(side.card for side in compared)
+        pricer.remapping.check(side.card for side in compared)
         cards = [side.card for side in compared]
-        pairs = self.pricer.elsewhere.pairs(cards)
-        asked = Predicates.of(cards, dated=dated, by_model=by_model, pairs=pairs)
+        asked = Predicates.of(cards, dated=dated, by_model=by_model, pairs=pricer.remapping.pairs(cards))
         rolled = known.serving(asked, dated=dated)
         if rolled is not known:
-            return type(self)(rolled, compared, self.pricer, self.pricer.outcomes(compared, rolled.shapes), self.costs)
+            return type(self)(rolled, compared, pricer, pricer.outcomes(compared, rolled.shapes), self.costs)
         current = self.comparison.sides[0]
         with uncollected():
-            changed = [self.pricer.beside(side, compared[0], rolled.shapes, current.outcomes) for side in compared[1:]]
-        outcomes = (current.outcomes, *changed)
-        return type(self)(rolled, compared, self.pricer, outcomes, self.costs, current=current)
+            changed = [pricer.beside(side, compared[0], rolled.shapes, current.outcomes) for side in compared[1:]]
+        return type(self)(rolled, compared, pricer, (current.outcomes, *changed), self.costs, current=current)
 
     def forget(self) -> None:
         """Free what only the candidates need; the current prices and the roll-up stay."""
@@ -130,19 +140,21 @@ class Answers:
             sides = zip(labels, self.comparison.sides, strict=True)
             refused = [(label, why) for label, side in sides if (why := side.refusal(number))]
             # What is wrong says more than what is not offered.
-            label, why = next((pair for pair in refused if pair[1].kind != NOT_OFFERED), refused[0])
+            label, why = next((pair for pair in refused if not pair[1].not_offered), refused[0])
             reason = _NUMBER.sub("...", why.reason) if each.shape.irregular else why.reason
             found.setdefault((label, each.shape.type or "", reason), []).append(each)
-        rows = []
-        for key, shapes in found.items():
-            examples = tuple(each.shape.row() for each in shapes[:_EXAMPLES])
-            rows.append(Unpriced(*key, sum(each.requests for each in shapes), examples))
+        rows = (Unpriced(*key, *_counted(shapes)) for key, shapes in found.items())
         return tuple(sorted(rows, key=lambda row: (-row.rows, row.side, row.type, row.reason)))
 
     @cached_property
     def disputed(self) -> tuple[Disputed, ...]:
         """Rows of a billing export that do not agree with the prices under which they were billed."""
-        return disputes(self.comparison.roll_up.shapes, self.pricer)
+        found: dict[str, list[Counted]] = {}
+        for each in self.comparison.roll_up.shapes:
+            if reason := self.pricer.dispute(each.shape):
+                found.setdefault(reason, []).append(each)
+        rows = (Disputed(reason, *_counted(shapes)) for reason, shapes in found.items())
+        return tuple(sorted(rows, key=lambda row: (-row.rows, row.reason)))
 
     def attribution(self, candidate: int = 1) -> Attribution:
         """A candidate's difference, split by the rates that changed; the parts add up to it."""
@@ -162,10 +174,10 @@ class Answers:
         for number in sorted(numbers):
             counted, price, why = (
                 self.comparison.roll_up.shapes[number],
-                sides[offers].outcomes[number],
+                sides[offers].outcomes[number].price,
                 sides[lacks].refusal(number),
             )
-            if isinstance(price, PricedShape) and why:
+            if price and why:
                 key = (counted.shape.type or "", counted.shape.model or "", why.reason)
                 requests, amount = sums.get(key, (0, Decimal(0)))
                 more = self.comparison.charge(counted, price.amounts)
@@ -184,7 +196,7 @@ class Answers:
         That is so too where both are priced at one instant, whenever a request was sent.
         """
         # Rows that are priced as another model's change whenever they were sent.
-        remapped = self.pricer.elsewhere.models
+        remapped = self.pricer.remapping.models
         day = None if remapped else first_day(self.sides[0], self.sides[candidate])
         found = self.comparison.since(day, candidate) if day else None
         return found if found and found.before else None
@@ -217,8 +229,7 @@ class Answers:
             costs, margins = [refused] * len(rolled.shapes), [refused] * len(rolled.shapes)
             for number, vectors in known.items():
                 price = side.outcomes[number]
-                charged = price.amounts if isinstance(price, PricedShape) else NOTHING
-                left = tuple(map(EXACT.subtract, charged, vectors[at]))
+                left = tuple(map(EXACT.subtract, price.amounts, vectors[at]))
                 costs[number], margins[number] = (PricedShape(each, (), "") for each in (vectors[at], left))
             found.append((SidePrices(rolled, costs), SidePrices(rolled, margins)))
         return tuple(found)
@@ -268,3 +279,8 @@ class Answers:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _counted(shapes: Sequence[Counted]) -> tuple[int, tuple[dict[str, Any], ...]]:
+    """How many rows shapes have, and a few of them as examples."""
+    return sum(each.requests for each in shapes), tuple(each.shape.row() for each in shapes[:_EXAMPLES])

@@ -10,8 +10,7 @@ from ratecard.candidates.rates import attributes_of
 from ratecard.changes.difference import RateChange, percent_text
 from ratecard.changes.rates import rate_changes
 from ratecard.changes.sides import Side, Standing
-from ratecard.simulation.pricing.shape_price import ROUNDING_PART, PricedLine, PricedShape
-from ratecard.simulation.pricing.sides import AsBilled
+from ratecard.simulation.pricing.outcome import ROUNDING_PART, PricedLine, PricedShape
 from ratecard.simulation.results.comparison import Comparison
 from ratecard.simulation.usage.plan import EARLIEST
 from ratecard.tables.card import Tables
@@ -128,7 +127,7 @@ def _whole(
         return (LOST_PART if new is None else NEW_PART, refusal.reason if refusal else "", "", "", "", None, None)
     if new.shape is not None:
         return (MOVED, f"priced as {new.shape.model}", "", "", "", None, None)
-    if not any(isinstance(sides[side], AsBilled) for side in (0, candidate)):
+    if sides[0].has_rates and sides[candidate].has_rates:
         return None
     # A bill says what a unit cost, whatever rates that was made of: it is compared with what a unit costs now.
     sku, unit, known = old.lines[0].sku, new.unit or old.unit, old.unit_price is not None and new.unit_price is not None

@@ -10,8 +10,8 @@ from ratecard.base.money import EXACT, total
 from ratecard.base.suggestions import did_you_mean
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.offered import LOST, NEITHER, NEW, Offered
+from ratecard.simulation.pricing.outcome import PricedShape, Vector
 from ratecard.simulation.pricing.price_table import SidePrices
-from ratecard.simulation.pricing.shape_price import PricedShape, Vector
 from ratecard.simulation.results.rows import EVEN, Row, Since, Uneven
 from ratecard.simulation.usage.columns import DAY
 from ratecard.simulation.usage.engines.duckdb_engine import read_integers
@@ -61,9 +61,8 @@ class Comparison:
         """Every shape in the figures, with its number and its prices; None under a side that does not offer it."""
         found = []
         for number in sorted(self.offered.figured):
-            prices = (side.outcomes[number] for side in self.sides)
-            here = tuple(each if isinstance(each, PricedShape) else None for each in prices)
-            found.append((number, self.roll_up.shapes[number], here))
+            prices = tuple(side.outcomes[number].price for side in self.sides)
+            found.append((number, self.roll_up.shapes[number], prices))
         return found
 
     def rows(self, keys: Sequence[str]) -> tuple[Row, ...]:

@@ -7,8 +7,8 @@ from decimal import Decimal
 from ratecard.base.money import EXACT, total
 from ratecard.changes.sides import Side
 from ratecard.simulation.pricing.costs import Costs, cost_of
+from ratecard.simulation.pricing.outcome import Vector
 from ratecard.simulation.pricing.pricer import Pricer
-from ratecard.simulation.pricing.shape_price import Vector
 from ratecard.simulation.results.comparison import Comparison
 
 

@@ -126,3 +126,12 @@ class Uncommon:
     reason: str
     requests: int
     amount: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Disputed:
+    """Billed rows whose amount or price is not what it should have been: how many, why, and a few of their shapes."""
+
+    reason: str
+    rows: int
+    examples: tuple[dict[str, Any], ...] = field(hash=False)

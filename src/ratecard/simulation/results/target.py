@@ -12,8 +12,7 @@ from ratecard.base.money import EXACT, from_fraction
 from ratecard.candidates.file import CandidateFile, read_candidate
 from ratecard.changes.sides import Side
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.pricing.costs import Costs, ShareCosts, cost_of
-from ratecard.simulation.pricing.pricer import NOT_OFFERED, Refused
+from ratecard.simulation.pricing.costs import Costs, cost_of
 from ratecard.simulation.results.answers import Answers
 from ratecard.tables.candidate import Scale
 
@@ -85,11 +84,8 @@ def smallest_factor(simulation: Answers, candidate: Path, target: Target) -> Rea
     kept = 1 - target.share if target.kind == "margin" else 1 / (1 + target.share)
     if kept <= 0:
         raise SimulationError(f"a margin of {100 * target.share} % cannot be reached: it leaves nothing for the costs")
-    if isinstance(costs, ShareCosts) and Fraction(costs.share) > kept and simulation.total.beside(1).new_requests:
-        words = f"what only the candidate sells costs {costs.label} of what it brings"
-        raise SimulationError(
-            f"{words}, so that a dearer price is further from this margin; give its costs as tables or CSV"
-        )
+    if costs and simulation.total.beside(1).new_requests:
+        costs.check_margin(kept)
 
     def wanted(steps: int) -> Fraction:
         # Both are a revenue: what is kept of it, after the share that is wanted, is the cost or the revenue now.
@@ -107,11 +103,10 @@ def _sums(simulation: Answers, side: Side, costs: Costs | None) -> _Sums:
     outcomes = simulation.pricer.beside(side, current, rolled, comparison.sides[0].outcomes)
     revenue = cost = Decimal(0)
     for number, counted, found in comparison.priced:
-        price = outcomes[number]
-        if isinstance(price, Refused):
-            if price.kind != NOT_OFFERED:
-                words = f"{side.label}: {counted.requests} rows cannot be priced: {price.reason}"
-                raise SimulationError(words)
+        price, refusal = outcomes[number].price, outcomes[number].refusal
+        if refusal and not refusal.not_offered:
+            raise SimulationError(f"{side.label}: {counted.requests} rows cannot be priced: {refusal.reason}")
+        if price is None:
             continue
         if costs is not None:
             vectors = cost_of(counted, (found[0], price), sides, simulation.pricer, costs)
