@@ -1,9 +1,4 @@
-"""The two sides of a comparison, and what a command names them by.
-
-One side of a comparison: a rate card, and the instant at which it stands still if it is a date.
-
-What a word names: a folder of tables, a candidate or a stack of them, a git revision or a date, by what exists.
-"""
+"""The two sides of a comparison, and how an argument names them: a folder, candidates, a git revision or a date."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

@@ -33,20 +33,20 @@ from ratecard.tables.limits import Limits
 
 Engine = Literal["duckdb", "spark"]
 _ALL = Chosen()
-# What has a meaning of its own.
+# The columns that a simulation knows.
 _NAMES = ("type", "model", "timestamp", "customer", *USAGE_COLUMNS)
 
 
 class OpenUsage(Protocol):
-    """A usage that an engine has opened: what it has, what it was read from, and how its rows are grouped."""
+    """A usage that an engine has opened."""
 
     @property
     def known(self) -> Usage:
-        """Its columns."""
+        """The columns of the usage."""
 
     @property
     def source(self) -> Source:
-        """What it is read from."""
+        """The files of the usage."""
 
     def groups(self, workspace: Workspace, plan: Plan, progress: Progress) -> Generator[tuple[Grouping, str]]:
         """Each grouping with the table of its groups."""
@@ -55,7 +55,7 @@ class OpenUsage(Protocol):
         """How many rows there are, how many are chosen, and how many have no instant to be chosen by."""
 
     def odd_instant(self, plan: Plan) -> str:
-        """A timestamp that is not an instant, as it is in the usage; empty where there is none."""
+        """One timestamp that is not an instant, as the usage has it; empty without any."""
 
 
 def simulate(
@@ -84,7 +84,7 @@ def simulate(
     `usage` is a path (or paths, a folder, a pattern) of Parquet, CSV or JSON lines, or a DuckDB, Polars, pandas,
     PyArrow or Spark frame. `current` and `candidates` are folders, git revisions, dates ("as of"), candidate overlays
     or cards; without `current`, each row is priced at its own timestamp by `tables`, the shipped ones by default. `by`
-    names columns to group by, and `day`; `columns` maps names of ours to those of the usage.
+    names columns to group by, and `day`; `columns` maps the known names of columns to those of the usage.
 
     `where` chooses rows by a condition on columns, such as `region = 'eu' and not model in ('a', 'b')`; `since` and
     `until` by their UTC day: from the first on, before the second. A row without a type has the type of its model.
@@ -141,7 +141,7 @@ def simulate(
         found = Simulation(rolled, compared, pricer, outcomes, paid)
         if found.rows and not found.priced and len(compared) > 1:
             raise SimulationError(found.unpriced_text())
-        check_effect(found.idle if found.rows else (), found.sides)
+        check_effect(found.no_effect if found.rows else (), found.sides)
     except BaseException:
         workspace.close()
         raise
@@ -174,9 +174,9 @@ def _opened(
     return open_usage(workspace, usage, names, limits, progress)
 
 
-def _check_names(known: Usage, names: Mapping[str, str], asked: Sequence[str]) -> None:
-    """Raise `SimulationError` where a column is given a name that means nothing."""
-    meant = (*(EXPORT_NAMES if known.is_ledger else ()), *_NAMES, *asked)
+def _check_names(known: Usage, names: Mapping[str, str], used: Sequence[str]) -> None:
+    """Raise `SimulationError` where `columns` maps a name that is not used."""
+    meant = (*(EXPORT_NAMES if known.is_ledger else ()), *_NAMES, *used)
     for name, theirs in names.items():
         if name not in meant:
             near = did_you_mean(name, meant)
@@ -185,7 +185,7 @@ def _check_names(known: Usage, names: Mapping[str, str], asked: Sequence[str]) -
 
 
 def keys_of(usage: Usage) -> tuple[str, ...]:
-    """What usage is grouped by where nobody says: model, day and customer, as far as it has them."""
+    """The default keys: model, day and customer, as far as the usage has them."""
     needed = {"model": "model", DAY: "timestamp", "customer": "customer"}
     return tuple(key for key, column in needed.items() if usage.has(column))
 
@@ -198,7 +198,7 @@ def plan_of(
     costs: Costs | None = None,
     remapping: Remapping = NO_REMAPPING,
 ) -> Plan:
-    """What has to be rolled up for these sides and keys. Raises `SimulationError` for a column that there is not."""
+    """Plan the roll-up for these sides and keys. Raises `SimulationError` for a column that is missing."""
     for key in by:
         if key not in (DAY, *PERIODS) and not usage.gives(key):
             near = did_you_mean(key, (DAY, *PERIODS, *usage.columns))

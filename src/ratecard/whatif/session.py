@@ -123,7 +123,7 @@ class Desk:
 
 def _idle(simulation: Simulation) -> str:
     try:
-        check_effect(simulation.idle if simulation.rows else (), simulation.sides)
+        check_effect(simulation.no_effect if simulation.rows else (), simulation.sides)
     except SimulationError as error:
         return str(error)
     return ""

@@ -1,6 +1,6 @@
 """Re-rates a billing export by SKU: exactly, or not at all.
 
-A SKU stands for all requests that are charged by it under the prices at the row's own time. Where another card would
+A SKU means all requests that are charged by it under the prices at the row's own time. Where another card would
 charge them all alike, that is the price; a change that a SKU cannot express is the reason of a refusal.
 """
 
@@ -18,12 +18,12 @@ from ratecard.rating.quote import LineItem
 from ratecard.simulation.billing.entry import BilledRow, as_billed, at_price, at_rate, at_total, read_entry
 from ratecard.simulation.billing.skus import (
     Clips,
-    SkuInEffect,
+    ModelInEffect,
     SkuSale,
+    line_in,
     model_of,
     same_rates,
     sold_by_sku,
-    standing_line,
     structural,
 )
 from ratecard.simulation.pricing.outcome import Outcome, PricedShape, Refused
@@ -103,7 +103,7 @@ class LedgerPricer(Pricer):
         rates = self.billed.card.at(shape.moment).limits.rates if shape.moment else None
         return read_entry(shape, self.currency, rates)
 
-    def _priced(self, was: SkuInEffect, now: SkuInEffect, entry: BilledRow) -> Outcome:
+    def _priced(self, was: ModelInEffect, now: ModelInEffect, entry: BilledRow) -> Outcome:
         try:
             if now.model.currency != self.currency:
                 raise ValueError(f"charged in {now.model.currency}, and the ledger is in {self.currency}")
@@ -115,17 +115,17 @@ class LedgerPricer(Pricer):
         except ValueError as error:
             return Refused(f"structure: {error}; {_AGAIN}")
 
-    def _line(self, was: SkuInEffect, now: SkuInEffect, sku: str) -> LineItem:
-        """The line of a SKU: the same for every request that it stands for."""
+    def _line(self, was: ModelInEffect, now: ModelInEffect, sku: str) -> LineItem:
+        """The line of a SKU: the same for every request that is charged by it."""
         sold = self._sales_of(was).get(sku)
         if not sold:
             raise ValueError(f"SKU {sku} is not in the version of {was.version.effective} of {was.model.model}")
         if was.version is now.version:
             return sold[0].line
         self._same_structure(was, now)
-        return standing_line(sku, sold, now)
+        return line_in(sku, sold, now)
 
-    def _clip(self, was: SkuInEffect, now: SkuInEffect, entry: BilledRow) -> PricedShape:
+    def _clip(self, was: ModelInEffect, now: ModelInEffect, entry: BilledRow) -> PricedShape:
         """A clip is charged its total: known as long as nothing changes, then found by the requests that have it."""
         if entry.kind == DISPUTED:
             raise ValueError(f"amount: is not unit x {price_field(self.currency)}, and a clip has no other price")
@@ -143,36 +143,36 @@ class LedgerPricer(Pricer):
         quote = clips.repriced(entry.sku, entry.price, now.book)
         return at_total(entry, quote) if quote else at_price(entry, now.version.place, self.currency)
 
-    def _same_structure(self, was: SkuInEffect, now: SkuInEffect) -> None:
+    def _same_structure(self, was: ModelInEffect, now: ModelInEffect) -> None:
         if changed := _once(self._structural, _pair(was, now), lambda: structural(was, now)):
             raise ValueError(f"{was.model.model}: {changed}")
 
-    def _versions(self, side: Side, moment: date, entry: BilledRow) -> tuple[SkuInEffect, SkuInEffect]:
+    def _versions(self, side: Side, moment: date, entry: BilledRow) -> tuple[ModelInEffect, ModelInEffect]:
         """The version under which a row was billed, and the one that a side charges it by."""
         billed, now = self._book(self.billed, moment), self._book(side, moment)
         name = model_of(billed, entry.model, entry.sku)
         if name != entry.model and entry.model in billed.tables.models:
-            charged = SkuInEffect.of(now, entry.model).version
+            charged = ModelInEffect.of(now, entry.model).version
             if name not in charged.surcharges.values():
                 raise ValueError(f"structure: {entry.model} has no {name} there; {_AGAIN}")
         try:
-            was = SkuInEffect.of(billed, name)
+            was = ModelInEffect.of(billed, name)
         except QuoteError as error:  # what it was billed by is not known, so that no prices say what it would be
             raise ValueError(Refused.of(error).reason) from None
-        return was, SkuInEffect.of(now, name)
+        return was, ModelInEffect.of(now, name)
 
     def _book(self, side: Side, moment: date) -> PriceBook:
         day = side.at.astimezone(UTC).date() if side.at else moment
         return _once(self._price_books, (side.card, day), lambda: side.card.at(day))
 
-    def _sales_of(self, was: SkuInEffect) -> dict[str, list[SkuSale]]:
+    def _sales_of(self, was: ModelInEffect) -> dict[str, list[SkuSale]]:
         return _once(self._sales, Identity(was.version), lambda: sold_by_sku(was))
 
-    def _clips_of(self, was: SkuInEffect) -> Clips:
+    def _clips_of(self, was: ModelInEffect) -> Clips:
         return _once(self._clips, Identity(was.version), lambda: Clips(was))
 
 
-def _pair(was: SkuInEffect, now: SkuInEffect) -> tuple[Identity, Identity]:
+def _pair(was: ModelInEffect, now: ModelInEffect) -> tuple[Identity, Identity]:
     return Identity(was.version), Identity(now.version)
 
 

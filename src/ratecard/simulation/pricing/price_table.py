@@ -59,7 +59,7 @@ class SidePrices:
         return self.outcomes[number].refusal
 
     def drop(self) -> None:
-        """Forget the table."""
+        """Drop the table."""
         self.roll_up.workspace.connection.execute(f"DROP TABLE IF EXISTS {self.table}")
 
     def _integers(self, amounts: Vector, of_sums: int) -> tuple[int, ...]:
@@ -68,7 +68,7 @@ class SidePrices:
         return (_integer(fixed, self.scale), *(_integer(rate, scale) if rate else 0 for rate in rates))
 
     def _prove(self, rows: Iterable[tuple[int, ...]]) -> None:
-        """That no sum, product or part of one can overflow: together they are at most this much."""
+        """Prove that no sum, product or part of one can overflow: together they are at most `most`."""
         shapes, most = self.roll_up.shapes, 0
         for number, fixed, *rates in rows:
             _, requests, sums = shapes[number]
@@ -79,7 +79,7 @@ class SidePrices:
         self.prove_at(self.scale)
 
     def prove_at(self, scale: int) -> None:
-        """That no sum overflows at so many decimals, which another side may need. Raises `SimulationError`."""
+        """Prove that no sum overflows at `scale` decimals, which another side may need. Raises `SimulationError`."""
         if self.most * 10 ** (scale - self.scale) > _MOST:
             raise SimulationError(f"the amounts have more than 38 digits at {scale} decimals; split the usage")
 

@@ -1,6 +1,6 @@
-"""A shape priced by the ordinary scalar code: an amount a request, and a rate for each of its summed quantities.
+"""Prices a shape with the code that prices single requests: an amount per request, and a rate per summed quantity.
 
-Linear is what the layouts declare so; the rates are then read off quotes of small usages, and no formula is repeated.
+The rates are read off quotes of small usages; no formula is repeated here.
 """
 
 from collections.abc import Iterable, Mapping

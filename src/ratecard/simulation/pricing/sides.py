@@ -1,9 +1,4 @@
-"""The sides of a comparison: cards, candidates, and what was billed.
-
-`as-billed`: a side whose amounts are the ledger's own.
-
-What a simulation compares: the current prices and each candidate, as a card and perhaps one instant.
-"""
+"""What a simulation compares: the current prices and each candidate, or `as-billed`, what a bill charged."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,8 +33,8 @@ Specification = str | Path | date | datetime | RateCard | Side
 def sides(current: Specification | None, candidates: Sequence[Specification], tables: Path | None) -> tuple[Side, ...]:
     """The current side and every candidate. Raises `SimulationError` for what names no prices.
 
-    A candidate overlay is laid over the current card. Where the current prices stand still at an instant, it stands at
-    its own first day, or at that instant if that is later.
+    A candidate is laid over the current card. Where the current prices are those of one instant, the candidate's are
+    those of its first day, or of that instant if that is later.
     """
     base = Side("each row's own date", load_rate_card(tables)) if current is None else _side(current, tables, None)
     found = [base, *against(base, candidates, tables)]

@@ -85,7 +85,7 @@ def sides_table(report: Report, *, exact: bool = False) -> Table:
         name, label, why = (
             report.names[candidate],
             report.simulation.sides[candidate].label,
-            report.simulation.idle[candidate - 1],
+            report.simulation.no_effect[candidate - 1],
         )
         named = f"{name} (no change: {why})" if why else name
         rows.append((named, label, amounts[candidate], change, share_of_change(whole, candidate)))

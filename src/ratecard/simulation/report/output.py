@@ -1,11 +1,4 @@
-"""Write an answer: page, workbook, JSON, groups.
-
-Where a report is written until it is whole.
-
-The whole result as JSON, for programs: every amount as text with all of its digits, the groups one on a line.
-
-Writes reports to files: each whole or not at all.
-"""
+"""Writes reports to files, each whole or not at all; and the result as JSON, its amounts as text with all digits."""
 
 import json
 import os
@@ -144,9 +137,7 @@ def _value(field: GroupField) -> str:
     if field.places is None:
         return field.expression
     return (
-        f"CAST({field.expression} AS BIGINT)"
-        if field.name in ("requests", "requests_without_cost")
-        else decimal_text(field.expression, field.places)
+        f"CAST({field.expression} AS BIGINT)" if field.kind == "count" else decimal_text(field.expression, field.places)
     )
 
 

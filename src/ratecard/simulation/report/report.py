@@ -1,4 +1,4 @@
-"""What there is to tell of a simulation: the figures that every format shows, each computed once."""
+"""The figures that every format of a report shows, each computed once."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

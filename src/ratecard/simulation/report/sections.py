@@ -1,15 +1,4 @@
-"""The sections of a report: customers, periods, reasons, costs, and what was read.
-
-Winners and losers, and the rows that have no price.
-
-What a report says of time: a year at the pace of the usage, and the bridge between two periods.
-
-Why the total changes: the rates that changed, and those that no usage was charged by.
-
-Tables of margin: what is left after cost, and what is sold below it.
-
-What made a report, so that it can be made again: command, versions, digests, row counts.
-"""
+"""The tables of a report: customers, periods, why revenue changes, margin, rows without a price, and what was read."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -152,7 +141,7 @@ def _example(row: Mapping[str, Any]) -> str:
 
 
 _YEAR = 365
-# Fractions are apportioned with so many decimals: more than any amount that is shown.
+# Fractions are apportioned with more decimals than any amount that is shown.
 _PLACES, _SIZE_PLACES = 12, 2
 
 

@@ -109,7 +109,7 @@ class Answers:
     @cached_property
     def priced(self) -> int:
         """The rows in the figures: what some side prices, and no other refuses but for not offering it."""
-        return sum(self.comparison.roll_up.shapes[number].requests for number in self.comparison.offered.figured)
+        return sum(self.comparison.roll_up.shapes[number].requests for number in self.comparison.coverage.in_figures)
 
     @cached_property
     def total(self) -> Row:
@@ -133,9 +133,9 @@ class Answers:
     def unpriced(self) -> tuple[Unpriced, ...]:
         """What could not be priced, by side and reason, the most rows first."""
         found: dict[tuple[str, str, str], list[Counted]] = {}
-        figured, labels = self.comparison.offered.figured, [side.label for side in self.sides]
+        in_figures, labels = self.comparison.coverage.in_figures, [side.label for side in self.sides]
         for number, each in enumerate(self.comparison.roll_up.shapes):
-            if number in figured:
+            if number in in_figures:
                 continue
             sides = zip(labels, self.comparison.sides, strict=True)
             refused = [(label, why) for label, side in sides if (why := side.refusal(number))]
@@ -162,11 +162,11 @@ class Answers:
 
     def lost(self, candidate: int = 1) -> tuple[Uncommon, ...]:
         """What the current prices offer and a candidate does not, with its reason; what brings most first."""
-        return self._uncommon(self.comparison.offered.lost(candidate), 0, candidate)
+        return self._uncommon(self.comparison.coverage.lost(candidate), 0, candidate)
 
     def new(self, candidate: int = 1) -> tuple[Uncommon, ...]:
         """What a candidate offers and the current prices do not, with their reason; what brings most first."""
-        return self._uncommon(self.comparison.offered.new(candidate), candidate, 0)
+        return self._uncommon(self.comparison.coverage.new(candidate), candidate, 0)
 
     def _uncommon(self, numbers: Collection[int], offers: int, lacks: int) -> tuple[Uncommon, ...]:
         sums: dict[tuple[str, str, str], tuple[int, Decimal]] = {}
@@ -186,7 +186,7 @@ class Answers:
         return tuple(sorted(found, key=lambda each: (-each.amount, each.type, each.model, each.reason)))
 
     @cached_property
-    def idle(self) -> tuple[str, ...]:
+    def no_effect(self) -> tuple[str, ...]:
         """For each candidate, why it changes nothing; empty where it changes something."""
         return without_effect(self.comparison, self.sides)
 

@@ -9,7 +9,7 @@ from typing import Any
 from ratecard.base.money import EXACT, total
 from ratecard.base.suggestions import did_you_mean
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.pricing.offered import LOST, NEITHER, NEW, Offered
+from ratecard.simulation.pricing.coverage import LOST, NEITHER, NEW, Coverage
 from ratecard.simulation.pricing.outcome import PricedShape, Vector
 from ratecard.simulation.pricing.price_table import SidePrices
 from ratecard.simulation.results.rows import EVEN, Row, Since, Uneven
@@ -52,7 +52,7 @@ class Comparison:
         self.scale = max(side.scale for side in sides)
         for side in sides:
             side.prove_at(self.scale)
-        self.offered = Offered(roll_up.workspace, self.sides)
+        self.coverage = Coverage(roll_up.workspace, self.sides)
         # Charts and tables ask for the same breakdowns: the engine adds each up once.
         self._breakdowns: dict[tuple[str, ...], tuple[Row, ...]] = {}
 
@@ -60,7 +60,7 @@ class Comparison:
     def priced(self) -> list[tuple[int, Counted, tuple[PricedShape | None, ...]]]:
         """Every shape in the figures, with its number and its prices; None under a side that does not offer it."""
         found = []
-        for number in sorted(self.offered.figured):
+        for number in sorted(self.coverage.in_figures):
             prices = tuple(side.outcomes[number].price for side in self.sides)
             found.append((number, self.roll_up.shapes[number], prices))
         return found
@@ -136,7 +136,7 @@ class Comparison:
         sums = [current, *(f"{current} + {other}" for other in others)]
         joins = []
         for side, other in enumerate(others, 1):
-            if table := self.offered.uneven[side]:
+            if table := self.coverage.uneven[side]:
                 joins.append(f" LEFT JOIN {table} AS uneven{side} USING (shape)")
                 sums += [
                     f"CASE WHEN uneven{side}.kind = {LOST} THEN {current} END",
@@ -158,7 +158,7 @@ class Comparison:
     def _current(self, keys: tuple[str, ...]) -> Sequence[_Group]:
         """The breakdown under the current prices alone, kept for further candidates that leave nothing out."""
         current = self.sides[0]
-        whole = not self.offered.left_out and not self.offered.coming
+        whole = not self.coverage.left_out and not self.coverage.only_candidates
         if whole and keys in current.breakdowns:
             kept: Sequence[_Group] = current.breakdowns[keys]
             return kept
@@ -175,7 +175,7 @@ class Comparison:
 
     def _uneven_by(self, side: int, keys: Sequence[str]) -> dict[_KeyValues, Uneven]:
         """What only one of the current prices and a candidate prices, by keys."""
-        if not (table := self.offered.uneven[side]):
+        if not (table := self.coverage.uneven[side]):
             return {}
         sums = [
             f"CAST(coalesce(sum(requests) FILTER (kind = {LOST}), 0) AS BIGINT)",
@@ -207,23 +207,23 @@ class Comparison:
         """Facts with prices of some sides, and further joins; without what is in no figure."""
         first, *others = (f"{self._priced_at(side)} AS side{side} USING (shape)" for side in sides)
         tables = "".join((f" JOIN {first}", *(f" {join} {other}" for other in others)))
-        left_out = f" ANTI JOIN {self.offered.left_out} USING (shape)" if self.offered.left_out else ""
+        left_out = f" ANTI JOIN {self.coverage.left_out} USING (shape)" if self.coverage.left_out else ""
         return f"FROM {facts}{tables}{further}{left_out}"
 
     def _priced_at(self, side: int) -> str:
         """The prices of a side; of the current one, nothing for what only candidates price."""
         table = self.sides[side].table
-        if side or not self.offered.coming:
+        if side or not self.coverage.only_candidates:
             return table
         nothing = ", ".join(["shape", *["CAST(0 AS HUGEINT)"] * (1 + QUANTITIES)])
-        return f"(FROM {table} UNION ALL SELECT {nothing} FROM {self.offered.coming})"
+        return f"(FROM {table} UNION ALL SELECT {nothing} FROM {self.coverage.only_candidates})"
 
     def forget(self) -> None:
         """Drop what only the candidates need."""
         self._breakdowns.clear()
         for side in self.sides[1:]:
             side.drop()
-        self.offered.drop()
+        self.coverage.drop()
 
     def _group(self, row: Sequence[Any], keys: int) -> _Group:
         quantities = row[keys + 1 : -1]

@@ -1,9 +1,4 @@
-"""Rows of an answer, and rows that no side prices.
-
-A row of a breakdown: the amounts of a group under every card, and what only one side offers.
-
-What only one side prices, and what none does: how many rows, and why.
-"""
+"""The rows of an answer: groups with their amounts, what only one side prices, and what cannot be priced."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -133,8 +133,8 @@ def _search(reached: Callable[[int], bool]) -> int:
 def _scaled(file: CandidateFile, current: Side, steps: int) -> Side:
     """The candidate with another factor. Raises `SimulationError` where a rate would have too many digits.
 
-    At factor 1 there is no scaling, which a candidate could not say; all else of it holds. A change that this factor
-    has made already is none.
+    At factor 1 the scaling is left out, because a candidate cannot say it; its other changes hold. A change without
+    effect at this factor is allowed.
     """
     factor = Decimal(steps) / _STEPS
     changes = tuple(

@@ -110,7 +110,7 @@ AnyElasticity = Elasticity | Decimal | int | float | str
 def elasticities_of(given: Mapping[str, AnyElasticity]) -> dict[str, Elasticity]:
     """Elasticities by model, family or `all`: a number, or a text with a range like `-0.8:-1.2..-0.4`.
 
-    Raises `SimulationError` for what is none.
+    Raises `SimulationError` for anything else.
 
     >>> elasticities_of({"all": -0.8})
     {'all': Elasticity(value=Decimal('-0.8'), low=Decimal('-0.8'), high=Decimal('-0.8'))}
@@ -122,7 +122,7 @@ def elasticities_of(given: Mapping[str, AnyElasticity]) -> dict[str, Elasticity]
 
 
 def read_elasticity(given: str) -> tuple[str, Elasticity]:
-    """`kling=-0.8`, or with a range `kling=-0.8:-1.2..-0.4`; `all` stands for every model. Raises `SimulationError`."""
+    """`kling=-0.8`, or with a range `kling=-0.8:-1.2..-0.4`; `all` means every model. Raises `SimulationError`."""
     name, equals, words = given.partition("=")
     value, _, around = words.partition(":")
     low, dots, high = around.partition("..")

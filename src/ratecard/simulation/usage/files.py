@@ -1,9 +1,4 @@
-"""The files of a usage, their fingerprints, and what was read of them.
-
-The files of a usage: which ones are meant, and whether they are still the same after they were read.
-
-What was read of a usage: its files, its columns, and its rows.
-"""
+"""The files of a usage: which ones are meant, whether they changed while they were read, and what was read of them."""
 
 import os
 import re
@@ -179,7 +174,7 @@ class Reading:
     """What was read of a usage.
 
     `columns` are those that were read, as they are named here and in the usage. `missing`: by type, the known columns
-    that the usage does not have. `unused`: columns of the usage that nothing asked for; `meant`: for some of them the
+    that the usage does not have. `unused`: columns of the usage that nothing uses; `meant`: for some of them the
     missing one that they look like. `found`: all rows, where only some were `chosen`, and `undated` those that were
     left out because they have no instant.
     """
@@ -225,7 +220,7 @@ class Reading:
         return asdict(self)
 
     def warnings(self) -> list[str]:
-        """What a reader must know: columns that look like missing ones, timestamps that are none, rows left out."""
+        """What a reader must know: columns that look like missing ones, invalid timestamps, rows left out."""
         said = [
             f"Column '{name}' is not read. Did you mean '{near}'? Then name it: --map {near}={name}"
             for name, near in self.meant.items()

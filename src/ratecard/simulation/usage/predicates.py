@@ -1,9 +1,4 @@
-"""Which distinctions between requests decide the price of a model.
-
-What decides about the price of a model: the parts of the tables, and the days on which one of them changes.
-
-What the compared tables ask of a usage beside its attributes: on which side of a threshold, which buckets, when.
-"""
+"""Which differences between requests matter to the compared tables: thresholds, buckets without a price, dates."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from datetime import date
@@ -86,7 +81,7 @@ class Predicates(NamedTuple):
         return found._replace(of_model=own)
 
     def joined(self, other: "Predicates") -> "Predicates":
-        """What both ask."""
+        """The predicates of both."""
         lacking = {
             type_: tuple(
                 each for each in BUCKETS if each in {*self.lacking.get(type_, ()), *other.lacking.get(type_, ())}
@@ -122,11 +117,11 @@ class Predicates(NamedTuple):
         return tier, frozenset(buckets)
 
     def groups(self, other: "Predicates") -> bool:
-        """Whether the engine has to group no further for the other, but for days."""
+        """Whether groups of the engine are fine-grained enough for `other`, except for days."""
         return self.joined(other)[:2] == self[:2]
 
     def covers(self, other: "Predicates") -> bool:
-        """Whether shapes made for this tell apart all that the other asks."""
+        """Whether shapes grouped for `self` are fine-grained enough for `other`."""
         return self.joined(other) == self
 
 
