@@ -24,7 +24,7 @@ _COLUMNS = ("model", "sku", "unit", "cost")
 
 @dataclass(frozen=True, slots=True)
 class SoldShape:
-    """The rows of a shape as a side sells them, and as the current prices do, if they do."""
+    """The rows of a shape with their price under a side, and under the current prices if they have one there."""
 
     counted: Counted
     side: Side
@@ -238,7 +238,7 @@ def cost_of(
     pricer: Pricer,
     costs: Costs,
 ) -> tuple[Vector, ...] | None:
-    """What a row costs under each side, the current one first: nothing where it is not sold.
+    """What a row costs under each side, the current one first: nothing where the side has no price.
 
     None where some cost is not known.
     """

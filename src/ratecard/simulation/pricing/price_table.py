@@ -1,4 +1,4 @@
-"""What one side charges for every shape of a roll-up: the outcomes, and a table of integers for the engine's joins."""
+"""The prices of one side for every shape: outcomes, and a table of integers that the engine joins."""
 
 from array import array
 from collections.abc import Iterable, Sequence

@@ -22,7 +22,7 @@ NO_INSTANT = "timestamp: missing, or not an instant"
 
 
 class Pricer:
-    """Prices shapes, each once for every version that decides about it, whatever cards that version is part of."""
+    """Prices shapes, each once for all cards that share the tables which decide its price."""
 
     def __init__(self, predicates: Predicates, currency: str = "USD", remapping: Remapping = NO_REMAPPING) -> None:
         self.predicates, self.currency, self.remapping = predicates, currency, remapping
@@ -46,7 +46,7 @@ class Pricer:
             return [first, *(self.beside(side, sides[0], shapes, first) for side in sides[1:])]
 
     def beside(self, side: Side, base: Side, shapes: Sequence[Counted], known: Sequence[Outcome]) -> list[Outcome]:
-        """The same of one side, beside `base`, which charges what is `known`: what is sure to be the same, is it."""
+        """Price shapes under one side; with the same tables as `base`, each outcome is that of `base` (`known`)."""
         alike: dict[tuple[bool, str | None], bool] = {}
         found = list(known)
         for number, (shape, *_) in enumerate(shapes):

@@ -1,4 +1,4 @@
-"""Rows that a candidate prices as requests of another model: those that it retires, or any that are named."""
+"""Rows that a candidate prices as requests of another model: of retired models, or of named ones."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from ratecard.tables.card import Tables
 
 @dataclass(frozen=True, slots=True)
 class Remapping:
-    """Which models rows are priced as beside the current prices: `models` by name, each with the one instead of it.
+    """As which models a candidate prices rows: `models` by name, each with the one instead of it.
 
     With `successors`, what a candidate no longer offers is priced at the successor that its tables name.
     """

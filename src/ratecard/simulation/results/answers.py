@@ -57,9 +57,10 @@ class Answers:
         self.comparison = Comparison(rolled, (first, *further))
 
     def against(self, *candidates: Specification) -> Self:
-        """The same usage and current prices against other candidates, on the roll-up that is kept.
+        """Compare the same usage and current prices with other candidates, without reading the usage again.
 
-        Only what a candidate changes is priced. Raises `SimulationError` for one that needs another roll-up.
+        Only what a candidate changes is priced. Raises `SimulationError` for a candidate whose thresholds or dates need
+        the usage to be grouped in another way.
         """
         return self._against(candidates, self.pricer)
 
@@ -93,7 +94,7 @@ class Answers:
 
     @property
     def outcomes(self) -> list[Sequence[Outcome]]:
-        """What each side makes of each shape."""
+        """What each side charges for each shape, or why it has no price."""
         return [side.outcomes for side in self.comparison.sides]
 
     @property
@@ -103,35 +104,38 @@ class Answers:
 
     @cached_property
     def rows(self) -> int:
-        """Every row of the usage."""
+        """The number of rows of the usage."""
         return self.comparison.roll_up.rows
 
     @cached_property
     def priced(self) -> int:
-        """The rows in the figures: what some side prices, and no other refuses but for not offering it."""
+        """The number of rows in the figures: some side prices them, and the others do too or do not offer them."""
         return sum(self.comparison.roll_up.shapes[number].requests for number in self.comparison.coverage.in_figures)
 
     @cached_property
     def total(self) -> Row:
-        """The whole, as one row."""
+        """All usage as one row."""
         return self.comparison.rows(())[0]
 
     @cached_property
     def groups(self) -> tuple[Row, ...]:
-        """One row for every combination of the keys in `by`."""
+        """One row for every combination of values of the keys in `by`."""
         return self.table(*self.by)
 
     def table(self, *keys: str) -> tuple[Row, ...]:
-        """The breakdown by some of the keys; its rows add up exactly to `total`."""
+        """Break usage down by some of the keys of `by`, or by `model`; the rows add up exactly to `total`.
+
+        Raises `SimulationError` for a key that the usage was not grouped by.
+        """
         return self.comparison.rows(keys)
 
     def size(self, *keys: str) -> int:
-        """How many rows the breakdown by some of the keys has."""
+        """Count the rows of the breakdown by some of the keys."""
         return self.comparison.count(keys)
 
     @cached_property
     def unpriced(self) -> tuple[Unpriced, ...]:
-        """What could not be priced, by side and reason, the most rows first."""
+        """The rows without a price, by side and reason, the most rows first."""
         found: dict[tuple[str, str, str], list[Counted]] = {}
         in_figures, labels = self.comparison.coverage.in_figures, [side.label for side in self.sides]
         for number, each in enumerate(self.comparison.roll_up.shapes):
@@ -157,15 +161,18 @@ class Answers:
         return tuple(sorted(rows, key=lambda row: (-row.rows, row.reason)))
 
     def attribution(self, candidate: int = 1) -> Attribution:
-        """A candidate's difference, split by the rates that changed; the parts add up to it."""
+        """Split what a candidate adds to the current total by the rates that changed.
+
+        `candidate` is its number among the sides, from 1. The parts add up exactly to the difference.
+        """
         return attribute(self.comparison, self.sides, candidate)
 
     def lost(self, candidate: int = 1) -> tuple[Uncommon, ...]:
-        """What the current prices offer and a candidate does not, with its reason; what brings most first."""
+        """What the current prices offer and a candidate does not, with the reason; the greatest revenue first."""
         return self._uncommon(self.comparison.coverage.lost(candidate), 0, candidate)
 
     def new(self, candidate: int = 1) -> tuple[Uncommon, ...]:
-        """What a candidate offers and the current prices do not, with their reason; what brings most first."""
+        """What a candidate offers and the current prices do not, with the reason; the greatest revenue first."""
         return self._uncommon(self.comparison.coverage.new(candidate), candidate, 0)
 
     def _uncommon(self, numbers: Collection[int], offers: int, lacks: int) -> tuple[Uncommon, ...]:
@@ -191,9 +198,9 @@ class Answers:
         return without_effect(self.comparison, self.sides)
 
     def since(self, candidate: int = 1) -> Since | None:
-        """How many requests lie before the first day on which a candidate's prices differ; None where none do.
+        """Split the usage at the first day on which a candidate's prices differ; None if no request is before it.
 
-        That is so too where both are priced at one instant, whenever a request was sent.
+        None too where both are priced at one instant, whenever a request was sent.
         """
         # Rows that are priced as another model's change whenever they were sent.
         remapped = self.pricer.remapping.models
@@ -202,20 +209,27 @@ class Answers:
         return found if found and found.before else None
 
     def customers(self, key: str = "customer", candidate: int = 1) -> Customers:
-        """Winners and losers under a candidate; `key` is the column of `by` that names a customer."""
+        """List who pays less and who pays more under a candidate; `key` is the column of `by` that names a customer."""
         return customers_of(self.table(key), candidate)
 
     def bridge(self, before: str, after: str, side: int = 0) -> Bridge:
-        """Price, volume and mix between two days, weeks (by their Monday) or months (`2026-10`), under one side."""
+        """Explain the revenue of two periods under one side by price, volume and mix of models.
+
+        A period is a day, a week (named by its Monday) or a month (`2026-10`). Raises `SimulationError` for a period
+        that the usage is not grouped by, or that has no priced request.
+        """
         return bridge_of(self.comparison, before, after, side)
 
     def margin(self) -> Margin:
-        """Cost and margin of every side, by model, and what is sold below cost; it needs the `costs` of `simulate`."""
+        """The cost and margin of every side by model, and what is sold below cost, exactly.
+
+        Raises `SimulationError` where `simulate` was given no costs.
+        """
         return margin_of(self.comparison, self.costing)
 
     @cached_property
     def costing(self) -> Costing:
-        """What every shape costs under each side. Raises `SimulationError` where no costs are known."""
+        """The cost of every shape under each side. Raises `SimulationError` where `simulate` was given no costs."""
         if self.costs is None:
             raise SimulationError("a margin needs to know what we pay: costs")
         return Costing(self.comparison, self.sides, self.pricer, self.costs)
@@ -244,7 +258,7 @@ class Answers:
         }
 
     def response(self, elasticities: Mapping[str, AnyElasticity], candidate: int = 1) -> Response:
-        """The revenue that is expected once volume has answered the prices.
+        """Estimate the revenue after customers react to the prices, rounded to cents.
 
         `elasticities` are by model, family or `all`: a number, or a text with a range (`"-0.8:-1.2..-0.4"`).
         """
@@ -253,11 +267,11 @@ class Answers:
 
     @cached_property
     def by_model(self) -> tuple[Row, ...]:
-        """One row a model, whatever the usage is grouped by."""
+        """One row per model, whatever the usage is grouped by."""
         return self.table(MODEL)
 
     def unpriced_text(self) -> str:
-        """The unpriced rows as lines for a person."""
+        """Describe the unpriced rows in lines of text."""
         count = self.rows - self.priced
         lines = [f"{count} of {self.rows} rows cannot be priced:"]
         for each in self.unpriced:
@@ -271,7 +285,7 @@ class Answers:
         return self.comparison.roll_up.reading
 
     def close(self) -> None:
-        """Free the memory and what was spilled; the tables cannot be asked any more."""
+        """Free the memory and the spilled files; breakdowns cannot be made any more."""
         self.comparison.roll_up.workspace.close()
 
     def __enter__(self) -> Self:

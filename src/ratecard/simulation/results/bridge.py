@@ -6,12 +6,10 @@ from decimal import Decimal
 from fractions import Fraction
 
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.results.comparison import MODEL, QUANTITY_NAMES, Comparison
+from ratecard.simulation.results.comparison import MODEL, QUANTITY_NAMES, TOKEN_QUANTITIES, Comparison
 from ratecard.simulation.results.rows import Row
 from ratecard.simulation.usage.columns import DAY
 from ratecard.simulation.usage.plan import MONTH, WEEK
-
-_TOKENS = tuple(name for name in QUANTITY_NAMES if name.endswith("_tokens"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +123,6 @@ def _steps(shared: Mapping[str, tuple[Row, Row]], side: int) -> tuple[Step, ...]
 def _size(row: Row) -> Fraction | None:
     """What one request of a model holds on average: tokens, characters or seconds."""
     quantities = dict(zip(QUANTITY_NAMES, row.quantities, strict=True))
-    tokens = sum((quantities.pop(name) for name in _TOKENS), Decimal(0))
+    tokens = sum((quantities.pop(name) for name in TOKEN_QUANTITIES), Decimal(0))
     held = tokens or next((each for each in quantities.values() if each), Decimal(0))
     return Fraction(held) / row.requests if held else None

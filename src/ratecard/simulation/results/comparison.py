@@ -13,24 +13,25 @@ from ratecard.simulation.pricing.coverage import LOST, NEITHER, NEW, Coverage
 from ratecard.simulation.pricing.outcome import PricedShape, Vector
 from ratecard.simulation.pricing.price_table import SidePrices
 from ratecard.simulation.results.rows import EVEN, Row, Since, Uneven
-from ratecard.simulation.usage.columns import DAY
+from ratecard.simulation.usage.columns import DAY, LAYOUTS
 from ratecard.simulation.usage.engines.duckdb_engine import read_integers
-from ratecard.simulation.usage.plan import MONTH, QUANTITIES, WEEK
+from ratecard.simulation.usage.plan import MONTH, QUANTITIES, WEEK, token_types
 from ratecard.simulation.usage.roll_up import Counted, RollUp, uncollected
 
 # Rows can be broken down by it whether it is a key or not: a shape has one.
 MODEL = "model"
+_TOKEN_TYPES = token_types(LAYOUTS)
 # The quantities of a report, each with the types that it is of, and its number among the sums of that type.
 QUANTITY_NAMES: Mapping[str, tuple[tuple[str, ...], int]] = {
-    "uncached_tokens": (("text", "embedding"), 0),
-    "cached_tokens": (("text", "embedding"), 1),
-    "cache_write_tokens": (("text", "embedding"), 2),
-    "completion_tokens": (("text", "embedding"), 3),
+    "uncached_tokens": (_TOKEN_TYPES, 0),
+    "cached_tokens": (_TOKEN_TYPES, 1),
+    "cache_write_tokens": (_TOKEN_TYPES, 2),
+    "completion_tokens": (_TOKEN_TYPES, 3),
     "characters": (("speech",), 0),
     "seconds": (("transcription",), 0),
 }
-
-
+# Those of them that are tokens.
+TOKEN_QUANTITIES = tuple(name for name, (types, _) in QUANTITY_NAMES.items() if types == _TOKEN_TYPES)
 # A week is named by its Monday, a month as `2026-10`; days are text.
 _PERIOD_OF = {
     WEEK: "CAST(CAST(date_trunc('week', CAST({day} AS DATE)) AS DATE) AS VARCHAR)",
@@ -66,7 +67,7 @@ class Comparison:
         return found
 
     def rows(self, keys: Sequence[str]) -> tuple[Row, ...]:
-        """The breakdown by keys of the roll-up, or by `model`, in their order; by none: the whole, as one row.
+        """The breakdown by keys of the roll-up, or by `model`, in their order; without keys all usage as one row.
 
         A candidate's amount is the current one and what it adds: no more than its changes is added up for it.
         """
@@ -80,7 +81,7 @@ class Comparison:
         return self._breakdowns[keys]
 
     def sums_of(self, prices: SidePrices, keys: Sequence[str]) -> dict[_KeyValues, Decimal]:
-        """What other prices of the same shapes come to, by keys."""
+        """Add up other prices of the same shapes, by keys."""
         names, sums = list(map(self.name, keys)), (f"coalesce(sum({_terms(self.amounts)}), 0)",)
         grouping = f" GROUP BY {', '.join(names)}" if names else ""
         source = f"FROM {self.roll_up.facts_by(keys)} JOIN {prices.table} AS side{self.amounts} USING (shape){grouping}"
@@ -102,7 +103,7 @@ class Comparison:
         return Since(day, found[0], found[1], now, EXACT.add(now, _decimal(more[0], self.sides[candidate].scale)))
 
     def count(self, keys: Sequence[str]) -> int:
-        """How many rows a breakdown has."""
+        """Count the rows of a breakdown."""
         chosen = ", ".join(map(self.name, keys)) or "1"
         query = f"SELECT count(*) FROM (SELECT DISTINCT {chosen} {self._source(self.roll_up.facts, 'JOIN', 0)})"
         found: Any = self.roll_up.workspace.connection.execute(query).fetchall()[0]

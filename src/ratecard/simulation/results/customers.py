@@ -69,7 +69,7 @@ class Customers:
 
 
 def customers_of(rows: Sequence[Row], candidate: int) -> Customers:
-    """Who pays more and who less under a candidate, from one row a customer."""
+    """Sort customers by what a candidate changes, from one row per customer."""
     falling, rising = (
         sorted(
             (row for row in rows if sign * row.change(candidate) > 0),

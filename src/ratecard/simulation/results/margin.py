@@ -1,4 +1,4 @@
-"""What is left after cost: the same requests at what we pay for them, side by side."""
+"""Margins: the same requests at what is charged and at what we pay for them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class Cost:
         return self.costs[0]
 
     def margin(self, side: int) -> Decimal:
-        """What is left under a side."""
+        """Revenue less cost under a side, exactly."""
         return EXACT.subtract(self.revenues[side], self.costs[side])
 
 
@@ -106,7 +106,7 @@ class _Sums:
 
 
 def margin_of(comparison: Comparison, costing: Costing) -> Margin:
-    """The margin of every side, exactly."""
+    """Add up the margin of every side, exactly."""
     models: dict[str, _Sums] = {}
     cells: dict[tuple[str, str], _Sums] = {}
     for number, counted, found in comparison.priced:

@@ -1,4 +1,4 @@
-"""From when on a candidate changes something, and why it changes nothing where it does not."""
+"""The first day on which a candidate changes a price, or why it changes nothing."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date

@@ -27,7 +27,7 @@ class Uneven:
 
     @property
     def requests(self) -> int:
-        """The requests that only one of the two sides prices."""
+        """The number of requests that only one of the two sides prices."""
         return self.lost_requests + self.new_requests
 
 
@@ -35,7 +35,7 @@ EVEN = Uneven()
 
 
 def joined(parts: Sequence[Uneven]) -> Uneven:
-    """The sum of several groups."""
+    """Add up several groups."""
     return Uneven(
         sum(each.lost_requests for each in parts),
         total([each.lost for each in parts]),
@@ -60,11 +60,11 @@ class Row:
     uneven: tuple[Uneven, ...] = ()
 
     def beside(self, candidate: int = 1) -> Uneven:
-        """What only one side prices, the current one or a candidate."""
+        """What only one side prices, the current one or a candidate (by its number, from 1)."""
         return self.uneven[candidate - 1] if self.uneven else EVEN
 
     def difference(self, candidate: int = 1) -> Decimal:
-        """What a candidate adds, with what is lost and what is new; negative: what it takes."""
+        """The amount under a candidate less the current one, with lost and new requests; exact."""
         return EXACT.subtract(self.amounts[candidate], self.amounts[0])
 
     def both(self, candidate: int = 1) -> tuple[Decimal, Decimal]:
@@ -73,17 +73,17 @@ class Row:
         return EXACT.subtract(self.amounts[0], uneven.lost), EXACT.subtract(self.amounts[candidate], uneven.new)
 
     def change(self, candidate: int = 1) -> Decimal:
-        """What other prices change, on the requests that both sides price."""
+        """The difference on the requests that both sides price: what other prices change; exact."""
         before, after = self.both(candidate)
         return EXACT.subtract(after, before)
 
     def both_requests(self, candidate: int = 1) -> int:
-        """How many requests both sides price."""
+        """The number of requests that both sides price."""
         uneven = self.beside(candidate)
         return self.requests - uneven.lost_requests - uneven.new_requests - uneven.neither
 
     def percent(self, candidate: int = 1) -> str:
-        """The change in percent of the current amount, rounded to two places; empty where that is zero."""
+        """The difference in percent of the current amount, rounded half-up (`+10.39%`); empty where that is zero."""
         return percent_text(self.amounts[0], self.amounts[candidate])
 
 

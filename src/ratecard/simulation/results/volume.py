@@ -1,4 +1,4 @@
-"""How volume answers a price: a linear elasticity for each model, family, or all."""
+"""How volume reacts to a price: a linear elasticity for each model, family, or all."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Response:
 def response(
     models: Sequence[Row], candidate: int, elasticities: Mapping[str, Elasticity], families: Mapping[str, str]
 ) -> Response:
-    """What a candidate brings once volume has answered.
+    """Estimate the revenue of a candidate after its volume reacts to its prices.
 
     A model's volume is multiplied by 1 + elasticity x (its change in price), never below nothing; its change in price
     is that of the exact total of what both sides price, and only that moves: what is new stays as it is. A model's own
