@@ -2,10 +2,11 @@
 
 import json
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import FrozenInstanceError, astuple, fields, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -13,10 +14,26 @@ import pytest
 import ratecard
 from ratecard import PriceBook, RateCard
 from ratecard.ledger.walk import Page, Walk
+from ratecard.changes.sides import Side
+from ratecard.simulation.pricing.sides import AsBilled
+from ratecard.simulation.results.limits import ChangeLimits, beyond
+from ratecard.simulation.results.tornado import tornado
+from ratecard.simulation.simulation import Simulation
 
 WHEN = datetime(2026, 10, 1, tzinfo=UTC)
 TOKENS = {"prompt_tokens": 5_500, "completion_tokens": 0, "prompt_tokens_details": {"cached_tokens": 5_000}}
 TEXT = {"type": "text", "model": "claude-opus-4-6", "usage": TOKENS}
+
+CANDIDATE = """\
+candidate: test
+effective: 2026-10-01
+proposed_by: tests
+why: a rate and a model change
+changes:
+  - scale: {model: ovi-image-to-video}
+    factor: 2
+  - retire: claude-opus-4-6
+"""
 
 VALUES: dict[str, Callable[[PriceBook], Any]] = {
     "quote": lambda prices: prices.rate(TEXT),
@@ -78,3 +95,69 @@ def test_what_is_shown_says_what_it_is(card: RateCard) -> None:
     assert repr(video) == f"<Quote ovi-image-to-video 0.22 USD, 1 line, effective {video.effective}>"
     text = prices.rate(TEXT)
     assert repr(text) == f"<Quote claude-opus-4-6 0.006 USD, 2 lines, effective {text.effective}>"
+
+
+# Of two months, by day: both candidates change `ovi`, and only the tables of 2026-10-01 have a price for all rows.
+ROWS = {
+    "type": ["video", "video", "text", "text"],
+    "model": ["ovi-image-to-video", "ovi-image-to-video", "claude-opus-4-6", "claude-opus-4-6"],
+    "timestamp": ["2026-10-01", "2026-10-02", "2026-10-01", "2026-10-02"],
+    "customer": ["a", "a", "b", None],
+    "prompt_tokens": [None, None, 5_500, -1],
+    "completion_tokens": [None, None, 100, 0],
+}
+FOUND: dict[str, Callable[[Simulation], Any]] = {
+    "side": lambda found: found.sides[0],
+    "row": lambda found: found.groups[0],
+    "uneven": lambda found: found.total.beside(),
+    "unpriced": lambda found: found.unpriced[0],
+    "lost": lambda found: found.lost()[0],
+    "attribution": lambda found: found.attribution(),
+    "part": lambda found: found.attribution().parts[0],
+    "customers": lambda found: found.customers(),
+    "band": lambda found: found.customers().distribution[0],
+    "margin": lambda found: found.margin(),
+    "cost": lambda found: found.margin().total,
+    "bridge": lambda found: found.bridge("2026-10-01", "2026-10-02"),
+    "step": lambda found: found.bridge("2026-10-01", "2026-10-02").steps[0],
+    "response": lambda found: found.response({"all": "-0.5"}),
+    "beyond": lambda found: next(beyond(found, ChangeLimits(change=Fraction(0)))),
+    "swing": lambda found: tornado(found, Fraction(1, 10))[0],
+    "reading": lambda found: found.reading,
+    "source": lambda found: found.reading.source,
+    "costs": lambda found: found.costs,
+}
+
+
+@pytest.fixture(scope="module")
+def found(card: RateCard, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Simulation]:
+    usage = tmp_path_factory.mktemp("usage") / "usage.jsonl"
+    rows = zip(*ROWS.values(), strict=True)
+    usage.write_text("".join(json.dumps(dict(zip(ROWS, row, strict=True))) + "\n" for row in rows))
+    candidate = usage.with_name("candidate.yaml")
+    candidate.write_text(CANDIDATE)
+    with ratecard.simulate(usage, card, candidate, by=["model", "day", "customer"], costs="60%") as simulation:
+        yield simulation
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_what_a_simulation_finds_equals_its_like_and_no_tuple(name: str, found: Simulation) -> None:
+    value = FOUND[name](found)
+    assert value == replace(value)
+    assert hash(value) == hash(replace(value))
+    parts = tuple(getattr(value, part.name) for part in fields(value))
+    assert value != parts
+    assert repr(value).startswith(f"{type(value).__name__}({fields(value)[0].name}=")
+    with pytest.raises(TypeError, match="is not JSON serializable"):
+        json.dumps(value)
+    with pytest.raises(TypeError):
+        iter(value)
+    with pytest.raises(FrozenInstanceError):
+        setattr(value, fields(value)[0].name, None)
+    with pytest.raises((AttributeError, TypeError)):
+        value.totl = Decimal(0)
+
+
+def test_a_side_as_billed_is_not_a_side_of_the_same_prices(card: RateCard) -> None:
+    assert AsBilled("now", card) != Side("now", card)
+    assert AsBilled("now", card) == AsBilled("now", card)

@@ -21,8 +21,8 @@ from ratecard import RateCard, load_rate_card
 from ratecard.changes.sides import Side
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing import price_table as side_prices
-from ratecard.simulation.pricing.pricer import Outcome, Pricer, Refused
-from ratecard.simulation.pricing.shape_price import PricedShape
+from ratecard.simulation.pricing.outcome import Outcome, PricedShape, Refused
+from ratecard.simulation.pricing.pricer import Pricer
 from ratecard.simulation.results.rows import EVEN, Uneven
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation

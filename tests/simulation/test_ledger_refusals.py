@@ -11,8 +11,7 @@ from ledgers import CHAT, CLIP, PICTURE, card_with, export, line
 from ratecard import RateCard
 from ratecard.changes.sides import Side
 from ratecard.simulation.billing.repricer import LedgerPricer
-from ratecard.simulation.pricing.pricer import Refused
-from ratecard.simulation.pricing.shape_price import PricedShape
+from ratecard.simulation.pricing.outcome import PricedShape, Refused
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
 from ratecard.simulation.usage.predicates import Predicates

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -249,7 +250,7 @@ def test_a_row_without_a_type_has_that_of_its_model(tmp_path: Path) -> None:
     kept = [None if type_ != "rpc" else type_ for type_ in table["type"].to_pylist()]
     untyped = table.set_column(0, "type", pyarrow.array(kept, pyarrow.string()))
     with simulate(untyped, by=("type", "model", "day", "customer")) as found:
-        assert {row._replace(key=row.key[1:]) for row in found.groups} == set(whole)
+        assert {replace(row, key=row.key[1:]) for row in found.groups} == set(whole)
         assert {row.key[0] for row in found.groups} == {"text", "video", "rpc"}
     path = tmp_path / "usage.jsonl"
     lines(

@@ -279,7 +279,7 @@ def test_one_without_effect_beside_another(tmp_path: Path) -> None:
     with pytest.raises(SimulationError, match="changes nothing: the usage has none of the models"):
         simulate(table_of(ROWS), None, idle)
     with simulate(table_of(ROWS), None, [dearer, idle]) as found:
-        assert found.idle[0] == ""
+        assert found.no_effect[0] == ""
         assert answer(Report(found), 2).startswith(
             "No change under test (candidate.yaml): the usage has none of the models"
         )

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from ratecard.base.errors import Fault, QuoteError
+from ratecard.base.identity import Identity
 from ratecard.base.money import from_fraction, plain, text
 from ratecard.card import RateCard
 from ratecard.price_book import PriceBook
@@ -44,7 +45,7 @@ def thin_margins(card: RateCard, costs: TableCosts, least: Fraction, since: date
     for day in sorted(days):
         prices, paid = card.at(day), costs.card.at(day)
         for model, version in prices.in_effect_all():
-            pair = (model.model, id(version), *_deciding(costs.card, model.model, day))
+            pair = (model.model, Identity(version), *_deciding(costs.card, model.model, day))
             if pair in seen:
                 continue
             seen.add(pair)
@@ -70,7 +71,7 @@ def _deciding(costs: RateCard, name: str, day: date) -> Iterator[object]:
     """What decides about the cost of a model on a day, and its searches."""
     for model in costs.tables.models.values():
         if model.model == name or model.type == "surcharge":
-            yield id(model.version_on(day)) if not model.retired_on(day) else None
+            yield Identity(model.version_on(day)) if not model.retired_on(day) else None
 
 
 def _cost(paid: PriceBook, cell: Cell, kind: str, share: Fraction | None) -> Fraction | None:

@@ -1,11 +1,7 @@
-"""The two sides of a comparison, and what a command names them by.
-
-One side of a comparison: a rate card, and the instant at which it stands still if it is a date.
-
-What a word names: a folder of tables, a candidate or a stack of them, a git revision or a date, by what exists.
-"""
+"""The two sides of a comparison, and how an argument names them: a folder, candidates, a git revision or a date."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -22,7 +18,8 @@ from ratecard.tables.units import Unit
 from ratecard.tables.version import Version
 
 
-class Side(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Side:
     """A card by the name that it was asked for; `at` is the one instant that counts, None for all of them.
 
     `candidates` are those that are laid over its tables: their names, dates and reasons.
@@ -32,6 +29,11 @@ class Side(NamedTuple):
     card: RateCard
     at: datetime | None = None
     candidates: tuple[Candidate, ...] = ()
+
+    @property
+    def has_rates(self) -> bool:
+        """Whether its amounts are made of rates, and are not those of a bill."""
+        return True
 
     def book(self, day: date) -> PriceBook:
         """What is in effect on this side on a day of the comparison, as it is written: proved or not."""
@@ -81,7 +83,8 @@ _TABLES = "pricing_tables"
 _ON_TOP = "+"
 
 
-class Stack(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Stack:
     """One candidate file; or several, each laid over what the ones before it made: `spring.yaml+promotion.yaml`."""
 
     paths: tuple[Path, ...]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ from ratecard.cli.simulate_progress import progress
 from ratecard.cli.simulate_text import show_simulation, show_tornado, tell, tell_beyond
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.costs import Costs
-from ratecard.simulation.pricing.remap import Elsewhere
+from ratecard.simulation.pricing.remap import Remapping
 from ratecard.simulation.pricing.sides import AS_BILLED, costs_of, sides
 from ratecard.simulation.report.groups import write_groups
 from ratecard.simulation.report.output import write
@@ -67,8 +68,8 @@ def run(asked: SimulateOptions) -> None:
     try:
         compared = sides(asked.current, asked.candidates, asked.tables)
         costs = costs_of(asked.cost, compared, asked.tables)
-        elsewhere = Elsewhere(asked.remap, asked.successors)
-        elsewhere.check(side.card for side in compared)
+        remapping = Remapping(asked.remap, asked.successors)
+        remapping.check(side.card for side in compared)
         elasticities = dict(map(read_elasticity, asked.elasticities))
         target = read_target(asked.until_target) if asked.until_target else None
         Chosen.of(*(asked.settings[name] for name in ("where", "since", "until")))
@@ -92,7 +93,7 @@ def run(asked: SimulateOptions) -> None:
             if target:
                 begin("Seeking the factor", None)
                 found = smallest_factor(simulation, Path(asked.candidates[0]), target)
-                question = question._replace(reached=found)
+                question = replace(question, reached=found)
             report = Report(simulation, question, asked.locale)
             if written := [*map(str, asked.out), *asked.places]:
                 begin("Writing", None)

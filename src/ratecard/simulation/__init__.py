@@ -1,5 +1,5 @@
-"""What if this price changed? Recorded usage under any number of rate cards, exactly.
+"""What if this price changed? Prices recorded usage under any number of rate cards, exactly.
 
-The engine rolls usage up into shapes (`roll_up_sql`), the ordinary scalar code prices each shape once
-(`priced_shape`), and the engine joins that back and adds integers (`comparison`). No formula stands here twice.
+`usage` groups rows into shapes: requests that differ in nothing but summed quantities. `pricing` prices each shape once
+with the code that prices single requests. `results` joins the prices to the groups in the engine, as integers.
 """

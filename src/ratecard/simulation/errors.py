@@ -1,4 +1,4 @@
-"""What a simulation refuses."""
+"""Simulation errors."""
 
 from ratecard.base.errors import RateCardError
 

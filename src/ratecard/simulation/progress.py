@@ -1,4 +1,4 @@
-"""How a long simulation says what it is doing, and how far it is."""
+"""Reports what a long simulation is doing, and how far it is."""
 
 from collections.abc import Callable
 from typing import Any

@@ -2,6 +2,7 @@
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -11,9 +12,10 @@ from ratecard.changes.sides import Side
 from ratecard.simulation.billing.repricer import LedgerPricer
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.costs import Costs
-from ratecard.simulation.pricing.pricer import Outcome, Pricer
-from ratecard.simulation.pricing.remap import NOWHERE, Elsewhere
-from ratecard.simulation.pricing.sides import AS_BILLED, AsBilled, Specification, costs_of, sides
+from ratecard.simulation.pricing.outcome import Outcome
+from ratecard.simulation.pricing.pricer import Pricer
+from ratecard.simulation.pricing.remap import NO_REMAPPING, Remapping
+from ratecard.simulation.pricing.sides import AS_BILLED, Specification, costs_of, sides
 from ratecard.simulation.progress import OPENED, PRICED, READ, Progress, silent, within
 from ratecard.simulation.results.no_effect import check_effect
 from ratecard.simulation.simulation import Simulation
@@ -31,20 +33,20 @@ from ratecard.tables.limits import Limits
 
 Engine = Literal["duckdb", "spark"]
 _ALL = Chosen()
-# What has a meaning of its own.
+# The columns that a simulation knows.
 _NAMES = ("type", "model", "timestamp", "customer", *USAGE_COLUMNS)
 
 
 class OpenUsage(Protocol):
-    """A usage that an engine has opened: what it has, what it was read from, and how its rows are grouped."""
+    """A usage that an engine has opened."""
 
     @property
     def known(self) -> Usage:
-        """Its columns."""
+        """The columns of the usage."""
 
     @property
     def source(self) -> Source:
-        """What it is read from."""
+        """The files of the usage."""
 
     def groups(self, workspace: Workspace, plan: Plan, progress: Progress) -> Generator[tuple[Grouping, str]]:
         """Each grouping with the table of its groups."""
@@ -53,7 +55,7 @@ class OpenUsage(Protocol):
         """How many rows there are, how many are chosen, and how many have no instant to be chosen by."""
 
     def odd_instant(self, plan: Plan) -> str:
-        """A timestamp that is not an instant, as it is in the usage; empty where there is none."""
+        """One timestamp that is not an instant, as the usage has it; empty without any."""
 
 
 def simulate(
@@ -82,7 +84,7 @@ def simulate(
     `usage` is a path (or paths, a folder, a pattern) of Parquet, CSV or JSON lines, or a DuckDB, Polars, pandas,
     PyArrow or Spark frame. `current` and `candidates` are folders, git revisions, dates ("as of"), candidate overlays
     or cards; without `current`, each row is priced at its own timestamp by `tables`, the shipped ones by default. `by`
-    names columns to group by, and `day`; `columns` maps names of ours to those of the usage.
+    names columns to group by, and `day`; `columns` maps the known names of columns to those of the usage.
 
     `where` chooses rows by a condition on columns, such as `region = 'eu' and not model in ('a', 'b')`; `since` and
     `until` by their UTC day: from the first on, before the second. A row without a type has the type of its model.
@@ -104,8 +106,8 @@ def simulate(
     listed: Sequence[Any] = candidates if several else [candidates]  # type: ignore[assignment]
     folder = Path(tables) if tables else None
     compared = sides(current, listed, folder)
-    paid, elsewhere = costs_of(costs, compared, folder), Elsewhere(dict(remap or {}), successors)
-    elsewhere.check(side.card for side in compared)
+    paid, remapping = costs_of(costs, compared, folder), Remapping(dict(remap or {}), successors)
+    remapping.check(side.card for side in compared)
     chosen, names = Chosen.of(where, since, until), columns or {}
     workspace = Workspace(memory)
     try:
@@ -114,12 +116,12 @@ def simulate(
             known = opened.known
             keys = keys_of(known) if by is None else by
             _check_names(known, names, (*keys, *chosen.columns))
-            plan = plan_of(compared, keys, known, chosen, paid, elsewhere)
+            plan = plan_of(compared, keys, known, chosen, paid, remapping)
             reading = Reading(opened.source)
             if chosen:
                 found_rows, _, undated = opened.counted(plan)
-                reading = reading._replace(chosen=chosen.words(), found=found_rows, undated=undated)
-            usual = Pricer(plan.predicates, currency, elsewhere)
+                reading = replace(reading, chosen=chosen.words(), found=found_rows, undated=undated)
+            usual = Pricer(plan.predicates, currency, remapping)
             pricer = LedgerPricer(plan.predicates, compared[0].card, currency) if known.is_ledger else usual
             places = {type_: places_of_type(known, layout) for type_, layout in known.layouts.items()}
             rolled = RollUp(workspace, plan, places)
@@ -131,15 +133,15 @@ def simulate(
                     for found_of, more in zip(outcomes, pricer.outcomes(compared, shapes), strict=True):
                         found_of += more
             moments = {each.shape.moment for each in rolled.shapes}
-            rolled.reading = reading.with_columns(known, plan, {each.shape.type for each in rolled.shapes})._replace(
-                odd=opened.odd_instant(plan) if reading.undated or (plan.dated and None in moments) else ""
-            )
+            odd = opened.odd_instant(plan) if reading.undated or (plan.dated and None in moments) else ""
+            types = {each.shape.type for each in rolled.shapes}
+            rolled.reading = replace(reading.with_columns(known, plan, types), odd=odd)
         within(progress, READ, PRICED)("Pricing", None)
-        elsewhere.check_used({counted.shape.model for counted in rolled.shapes})
+        remapping.check_used({counted.shape.model for counted in rolled.shapes})
         found = Simulation(rolled, compared, pricer, outcomes, paid)
         if found.rows and not found.priced and len(compared) > 1:
             raise SimulationError(found.unpriced_text())
-        check_effect(found.idle if found.rows else (), found.sides)
+        check_effect(found.no_effect if found.rows else (), found.sides)
     except BaseException:
         workspace.close()
         raise
@@ -172,9 +174,9 @@ def _opened(
     return open_usage(workspace, usage, names, limits, progress)
 
 
-def _check_names(known: Usage, names: Mapping[str, str], asked: Sequence[str]) -> None:
-    """Raise `SimulationError` where a column is given a name that means nothing."""
-    meant = (*(EXPORT_NAMES if known.is_ledger else ()), *_NAMES, *asked)
+def _check_names(known: Usage, names: Mapping[str, str], used: Sequence[str]) -> None:
+    """Raise `SimulationError` where `columns` maps a name that is not used."""
+    meant = (*(EXPORT_NAMES if known.is_ledger else ()), *_NAMES, *used)
     for name, theirs in names.items():
         if name not in meant:
             near = did_you_mean(name, meant)
@@ -183,7 +185,7 @@ def _check_names(known: Usage, names: Mapping[str, str], asked: Sequence[str]) -
 
 
 def keys_of(usage: Usage) -> tuple[str, ...]:
-    """What usage is grouped by where nobody says: model, day and customer, as far as it has them."""
+    """The default keys: model, day and customer, as far as the usage has them."""
     needed = {"model": "model", DAY: "timestamp", "customer": "customer"}
     return tuple(key for key, column in needed.items() if usage.has(column))
 
@@ -194,9 +196,9 @@ def plan_of(
     usage: Usage,
     chosen: Chosen = _ALL,
     costs: Costs | None = None,
-    elsewhere: Elsewhere = NOWHERE,
+    remapping: Remapping = NO_REMAPPING,
 ) -> Plan:
-    """What has to be rolled up for these sides and keys. Raises `SimulationError` for a column that there is not."""
+    """Plan the roll-up for these sides and keys. Raises `SimulationError` for a column that is missing."""
     for key in by:
         if key not in (DAY, *PERIODS) and not usage.gives(key):
             near = did_you_mean(key, (DAY, *PERIODS, *usage.columns))
@@ -207,7 +209,7 @@ def plan_of(
         if name != DAY and not usage.gives(name):
             near = did_you_mean(name, (DAY, *usage.columns))
             raise SimulationError(f"where: the usage has no column '{name}'.{near} It has: {', '.join(usage.columns)}")
-    if not usage.is_ledger and any(isinstance(side, AsBilled) for side in compared):
+    if not usage.is_ledger and not all(side.has_rates for side in compared):
         raise SimulationError(f"{AS_BILLED}: the usage is no billing export, and does not say what was charged")
     dated = usage.is_ledger or any(side.at is None for side in compared)
     if chosen.by_day and not usage.has("timestamp"):
@@ -216,11 +218,11 @@ def plan_of(
     if (dated or not {DAY, *PERIODS}.isdisjoint(by)) and not usage.has("timestamp"):
         words = "Name it: --map timestamp=COLUMN, or compare dates and leave out day"
         raise SimulationError(f"the usage has no column 'timestamp', and rows are priced at their own. {words}")
-    if usage.is_ledger and elsewhere:
+    if usage.is_ledger and remapping:
         words = "a billing export holds what was charged, not the requests"
         raise SimulationError(f"{words}: neither successors nor other models can be asked for them; give the usage")
     cards = [side.card for side in compared] + ([costs.card.card] if costs and costs.card else [])
-    pairs = elsewhere.pairs(cards)
+    pairs = remapping.pairs(cards)
     predicates = Predicates.of(cards, dated=dated, by_model=not usage.is_ledger, pairs=pairs)
     rpc = next(
         (model.model for side in compared for model in side.card.tables.models.values() if model.type == "rpc"), "rpc"

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 class Simulation(Answers):
-    """Exact totals of usage under every side, with every way to look at them and to hand them on."""
+    """Exact totals of usage under every side, as rows, tables of other libraries, and reports."""
 
     def to_arrow(self, answer: str = "groups") -> "pyarrow.Table":
         """An answer as a table of PyArrow: `groups`, `attribution`, `customers`, `margin` or `unpriced`.
 
         Keys come first, then `current` and each candidate by its name; amounts are decimals. Raises `SimulationError`
-        for an answer that there is not, and for amounts of more digits than a decimal of Arrow has.
+        for an unknown answer, and for amounts of more digits than a decimal of Arrow has.
         """
         from ratecard.simulation.report.frames import arrow_of
 
@@ -50,7 +50,7 @@ class Simulation(Answers):
         """Write a report: each path as .html, .xlsx, .csv, .parquet or .json; each file whole or not at all.
 
         `rise` is the share of a customer's payments above which a rise is counted; `bridge` names two periods. Raises
-        `SimulationError` for what cannot be written, or a format that there is not.
+        `SimulationError` for what cannot be written, or an unknown format.
         """
         from ratecard.simulation.report.output import write
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from copy import copy
+from dataclasses import replace
 from datetime import UTC, date, datetime
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ratecard.card import RateCard
 from ratecard.changes.sides import Side
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.pricing.costs import CardCosts, Costs
+from ratecard.simulation.pricing.costs import Costs
 from ratecard.simulation.report.figures import ENGLISH
 from ratecard.simulation.report.output import write
 from ratecard.simulation.report.report import Report
@@ -87,16 +86,8 @@ class Desk:
         day = _day(draft.effective)
         changed = draft.card(self.card)
         current = self._standing_at(day)
-        # What is priced for this draft alone is forgotten with it.
-        simulation = copy(current)
-        simulation.pricer = current.pricer.apart()
-        simulation = simulation.against(Side(YOURS, changed, current.sides[0].at))
-        # Charts and tables ask for the same breakdowns: the engine adds each up once.
-        simulation.table = cache(simulation.table)  # type: ignore[method-assign]
-        try:
+        with current.trying(Side(YOURS, changed, current.sides[0].at)) as simulation:
             yield simulation
-        finally:
-            simulation.forget()
 
     def take(self, card: RateCard) -> None:
         """Go on from other tables, as those to which a draft was promoted; what we pay stays as it was read.
@@ -105,7 +96,7 @@ class Desk:
         """
         with self._busy:
             known = self._standing
-            current = known.sides[0]._replace(card=card)
+            current = replace(known.sides[0], card=card)
             compared = known.against(current)
             compared.forget()
             self._stand(compared.comparison.roll_up, current, known.costs)
@@ -114,9 +105,8 @@ class Desk:
         """The current prices as they stand on a day."""
         instant, known = datetime(day.year, day.month, day.day, tzinfo=UTC), self._standing
         if known.sides[0].at != instant:
-            costs = known.costs
-            if isinstance(costs, CardCosts) and costs.side.at == known.sides[0].at:
-                costs = CardCosts(costs.side._replace(at=None))  # those of another day stay there
+            # Costs of another day stay there.
+            costs = known.costs and known.costs.following(known.sides[0].at)
             self._stand(known.comparison.roll_up, Side(day.isoformat(), self.card, instant), costs)
         return self._standing
 
@@ -133,7 +123,7 @@ class Desk:
 
 def _idle(simulation: Simulation) -> str:
     try:
-        check_effect(simulation.idle if simulation.rows else (), simulation.sides)
+        check_effect(simulation.no_effect if simulation.rows else (), simulation.sides)
     except SimulationError as error:
         return str(error)
     return ""

@@ -1,1 +1,1 @@
-"""A billing export rated again."""
+"""Re-rates the rows of a billing export."""

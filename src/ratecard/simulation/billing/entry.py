@@ -1,9 +1,4 @@
-"""One row of a billing export as a request, and its price.
-
-What the rows of one shape of a billing export have in common.
-
-The price of the rows of an entry: of each unit where units were summed, of the row where it stands by itself.
-"""
+"""A shape of billed rows: what they say, and its price per unit, or of one row that is priced by itself."""
 
 import json
 from decimal import Decimal
@@ -14,8 +9,9 @@ from ratecard.base.money import BALANCES, CURRENCIES, READING, USD, minus, multi
 from ratecard.ledger.files import PRICES
 from ratecard.rating.ledger_entry import price_field, worths
 from ratecard.rating.quote import LineItem, Quote
+from ratecard.simulation.pricing.outcome import PricedLine, PricedShape
 from ratecard.simulation.pricing.pricer import NO_INSTANT
-from ratecard.simulation.pricing.shape_price import PricedLine, PricedShape, whole_units
+from ratecard.simulation.pricing.shape_price import whole_units
 from ratecard.simulation.usage.billing_export import CHARGE, entry_of
 from ratecard.simulation.usage.shape import UsageShape
 from ratecard.tables.limits import Rates
@@ -92,7 +88,7 @@ def _number(name: str, given: str | None) -> Decimal:
     return number
 
 
-# Where the amount of a row, of a unit and of a billed amount stand among the amounts of a shape.
+# The places of the amount of a row, of a unit and of a billed amount among the amounts of a shape.
 _ROW, _UNIT, _AMOUNT = 0, 1, 2
 # What a video is charged by.
 CLIP = "clip"
@@ -132,7 +128,7 @@ def at_total(entry: BilledRow, quote: Quote) -> PricedShape:
 
 
 def _of_units(entry: BilledRow, amount: Decimal) -> tuple[int, Decimal]:
-    """Where an amount of a unit stands, and what it comes to."""
+    """The place of an amount of a unit, and the amount: of a row by itself, times its units."""
     return (_ROW, multiply(entry.odd.units, amount)) if entry.odd else (_UNIT, amount)
 
 

@@ -1,18 +1,15 @@
-"""Re-rate a billing export.
+"""Re-rates a billing export by SKU: exactly, or not at all.
 
-Prices the rows of a billing export by SKU: exactly, or not at all.
-
-A SKU stands for all requests that are charged by it under the prices at the row's own time. Where they would all be
-charged alike under another card, that is the price; a change that a SKU cannot express is the reason of a refusal.
-
-Ledger rows that do not agree with the prices under which they were billed: counted, never mended.
+A SKU means all requests that are charged by it under the prices at the row's own time. Where another card would
+charge them all alike, that is the price; a change that a SKU cannot express is the reason of a refusal.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable
 from datetime import UTC, date
-from typing import Any, NamedTuple, TypeVar
+from typing import TypeVar
 
 from ratecard.base.errors import QuoteError
+from ratecard.base.identity import Identity
 from ratecard.card import RateCard
 from ratecard.changes.sides import Side
 from ratecard.price_book import PriceBook
@@ -21,24 +18,21 @@ from ratecard.rating.quote import LineItem
 from ratecard.simulation.billing.entry import BilledRow, as_billed, at_price, at_rate, at_total, read_entry
 from ratecard.simulation.billing.skus import (
     Clips,
-    SkuInEffect,
+    ModelInEffect,
     SkuSale,
+    line_in,
     model_of,
     same_rates,
     sold_by_sku,
-    standing_line,
     structural,
 )
-from ratecard.simulation.pricing.pricer import NO_INSTANT, Outcome, Pricer, Refused
-from ratecard.simulation.pricing.shape_price import PricedShape
-from ratecard.simulation.pricing.sides import AsBilled
+from ratecard.simulation.pricing.outcome import Outcome, PricedShape, Refused
+from ratecard.simulation.pricing.pricer import NO_INSTANT, Pricer
 from ratecard.simulation.usage.billing_export import CREDIT, DISPUTED
 from ratecard.simulation.usage.predicates import Predicates
-from ratecard.simulation.usage.roll_up import Counted
 from ratecard.simulation.usage.shape import UsageShape
 
 _AGAIN = "re-rate from usage"
-Known = TypeVar("Known")
 
 
 class LedgerPricer(Pricer):
@@ -47,26 +41,40 @@ class LedgerPricer(Pricer):
     def __init__(self, predicates: Predicates, billed: RateCard, currency: str = "USD") -> None:
         super().__init__(predicates, currency)
         self.billed = Side("billed", billed)
-        self._known: dict[Hashable, Any] = {}
+        self._price_books: dict[tuple[RateCard, date], PriceBook] = {}
+        # By the version under which rows were billed.
+        self._sales: dict[Identity, dict[str, list[SkuSale]]] = {}
+        self._clips: dict[Identity, Clips] = {}
+        # By that version and the one that they are charged by.
+        self._charged: dict[tuple[BilledRow, Identity, Identity], Outcome] = {}
+        self._same: dict[tuple[Identity, Identity], bool] = {}
+        self._structural: dict[tuple[Identity, Identity], str] = {}
+
+    def apart(self) -> "LedgerPricer":
+        """A pricer that knows the same; what it learns is forgotten with it."""
+        other = LedgerPricer(self.predicates, self.billed.card, self.currency)
+        other._price_books, other._charged = dict(self._price_books), dict(self._charged)
+        other._sales, other._clips = dict(self._sales), dict(self._clips)
+        other._same, other._structural = dict(self._same), dict(self._structural)
+        return other
 
     def price(self, side: Side, shape: UsageShape) -> Outcome:
         """What a side charges for the rows of a shape, or why that cannot be said."""
-        self._sides[id(side.card)] = side
         try:
             entry = self._entry(shape)
-            if isinstance(side, AsBilled):
+            if not side.has_rates:
                 return as_billed(entry, self.currency)
             if entry.kind == CREDIT:
                 raise ValueError("amount: above zero, or units or price below: a refund or a credit, which has no rate")
             if shape.moment is None:
                 raise ValueError(NO_INSTANT)
-            was, now = self._standings(side, shape.moment, entry)
+            was, now = self._versions(side, shape.moment, entry)
         except QuoteError as error:
             return Refused.of(error)
         except ValueError as error:
             return Refused(str(error))
-        priced: Outcome = self._once((entry, id(was.version), id(now.version)), lambda: self._priced(was, now, entry))
-        return priced
+        key = (entry, Identity(was.version), Identity(now.version))
+        return _once(self._charged, key, lambda: self._priced(was, now, entry))
 
     def alike(self, one: Side, other: Side, shape: UsageShape) -> bool:
         """A row of a bill says more than its model: each is asked."""
@@ -80,13 +88,13 @@ class LedgerPricer(Pricer):
                 return f"amount: is not unit x {price_field(self.currency)}"
             if entry.kind == CREDIT or shape.moment is None:
                 return ""
-            was, _ = self._standings(self.billed, shape.moment, entry)
+            was, _ = self._versions(self.billed, shape.moment, entry)
         except (QuoteError, ValueError):
             return ""  # it has no price at all, and is among the unpriced
         if was.model.type == "video":
-            wrong = self._clips(was).disputed(entry.sku, entry.price)
+            wrong = self._clips_of(was).disputed(entry.sku, entry.price)
         else:
-            sold = self._sold(was).get(entry.sku)
+            sold = self._sales_of(was).get(entry.sku)
             wrong = sold is not None and sold[0].line.unit_rate != entry.price
         return f"{price_field(self.currency)}: is not the price that was in effect" if wrong else ""
 
@@ -95,7 +103,7 @@ class LedgerPricer(Pricer):
         rates = self.billed.card.at(shape.moment).limits.rates if shape.moment else None
         return read_entry(shape, self.currency, rates)
 
-    def _priced(self, was: SkuInEffect, now: SkuInEffect, entry: BilledRow) -> Outcome:
+    def _priced(self, was: ModelInEffect, now: ModelInEffect, entry: BilledRow) -> Outcome:
         try:
             if now.model.currency != self.currency:
                 raise ValueError(f"charged in {now.model.currency}, and the ledger is in {self.currency}")
@@ -107,25 +115,24 @@ class LedgerPricer(Pricer):
         except ValueError as error:
             return Refused(f"structure: {error}; {_AGAIN}")
 
-    def _line(self, was: SkuInEffect, now: SkuInEffect, sku: str) -> LineItem:
-        """The line of a SKU: the same for every request that it stands for."""
-        sold = self._sold(was).get(sku)
+    def _line(self, was: ModelInEffect, now: ModelInEffect, sku: str) -> LineItem:
+        """The line of a SKU: the same for every request that is charged by it."""
+        sold = self._sales_of(was).get(sku)
         if not sold:
             raise ValueError(f"SKU {sku} is not in the version of {was.version.effective} of {was.model.model}")
         if was.version is now.version:
             return sold[0].line
         self._same_structure(was, now)
-        return standing_line(sku, sold, now)
+        return line_in(sku, sold, now)
 
-    def _clip(self, was: SkuInEffect, now: SkuInEffect, entry: BilledRow) -> PricedShape:
+    def _clip(self, was: ModelInEffect, now: ModelInEffect, entry: BilledRow) -> PricedShape:
         """A clip is charged its total: known as long as nothing changes, then found by the requests that have it."""
         if entry.kind == DISPUTED:
             raise ValueError(f"amount: is not unit x {price_field(self.currency)}, and a clip has no other price")
         if not entry.sku.startswith(f"{was.model.model}-"):
             raise ValueError(f"SKU {entry.sku} is none of {was.model.model}")
-        clips = self._clips(was)
-        same = self._once(("same", id(was.version), id(now.version)), lambda: same_rates(was, now))
-        if same:
+        clips = self._clips_of(was)
+        if _once(self._same, _pair(was, now), lambda: same_rates(was, now)):
             cell = next(iter(clips.cells(entry.sku, entry.price)), None)
             return (
                 at_total(entry, now.book.quote_video(cell.body))
@@ -136,64 +143,45 @@ class LedgerPricer(Pricer):
         quote = clips.repriced(entry.sku, entry.price, now.book)
         return at_total(entry, quote) if quote else at_price(entry, now.version.place, self.currency)
 
-    def _same_structure(self, was: SkuInEffect, now: SkuInEffect) -> None:
-        changed = self._once(("structure", id(was.version), id(now.version)), lambda: structural(was, now))
-        if changed:
+    def _same_structure(self, was: ModelInEffect, now: ModelInEffect) -> None:
+        if changed := _once(self._structural, _pair(was, now), lambda: structural(was, now)):
             raise ValueError(f"{was.model.model}: {changed}")
 
-    def _standings(self, side: Side, moment: date, entry: BilledRow) -> tuple[SkuInEffect, SkuInEffect]:
+    def _versions(self, side: Side, moment: date, entry: BilledRow) -> tuple[ModelInEffect, ModelInEffect]:
         """The version under which a row was billed, and the one that a side charges it by."""
         billed, now = self._book(self.billed, moment), self._book(side, moment)
         name = model_of(billed, entry.model, entry.sku)
         if name != entry.model and entry.model in billed.tables.models:
-            charged = SkuInEffect.of(now, entry.model).version
+            charged = ModelInEffect.of(now, entry.model).version
             if name not in charged.surcharges.values():
                 raise ValueError(f"structure: {entry.model} has no {name} there; {_AGAIN}")
         try:
-            was = SkuInEffect.of(billed, name)
+            was = ModelInEffect.of(billed, name)
         except QuoteError as error:  # what it was billed by is not known, so that no prices say what it would be
             raise ValueError(Refused.of(error).reason) from None
-        return was, SkuInEffect.of(now, name)
+        return was, ModelInEffect.of(now, name)
 
     def _book(self, side: Side, moment: date) -> PriceBook:
         day = side.at.astimezone(UTC).date() if side.at else moment
-        return self._once(("book", id(side.card), day), lambda: side.card.at(day))
+        return _once(self._price_books, (side.card, day), lambda: side.card.at(day))
 
-    def _sold(self, was: SkuInEffect) -> dict[str, list[SkuSale]]:
-        return self._once(("sold", id(was.version)), lambda: sold_by_sku(was))
+    def _sales_of(self, was: ModelInEffect) -> dict[str, list[SkuSale]]:
+        return _once(self._sales, Identity(was.version), lambda: sold_by_sku(was))
 
-    def _clips(self, was: SkuInEffect) -> Clips:
-        return self._once(("clips", id(was.version)), lambda: Clips(was))
-
-    def _once(self, key: Hashable, make: Callable[[], Known]) -> Known:
-        """Worked out once: identities stand for versions, whose cards stay in `_sides`."""
-        if key not in self._known:
-            self._known[key] = make()
-        known: Known = self._known[key]
-        return known
+    def _clips_of(self, was: ModelInEffect) -> Clips:
+        return _once(self._clips, Identity(was.version), lambda: Clips(was))
 
 
-_EXAMPLES = 3
+def _pair(was: ModelInEffect, now: ModelInEffect) -> tuple[Identity, Identity]:
+    return Identity(was.version), Identity(now.version)
 
 
-class Disputed(NamedTuple):
-    """Rows whose amount or price is not what it should have been: how many, why, and a few of their shapes."""
-
-    reason: str
-    rows: int
-    examples: tuple[dict[str, Any], ...]
+Key = TypeVar("Key")
+Known = TypeVar("Known")
 
 
-def disputes(counted: Sequence[Counted], pricer: Pricer) -> tuple[Disputed, ...]:
-    """The disputed rows of a billing export by reason, the most first; none of any other usage."""
-    found: dict[str, list[Counted]] = {}
-    if not isinstance(pricer, LedgerPricer):
-        return ()
-    for each in counted:
-        if reason := pricer.dispute(each.shape):
-            found.setdefault(reason, []).append(each)
-    rows = (
-        Disputed(reason, sum(each.requests for each in shapes), tuple(each.shape.row() for each in shapes[:_EXAMPLES]))
-        for reason, shapes in found.items()
-    )
-    return tuple(sorted(rows, key=lambda row: (-row.rows, row.reason)))
+def _once(known: dict[Key, Known], key: Key, make: Callable[[], Known]) -> Known:
+    """What is kept under a key; the first time it is made."""
+    if key not in known:
+        known[key] = make()
+    return known[key]

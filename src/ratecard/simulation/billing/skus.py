@@ -1,10 +1,7 @@
-"""Which model, rate and request a SKU of a billing export names.
+"""The requests behind a SKU of a billing export: all those of a version whose quote has a line with that SKU.
 
-Which requests a SKU of the ledger stands for: those of a version whose quote has a line with this SKU.
-
-The video clips of a ledger: one row at the total, so that a new price is found by the requests with this total.
-
-Whether two versions differ in more than rates: then a SKU does not say what its requests would cost.
+A video clip is billed at its total, so its requests are found by that. Where two versions differ in more than rates, a
+SKU does not say what its requests would cost.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,7 +25,7 @@ from ratecard.views.sheet import Cell, price_cells, unit_usages
 _DETAILS = {"cache_input": "cached_tokens", "cache_write": "cache_creation_input_tokens"}
 
 
-class SkuInEffect(NamedTuple):
+class ModelInEffect(NamedTuple):
     """A model that has a price in a book, with its version there."""
 
     book: PriceBook
@@ -36,7 +33,7 @@ class SkuInEffect(NamedTuple):
     version: Any
 
     @classmethod
-    def of(cls, book: PriceBook, name: str) -> "SkuInEffect":
+    def of(cls, book: PriceBook, name: str) -> "ModelInEffect":
         """Raises `QuoteError` for a model that has no price, and says why."""
         return cls(book, *book.in_effect(name))
 
@@ -63,12 +60,12 @@ def model_of(book: PriceBook, named: str, sku: str) -> str:
     return max((name for name in models if sku.startswith(f"{name}-")), key=len, default=named)
 
 
-def sold_by_sku(standing: SkuInEffect) -> dict[str, list[SkuSale]]:
+def sold_by_sku(in_effect: ModelInEffect) -> dict[str, list[SkuSale]]:
     """Every SKU of a version that is not video, with a request for each way to be charged by it."""
     found: dict[str, list[SkuSale]] = {}
-    for request in _requests(standing.model, standing.version):
+    for request in _requests(in_effect.model, in_effect.version):
         try:
-            quote = _quoted(standing.book, request)
+            quote = _quoted(in_effect.book, request)
         except QuoteError:
             continue  # a combination that has no price
         for line in quote.lines:
@@ -84,7 +81,7 @@ def _quoted(book: PriceBook, request: Mapping[str, Any]) -> Quote:
 
 
 def _requests(model: AnyModel, version: MeteredVersion) -> Iterator[dict[str, Any]]:
-    """Every request that may have a rate of its own; a value that is left out may come to stand for another one."""
+    """Every request that may have a rate of its own; a value that is left out may mean another one later."""
     named = {"type": model.type, "model": model.model}
     yield from unit_usages(model, version)
     yield named
@@ -122,7 +119,7 @@ def _calls(charge: RpcCredits) -> Iterator[dict[str, Any]]:
             yield {"type": "rpc", "network": network, "calls": [call]}
 
 
-def standing_line(sku: str, sold: list[SkuSale], now: SkuInEffect) -> LineItem:
+def line_in(sku: str, sold: list[SkuSale], now: ModelInEffect) -> LineItem:
     """The line of these requests in another version. Raises `ValueError` where they have not all the same one.
 
     Raises `QuoteError` where a request has no price there.
@@ -155,23 +152,23 @@ _REFERENCE = "reference_video_total_duration"
 class Clips:
     """Every price cell of a video version by the SKU of the row that it makes."""
 
-    def __init__(self, standing: SkuInEffect) -> None:
-        self.standing = standing
+    def __init__(self, in_effect: ModelInEffect) -> None:
+        self.in_effect = in_effect
         self._cells: dict[str, list[Cell]] = {}
-        for cell in price_cells(standing.book, standing.model.model):
+        for cell in price_cells(in_effect.book, in_effect.model.model):
             self._cells.setdefault(cell.quote.lines[0].sku, []).append(cell)
 
     def cells(self, sku: str, billed: Decimal) -> list[Cell]:
-        """All requests that were charged so much under this SKU; none where the price depends on what was measured."""
+        """All requests of a SKU that were charged this amount; empty where the price depends on a measured video."""
         return [] if self.measured(sku) else [cell for cell in self._cells.get(sku, ()) if cell.quote.total == billed]
 
     def disputed(self, sku: str, billed: Decimal) -> bool:
-        """Whether no request of this SKU is charged so much."""
+        """Whether no request of this SKU is charged this amount."""
         return sku in self._cells and not self.measured(sku) and not self.cells(sku, billed)
 
     def measured(self, sku: str) -> bool:
         """Whether the price depends on seconds or pixels of a video that was sent, which no row holds."""
-        version = self.standing.version
+        version = self.in_effect.version
         if version.accepts.reference_video_total_duration and not self._named():
             return any(isinstance(charge, TokenFormula) for charge in version.charges)
         return any(cell.video or _REFERENCE in cell.body for cell in self._cells.get(sku, ()))
@@ -228,21 +225,21 @@ _ACCEPTS = "accepts "
 _SHOWN = 3
 
 
-def structural(was: SkuInEffect, now: SkuInEffect) -> str:
+def structural(was: ModelInEffect, now: ModelInEffect) -> str:
     """The conditions that differ, as a person reads them; empty where only rates do."""
     changes = list(_binding(was, term_changes(_terms(was), _terms(now))))
     more = [f"and {len(changes) - _SHOWN} more"] if len(changes) > _SHOWN else []
     return "; ".join([*map(_worded, changes[:_SHOWN]), *more])
 
 
-def same_rates(was: SkuInEffect, now: SkuInEffect) -> bool:
+def same_rates(was: ModelInEffect, now: ModelInEffect) -> bool:
     """Whether two versions charge the same for every request."""
     if was.version is now.version:
         return True
     return not structural(was, now) and not rate_changes(_priceable(was), _priceable(now))
 
 
-def _binding(was: SkuInEffect, changes: Iterable[TermChange]) -> Iterator[TermChange]:
+def _binding(was: ModelInEffect, changes: Iterable[TermChange]) -> Iterator[TermChange]:
     """A choice of a video that had to be made, as there were two or more, may have got more or fewer."""
     for change in changes:
         field = change.term.removeprefix(_ACCEPTS)
@@ -251,20 +248,20 @@ def _binding(was: SkuInEffect, changes: Iterable[TermChange]) -> Iterator[TermCh
             yield change
 
 
-def _choices(standing: SkuInEffect, field: str) -> tuple[object, ...]:
-    found = getattr(getattr(standing.version, "accepts", None), field, None)
+def _choices(in_effect: ModelInEffect, field: str) -> tuple[object, ...]:
+    found = getattr(getattr(in_effect.version, "accepts", None), field, None)
     return found if isinstance(found, tuple) else ()
 
 
-def _terms(standing: SkuInEffect) -> Terms:
+def _terms(in_effect: ModelInEffect) -> Terms:
     """The conditions, and what each unit counts: the same unit may count something else in another folder."""
-    units = standing.book.tables.units
-    counted = {f"what {charge.charge} counts": units[charge.unit].counts for charge in standing.version.charges}
-    return {**terms_of(_priceable(standing)), **counted}
+    units = in_effect.book.tables.units
+    counted = {f"what {charge.charge} counts": units[charge.unit].counts for charge in in_effect.version.charges}
+    return {**terms_of(_priceable(in_effect)), **counted}
 
 
-def _priceable(standing: SkuInEffect) -> Priceable:
-    return Priceable(standing.model, standing.version, standing.book.tables.units)
+def _priceable(in_effect: ModelInEffect) -> Priceable:
+    return Priceable(in_effect.model, in_effect.version, in_effect.book.tables.units)
 
 
 def _worded(change: TermChange) -> str:

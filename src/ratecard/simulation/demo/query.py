@@ -1,10 +1,7 @@
-"""The query that makes the rows.
+"""The query that makes the rows of made-up usage, each from its number and the seed alone.
 
-When requests are sent: more on working days and in the afternoon, in pages of rows that follow each other.
-
-The samples of a period in slots: how many of them a model has is how often it is used.
-
-The query that makes the rows: each from its number and the seed alone, whatever the order or the machine.
+More is sent on working days and in the afternoon, in pages of rows that follow each other. A period has slots of
+samples: the more slots a model has, the more often it is used.
 """
 
 from bisect import bisect_right
@@ -26,7 +23,7 @@ _WEEKDAYS = (100, 104, 105, 103, 94, 52, 48)
 _HOURS = (22, 18, 15, 14, 16, 22, 32, 48, 66, 80, 90, 95, 94, 98, 100, 98, 92, 84, 74, 66, 58, 48, 38, 28)
 _HOUR = 3_600_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-# So many pages are enough for a smooth year.
+# Enough pages for a smooth year.
 MOST_PAGES = 65_536
 
 
@@ -206,7 +203,7 @@ def _column(name: str) -> str:
 
 
 def _thousandths(whole: str, digits: int) -> str:
-    """So many thousandths as a decimal: a product, because a quotient would be a float."""
+    """Thousandths as a decimal: a product, because a quotient would be a float."""
     return f"(({whole})::DECIMAL({digits}, 0) * 0.001::DECIMAL(4, 3))::DECIMAL({digits}, 3)"
 
 

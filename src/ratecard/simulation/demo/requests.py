@@ -1,13 +1,4 @@
-"""Requests of made-up usage.
-
-A sample: a request that stands for many rows, which differ from it in what is counted.
-
-Samples of language and embedding models: chats, long documents, agents with a cache, searches.
-
-Samples of what is counted: images, edits, upscales, speech, transcription, music and RPC calls.
-
-Samples of a video model: every price cell of its sheet, with the fields that do not matter filled in.
-"""
+"""Sample requests of made-up usage: each is repeated in many rows, which differ in what is counted."""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -216,7 +207,7 @@ _MATCHED = {"duration": SOURCE_MATCHED_DURATIONS, "aspect_ratio": SOURCE_MATCHED
 _FRAME_RATES = (24, 25, Decimal("29.97"), 30, 60)
 # Seconds of the videos that are sent for processing, where the model takes as many.
 _LEAST_SOURCE, _MOST_SOURCE = 2, 120
-# One in so many reference videos decides the length, or the ratio, of the video that is made.
+# One in this many reference videos decides the length, or the ratio, of the video that is made.
 _ONE_IN = 6
 
 

@@ -1,9 +1,4 @@
-"""Traffic of made-up usage: customers, models, mistakes.
-
-Samples of what goes wrong in recorded usage: rows that have no price.
-
-How much of what is used: the samples of every model, and how often each is sent in each period of prices.
-"""
+"""Which samples made-up usage has in each period of prices, how often, and which rows are wrong."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -62,15 +57,15 @@ MILLION = 1_000_000
 _SHARES = {"text": 700, "rpc": 80, "image": 80, "video": 60, "embedding": 40}
 _SHARES |= {"speech": 10, "transcription": 10, "edit": 10, "music": 5, "upscale": 5}
 _FRACTIONAL = "fractional"
-# No model has a smaller part of all rows than one in so many.
+# Every model has at least one in this many of all rows.
 _RAREST = 10_000
 _FINE = 10**15
-# So many models of each type have rows that are spoilt.
+# How many models of each type have wrong rows.
 _SPOILT_MODELS = 4
 
 
 class DemoModel(NamedTuple):
-    """One version of one model: where its samples stand, how many there are, and its weight on each of its days."""
+    """One version of one model: the number of its first sample, how many it has, and its weight on each of its days."""
 
     group: str
     model: str

@@ -1,9 +1,4 @@
-"""Made-up usage of a year, written as a file.
-
-A table written to a file: all of it or nothing, by the ending of its name.
-
-Realistic usage to try a simulation on: any number of made-up requests of every model that has a price.
-"""
+"""Writes realistic usage to a file: any number of made-up requests of every model that has a price."""
 
 import os
 import re

@@ -1,28 +1,30 @@
 """What we pay: by a rate card, by a list of units and SKUs, or as a share of what is charged."""
 
 import csv
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
-from typing import NamedTuple, Protocol
 
 from ratecard.base.money import EXACT, text
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
 from ratecard.changes.sides import Side
 from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.pricing.outcome import NOTHING, ROUNDING_PART, PricedLine, PricedShape, Vector
 from ratecard.simulation.pricing.pricer import Pricer
-from ratecard.simulation.pricing.shape_price import ROUNDING_PART, PricedLine, PricedShape, Vector
-from ratecard.simulation.usage.plan import QUANTITIES
 from ratecard.simulation.usage.roll_up import Counted
 from ratecard.tables.scalars import read_number
 
-_NOTHING: Vector = (Decimal(0),) * (1 + QUANTITIES)
 _COLUMNS = ("model", "sku", "unit", "cost")
 
 
-class _Sold(NamedTuple):
-    """The rows of a shape as a side sells them, and as the current prices do, if they do."""
+@dataclass(frozen=True, slots=True)
+class SoldShape:
+    """The rows of a shape with their price under a side, and under the current prices if they have one there."""
 
     counted: Counted
     side: Side
@@ -30,38 +32,45 @@ class _Sold(NamedTuple):
     current: PricedShape | None
 
 
-class Costs(Protocol):
+class Costs(ABC):
     """What the rows of a shape cost us."""
 
-    @property
-    def label(self) -> str:
-        """What they were asked for as."""
+    __slots__ = ()
 
     @property
+    @abstractmethod
     def about(self) -> str:
-        """What names them beyond doubt."""
+        """What the report says of them."""
+
+    @abstractmethod
+    def of(self, sold: SoldShape, pricer: Pricer) -> Vector | None:
+        """What a row costs, per request and per unit of each quantity; None where that is not known."""
 
     @property
     def card(self) -> Side | None:
         """The rate card that the usage must be rolled up for; None where the charges say enough."""
+        return None
 
-    def of(self, sold: _Sold, pricer: Pricer) -> Vector | None:
-        """What a row costs, as its price is told; None where that is not known."""
+    def check_margin(self, kept: Fraction) -> None:  # noqa: B027 (most costs have nothing to check)
+        """Raise `SimulationError` where dearer prices of what only a candidate sells move away from a margin.
+
+        `kept` is the share of revenue that the margin leaves for the costs.
+        """
+
+    def following(self, at: datetime | None) -> "Costs":
+        """The same costs at the instant of whatever side they are compared with, where theirs is `at`."""
+        return self
 
 
-class CardCosts(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CardCosts(Costs):
     """The prices of a rate card at the instant of the side that is compared, or always at one of its own."""
 
     side: Side
 
     @property
-    def label(self) -> str:
-        """What they were asked for as."""
-        return self.side.label
-
-    @property
     def about(self) -> str:
-        """What names them beyond doubt."""
+        """What the report says of them."""
         return f"{self.side.label}, tables {self.side.card.digest}"
 
     @property
@@ -69,33 +78,33 @@ class CardCosts(NamedTuple):
         """The rate card."""
         return self.side
 
-    def of(self, sold: _Sold, pricer: Pricer) -> Vector | None:
-        """What a row costs, as its price is told; None where that is not known."""
+    def of(self, sold: SoldShape, pricer: Pricer) -> Vector | None:
+        """What a row costs, per request and per unit of each quantity; None where that is not known."""
         at = self.side.at or sold.side.at
-        found = pricer.price(self.side._replace(at=at), sold.price.shape or sold.counted.shape)
-        return found.amounts if isinstance(found, PricedShape) else None
+        found = pricer.price(replace(self.side, at=at), sold.price.shape or sold.counted.shape)
+        return found.amounts if found.price else None
+
+    def following(self, at: datetime | None) -> Costs:
+        """The same costs at the instant of whatever side they are compared with, where theirs is `at`."""
+        return CardCosts(replace(self.side, at=None)) if self.side.at == at else self
 
 
-class ListedCosts(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ListedCosts(Costs):
     """A cost for each unit, by model and unit or by SKU; every line of a charge must have one."""
 
     label: str
-    units: Mapping[tuple[str, str], Decimal]
-    skus: Mapping[str, Decimal]
+    units: Mapping[tuple[str, str], Decimal] = field(hash=False)
+    skus: Mapping[str, Decimal] = field(hash=False)
 
     @property
     def about(self) -> str:
-        """What names them beyond doubt."""
+        """What the report says of them."""
         return f"{self.label}, {len(self.units) + len(self.skus)} costs"
 
-    @property
-    def card(self) -> Side | None:
-        """There is none."""
-        return None
-
-    def of(self, sold: _Sold, pricer: Pricer) -> Vector | None:
-        """What a row costs, as its price is told; None where that is not known."""
-        shape, found = sold.price.shape or sold.counted.shape, list(_NOTHING)
+    def of(self, sold: SoldShape, pricer: Pricer) -> Vector | None:
+        """What a row costs, per request and per unit of each quantity; None where that is not known."""
+        shape, found = sold.price.shape or sold.counted.shape, list(NOTHING)
         for line in sold.price.lines:
             if line.sku == ROUNDING_PART:
                 continue
@@ -130,7 +139,8 @@ class ListedCosts(NamedTuple):
                 raise SimulationError(f"{self.label}: the SKU '{sku}' begins with no model.{near}")
 
 
-class ShareCosts(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ShareCosts(Costs):
     """A share of the current charge; of what only a candidate sells, of the candidate's."""
 
     label: str
@@ -138,18 +148,19 @@ class ShareCosts(NamedTuple):
 
     @property
     def about(self) -> str:
-        """What names them beyond doubt."""
+        """What the report says of them."""
         return f"{self.label} of the current charge, and of a candidate's where only it has a price"
 
-    @property
-    def card(self) -> Side | None:
-        """There is none."""
-        return None
-
-    def of(self, sold: _Sold, pricer: Pricer) -> Vector | None:
-        """What a row costs, as its price is told; None where that is not known."""
+    def of(self, sold: SoldShape, pricer: Pricer) -> Vector | None:
+        """What a row costs, per request and per unit of each quantity; None where that is not known."""
         charged = sold.current or sold.price
         return tuple(EXACT.multiply(amount, self.share) for amount in charged.amounts)
+
+    def check_margin(self, kept: Fraction) -> None:
+        """Raise `SimulationError` where dearer prices of what only a candidate sells move away from a margin."""
+        if Fraction(self.share) > kept:
+            words = f"what only the candidate sells costs {self.label} of what it brings, so that a dearer price is"
+            raise SimulationError(f"{words} further from this margin; give its costs as tables or CSV")
 
 
 def share_costs(given: str) -> ShareCosts | None:
@@ -227,13 +238,13 @@ def cost_of(
     pricer: Pricer,
     costs: Costs,
 ) -> tuple[Vector, ...] | None:
-    """What a row costs under each side, the current one first: nothing where it is not sold.
+    """What a row costs under each side, the current one first: nothing where the side has no price.
 
     None where some cost is not known.
     """
     vectors = []
     for side, price in zip(sides, prices, strict=True):
-        vector = costs.of(_Sold(counted, side, price, prices[0]), pricer) if price else _NOTHING
+        vector = costs.of(SoldShape(counted, side, price, prices[0]), pricer) if price else NOTHING
         if vector is None:
             return None
         vectors.append(vector)

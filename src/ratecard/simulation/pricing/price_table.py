@@ -1,4 +1,4 @@
-"""What one side charges for every shape of a roll-up: the outcomes, and a table of integers for the engine's joins."""
+"""The prices of one side for every shape: outcomes, and a table of integers that the engine joins."""
 
 from array import array
 from collections.abc import Iterable, Sequence
@@ -11,14 +11,12 @@ import pyarrow
 
 from ratecard.base.money import EXACT, places_of
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.pricing.pricer import Outcome, Refused
-from ratecard.simulation.pricing.shape_price import PricedShape, Vector
+from ratecard.simulation.pricing.outcome import Outcome, Refused, Vector
 from ratecard.simulation.usage.plan import QUANTITIES
 from ratecard.simulation.usage.roll_up import RollUp
 
 # What an engine's 128-bit integers hold, halved: an amount and what a candidate adds to it are summed side by side.
 _MOST = 2**126 - 1
-NOTHING: Vector = (Decimal(0),) * (1 + QUANTITIES)
 _NUMBERS = tuple(f"p{number}" for number in range(1 + QUANTITIES))
 
 
@@ -35,11 +33,10 @@ class SidePrices:
         self._changed = [at for at, pair in enumerate(zip(outcomes, known, strict=True)) if pair[0] is not pair[1]]
         there: frozenset[int] = base.priced if base else frozenset()
         priced = [
-            (number, (price.amounts if isinstance(price, PricedShape) else NOTHING, places))
+            (number, (outcomes[number].amounts, roll_up.places_of(roll_up.shapes[number])))
             for number in self._changed
             # What only the base prices is taken away from it.
-            if isinstance(price := outcomes[number], PricedShape) or number in there
-            for places in (roll_up.places_of(roll_up.shapes[number]),)
+            if outcomes[number].price or number in there
         ]
         # Many shapes have the same amounts.
         unique = dict.fromkeys(amounts for _, amounts in priced)
@@ -54,16 +51,15 @@ class SidePrices:
     @cached_property
     def priced(self) -> frozenset[int]:
         """The numbers of the shapes that have a price."""
-        found = frozenset(number for number in self._changed if isinstance(self.outcomes[number], PricedShape))
+        found = frozenset(number for number in self._changed if self.outcomes[number].price)
         return found | self.base.priced.difference(self._changed) if self.base else found
 
     def refusal(self, number: int) -> Refused | None:
         """Why a shape has no price here; None where it has one."""
-        found = self.outcomes[number]
-        return found if isinstance(found, Refused) else None
+        return self.outcomes[number].refusal
 
     def drop(self) -> None:
-        """Forget the table."""
+        """Drop the table."""
         self.roll_up.workspace.connection.execute(f"DROP TABLE IF EXISTS {self.table}")
 
     def _integers(self, amounts: Vector, of_sums: int) -> tuple[int, ...]:
@@ -72,7 +68,7 @@ class SidePrices:
         return (_integer(fixed, self.scale), *(_integer(rate, scale) if rate else 0 for rate in rates))
 
     def _prove(self, rows: Iterable[tuple[int, ...]]) -> None:
-        """That no sum, product or part of one can overflow: together they are at most this much."""
+        """Prove that no sum, product or part of one can overflow: together they are at most `most`."""
         shapes, most = self.roll_up.shapes, 0
         for number, fixed, *rates in rows:
             _, requests, sums = shapes[number]
@@ -83,7 +79,7 @@ class SidePrices:
         self.prove_at(self.scale)
 
     def prove_at(self, scale: int) -> None:
-        """That no sum overflows at so many decimals, which another side may need. Raises `SimulationError`."""
+        """Prove that no sum overflows at `scale` decimals, which another side may need. Raises `SimulationError`."""
         if self.most * 10 ** (scale - self.scale) > _MOST:
             raise SimulationError(f"the amounts have more than 38 digits at {scale} decimals; split the usage")
 

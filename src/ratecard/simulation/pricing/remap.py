@@ -1,8 +1,8 @@
-"""Rows that a candidate prices as requests of another model: those that it retires, or any that are named."""
+"""Rows that a candidate prices as requests of another model: of retired models, or of named ones."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import date
-from typing import NamedTuple
 
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
@@ -11,13 +11,14 @@ from ratecard.simulation.usage.shape import UsageShape
 from ratecard.tables.card import Tables
 
 
-class Elsewhere(NamedTuple):
-    """Which models rows are priced as beside the current prices: `models` by name, each with the one instead of it.
+@dataclass(frozen=True, slots=True)
+class Remapping:
+    """As which models a candidate prices rows: `models` by name, each with the one instead of it.
 
     With `successors`, what a candidate no longer offers is priced at the successor that its tables name.
     """
 
-    models: Mapping[str, str] = {}
+    models: Mapping[str, str] = field(default_factory=dict, hash=False)
     successors: bool = False
 
     def __bool__(self) -> bool:
@@ -81,4 +82,4 @@ class Elsewhere(NamedTuple):
                     model = successor
 
 
-NOWHERE = Elsewhere()
+NO_REMAPPING = Remapping()

@@ -1,6 +1,6 @@
-"""A shape priced by the ordinary scalar code: an amount a request, and a rate for each of its summed quantities.
+"""Prices a shape with the code that prices single requests: an amount per request, and a rate per summed quantity.
 
-Linear is what the layouts declare so; the rates are then read off quotes of small usages, and no formula is repeated.
+The rates are read off quotes of small usages; no formula is repeated here.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,58 +14,15 @@ from ratecard.rating.quote import LineItem, Quote
 from ratecard.rating.tokens import BUCKETS
 from ratecard.requests.body import INVALID
 from ratecard.requests.service_parameters import split_model
+from ratecard.simulation.pricing.outcome import NOTHING, ROUNDING_PART, PricedLine, PricedShape
 from ratecard.simulation.usage.columns import LAYOUTS
 from ratecard.simulation.usage.plan import QUANTITIES
 from ratecard.simulation.usage.predicates import Predicates
 from ratecard.simulation.usage.shape import UsageShape, asked
 
-# Of one request, then of one of each quantity.
-Vector = tuple[Decimal, ...]
-_NO_RATES: Vector = (Decimal(0),) * QUANTITIES
-_NONE: Vector = (Decimal(0), *_NO_RATES)
 # What a usage has of which nothing but tokens is charged.
 _PLAIN = {"type", "model"}
-# The part of a total that no rate says: what rounding to the cent adds or takes.
-ROUNDING_PART = "rounding"
-
-
-class PricedLine(NamedTuple):
-    """What one rate adds to each row of a shape: its SKU, its `file:line`, the unit rate, and the amount.
-
-    That is of a request where `number` is 0, else of one of the quantity of that number; and so is `quantity`, how many
-    units it is for, unless `counted` names another number for it.
-    """
-
-    sku: str
-    source: str
-    unit: str
-    unit_rate: Decimal
-    number: int
-    amount: Decimal
-    quantity: Decimal = Decimal(0)
-    counted: int | None = None
-
-    @property
-    def amounts(self) -> Vector:
-        """The amount in its place."""
-        return (*_NONE[: self.number], self.amount, *_NONE[self.number + 1 :])
-
-
-_NOTHING = PricedLine("", "", "", Decimal(0), 0, Decimal(0))
-
-
-class PricedShape(NamedTuple):
-    """What each row of a shape is charged: `fixed` a request, and a rate for each quantity; and the lines of it.
-
-    `shape` is as what it is priced, where that is not what it is. `unit_price` and `unit` say the rate of a billed row.
-    """
-
-    amounts: Vector
-    lines: tuple[PricedLine, ...]
-    currency: str
-    shape: UsageShape | None = None
-    unit_price: Decimal | None = None
-    unit: str = ""
+_NO_LINE = PricedLine("", "", "", Decimal(0), 0, Decimal(0))
 
 
 class _Tokens(NamedTuple):
@@ -140,7 +97,7 @@ def whole_units(quote: Quote) -> PricedShape:
     if quote.total != quote.exact:
         rounding = EXACT.subtract(quote.total, quote.exact)
         lines.append(PricedLine(ROUNDING_PART, "", "", rounding, 0, rounding))
-    return PricedShape((quote.total, *_NO_RATES), tuple(lines), quote.currency)
+    return PricedShape((quote.total, *NOTHING[1:]), tuple(lines), quote.currency)
 
 
 def _counted(prices: PriceBook, usage: Mapping[str, Any], name: str) -> PricedShape:
@@ -149,7 +106,7 @@ def _counted(prices: PriceBook, usage: Mapping[str, Any], name: str) -> PricedSh
     before = {line.sku: _line(line, 0) for line in none.lines}
     lines = [line for line in before.values() if line.amount]
     for line in (_line(each, 1) for each in one.lines):
-        fixed = before.get(line.sku, _NOTHING)
+        fixed = before.get(line.sku, _NO_LINE)
         amount, quantity = EXACT.subtract(line.amount, fixed.amount), EXACT.subtract(line.quantity, fixed.quantity)
         lines.append(line._replace(amount=amount, quantity=quantity))
     return _sum(lines, one.currency)

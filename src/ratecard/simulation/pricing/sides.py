@@ -1,11 +1,7 @@
-"""The sides of a comparison: cards, candidates, and what was billed.
-
-`as-billed`: a side whose amounts are the ledger's own.
-
-What a simulation compares: the current prices and each candidate, as a card and perhaps one instant.
-"""
+"""What a simulation compares: the current prices and each candidate, or `as-billed`, what a bill charged."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -15,13 +11,19 @@ from ratecard.card import RateCard, load_rate_card
 from ratecard.changes.sides import Side, SideError, Stack, named, side_of
 from ratecard.load.revision import RevisionError
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.pricing.costs import CardCosts, Costs, ListedCosts, ShareCosts, read_costs, share_costs
+from ratecard.simulation.pricing.costs import CardCosts, Costs, read_costs, share_costs
 
 AS_BILLED = "as-billed"
 
 
+@dataclass(frozen=True, slots=True)
 class AsBilled(Side):
-    """What the rows of a ledger say was charged. Its card says under which prices they were billed."""
+    """What the rows of a billing export say was charged. Its card says under which prices they were billed."""
+
+    @property
+    def has_rates(self) -> bool:
+        """The amounts of a bill are its own."""
+        return False
 
 
 # A folder, a candidate file, a git revision or a date, as a word; or any of them as what it is.
@@ -31,8 +33,8 @@ Specification = str | Path | date | datetime | RateCard | Side
 def sides(current: Specification | None, candidates: Sequence[Specification], tables: Path | None) -> tuple[Side, ...]:
     """The current side and every candidate. Raises `SimulationError` for what names no prices.
 
-    A candidate overlay is laid over the current card. Where the current prices stand still at an instant, it stands at
-    its own first day, or at that instant if that is later.
+    A candidate is laid over the current card. Where the current prices are those of one instant, the candidate's are
+    those of its first day, or of that instant if that is later.
     """
     base = Side("each row's own date", load_rate_card(tables)) if current is None else _side(current, tables, None)
     found = [base, *against(base, candidates, tables)]
@@ -54,7 +56,7 @@ def costs_of(given: "Specification | Costs | None", compared: Sequence[Side], ta
     Prices count at the instant of the side that they are compared with; those of a date at that. Raises
     `SimulationError`.
     """
-    if given is None or isinstance(given, (CardCosts, ListedCosts, ShareCosts)):
+    if given is None or isinstance(given, Costs):
         return given
     if isinstance(given, (str, Path)):
         if (share := share_costs(str(given))) is not None:
@@ -67,7 +69,7 @@ def costs_of(given: "Specification | Costs | None", compared: Sequence[Side], ta
             return _candidate_costs(Path(given), compared)
     if given == AS_BILLED or isinstance(given, AsBilled):
         raise SimulationError(f"{AS_BILLED} is what we charge; give what we pay: tables, a candidate, CSV or a share")
-    return CardCosts(_side(given, tables, compared[0]))  # type: ignore[arg-type]
+    return CardCosts(_side(given, tables, compared[0]))
 
 
 def _candidate_costs(file: Path, compared: Sequence[Side]) -> Costs:

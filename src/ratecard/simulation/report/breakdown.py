@@ -1,6 +1,7 @@
 """Tables of groups: requests, the amount under each side, and what changes; columns add up to the totals shown."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -84,7 +85,7 @@ def sides_table(report: Report, *, exact: bool = False) -> Table:
         name, label, why = (
             report.names[candidate],
             report.simulation.sides[candidate].label,
-            report.simulation.idle[candidate - 1],
+            report.simulation.no_effect[candidate - 1],
         )
         named = f"{name} (no change: {why})" if why else name
         rows.append((named, label, amounts[candidate], change, share_of_change(whole, candidate)))
@@ -149,7 +150,7 @@ def _table(
     if margins:
         names = [f"{name}: {word}" for name in report.names for word in ("cost", "margin")]
         columns += [Column(name, Kind.MONEY) for name in names]
-    whole = report.simulation.total._replace(key=(TOTAL, *[""] * (len(keys) - 1)))
+    whole = replace(report.simulation.total, key=(TOTAL, *[""] * (len(keys) - 1)))
     parts = [_apart(report, rows, side, exact) for side in apart]
     lost_and_new = list(zip(*(column for part in parts for column in part), strict=True)) or [()] * len(rows)
 

@@ -1,9 +1,4 @@
-"""How numbers are shown: rounded so that they add up, as a locale writes them.
-
-Rounds amounts for display so that what is shown adds up: the method of the largest remainder.
-
-Amounts, counts and percentages as the reader's locale writes them.
-"""
+"""How numbers are shown: rounded by the largest remainder so that they add up, as a locale writes them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +17,7 @@ _Amounts = Sequence[Decimal]
 
 
 def apportion(amounts: _Amounts, places: int, whole: Decimal | None = None) -> tuple[Decimal, ...]:
-    """Amounts with so many decimals that add up to `whole`: their exact sum, rounded half-up, unless it is given.
+    """Amounts rounded to `places` that add up to `whole`: their exact sum, rounded half-up, unless it is given.
 
     Every amount is rounded down, and the units that are then missing go to the largest remainders; of equal ones to
     the first. So no amount moves by a unit or more, none changes its sign, and zero stays zero. A `whole` that is given
@@ -69,7 +64,7 @@ _PERCENT_PLACES = 2
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """A way to write numbers: for one locale and currency, every amount with so many decimals.
+    """A way to write numbers: for one locale and currency, every amount with `places` decimals.
 
     Digits are 0 to 9 in every locale, as on the command line.
     """
@@ -130,7 +125,7 @@ class Figures:
 
     @property
     def symbol(self) -> tuple[str, str]:
-        """What stands before and behind an amount."""
+        """What is written before and behind an amount."""
         before, _, behind = self.locale.currency_formats["standard"].pattern.partition("#")
         symbol = str(get_currency_symbol(self.currency, locale=self.locale))
         return (symbol, "") if "¤" in before else ("", f"\N{NO-BREAK SPACE}{symbol}" if "¤" in behind else "")

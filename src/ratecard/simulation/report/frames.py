@@ -1,6 +1,7 @@
 """The answers of a simulation as tables of PyArrow, with decimals and never a float."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
 from decimal import Decimal
 from typing import Any
 
@@ -24,7 +25,7 @@ _SHARE_PLACES = 6
 def arrow_of(report: Report, answer: str) -> pyarrow.Table:
     """One answer as a table: keys first, then `current` and each candidate by its name.
 
-    Raises `SimulationError` for an answer that there is not.
+    Raises `SimulationError` for an unknown answer.
     """
     if answer not in ANSWERS:
         near = did_you_mean(answer, ANSWERS)
@@ -36,12 +37,8 @@ def _groups(report: Report) -> pyarrow.Table:
     """Every group, read from the engine: what Python holds does not grow with them."""
     connection = report.simulation.comparison.roll_up.workspace.connection
     source, found = groups_query(report)
-    keys, named = [field for field in found if field.places is None], side_names(report)
-    numbers = [
-        field for field in found if field.places is not None and not field.name.endswith(("difference", "percent"))
-    ]
-    amounts = [field for name in named for field in numbers if field.name == name]
-    columns = (*keys, *amounts, *(field for field in numbers if field not in amounts))
+    ordered = (("key",), ("amount",), ("count", "quantity", "part"))
+    columns = [field for kinds in ordered for field in found if field.kind in kinds]
     chosen = (
         f'{parquet_value(field)} AS "{name.replace(chr(34), chr(34) * 2)}"'
         for field, name in zip(columns, unlike(field.name for field in columns), strict=True)
@@ -147,7 +144,7 @@ def _kind(values: Sequence[Any]) -> Any:
 
 def _records(rows: Sequence[Any], kind: Any) -> _Columns:
     """The fields of records as columns."""
-    return {name: [getattr(row, name) for row in rows] for name in kind._fields}
+    return {field.name: [getattr(row, field.name) for row in rows] for field in fields(kind)}
 
 
 def polars_of(table: pyarrow.Table) -> Any:

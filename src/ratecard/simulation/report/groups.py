@@ -1,15 +1,11 @@
-"""Groups as a file: CSV, Parquet or a workbook.
+"""The groups of a simulation as one query, and as CSV, Parquet or a table in a storage of Spark.
 
-The groups of a simulation as one query, its integers written out as decimals without a float on the way.
-
-The groups as CSV and Parquet, written by the engine: a large result does not pass through Python.
-
-The groups in a storage that Spark knows (`s3a://...`, `hdfs://...`), written by Spark.
+The engine writes them, so a large result does not pass through Python; its integers become decimals, never floats.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import duckdb
 
@@ -26,11 +22,15 @@ _COARSE = 10**6
 
 
 class GroupField(NamedTuple):
-    """A column of the groups: its name, its integer expression, and how many decimals that stands for (None: text)."""
+    """A column of the groups: its name, its integer expression, how many decimals that has (None: text), and its kind.
+
+    An `amount` is what one side charges; a `part` is lost, new, a cost or a margin; the others are made of these.
+    """
 
     name: str
     expression: str
     places: int | None
+    kind: Literal["key", "count", "quantity", "amount", "part", "derived"]
 
 
 def groups_query(report: Report) -> tuple[str, tuple[GroupField, ...]]:
@@ -61,30 +61,30 @@ def side_names(report: Report) -> list[str]:
 
 def _keys(keys: Sequence[str], taken: Collection[str]) -> Iterator[GroupField]:
     for number, key in enumerate(keys):
-        yield GroupField(f"by_{key}" if key in taken else key, f"key{number}", None)
+        yield GroupField(f"by_{key}" if key in taken else key, f"key{number}", None, "key")
 
 
 def _numbers(comparison: Comparison, names: Sequence[str]) -> Iterator[GroupField]:
-    yield GroupField("requests", "requests", 0)
+    yield GroupField("requests", "requests", 0, "count")
     for number, name in enumerate(QUANTITY_NAMES):
-        yield GroupField(name, f"quantity{number}", comparison.places[number])
-    yield GroupField(names[0], "amount0", comparison.scale)
+        yield GroupField(name, f"quantity{number}", comparison.places[number], "quantity")
+    yield GroupField(names[0], "amount0", comparison.scale, "amount")
     for side, name in enumerate(names[1:], 1):
         difference = f"(amount{side} - amount0)"
-        yield GroupField(name, f"amount{side}", comparison.scale)
-        yield GroupField(f"{name} difference", difference, comparison.scale)
-        yield GroupField(f"{name} percent", _percent(difference, "amount0"), _PERCENT_PLACES)
-        yield GroupField(f"{name} lost", f"lost{side}", comparison.scale)
-        yield GroupField(f"{name} new", f"new{side}", comparison.scale)
+        yield GroupField(name, f"amount{side}", comparison.scale, "amount")
+        yield GroupField(f"{name} difference", difference, comparison.scale, "derived")
+        yield GroupField(f"{name} percent", _percent(difference, "amount0"), _PERCENT_PLACES, "derived")
+        yield GroupField(f"{name} lost", f"lost{side}", comparison.scale, "part")
+        yield GroupField(f"{name} new", f"new{side}", comparison.scale, "part")
 
 
 def _costs(prices: Sequence[tuple[SidePrices, SidePrices]], names: Sequence[str]) -> Iterator[GroupField]:
     """Cost and margin of each side, and the requests without a known cost, which are in neither."""
     for side, (name, pair) in enumerate(zip(names, prices, strict=bool(prices))):
         for word, each in zip(("cost", "margin"), pair, strict=True):
-            yield GroupField(f"{name} {word}", f"{word}{side}", each.scale)
+            yield GroupField(f"{name} {word}", f"{word}{side}", each.scale, "part")
     if prices:
-        yield GroupField("requests_without_cost", "unknown", 0)
+        yield GroupField("requests_without_cost", "unknown", 0, "count")
 
 
 def decimal_text(expression: str, places: int) -> str:
@@ -164,7 +164,7 @@ def parquet_value(field: GroupField) -> str:
 def write_groups(report: Report, place: str, master: str | None = None) -> None:
     """Write every group as a row: Parquet, CSV or JSON lines, by the ending; of Parquet, amounts are decimals.
 
-    It becomes a folder of that name, whole or not at all. Raises `SimulationError`, also where something stands there.
+    It becomes a folder of that name, whole or not at all. Raises `SimulationError`, also where the place exists.
     """
     from ratecard.simulation.usage.engines.spark_files import write_table
 

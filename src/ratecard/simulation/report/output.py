@@ -1,13 +1,9 @@
-"""Write an answer: page, workbook, JSON, groups.
-
-The whole result as JSON, for programs: every amount as text with all of its digits, the groups one on a line.
-
-Writes reports to files: each whole or not at all.
-"""
+"""Writes reports to files, each whole or not at all; and the result as JSON, its amounts as text with all digits."""
 
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, TextIO
@@ -60,8 +56,8 @@ def _head(report: Report) -> dict[str, Any]:
         "rows": simulation.rows,
         "priced": simulation.priced,
         "reading": simulation.reading.record(),
-        "unpriced": [each._asdict() for each in report.without_price],
-        "disputed": [each._asdict() for each in simulation.disputed],
+        "unpriced": [asdict(each) for each in report.without_price],
+        "disputed": [asdict(each) for each in simulation.disputed],
         "total": _total(report),
         "attribution": {
             report.names[candidate]: [_part(part) for part in report.attribution(candidate).parts]
@@ -76,7 +72,7 @@ def _head(report: Report) -> dict[str, Any]:
 
 def _uncommon(report: Report, found: Callable[[int], Sequence[Uncommon]]) -> dict[str, list[dict[str, Any]]]:
     return {
-        report.names[candidate]: [each._asdict() | {"amount": text(each.amount)} for each in found(candidate)]
+        report.names[candidate]: [asdict(each) | {"amount": text(each.amount)} for each in found(candidate)]
         for candidate in report.candidates
     }
 
@@ -111,7 +107,7 @@ def _total(report: Report) -> dict[str, Any]:
 
 
 def _part(part: Part) -> dict[str, Any]:
-    return {name: text(value) if isinstance(value, Decimal) else value for name, value in part._asdict().items()}
+    return {name: text(value) if isinstance(value, Decimal) else value for name, value in asdict(part).items()}
 
 
 def _write_groups(report: Report, out: TextIO) -> None:
@@ -135,9 +131,7 @@ def _value(field: GroupField) -> str:
     if field.places is None:
         return field.expression
     return (
-        f"CAST({field.expression} AS BIGINT)"
-        if field.name in ("requests", "requests_without_cost")
-        else decimal_text(field.expression, field.places)
+        f"CAST({field.expression} AS BIGINT)" if field.kind == "count" else decimal_text(field.expression, field.places)
     )
 
 

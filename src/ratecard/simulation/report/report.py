@@ -1,11 +1,11 @@
-"""What there is to tell of a simulation: the figures that every format shows, each computed once."""
+"""The figures that every format of a report shows, each computed once."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 from babel import Locale
 
@@ -33,7 +33,8 @@ _DERIVED = ("difference", "percent", "change", "rise", "lost", "new", "revenue",
 CUSTOMER = "customer"
 
 
-class Question(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Question:
     """What was asked beside the prices that are compared.
 
     `command` is what made the report; `rise` the share of a customer's payments above which a rise is counted;
@@ -41,7 +42,7 @@ class Question(NamedTuple):
     """
 
     command: str = ""
-    elasticities: Mapping[str, Elasticity] = {}
+    elasticities: Mapping[str, Elasticity] = field(default_factory=dict, hash=False)
     rise: Fraction = Fraction(1, 10)
     target: Target | None = None
     reached: Reached | None = None
@@ -89,7 +90,7 @@ class Report:
     def without_price(self) -> tuple[Unpriced, ...]:
         """The rows that are in no figure, by reason, with candidates as headings call them."""
         named = dict(zip((side.label for side in self.simulation.sides[1:]), self.names[1:], strict=True))
-        return tuple(each._replace(side=named.get(each.side, each.side)) for each in self.simulation.unpriced)
+        return tuple(replace(each, side=named.get(each.side, each.side)) for each in self.simulation.unpriced)
 
     @property
     def days(self) -> tuple[str, str] | None:

@@ -1,17 +1,7 @@
-"""The sections of a report: customers, periods, reasons, costs, and what was read.
-
-Winners and losers, and the rows that have no price.
-
-What a report says of time: a year at the pace of the usage, and the bridge between two periods.
-
-Why the total changes: the rates that changed, and those that no usage was charged by.
-
-Tables of margin: what is left after cost, and what is sold below it.
-
-What made a report, so that it can be made again: command, versions, digests, row counts.
-"""
+"""The tables of a report: customers, periods, why revenue changes, margin, rows without a price, and what was read."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -19,7 +9,7 @@ from importlib.metadata import version
 from typing import Any, NamedTuple
 
 from ratecard.base.money import EXACT, from_fraction, round_half_up, total
-from ratecard.simulation.pricing.shape_price import ROUNDING_PART
+from ratecard.simulation.pricing.outcome import ROUNDING_PART
 from ratecard.simulation.report.breakdown import NO_VALUE, columns_of, values_of
 from ratecard.simulation.report.figures import apportion, apportion_rows
 from ratecard.simulation.report.report import Report, share_of_prices
@@ -151,7 +141,7 @@ def _example(row: Mapping[str, Any]) -> str:
 
 
 _YEAR = 365
-# Fractions are apportioned with so many decimals: more than any amount that is shown.
+# Fractions are apportioned with more decimals than any amount that is shown.
 _PLACES, _SIZE_PLACES = 12, 2
 
 
@@ -362,7 +352,7 @@ def margin_table(report: Report, margin: Margin, sides: Sequence[int]) -> Table:
     costs = [apportion([each.costs[side] for each in margin.models], places) for side in sides]
     margins = [apportion([each.margin(side) for each in margin.models], places) for side in sides]
     rows = zip(margin.models, zip(*costs, strict=True), zip(*margins, strict=True), strict=True)
-    whole = margin.total._replace(model="Total")
+    whole = replace(margin.total, model="Total")
     paid, rounded = (
         [round_half_up(amount, places) for amount in amounts]
         for amounts in ([whole.costs[side] for side in sides], [whole.margin(side) for side in sides])
@@ -390,7 +380,7 @@ def exact_margin_table(report: Report, margin: Margin) -> Table:
         parts = ((each.revenues[side], each.costs[side], each.margin(side), share_left(each, side)) for side in sides)
         return (each.model, each.requests, each.unknown, *(value for part in parts for value in part))
 
-    whole = values(margin.total._replace(model="Total"))
+    whole = values(replace(margin.total, model="Total"))
     return Table("Margin by model", tuple(columns), tuple(map(values, margin.models)), whole)
 
 

@@ -1,4 +1,4 @@
-"""The answers in sentences."""
+"""The main answers of a report in sentences."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -31,7 +31,7 @@ def headline(report: Report, candidate: int) -> str:
     """The first clause of the answer alone, as a sentence."""
     figures, total = report.figures, report.simulation.total
     before, after, name = report.rounded(0), report.rounded(candidate), report.names[candidate]
-    if why := report.simulation.idle[candidate - 1]:
+    if why := report.simulation.no_effect[candidate - 1]:
         return f"No change under {name}: {why}."
     if not total.difference(candidate):
         cancelled = "" if total.beside(candidate).requests else ": rises and falls cancel out"
@@ -48,7 +48,7 @@ def details(report: Report, candidate: int) -> str:
 
 
 def _details(report: Report, candidate: int) -> tuple[str, str]:
-    if report.simulation.idle[candidate - 1]:
+    if report.simulation.no_effect[candidate - 1]:
         return "", ""
     parts = ", ".join(_parts(report, candidate))
     return f"{parts}." if parts else "", _since(report, candidate)

@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict, astuple, fields
 from decimal import Decimal
 from fractions import Fraction
 from html import escape
@@ -75,7 +76,7 @@ def write_tornado(report: Report, share: Fraction, swings: Sequence[Swing], path
 
 
 def _json(report: Report, share: Fraction, swings: Sequence[Swing]) -> str:
-    rows = [{key: _exact(value) for key, value in swing._asdict().items()} for swing in swings]
+    rows = [{key: _exact(value) for key, value in asdict(swing).items()} for swing in swings]
     head = {"command": report.question.command or None, "currency": report.figures.currency}
     whole = {
         "share": report.figures.percent(share, signed=False),
@@ -90,8 +91,8 @@ def _csv(report: Report, share: Fraction, swings: Sequence[Swing]) -> str:
 
     out = StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(Swing._fields)
-    writer.writerows([_exact(value) for value in swing] for swing in swings)
+    writer.writerow(field.name for field in fields(Swing))
+    writer.writerows([_exact(value) for value in astuple(swing)] for swing in swings)
     return out.getvalue()
 
 

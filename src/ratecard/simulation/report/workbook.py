@@ -1,11 +1,7 @@
-"""The report as a workbook.
-
-A table as a sheet of a workbook: exact numbers under short formats; totals, changes and shares as formulas.
+"""The report as a workbook: each table on a sheet, with formulas for totals, changes and shares.
 
 A spreadsheet keeps 15 digits of a number. A cell has those of the exact amount under a format of two places, so that
 sums and pivots of the cells agree, whatever they are grouped by. Where all digits matter, they are beside it as text.
-
-A simulation as a workbook: every table of the report on a sheet of its own.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

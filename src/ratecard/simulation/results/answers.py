@@ -1,19 +1,19 @@
 """The answers of a simulation: totals, breakdowns, and what could not be priced."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 from ratecard.base.money import EXACT
 from ratecard.changes.sides import Side
-from ratecard.simulation.billing.repricer import Disputed, disputes
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.costs import Costs
-from ratecard.simulation.pricing.price_table import NOTHING, SidePrices
-from ratecard.simulation.pricing.pricer import NOT_OFFERED, Outcome, Pricer, Refused
-from ratecard.simulation.pricing.shape_price import PricedShape
+from ratecard.simulation.pricing.outcome import Outcome, PricedShape, Refused
+from ratecard.simulation.pricing.price_table import SidePrices
+from ratecard.simulation.pricing.pricer import Pricer
 from ratecard.simulation.pricing.sides import Specification, against
 from ratecard.simulation.results.attribution import Attribution, attribute
 from ratecard.simulation.results.bridge import Bridge, bridge_of
@@ -21,7 +21,7 @@ from ratecard.simulation.results.comparison import MODEL, Comparison
 from ratecard.simulation.results.customers import Customers, customers_of
 from ratecard.simulation.results.margin import Costing, Margin, margin_of
 from ratecard.simulation.results.no_effect import first_day, without_effect
-from ratecard.simulation.results.rows import Row, Since, Uncommon, Unpriced
+from ratecard.simulation.results.rows import Disputed, Row, Since, Uncommon, Unpriced
 from ratecard.simulation.results.volume import AnyElasticity, Response, elasticities_of, response
 from ratecard.simulation.usage.files import Reading
 from ratecard.simulation.usage.predicates import Predicates
@@ -57,25 +57,36 @@ class Answers:
         self.comparison = Comparison(rolled, (first, *further))
 
     def against(self, *candidates: Specification) -> Self:
-        """The same usage and current prices against other candidates, on the roll-up that is kept.
+        """Compare the same usage and current prices with other candidates, without reading the usage again.
 
-        Only what a candidate changes is priced. Raises `SimulationError` for one that needs another roll-up.
+        Only what a candidate changes is priced. Raises `SimulationError` for a candidate whose thresholds or dates need
+        the usage to be grouped in another way.
         """
+        return self._against(candidates, self.pricer)
+
+    @contextmanager
+    def trying(self, *candidates: Specification) -> Iterator[Self]:
+        """Like `against`, for a while: what is priced and added up for the candidates is forgotten at the end."""
+        found = self._against(candidates, self.pricer.apart())
+        try:
+            yield found
+        finally:
+            found.forget()
+
+    def _against(self, candidates: Sequence[Specification], pricer: Pricer) -> Self:
         compared = (self.sides[0], *against(self.sides[0], candidates))
         known, dated = self.comparison.roll_up, any(side.at is None for side in compared)
         by_model = bool(known.plan.predicates.of_model)
-        self.pricer.elsewhere.check(side.card for side in compared)
+        pricer.remapping.check(side.card for side in compared)
         cards = [side.card for side in compared]
-        pairs = self.pricer.elsewhere.pairs(cards)
-        asked = Predicates.of(cards, dated=dated, by_model=by_model, pairs=pairs)
+        asked = Predicates.of(cards, dated=dated, by_model=by_model, pairs=pricer.remapping.pairs(cards))
         rolled = known.serving(asked, dated=dated)
         if rolled is not known:
-            return type(self)(rolled, compared, self.pricer, self.pricer.outcomes(compared, rolled.shapes), self.costs)
+            return type(self)(rolled, compared, pricer, pricer.outcomes(compared, rolled.shapes), self.costs)
         current = self.comparison.sides[0]
         with uncollected():
-            changed = [self.pricer.beside(side, compared[0], rolled.shapes, current.outcomes) for side in compared[1:]]
-        outcomes = (current.outcomes, *changed)
-        return type(self)(rolled, compared, self.pricer, outcomes, self.costs, current=current)
+            changed = [pricer.beside(side, compared[0], rolled.shapes, current.outcomes) for side in compared[1:]]
+        return type(self)(rolled, compared, pricer, (current.outcomes, *changed), self.costs, current=current)
 
     def forget(self) -> None:
         """Free what only the candidates need; the current prices and the roll-up stay."""
@@ -83,7 +94,7 @@ class Answers:
 
     @property
     def outcomes(self) -> list[Sequence[Outcome]]:
-        """What each side makes of each shape."""
+        """What each side charges for each shape, or why it has no price."""
         return [side.outcomes for side in self.comparison.sides]
 
     @property
@@ -93,68 +104,76 @@ class Answers:
 
     @cached_property
     def rows(self) -> int:
-        """Every row of the usage."""
+        """The number of rows of the usage."""
         return self.comparison.roll_up.rows
 
     @cached_property
     def priced(self) -> int:
-        """The rows in the figures: what some side prices, and no other refuses but for not offering it."""
-        return sum(self.comparison.roll_up.shapes[number].requests for number in self.comparison.offered.figured)
+        """The number of rows in the figures: some side prices them, and the others do too or do not offer them."""
+        return sum(self.comparison.roll_up.shapes[number].requests for number in self.comparison.coverage.in_figures)
 
     @cached_property
     def total(self) -> Row:
-        """The whole, as one row."""
+        """All usage as one row."""
         return self.comparison.rows(())[0]
 
     @cached_property
     def groups(self) -> tuple[Row, ...]:
-        """One row for every combination of the keys in `by`."""
+        """One row for every combination of values of the keys in `by`."""
         return self.table(*self.by)
 
     def table(self, *keys: str) -> tuple[Row, ...]:
-        """The breakdown by some of the keys; its rows add up exactly to `total`."""
+        """Break usage down by some of the keys of `by`, or by `model`; the rows add up exactly to `total`.
+
+        Raises `SimulationError` for a key that the usage was not grouped by.
+        """
         return self.comparison.rows(keys)
 
     def size(self, *keys: str) -> int:
-        """How many rows the breakdown by some of the keys has."""
+        """Count the rows of the breakdown by some of the keys."""
         return self.comparison.count(keys)
 
     @cached_property
     def unpriced(self) -> tuple[Unpriced, ...]:
-        """What could not be priced, by side and reason, the most rows first."""
+        """The rows without a price, by side and reason, the most rows first."""
         found: dict[tuple[str, str, str], list[Counted]] = {}
-        figured, labels = self.comparison.offered.figured, [side.label for side in self.sides]
+        in_figures, labels = self.comparison.coverage.in_figures, [side.label for side in self.sides]
         for number, each in enumerate(self.comparison.roll_up.shapes):
-            if number in figured:
+            if number in in_figures:
                 continue
             sides = zip(labels, self.comparison.sides, strict=True)
             refused = [(label, why) for label, side in sides if (why := side.refusal(number))]
             # What is wrong says more than what is not offered.
-            label, why = next((pair for pair in refused if pair[1].kind != NOT_OFFERED), refused[0])
+            label, why = next((pair for pair in refused if not pair[1].not_offered), refused[0])
             reason = _NUMBER.sub("...", why.reason) if each.shape.irregular else why.reason
             found.setdefault((label, each.shape.type or "", reason), []).append(each)
-        rows = []
-        for key, shapes in found.items():
-            examples = tuple(each.shape.row() for each in shapes[:_EXAMPLES])
-            rows.append(Unpriced(*key, sum(each.requests for each in shapes), examples))
-        return tuple(sorted(rows, key=lambda row: (-row.rows, row)))
+        rows = (Unpriced(*key, *_counted(shapes)) for key, shapes in found.items())
+        return tuple(sorted(rows, key=lambda row: (-row.rows, row.side, row.type, row.reason)))
 
     @cached_property
     def disputed(self) -> tuple[Disputed, ...]:
         """Rows of a billing export that do not agree with the prices under which they were billed."""
-        return disputes(self.comparison.roll_up.shapes, self.pricer)
+        found: dict[str, list[Counted]] = {}
+        for each in self.comparison.roll_up.shapes:
+            if reason := self.pricer.dispute(each.shape):
+                found.setdefault(reason, []).append(each)
+        rows = (Disputed(reason, *_counted(shapes)) for reason, shapes in found.items())
+        return tuple(sorted(rows, key=lambda row: (-row.rows, row.reason)))
 
     def attribution(self, candidate: int = 1) -> Attribution:
-        """A candidate's difference, split by the rates that changed; the parts add up to it."""
+        """Split what a candidate adds to the current total by the rates that changed.
+
+        `candidate` is its number among the sides, from 1. The parts add up exactly to the difference.
+        """
         return attribute(self.comparison, self.sides, candidate)
 
     def lost(self, candidate: int = 1) -> tuple[Uncommon, ...]:
-        """What the current prices offer and a candidate does not, with its reason; what brings most first."""
-        return self._uncommon(self.comparison.offered.lost(candidate), 0, candidate)
+        """What the current prices offer and a candidate does not, with the reason; the greatest revenue first."""
+        return self._uncommon(self.comparison.coverage.lost(candidate), 0, candidate)
 
     def new(self, candidate: int = 1) -> tuple[Uncommon, ...]:
-        """What a candidate offers and the current prices do not, with their reason; what brings most first."""
-        return self._uncommon(self.comparison.offered.new(candidate), candidate, 0)
+        """What a candidate offers and the current prices do not, with the reason; the greatest revenue first."""
+        return self._uncommon(self.comparison.coverage.new(candidate), candidate, 0)
 
     def _uncommon(self, numbers: Collection[int], offers: int, lacks: int) -> tuple[Uncommon, ...]:
         sums: dict[tuple[str, str, str], tuple[int, Decimal]] = {}
@@ -162,48 +181,55 @@ class Answers:
         for number in sorted(numbers):
             counted, price, why = (
                 self.comparison.roll_up.shapes[number],
-                sides[offers].outcomes[number],
+                sides[offers].outcomes[number].price,
                 sides[lacks].refusal(number),
             )
-            if isinstance(price, PricedShape) and why:
+            if price and why:
                 key = (counted.shape.type or "", counted.shape.model or "", why.reason)
                 requests, amount = sums.get(key, (0, Decimal(0)))
                 more = self.comparison.charge(counted, price.amounts)
                 sums[key] = (requests + counted.requests, EXACT.add(amount, more))
         found = (Uncommon(*key, requests, amount) for key, (requests, amount) in sums.items())
-        return tuple(sorted(found, key=lambda each: (-each.amount, each)))
+        return tuple(sorted(found, key=lambda each: (-each.amount, each.type, each.model, each.reason)))
 
     @cached_property
-    def idle(self) -> tuple[str, ...]:
+    def no_effect(self) -> tuple[str, ...]:
         """For each candidate, why it changes nothing; empty where it changes something."""
         return without_effect(self.comparison, self.sides)
 
     def since(self, candidate: int = 1) -> Since | None:
-        """How many requests lie before the first day on which a candidate's prices differ; None where none do.
+        """Split the usage at the first day on which a candidate's prices differ; None if no request is before it.
 
-        That is so too where both are priced at one instant, whenever a request was sent.
+        None too where both are priced at one instant, whenever a request was sent.
         """
         # Rows that are priced as another model's change whenever they were sent.
-        remapped = self.pricer.elsewhere.models
+        remapped = self.pricer.remapping.models
         day = None if remapped else first_day(self.sides[0], self.sides[candidate])
         found = self.comparison.since(day, candidate) if day else None
         return found if found and found.before else None
 
     def customers(self, key: str = "customer", candidate: int = 1) -> Customers:
-        """Winners and losers under a candidate; `key` is the column of `by` that names a customer."""
+        """List who pays less and who pays more under a candidate; `key` is the column of `by` that names a customer."""
         return customers_of(self.table(key), candidate)
 
     def bridge(self, before: str, after: str, side: int = 0) -> Bridge:
-        """Price, volume and mix between two days, weeks (by their Monday) or months (`2026-10`), under one side."""
+        """Explain the revenue of two periods under one side by price, volume and mix of models.
+
+        A period is a day, a week (named by its Monday) or a month (`2026-10`). Raises `SimulationError` for a period
+        that the usage is not grouped by, or that has no priced request.
+        """
         return bridge_of(self.comparison, before, after, side)
 
     def margin(self) -> Margin:
-        """Cost and margin of every side, by model, and what is sold below cost; it needs the `costs` of `simulate`."""
+        """The cost and margin of every side by model, and what is sold below cost, exactly.
+
+        Raises `SimulationError` where `simulate` was given no costs.
+        """
         return margin_of(self.comparison, self.costing)
 
     @cached_property
     def costing(self) -> Costing:
-        """What every shape costs under each side. Raises `SimulationError` where no costs are known."""
+        """The cost of every shape under each side. Raises `SimulationError` where `simulate` was given no costs."""
         if self.costs is None:
             raise SimulationError("a margin needs to know what we pay: costs")
         return Costing(self.comparison, self.sides, self.pricer, self.costs)
@@ -217,8 +243,7 @@ class Answers:
             costs, margins = [refused] * len(rolled.shapes), [refused] * len(rolled.shapes)
             for number, vectors in known.items():
                 price = side.outcomes[number]
-                charged = price.amounts if isinstance(price, PricedShape) else NOTHING
-                left = tuple(map(EXACT.subtract, charged, vectors[at]))
+                left = tuple(map(EXACT.subtract, price.amounts, vectors[at]))
                 costs[number], margins[number] = (PricedShape(each, (), "") for each in (vectors[at], left))
             found.append((SidePrices(rolled, costs), SidePrices(rolled, margins)))
         return tuple(found)
@@ -233,7 +258,7 @@ class Answers:
         }
 
     def response(self, elasticities: Mapping[str, AnyElasticity], candidate: int = 1) -> Response:
-        """The revenue that is expected once volume has answered the prices.
+        """Estimate the revenue after customers react to the prices, rounded to cents.
 
         `elasticities` are by model, family or `all`: a number, or a text with a range (`"-0.8:-1.2..-0.4"`).
         """
@@ -242,11 +267,11 @@ class Answers:
 
     @cached_property
     def by_model(self) -> tuple[Row, ...]:
-        """One row a model, whatever the usage is grouped by."""
+        """One row per model, whatever the usage is grouped by."""
         return self.table(MODEL)
 
     def unpriced_text(self) -> str:
-        """The unpriced rows as lines for a person."""
+        """Describe the unpriced rows in lines of text."""
         count = self.rows - self.priced
         lines = [f"{count} of {self.rows} rows cannot be priced:"]
         for each in self.unpriced:
@@ -260,7 +285,7 @@ class Answers:
         return self.comparison.roll_up.reading
 
     def close(self) -> None:
-        """Free the memory and what was spilled; the tables cannot be asked any more."""
+        """Free the memory and the spilled files; breakdowns cannot be made any more."""
         self.comparison.roll_up.workspace.close()
 
     def __enter__(self) -> Self:
@@ -268,3 +293,8 @@ class Answers:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _counted(shapes: Sequence[Counted]) -> tuple[int, tuple[dict[str, Any], ...]]:
+    """How many rows shapes have, and a few of them as examples."""
+    return sum(each.requests for each in shapes), tuple(each.shape.row() for each in shapes[:_EXAMPLES])

@@ -1,17 +1,16 @@
 """Why a candidate's total differs: the difference split by the rates that changed; the parts add up to it exactly."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date
 from decimal import Decimal
-from typing import NamedTuple
 
 from ratecard.base.money import EXACT, total
 from ratecard.candidates.rates import attributes_of
 from ratecard.changes.difference import RateChange, percent_text
 from ratecard.changes.rates import rate_changes
 from ratecard.changes.sides import Side, Standing
-from ratecard.simulation.pricing.shape_price import ROUNDING_PART, PricedLine, PricedShape
-from ratecard.simulation.pricing.sides import AsBilled
+from ratecard.simulation.pricing.outcome import ROUNDING_PART, PricedLine, PricedShape
 from ratecard.simulation.results.comparison import Comparison
 from ratecard.simulation.usage.plan import EARLIEST
 from ratecard.tables.card import Tables
@@ -20,7 +19,8 @@ RATE, TERMS, _ADDED, _REMOVED = "rate", "terms", "added", "removed"
 LOST_PART, NEW_PART, MOVED, BILLED = "lost", "new", "moved", "billed"
 
 
-class Part(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Part:
     """What one changed rate adds to the total, or takes from it.
 
     `kind` is `rate` (another amount per unit), `terms` (the same rate, another quantity of it), `added` or `removed`
@@ -49,14 +49,16 @@ class Part(NamedTuple):
         )
 
 
-class Untouched(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Untouched:
     """A rate that changed, and that no usage was charged by."""
 
     model: str
     change: RateChange
 
 
-class Attribution(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Attribution:
     """The parts of a difference, the greatest first, and the changed rates that no usage touched."""
 
     difference: Decimal
@@ -125,7 +127,7 @@ def _whole(
         return (LOST_PART if new is None else NEW_PART, refusal.reason if refusal else "", "", "", "", None, None)
     if new.shape is not None:
         return (MOVED, f"priced as {new.shape.model}", "", "", "", None, None)
-    if not any(isinstance(sides[side], AsBilled) for side in (0, candidate)):
+    if sides[0].has_rates and sides[candidate].has_rates:
         return None
     # A bill says what a unit cost, whatever rates that was made of: it is compared with what a unit costs now.
     sku, unit, known = old.lines[0].sku, new.unit or old.unit, old.unit_price is not None and new.unit_price is not None

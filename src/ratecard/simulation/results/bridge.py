@@ -1,20 +1,19 @@
 """Why revenue differs between two periods of the usage: price, volume and mix, model by model."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from typing import NamedTuple
 
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.results.comparison import MODEL, QUANTITY_NAMES, Comparison
+from ratecard.simulation.results.comparison import MODEL, QUANTITY_NAMES, TOKEN_QUANTITIES, Comparison
 from ratecard.simulation.results.rows import Row
 from ratecard.simulation.usage.columns import DAY
 from ratecard.simulation.usage.plan import MONTH, WEEK
 
-_TOKENS = tuple(name for name in QUANTITY_NAMES if name.endswith("_tokens"))
 
-
-class Step(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Step:
     """One model in both periods: its requests, its revenue and what one request holds, then and now, and the effects.
 
     With q requests of a revenue of p each, before (0) and after (1), and Q requests of all models of both periods:
@@ -32,14 +31,15 @@ class Step(NamedTuple):
     mix: Fraction
 
 
-class Bridge(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Bridge:
     """From the revenue of one period to that of another: what both have, and the models of only one of them."""
 
     periods: tuple[str, str]
     revenues: tuple[Decimal, Decimal]
     steps: tuple[Step, ...]
-    gone: Mapping[str, Decimal]
-    new: Mapping[str, Decimal]
+    gone: Mapping[str, Decimal] = field(hash=False)
+    new: Mapping[str, Decimal] = field(hash=False)
 
     @property
     def price(self) -> Fraction:
@@ -123,6 +123,6 @@ def _steps(shared: Mapping[str, tuple[Row, Row]], side: int) -> tuple[Step, ...]
 def _size(row: Row) -> Fraction | None:
     """What one request of a model holds on average: tokens, characters or seconds."""
     quantities = dict(zip(QUANTITY_NAMES, row.quantities, strict=True))
-    tokens = sum((quantities.pop(name) for name in _TOKENS), Decimal(0))
+    tokens = sum((quantities.pop(name) for name in TOKEN_QUANTITIES), Decimal(0))
     held = tokens or next((each for each in quantities.values() if each), Decimal(0))
     return Fraction(held) / row.requests if held else None

@@ -9,28 +9,29 @@ from typing import Any
 from ratecard.base.money import EXACT, total
 from ratecard.base.suggestions import did_you_mean
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.pricing.offered import LOST, NEITHER, NEW, Offered
+from ratecard.simulation.pricing.coverage import LOST, NEITHER, NEW, Coverage
+from ratecard.simulation.pricing.outcome import PricedShape, Vector
 from ratecard.simulation.pricing.price_table import SidePrices
-from ratecard.simulation.pricing.shape_price import PricedShape, Vector
 from ratecard.simulation.results.rows import EVEN, Row, Since, Uneven
-from ratecard.simulation.usage.columns import DAY
+from ratecard.simulation.usage.columns import DAY, LAYOUTS
 from ratecard.simulation.usage.engines.duckdb_engine import read_integers
-from ratecard.simulation.usage.plan import MONTH, QUANTITIES, WEEK
+from ratecard.simulation.usage.plan import MONTH, QUANTITIES, WEEK, token_types
 from ratecard.simulation.usage.roll_up import Counted, RollUp, uncollected
 
 # Rows can be broken down by it whether it is a key or not: a shape has one.
 MODEL = "model"
+_TOKEN_TYPES = token_types(LAYOUTS)
 # The quantities of a report, each with the types that it is of, and its number among the sums of that type.
 QUANTITY_NAMES: Mapping[str, tuple[tuple[str, ...], int]] = {
-    "uncached_tokens": (("text", "embedding"), 0),
-    "cached_tokens": (("text", "embedding"), 1),
-    "cache_write_tokens": (("text", "embedding"), 2),
-    "completion_tokens": (("text", "embedding"), 3),
+    "uncached_tokens": (_TOKEN_TYPES, 0),
+    "cached_tokens": (_TOKEN_TYPES, 1),
+    "cache_write_tokens": (_TOKEN_TYPES, 2),
+    "completion_tokens": (_TOKEN_TYPES, 3),
     "characters": (("speech",), 0),
     "seconds": (("transcription",), 0),
 }
-
-
+# Those of them that are tokens.
+TOKEN_QUANTITIES = tuple(name for name, (types, _) in QUANTITY_NAMES.items() if types == _TOKEN_TYPES)
 # A week is named by its Monday, a month as `2026-10`; days are text.
 _PERIOD_OF = {
     WEEK: "CAST(CAST(date_trunc('week', CAST({day} AS DATE)) AS DATE) AS VARCHAR)",
@@ -39,6 +40,9 @@ _PERIOD_OF = {
 _REQUESTS = "CAST(coalesce(sum(requests), 0) AS BIGINT)"
 _ZERO = Decimal(0)
 _NO_QUANTITIES = (_ZERO,) * len(QUANTITY_NAMES)
+_KeyValues = tuple[str | None, ...]
+# Key, requests, quantities and the current amount: a bare tuple, as there may be millions, of which each becomes a row.
+_Group = tuple[_KeyValues, int, tuple[Decimal, ...], Decimal]
 
 
 class Comparison:
@@ -49,40 +53,42 @@ class Comparison:
         self.scale = max(side.scale for side in sides)
         for side in sides:
             side.prove_at(self.scale)
-        self.offered = Offered(roll_up.workspace, self.sides)
+        self.coverage = Coverage(roll_up.workspace, self.sides)
+        # Charts and tables ask for the same breakdowns: the engine adds each up once.
+        self._breakdowns: dict[tuple[str, ...], tuple[Row, ...]] = {}
 
     @cached_property
     def priced(self) -> list[tuple[int, Counted, tuple[PricedShape | None, ...]]]:
         """Every shape in the figures, with its number and its prices; None under a side that does not offer it."""
         found = []
-        for number in sorted(self.offered.figured):
-            prices = (side.outcomes[number] for side in self.sides)
-            here = tuple(each if isinstance(each, PricedShape) else None for each in prices)
-            found.append((number, self.roll_up.shapes[number], here))
+        for number in sorted(self.coverage.in_figures):
+            prices = tuple(side.outcomes[number].price for side in self.sides)
+            found.append((number, self.roll_up.shapes[number], prices))
         return found
 
     def rows(self, keys: Sequence[str]) -> tuple[Row, ...]:
-        """The breakdown by keys of the roll-up, or by `model`, in their order; by none: the whole, as one row.
+        """The breakdown by keys of the roll-up, or by `model`, in their order; without keys all usage as one row.
 
         A candidate's amount is the current one and what it adds: no more than its changes is added up for it.
         """
-        with uncollected():
-            current, added = self._current(keys), [self._added(side, keys) for side in range(1, self.amounts)]
-            rows = _beside(current, added) if added else current
-            uneven = [self._uneven_by(side, keys) for side in range(1, self.amounts)]
-        if not any(uneven):
-            return rows
-        return tuple(row._replace(uneven=tuple(each.get(row.key, EVEN) for each in uneven)) for row in rows)
+        keys = tuple(keys)
+        if keys not in self._breakdowns:
+            with uncollected():
+                candidates = range(1, self.amounts)
+                added = [self._added(side, keys) for side in candidates]
+                uneven = [self._uneven_by(side, keys) for side in candidates]
+                self._breakdowns[keys] = tuple(_rows(self._current(keys), added, uneven))
+        return self._breakdowns[keys]
 
-    def sums_of(self, prices: SidePrices, keys: Sequence[str]) -> dict[tuple[str | None, ...], Decimal]:
-        """What other prices of the same shapes come to, by keys."""
+    def sums_of(self, prices: SidePrices, keys: Sequence[str]) -> dict[_KeyValues, Decimal]:
+        """Add up other prices of the same shapes, by keys."""
         names, sums = list(map(self.name, keys)), (f"coalesce(sum({_terms(self.amounts)}), 0)",)
         grouping = f" GROUP BY {', '.join(names)}" if names else ""
         source = f"FROM {self.roll_up.facts_by(keys)} JOIN {prices.table} AS side{self.amounts} USING (shape){grouping}"
         found = read_integers(self.roll_up.workspace.connection, names, sums, source)
         return {tuple(key): _decimal(amount, prices.scale) for *key, amount in found}
 
-    def since(self, day: date, candidate: int) -> "Since":
+    def since(self, day: date, candidate: int) -> Since:
         """How many requests lie before a day, and what those of that day and after it come to on both sides."""
         query = (
             f"SELECT CAST(coalesce(sum(requests) FILTER (day < DATE '{day}'), 0) AS BIGINT), {_REQUESTS},"
@@ -97,7 +103,7 @@ class Comparison:
         return Since(day, found[0], found[1], now, EXACT.add(now, _decimal(more[0], self.sides[candidate].scale)))
 
     def count(self, keys: Sequence[str]) -> int:
-        """How many rows a breakdown has."""
+        """Count the rows of a breakdown."""
         chosen = ", ".join(map(self.name, keys)) or "1"
         query = f"SELECT count(*) FROM (SELECT DISTINCT {chosen} {self._source(self.roll_up.facts, 'JOIN', 0)})"
         found: Any = self.roll_up.workspace.connection.execute(query).fetchall()[0]
@@ -131,7 +137,7 @@ class Comparison:
         sums = [current, *(f"{current} + {other}" for other in others)]
         joins = []
         for side, other in enumerate(others, 1):
-            if table := self.offered.uneven[side]:
+            if table := self.coverage.uneven[side]:
                 joins.append(f" LEFT JOIN {table} AS uneven{side} USING (shape)")
                 sums += [
                     f"CASE WHEN uneven{side}.kind = {LOST} THEN {current} END",
@@ -150,27 +156,27 @@ class Comparison:
         joined = self._source(self.roll_up.facts, "LEFT JOIN", *range(self.amounts), further="".join(joins))
         return f"SELECT {', '.join((*names, _REQUESTS, *_quantities(), *amounts))} {joined}{grouping}"
 
-    def _current(self, keys: Sequence[str]) -> tuple[Row, ...]:
+    def _current(self, keys: tuple[str, ...]) -> Sequence[_Group]:
         """The breakdown under the current prices alone, kept for further candidates that leave nothing out."""
-        current, keys = self.sides[0], tuple(keys)
-        whole = not self.offered.left_out and not self.offered.coming
+        current = self.sides[0]
+        whole = not self.coverage.left_out and not self.coverage.only_candidates
         if whole and keys in current.breakdowns:
-            kept: tuple[Row, ...] = current.breakdowns[keys]
+            kept: Sequence[_Group] = current.breakdowns[keys]
             return kept
         found = self._sums(keys, (_REQUESTS, *_quantities(), f"coalesce(sum({_terms(0)}), 0)"), 0)
-        rows = tuple(self._row(row, len(keys)) for row in found)
+        groups = [self._group(row, len(keys)) for row in found]
         if whole:
-            current.breakdowns[keys] = rows
-        return rows
+            current.breakdowns[keys] = groups
+        return groups
 
-    def _added(self, side: int, keys: Sequence[str]) -> dict[tuple[str | None, ...], Decimal]:
+    def _added(self, side: int, keys: Sequence[str]) -> dict[_KeyValues, Decimal]:
         """What a candidate adds to the rows of a breakdown, where it changes something."""
         found = self._sums(keys, (f"coalesce(sum({_terms(side)}), 0)",), side)
         return {tuple(key): EXACT.scaleb(Decimal(added), -self.sides[side].scale) for *key, added in found if added}
 
-    def _uneven_by(self, side: int, keys: Sequence[str]) -> dict[tuple[str | None, ...], Uneven]:
+    def _uneven_by(self, side: int, keys: Sequence[str]) -> dict[_KeyValues, Uneven]:
         """What only one of the current prices and a candidate prices, by keys."""
-        if not (table := self.offered.uneven[side]):
+        if not (table := self.coverage.uneven[side]):
             return {}
         sums = [
             f"CAST(coalesce(sum(requests) FILTER (kind = {LOST}), 0) AS BIGINT)",
@@ -202,28 +208,29 @@ class Comparison:
         """Facts with prices of some sides, and further joins; without what is in no figure."""
         first, *others = (f"{self._priced_at(side)} AS side{side} USING (shape)" for side in sides)
         tables = "".join((f" JOIN {first}", *(f" {join} {other}" for other in others)))
-        left_out = f" ANTI JOIN {self.offered.left_out} USING (shape)" if self.offered.left_out else ""
+        left_out = f" ANTI JOIN {self.coverage.left_out} USING (shape)" if self.coverage.left_out else ""
         return f"FROM {facts}{tables}{further}{left_out}"
 
     def _priced_at(self, side: int) -> str:
         """The prices of a side; of the current one, nothing for what only candidates price."""
         table = self.sides[side].table
-        if side or not self.offered.coming:
+        if side or not self.coverage.only_candidates:
             return table
         nothing = ", ".join(["shape", *["CAST(0 AS HUGEINT)"] * (1 + QUANTITIES)])
-        return f"(FROM {table} UNION ALL SELECT {nothing} FROM {self.offered.coming})"
+        return f"(FROM {table} UNION ALL SELECT {nothing} FROM {self.coverage.only_candidates})"
 
     def forget(self) -> None:
         """Drop what only the candidates need."""
+        self._breakdowns.clear()
         for side in self.sides[1:]:
             side.drop()
-        self.offered.drop()
+        self.coverage.drop()
 
-    def _row(self, row: Sequence[Any], keys: int) -> Row:
+    def _group(self, row: Sequence[Any], keys: int) -> _Group:
         quantities = row[keys + 1 : -1]
         # Most rows are of models that have none of these.
         found = tuple(map(_decimal, quantities, self.places)) if any(quantities) else _NO_QUANTITIES
-        return Row(tuple(row[:keys]), row[keys], found, (_decimal(row[-1], self.sides[0].scale),))
+        return tuple(row[:keys]), row[keys], found, _decimal(row[-1], self.sides[0].scale)
 
     @cached_property
     def places(self) -> tuple[int, ...]:
@@ -254,14 +261,20 @@ def _decimal(value: int, places: int) -> Decimal:
     return EXACT.scaleb(Decimal(value), -places) if value else _ZERO
 
 
-def _beside(current: Sequence[Row], added: Sequence[Mapping[tuple[str | None, ...], Decimal]]) -> tuple[Row, ...]:
-    """Rows with the amounts of candidates beside the current ones."""
-    amounts = [row.amounts[0] for row in current]
-    columns = [amounts]
+def _rows(
+    groups: Sequence[_Group],
+    added: Sequence[Mapping[_KeyValues, Decimal]],
+    uneven: Sequence[Mapping[_KeyValues, Uneven]],
+) -> Iterator[Row]:
+    """The groups with the amounts of the candidates beside the current ones."""
+    current = [amount for *_, amount in groups]
+    columns = [current]
     for each in added:
-        more = (each.get(row.key) for row in current)
+        more = (each.get(key) for key, *_ in groups)
         columns.append(
-            [amount if add is None else EXACT.add(amount, add) for amount, add in zip(amounts, more, strict=True)]
+            [amount if add is None else EXACT.add(amount, add) for amount, add in zip(current, more, strict=True)]
         )
-    rows = zip(current, zip(*columns, strict=True), strict=True)
-    return tuple(Row(key, requests, quantities, found) for (key, requests, quantities, *_), found in rows)
+    some = any(uneven)
+    for (key, requests, quantities, _), amounts in zip(groups, zip(*columns, strict=True), strict=True):
+        beside = tuple(each.get(key, EVEN) for each in uneven) if some else ()
+        yield Row(key, requests, quantities, amounts, beside)

@@ -2,9 +2,9 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import NamedTuple
 
 from ratecard.simulation.results.rows import Row
 
@@ -13,7 +13,8 @@ _SHOWN = 20
 _EDGES = (-50, -20, -10, -5, -1, 0, 1, 5, 10, 20, 50)
 
 
-class Band(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Band:
     """How many customers see a change between two edges, in percent; an open end is None, `unchanged` has both at 0."""
 
     least: int | None
@@ -37,7 +38,8 @@ class Band(NamedTuple):
         return self.most is not None and self.most <= 0 and (self.least, self.most) != (0, 0)
 
 
-class Customers(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Customers:
     """The customers by what other prices change on the requests that both sides price.
 
     `winners` pay less, `losers` more, the largest amounts first; `lost` are those whose requests the candidate does not
@@ -67,7 +69,7 @@ class Customers(NamedTuple):
 
 
 def customers_of(rows: Sequence[Row], candidate: int) -> Customers:
-    """Who pays more and who less under a candidate, from one row a customer."""
+    """Sort customers by what a candidate changes, from one row per customer."""
     falling, rising = (
         sorted(
             (row for row in rows if sign * row.change(candidate) > 0),

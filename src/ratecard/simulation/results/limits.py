@@ -1,23 +1,25 @@
 """Limits that a pipeline sets to a candidate: by how much revenue may change, and a customer's payments rise."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import NamedTuple
 
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.results.answers import Answers
 from ratecard.simulation.results.rows import Row
 
 
-class ChangeLimits(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ChangeLimits:
     """As shares of what is paid now: of all revenue, up or down; and of each customer's payments, up."""
 
     change: Fraction | None = None
     rise: Fraction | None = None
 
 
-class Beyond(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Beyond:
     """What a candidate does beyond the limits.
 
     `change` is that of revenue, where it is beyond: None is within, and from nothing to something is beyond any share.

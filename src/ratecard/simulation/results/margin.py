@@ -1,14 +1,14 @@
-"""What is left after cost: the same requests at what we pay for them, side by side."""
+"""Margins: the same requests at what is charged and at what we pay for them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import NamedTuple
 
 from ratecard.base.money import EXACT, total
 from ratecard.changes.sides import Side
 from ratecard.simulation.pricing.costs import Costs, cost_of
+from ratecard.simulation.pricing.outcome import Vector
 from ratecard.simulation.pricing.pricer import Pricer
-from ratecard.simulation.pricing.shape_price import Vector
 from ratecard.simulation.results.comparison import Comparison
 
 
@@ -29,7 +29,8 @@ class Costing:
                 self.known[number] = vectors
 
 
-class Cost(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Cost:
     """One model, or all: what each side charges for its requests, and what we pay for those that the side offers.
 
     `unknown` counts the requests whose cost is not known under some side: neither they nor their `unknown_revenues` are
@@ -49,11 +50,12 @@ class Cost(NamedTuple):
         return self.costs[0]
 
     def margin(self, side: int) -> Decimal:
-        """What is left under a side."""
+        """Revenue less cost under a side, exactly."""
         return EXACT.subtract(self.revenues[side], self.costs[side])
 
 
-class BelowCost(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class BelowCost:
     """A shape that a side sells for less than it costs: all of its requests together."""
 
     model: str
@@ -63,7 +65,8 @@ class BelowCost(NamedTuple):
     cost: Decimal
 
 
-class Margin(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Margin:
     """Cost and margin by model, and the cells below cost under each side, the greatest loss first."""
 
     models: tuple[Cost, ...]
@@ -103,7 +106,7 @@ class _Sums:
 
 
 def margin_of(comparison: Comparison, costing: Costing) -> Margin:
-    """The margin of every side, exactly."""
+    """Add up the margin of every side, exactly."""
     models: dict[str, _Sums] = {}
     cells: dict[tuple[str, str], _Sums] = {}
     for number, counted, found in comparison.priced:
@@ -125,7 +128,7 @@ def margin_of(comparison: Comparison, costing: Costing) -> Margin:
                     for cell, sums in cells.items()
                     if sums.revenues[side] < sums.costs[side]
                 ),
-                key=lambda cell: (cell.revenue - cell.cost, cell),
+                key=lambda cell: (EXACT.subtract(cell.revenue, cell.cost), cell.model, cell.asked),
             )
         )
         for side in range(comparison.amounts)

@@ -1,4 +1,4 @@
-"""From when on a candidate changes something, and why it changes nothing where it does not."""
+"""The first day on which a candidate changes a price, or why it changes nothing."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date
@@ -6,8 +6,6 @@ from datetime import UTC, date
 from ratecard.changes.rates import rate_changes
 from ratecard.changes.sides import Side, Standing
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.pricing.pricer import Outcome, Refused
-from ratecard.simulation.pricing.sides import AsBilled
 from ratecard.simulation.results.comparison import Comparison
 from ratecard.simulation.usage.plan import EARLIEST
 from ratecard.simulation.usage.roll_up import RollUp
@@ -26,22 +24,18 @@ def without_effect(comparison: Comparison, sides: Sequence[Side]) -> tuple[str, 
     """For each candidate, why it changes nothing: each row has its present price, or none as now. Else empty."""
     current, *candidates = (side.outcomes for side in comparison.sides)
     return tuple(
-        _why(comparison.roll_up, sides[0], side) if all(map(_alike, current, outcomes)) else ""
+        _why(comparison.roll_up, sides[0], side)
+        if all(was.charges_like(now) for was, now in zip(current, outcomes, strict=True))
+        else ""
         for side, outcomes in zip(sides[1:], candidates, strict=True)
     )
 
 
 def first_day(old: Side, new: Side) -> date | None:
     """The first day on which two sides' prices differ; None where one is fixed at an instant, or is as billed."""
-    if old.at or new.at or isinstance(old, AsBilled) or isinstance(new, AsBilled):
+    if old.at or new.at or not (old.has_rates and new.has_rates):
         return None
     return min(_first_days(old, new, EARLIEST).values(), default=None)
-
-
-def _alike(one: Outcome, other: Outcome) -> bool:
-    if isinstance(one, Refused) or isinstance(other, Refused):
-        return isinstance(one, Refused) and isinstance(other, Refused)
-    return one is other or one.amounts == other.amounts
 
 
 def _why(rolled: RollUp, current: Side, side: Side) -> str:

@@ -1,14 +1,10 @@
-"""Rows of an answer, and rows that no side prices.
-
-A row of a breakdown: the amounts of a group under every card, and what only one side offers.
-
-What only one side prices, and what none does: how many rows, and why.
-"""
+"""The rows of an answer: groups with their amounts, what only one side prices, and what cannot be priced."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from ratecard.base.money import EXACT, total
 from ratecard.changes.difference import percent_text
@@ -16,7 +12,8 @@ from ratecard.changes.difference import percent_text
 _ZERO = Decimal(0)
 
 
-class Uneven(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Uneven:
     """What only one of two sides prices: requests that are lost, or new, and what they bring on the side that does.
 
     `neither` counts the requests that only another candidate prices.
@@ -30,7 +27,7 @@ class Uneven(NamedTuple):
 
     @property
     def requests(self) -> int:
-        """The requests that only one of the two sides prices."""
+        """The number of requests that only one of the two sides prices."""
         return self.lost_requests + self.new_requests
 
 
@@ -38,7 +35,7 @@ EVEN = Uneven()
 
 
 def joined(parts: Sequence[Uneven]) -> Uneven:
-    """The sum of several groups."""
+    """Add up several groups."""
     return Uneven(
         sum(each.lost_requests for each in parts),
         total([each.lost for each in parts]),
@@ -48,7 +45,8 @@ def joined(parts: Sequence[Uneven]) -> Uneven:
     )
 
 
-class Row(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Row:
     """One group: its key, its requests and quantities, and its exact amount under each card, the current one first.
 
     What a side does not price adds nothing to its amount; `uneven` has, for each candidate, what that leaves out. It is
@@ -62,11 +60,11 @@ class Row(NamedTuple):
     uneven: tuple[Uneven, ...] = ()
 
     def beside(self, candidate: int = 1) -> Uneven:
-        """What only one side prices, the current one or a candidate."""
+        """What only one side prices, the current one or a candidate (by its number, from 1)."""
         return self.uneven[candidate - 1] if self.uneven else EVEN
 
     def difference(self, candidate: int = 1) -> Decimal:
-        """What a candidate adds, with what is lost and what is new; negative: what it takes."""
+        """The amount under a candidate less the current one, with lost and new requests; exact."""
         return EXACT.subtract(self.amounts[candidate], self.amounts[0])
 
     def both(self, candidate: int = 1) -> tuple[Decimal, Decimal]:
@@ -75,21 +73,22 @@ class Row(NamedTuple):
         return EXACT.subtract(self.amounts[0], uneven.lost), EXACT.subtract(self.amounts[candidate], uneven.new)
 
     def change(self, candidate: int = 1) -> Decimal:
-        """What other prices change, on the requests that both sides price."""
+        """The difference on the requests that both sides price: what other prices change; exact."""
         before, after = self.both(candidate)
         return EXACT.subtract(after, before)
 
     def both_requests(self, candidate: int = 1) -> int:
-        """How many requests both sides price."""
+        """The number of requests that both sides price."""
         uneven = self.beside(candidate)
         return self.requests - uneven.lost_requests - uneven.new_requests - uneven.neither
 
     def percent(self, candidate: int = 1) -> str:
-        """The change in percent of the current amount, rounded to two places; empty where that is zero."""
+        """The difference in percent of the current amount, rounded half-up (`+10.39%`); empty where that is zero."""
         return percent_text(self.amounts[0], self.amounts[candidate])
 
 
-class Since(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Since:
     """The requests in the figures before a day, and all of them; the amounts of those after, on two sides."""
 
     day: date
@@ -99,17 +98,19 @@ class Since(NamedTuple):
     candidate: Decimal
 
 
-class Unpriced(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Unpriced:
     """Rows without a price under a side: how many, why, and a few of their shapes."""
 
     side: str
     type: str
     reason: str
     rows: int
-    examples: tuple[dict[str, Any], ...]
+    examples: tuple[dict[str, Any], ...] = field(hash=False)
 
 
-class Uncommon(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Uncommon:
     """Requests that only one of the current prices and a candidate offer: of which model, and why the other does not.
 
     `amount` is what the side charges that offers them.
@@ -120,3 +121,12 @@ class Uncommon(NamedTuple):
     reason: str
     requests: int
     amount: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Disputed:
+    """Billed rows whose amount or price is not what it should have been: how many, why, and a few of their shapes."""
+
+    reason: str
+    rows: int
+    examples: tuple[dict[str, Any], ...] = field(hash=False)

@@ -1,19 +1,18 @@
 """The smallest factor on the rates of a candidate that reaches a target, found on exact totals."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import NamedTuple
 
 from ratecard.base.errors import TableError
 from ratecard.base.money import EXACT, from_fraction
 from ratecard.candidates.file import CandidateFile, read_candidate
 from ratecard.changes.sides import Side
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.pricing.costs import Costs, ShareCosts, cost_of
-from ratecard.simulation.pricing.pricer import NOT_OFFERED, Refused
+from ratecard.simulation.pricing.costs import Costs, cost_of
 from ratecard.simulation.results.answers import Answers
 from ratecard.tables.candidate import Scale
 
@@ -21,14 +20,16 @@ from ratecard.tables.candidate import Scale
 _STEPS, _MOST = 10_000, 100
 
 
-class Target(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Target:
     """What is to be reached: a change of `revenue` (0.05: 5 % more), or a share of it that is left as `margin`."""
 
     kind: str
     share: Fraction
 
 
-class Reached(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Reached:
     """The smallest factor that reaches a target, the revenue at it, and that at one step below if there is a step.
 
     Of a margin they are that of the requests whose cost is known; `wanted` is the revenue at which that is the margin.
@@ -52,7 +53,8 @@ def read_target(given: str) -> Target:
     return Target(kind or "revenue", share)
 
 
-class _Sums(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Sums:
     """What the requests that a target counts bring and cost under a candidate."""
 
     revenue: Decimal
@@ -82,11 +84,8 @@ def smallest_factor(simulation: Answers, candidate: Path, target: Target) -> Rea
     kept = 1 - target.share if target.kind == "margin" else 1 / (1 + target.share)
     if kept <= 0:
         raise SimulationError(f"a margin of {100 * target.share} % cannot be reached: it leaves nothing for the costs")
-    if isinstance(costs, ShareCosts) and Fraction(costs.share) > kept and simulation.total.beside(1).new_requests:
-        words = f"what only the candidate sells costs {costs.label} of what it brings"
-        raise SimulationError(
-            f"{words}, so that a dearer price is further from this margin; give its costs as tables or CSV"
-        )
+    if costs and simulation.total.beside(1).new_requests:
+        costs.check_margin(kept)
 
     def wanted(steps: int) -> Fraction:
         # Both are a revenue: what is kept of it, after the share that is wanted, is the cost or the revenue now.
@@ -104,11 +103,10 @@ def _sums(simulation: Answers, side: Side, costs: Costs | None) -> _Sums:
     outcomes = simulation.pricer.beside(side, current, rolled, comparison.sides[0].outcomes)
     revenue = cost = Decimal(0)
     for number, counted, found in comparison.priced:
-        price = outcomes[number]
-        if isinstance(price, Refused):
-            if price.kind != NOT_OFFERED:
-                words = f"{side.label}: {counted.requests} rows cannot be priced: {price.reason}"
-                raise SimulationError(words)
+        price, refusal = outcomes[number].price, outcomes[number].refusal
+        if refusal and not refusal.not_offered:
+            raise SimulationError(f"{side.label}: {counted.requests} rows cannot be priced: {refusal.reason}")
+        if price is None:
             continue
         if costs is not None:
             vectors = cost_of(counted, (found[0], price), sides, simulation.pricer, costs)
@@ -135,8 +133,8 @@ def _search(reached: Callable[[int], bool]) -> int:
 def _scaled(file: CandidateFile, current: Side, steps: int) -> Side:
     """The candidate with another factor. Raises `SimulationError` where a rate would have too many digits.
 
-    At factor 1 there is no scaling, which a candidate could not say; all else of it holds. A change that this factor
-    has made already is none.
+    At factor 1 the scaling is left out, because a candidate cannot say it; its other changes hold. A change without
+    effect at this factor is allowed.
     """
     factor = Decimal(steps) / _STEPS
     changes = tuple(

@@ -1,20 +1,16 @@
 """A tornado: what revenue does if all prices of one family, and of it alone, rise or fall by a few percent."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import NamedTuple
 
 from ratecard.base.money import EXACT, from_fraction, places_of, total
 from ratecard.candidates.rates import Refusal, moved, rates_of, scaled
 from ratecard.card import RateCard
 from ratecard.changes.sides import Side
-from ratecard.simulation.billing.repricer import LedgerPricer
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.pricing.pricer import Refused
-from ratecard.simulation.pricing.shape_price import PricedShape
-from ratecard.simulation.pricing.sides import AsBilled
+from ratecard.simulation.pricing.outcome import PricedShape
 from ratecard.simulation.results.answers import Answers
 from ratecard.simulation.usage.roll_up import Counted
 from ratecard.tables.candidate import Scale, Selection
@@ -23,7 +19,8 @@ from ratecard.tables.card import AnyModel, Tables
 _PLACES = 12
 
 
-class Swing(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Swing:
     """What one family adds to the revenue, or takes from it, if its prices fall or rise by the share.
 
     `revenue` is that of its models now. Where its prices cannot be scaled, `reason` says why, and there is no effect.
@@ -51,7 +48,7 @@ def tornado(simulation: Answers, share: Fraction) -> tuple[Swing, ...]:
     step = from_fraction(share, _PLACES)
     if not 0 < share < 1 or Fraction(step) != share or places_of(step) > _PLACES:
         raise SimulationError("a tornado needs a percentage above 0% and below 100%, with at most 10 decimals")
-    if isinstance(side, AsBilled):
+    if not side.has_rates:
         raise SimulationError("a tornado scales rates, and a billing export as it was billed has none: name prices")
     families: dict[str, list[str]] = {}
     for name, family in side.card.tables.families.items():
@@ -96,15 +93,14 @@ def _effect(
     side = Side(f"times {factor}", card, current.at)
     # What is priced for this family alone is forgotten with it.
     pricer = simulation.pricer.apart()
-    by_row = isinstance(pricer, LedgerPricer)
     added = []
     for priced in models.values():
-        if not by_row and pricer.alike(current, side, priced[0][0].shape):
+        if pricer.alike(current, side, priced[0][0].shape):
             continue
         for counted, was in priced:
             now = pricer.price(side, counted.shape)
-            if isinstance(now, Refused):
-                raise SimulationError(f"{counted.requests} rows have no price then: {now.reason}")
+            if now.refusal:
+                raise SimulationError(f"{counted.requests} rows have no price then: {now.refusal.reason}")
             if now is not was:
                 before, after = (simulation.comparison.charge(counted, each.amounts) for each in (was, now))
                 added.append(EXACT.subtract(after, before))

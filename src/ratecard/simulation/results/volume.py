@@ -1,9 +1,9 @@
-"""How volume answers a price: a linear elasticity for each model, family, or all."""
+"""How volume reacts to a price: a linear elasticity for each model, family, or all."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import NamedTuple
 
 from ratecard.base.money import from_fraction
 from ratecard.base.suggestions import did_you_mean
@@ -14,7 +14,8 @@ _PLACES = 2
 ALL = "all"
 
 
-class Elasticity(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Elasticity:
     """By what share volume changes for each share that the price changes: -0.8 loses 8 % of it at a rise of 10 %.
 
     `low` and `high` are the range that is thought possible.
@@ -25,7 +26,8 @@ class Elasticity(NamedTuple):
     high: Decimal
 
 
-class Response(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Response:
     """The revenue that is expected at each elasticity of the range, rounded to cents for display only."""
 
     expected: Decimal
@@ -37,7 +39,7 @@ class Response(NamedTuple):
 def response(
     models: Sequence[Row], candidate: int, elasticities: Mapping[str, Elasticity], families: Mapping[str, str]
 ) -> Response:
-    """What a candidate brings once volume has answered.
+    """Estimate the revenue of a candidate after its volume reacts to its prices.
 
     A model's volume is multiplied by 1 + elasticity x (its change in price), never below nothing; its change in price
     is that of the exact total of what both sides price, and only that moves: what is new stays as it is. A model's own
@@ -108,7 +110,7 @@ AnyElasticity = Elasticity | Decimal | int | float | str
 def elasticities_of(given: Mapping[str, AnyElasticity]) -> dict[str, Elasticity]:
     """Elasticities by model, family or `all`: a number, or a text with a range like `-0.8:-1.2..-0.4`.
 
-    Raises `SimulationError` for what is none.
+    Raises `SimulationError` for anything else.
 
     >>> elasticities_of({"all": -0.8})
     {'all': Elasticity(value=Decimal('-0.8'), low=Decimal('-0.8'), high=Decimal('-0.8'))}
@@ -120,7 +122,7 @@ def elasticities_of(given: Mapping[str, AnyElasticity]) -> dict[str, Elasticity]
 
 
 def read_elasticity(given: str) -> tuple[str, Elasticity]:
-    """`kling=-0.8`, or with a range `kling=-0.8:-1.2..-0.4`; `all` stands for every model. Raises `SimulationError`."""
+    """`kling=-0.8`, or with a range `kling=-0.8:-1.2..-0.4`; `all` means every model. Raises `SimulationError`."""
     name, equals, words = given.partition("=")
     value, _, around = words.partition(":")
     low, dots, high = around.partition("..")

@@ -1,10 +1,7 @@
-"""Billing exports as usage.
+"""A billing export as a usage table.
 
-A billing export as a usage table: a row of the ledger, as the roll-up of a simulation reads it.
-
-An export is known by its columns. All of them stay, to group by; beside them stand the columns of the type `ledger`.
-
-The JSON pages of a billing export, made into Parquet: read row by row, whatever their size.
+An export is recognised by its columns. All of them can be grouped by; the columns of the type `ledger` are added. JSON
+pages are written to Parquet first, row by row.
 """
 
 import gzip
@@ -34,7 +31,7 @@ EXPORT_NAMES = (*_NEEDED, *PRICES, *_COUNT, "notes", "model", "requestId")
 # What a number of an export may be, to be summed; any other row is priced by itself.
 _PLACES = 18
 _NUMBER = rf"-?[0-9]{{1,9}}(\.[0-9]{{1,{_PLACES}}})?"
-# By no more than half of this may an amount differ from units x price: exports round a line to so many places.
+# Exports round a line to this many places: an amount may differ from units x price by half of the last one.
 LINE_PLACES = 12
 # What a row of a ledger says.
 CHARGE, DISPUTED, CREDIT = "charge", "disputed", "credit"
@@ -51,7 +48,7 @@ class Export(NamedTuple):
 
     @classmethod
     def of(cls, columns: Sequence[str], names: Mapping[str, str]) -> "Export | None":
-        """The export that a table is, by its columns or what they stand for; None for usage, which has a `type`."""
+        """The export that a table is, by its columns or their mapped names; None for usage, which has a `type`."""
         own = {name: names.get(name, name) for name in EXPORT_NAMES}
         named = {name: theirs for name, theirs in own.items() if theirs in columns}
         is_export = all(name in named for name in _NEEDED)

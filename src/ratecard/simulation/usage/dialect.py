@@ -1,7 +1,7 @@
-"""How an engine's SQL says what is not the same everywhere. The query itself stands once, in `roll_up_sql`.
+"""The expressions that differ between the SQL of engines; the query itself is written once, in `roll_up_sql`.
 
-A usage is grouped by the engine that holds it (`Dialect`); its groups are written as text where they are kept
-(`Writer`), so that every engine gives the same digits.
+The engine that holds the usage groups it (`Dialect`). DuckDB writes the groups as text (`Writer`), so that every engine
+gives the same digits.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ INSTANT = (
 COUNT = "[0-9]{1,18}([.]0*)?"
 # A number as text, to be compared with another.
 NUMBER = "-?[0-9]{1,20}([.][0-9]{1,18})?"
-# What stands for every URL: a price depends on no more.
+# Every URL is grouped as this one: a price depends on no more.
 ANY_URL = "https://video.invalid/"
 
 
@@ -51,7 +51,7 @@ class Dialect(Protocol):
         """The exact sum, 0 of nothing, where a condition holds. It raises where it is too large, and never wraps."""
 
     def day(self, column: str, type_: ColumnType) -> str:
-        """The UTC day of an instant; null for what is none."""
+        """The UTC day of an instant; null for anything else."""
 
     def url(self, column: str) -> str:
         """One word for every URL or data URI, the beginning of anything else: a price depends on no more."""

@@ -1,14 +1,10 @@
-"""The files of a usage, their fingerprints, and what was read of them.
-
-The files of a usage: which ones are meant, and whether they are still the same after they were read.
-
-What was read of a usage: its files, its columns, and its rows.
-"""
+"""The files of a usage: which ones are meant, whether they changed while they were read, and what was read of them."""
 
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,7 +35,8 @@ class Stamp(NamedTuple):
 Stamps = Mapping[str, Stamp]
 
 
-class Source(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Source:
     """What was read: how many files with how many bytes, and a digest of their paths, sizes, times and identities.
 
     Without files it is a frame in memory, or a table for which Spark names no files: then nothing is known of it.
@@ -172,20 +169,21 @@ def one_kind(files: Sequence[str]) -> str:
 _HEAD = ("type", "model", "timestamp")
 
 
-class Reading(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Reading:
     """What was read of a usage.
 
     `columns` are those that were read, as they are named here and in the usage. `missing`: by type, the known columns
-    that the usage does not have. `unused`: columns of the usage that nothing asked for; `meant`: for some of them the
+    that the usage does not have. `unused`: columns of the usage that nothing uses; `meant`: for some of them the
     missing one that they look like. `found`: all rows, where only some were `chosen`, and `undated` those that were
     left out because they have no instant.
     """
 
     source: Source = Source()
-    columns: Mapping[str, str] = {}
-    missing: Mapping[str, tuple[str, ...]] = {}
+    columns: Mapping[str, str] = field(default_factory=dict, hash=False)
+    missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     unused: tuple[str, ...] = ()
-    meant: Mapping[str, str] = {}
+    meant: Mapping[str, str] = field(default_factory=dict, hash=False)
     chosen: str = ""
     found: int = 0
     undated: int = 0
@@ -204,12 +202,13 @@ class Reading(NamedTuple):
         asked += [*plan.keys, *plan.chosen.columns, *(name for names in known.values() for name in names)]
         columns = {name: usage.columns[name] for name in dict.fromkeys(asked) if usage.has(name)}
         if usage.is_ledger:  # every column of an export is part of the ledger that is made of it
-            return self._replace(columns={name: each for name, each in columns.items() if name not in ("type",)})
+            return replace(self, columns={name: each for name, each in columns.items() if name not in ("type",)})
         missing = {name: tuple(each for each in names if not usage.has(each)) for name, names in known.items()}
         unused = tuple(name for name in usage.types if name not in columns.values())
         lacking = dict.fromkeys(name for names in missing.values() for name in names)
         meant = {name: near for name in unused if name not in USAGE_COLUMNS and (near := _meant(name, lacking))}
-        return self._replace(
+        return replace(
+            self,
             columns=columns,
             missing={name: names for name, names in missing.items() if names},
             unused=unused,
@@ -218,10 +217,10 @@ class Reading(NamedTuple):
 
     def record(self) -> dict[str, Any]:
         """All of it as JSON would hold it."""
-        return {**self._asdict(), "source": self.source._asdict()}
+        return asdict(self)
 
     def warnings(self) -> list[str]:
-        """What a reader must know: columns that look like missing ones, timestamps that are none, rows left out."""
+        """What a reader must know: columns that look like missing ones, invalid timestamps, rows left out."""
         said = [
             f"Column '{name}' is not read. Did you mean '{near}'? Then name it: --map {near}={name}"
             for name, near in self.meant.items()

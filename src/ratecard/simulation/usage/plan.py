@@ -10,7 +10,7 @@ from ratecard.simulation.usage.dialect import ColumnType
 from ratecard.simulation.usage.predicates import Predicates
 from ratecard.simulation.usage.where import Chosen
 
-# More quantities than this no type has.
+# Maximum number of summed quantities per usage type.
 QUANTITIES = 4
 # What a shape of quantities has beside the attributes of its type: its quantities as they are, where they cannot be
 # added; else what the tables ask of them, as one number (`Predicates.split`).
@@ -56,7 +56,7 @@ class Plan(NamedTuple):
 
 
 class Usage(NamedTuple):
-    """The columns of a usage table: where each of ours is, and the type of every column."""
+    """The columns of a usage table: where each known column is, and the type of every column."""
 
     columns: Mapping[str, str]
     types: Mapping[str, ColumnType]
@@ -67,7 +67,7 @@ class Usage(NamedTuple):
     untyped: bool = False
 
     def has(self, name: str) -> bool:
-        """Whether the table has one of our columns, under whatever name."""
+        """Whether the table has a known column, under whatever name."""
         return name in self.columns
 
     def gives(self, name: str) -> bool:

@@ -1,14 +1,10 @@
-"""Which distinctions between requests decide the price of a model.
-
-What decides about the price of a model: the parts of the tables, and the days on which one of them changes.
-
-What the compared tables ask of a usage beside its attributes: on which side of a threshold, which buckets, when.
-"""
+"""Which differences between requests matter to the compared tables: thresholds, buckets without a price, dates."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from datetime import date
 from typing import NamedTuple
 
+from ratecard.base.identity import Identity
 from ratecard.card import RateCard
 from ratecard.rating.tokens import BUCKETS, token_rates
 from ratecard.requests.service_parameters import split_model
@@ -16,19 +12,19 @@ from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.metered import TextVersion, Tokens
 
 
-class Deciding(NamedTuple):
-    """The identity of all that decides (equal: the same objects), and the days of change in order."""
+class PriceBasis(NamedTuple):
+    """What decides the price of a model: the parts of the tables by identity, and the days of change, in order."""
 
-    identity: Hashable
+    parts: tuple[Hashable, ...]
     days: tuple[date, ...] = ()
 
 
-def deciding(tables: Tables, name: str | None) -> Deciding:
-    """What decides about a model; without a name, about RPC credits. A text model is decided by its searches too."""
+def price_basis(tables: Tables, name: str | None) -> PriceBasis:
+    """What decides the price of a model, and of a text model that of its searches; without a name, of RPC credits."""
     if name is not None and name not in tables.models:
         name = split_model(name)[0]
     if name is not None and name not in tables.models:  # no model of this name on any day
-        return Deciding(tuple(tables.models))
+        return PriceBasis(tuple(tables.models))
     models: list[AnyModel] = [model for model in tables.models.values() if model.type == "rpc"]
     if name is not None:
         models = [tables.models[name]]
@@ -37,8 +33,8 @@ def deciding(tables: Tables, name: str | None) -> Deciding:
         models += [tables.models[search] for search in sorted(searches)]
     days = {version.effective for model in models for version in model.versions}
     days |= {model.retired.on for model in models if model.retired} | {limits.effective for limits in tables.limits}
-    shared = (id(tables.units), id(tables.vocabulary), id(tables.limits))
-    return Deciding((*map(id, models), *shared), tuple(sorted(days)))
+    parts = map(Identity, (*models, tables.units, tables.vocabulary, tables.limits))
+    return PriceBasis(tuple(parts), tuple(sorted(days)))
 
 
 class Predicates(NamedTuple):
@@ -71,7 +67,7 @@ class Predicates(NamedTuple):
         for card in cards:
             days = tuple(instant.date() for instant in card.boundaries()) if dated else ()
             names = card.tables.models if dated and by_model else ()
-            of_model = {name: deciding(card.tables, _rpc_or(card, name)).days for name in names}
+            of_model = {name: price_basis(card.tables, _rpc_or(card, name)).days for name in names}
             found = found.joined(cls((), {}, days, of_model))
             for model, charge in _token_charges(card):
                 rates = token_rates(model.model, charge, card.tables.units[charge.unit].per)
@@ -85,7 +81,7 @@ class Predicates(NamedTuple):
         return found._replace(of_model=own)
 
     def joined(self, other: "Predicates") -> "Predicates":
-        """What both ask."""
+        """The predicates of both."""
         lacking = {
             type_: tuple(
                 each for each in BUCKETS if each in {*self.lacking.get(type_, ()), *other.lacking.get(type_, ())}
@@ -121,11 +117,11 @@ class Predicates(NamedTuple):
         return tier, frozenset(buckets)
 
     def groups(self, other: "Predicates") -> bool:
-        """Whether the engine has to group no further for the other, but for days."""
+        """Whether groups of the engine are fine-grained enough for `other`, except for days."""
         return self.joined(other)[:2] == self[:2]
 
     def covers(self, other: "Predicates") -> bool:
-        """Whether shapes made for this tell apart all that the other asks."""
+        """Whether shapes grouped for `self` are fine-grained enough for `other`."""
         return self.joined(other) == self
 
 

@@ -1,9 +1,4 @@
-"""Roll usage up by shape.
-
-Many small values at once.
-
-Usage rolled up: what a simulation keeps, so that a further candidate costs a fraction of the first.
-"""
+"""Usage grouped by shape, which is kept, so that a further candidate costs a fraction of the first."""
 
 import gc
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -27,9 +22,9 @@ from ratecard.simulation.usage.shape import UsageShape
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Pause the search for cycles while tuples that have none are made by the hundred thousand: a third of the time.
+    """Pause the garbage collector, which takes a third of the time while many small values without cycles are made.
 
-    Afterwards they are old, as if they had outlived the searches that were left out. Who has frozen objects keeps them.
+    New objects move to the oldest generation afterwards. Objects that a caller has frozen stay frozen.
     """
     was = gc.isenabled()
     gc.disable()
@@ -130,7 +125,7 @@ class RollUp:
         return f"SELECT {', '.join(columns)} FROM {groups} LEFT JOIN periods ON {within}"
 
     def facts_by(self, keys: Collection[str]) -> str:
-        """The facts, telling apart no more than these keys: a table made once, whatever it is then priced at."""
+        """The table of facts by no more than these keys, made once."""
         asked = {DAY if self.plan.is_period(key) else key for key in keys}
         wanted = tuple(key for key in self.plan.keys if key in asked)
         if wanted not in self._coarser:
@@ -153,7 +148,7 @@ class RollUp:
         return sum(each.requests for each in self.shapes)
 
     def words(self, counted: Counted) -> Iterator[str]:
-        """What a person reads of a shape: its values, and what tables ask of its quantities."""
+        """Describe a shape: its values, and the tier and buckets of its quantities."""
         shape = counted.shape
         yield from (f"{name} {value}" for name, value in shape.row().items() if name not in ("type", "model"))
         tier, used = self.plan.predicates.split(shape.type or "", int(shape.values().get(ASKED, 0)))
@@ -170,10 +165,10 @@ class RollUp:
         return (date.fromisoformat(found[0]), date.fromisoformat(found[1])) if found and found[0] else None
 
     def serving(self, predicates: Predicates, *, dated: bool) -> "RollUp":
-        """This roll-up, or one of the same groups with further boundaries, that tells apart what other cards ask.
+        """This roll-up, or one of the same groups with further boundaries, that is fine-grained enough for other cards.
 
         `dated`: some card is read at each row's own time. Raises `SimulationError` where only the usage
-        itself could tell that apart.
+        itself could be grouped so.
         """
         own = self.plan.predicates
         if own.covers(predicates) and dated <= self.plan.dated:

@@ -1,6 +1,6 @@
-"""The queries that roll usage up into shapes: one for video, one for what is charged by tokens, one for all else.
+"""The queries that group usage by shape: one for video and music, one for tokens, one for all other types.
 
-A query reads only the columns of its types. One for each type would read the common columns ten times; one for all
+A query reads only the columns of its types. One query per type would read the common columns ten times; a single one
 would group every row by every column.
 """
 
@@ -63,7 +63,7 @@ class RollUpSql:
         """One for each of `parts_of` the usage's types; rows of no known type are among the others."""
         type_, parts = self._column("type"), parts_of(self.usage.layouts)
         for name, types in parts.items():
-            # Said so, DuckDB compares the dictionary of a column chunk instead of every row.
+            # Written in this way, DuckDB compares the dictionary of a column chunk instead of every row.
             where = f"NOT ({type_} NOT IN ({', '.join(map(repr, types))}))"
             if name == OTHER_TYPES:
                 apart = [repr(type_) for part, listed in parts.items() if part != OTHER_TYPES for type_ in listed]
@@ -114,7 +114,7 @@ class RollUpSql:
         self._from = f"(SELECT *, {typed} AS {quoted(_TYPE)} FROM {usage.table}) AS typed"
 
     def _choose(self) -> None:
-        """Where only some rows are asked for, read no others."""
+        """Read only the chosen rows."""
         self._every, self._chosen = self._from, "TRUE"
         if not (chosen := self.plan.chosen):
             return
@@ -248,7 +248,7 @@ class RollUpSql:
         return f"CASE WHEN {within} THEN {cached} + {written} <= {prompt} ELSE FALSE END"
 
     def _numbers(self, counted: Mapping[str, Layout]) -> dict[str, list[str]]:
-        """The quantities of a row of each type, null where one is missing or is none."""
+        """The quantities of a row of each type, null where one is missing or not a number."""
         types = {
             column: tuple(name for name, each in counted.items() if column.name in each.optional)
             for layout in counted.values()

@@ -1,4 +1,4 @@
-"""A shape of usage: everything that decides the rates of a row, and a usage of the scalar code that has it."""
+"""A shape of usage: all that decides the rates of a row; and a usage of that shape to be priced."""
 
 from collections.abc import Callable, Mapping
 from datetime import date
@@ -38,7 +38,7 @@ class UsageShape(NamedTuple):
 
     @property
     def irregular(self) -> bool:
-        """Whether it has quantities as they are. In text a quote would have a backslash, so nothing else reads so."""
+        """Whether it has quantities as they are. Safe as a text search: a quote inside a value would be escaped."""
         return f'"{GIVEN}":' in self.attributes
 
     def values(self) -> dict[str, Any]:
@@ -65,7 +65,7 @@ class _Asked(NamedTuple):
 
 
 def asked(shape: UsageShape) -> _Asked:
-    """The usage of a shape, without quantities that are summed. Raises `ValueError` for a source that is none."""
+    """The usage of a shape, without quantities that are summed. Raises `ValueError` for an invalid source video."""
     usage: dict[str, Any] = {"type": shape.type} if shape.type is not None else {}
     if shape.model is not None and shape.type != "rpc":
         usage["model"] = shape.model

@@ -57,7 +57,7 @@ class Chosen(NamedTuple):
 
     @classmethod
     def of(cls, where: str | None, since: date | str | None, until: date | str | None) -> "Chosen":
-        """Read what was asked for. Raises `SimulationError` with the place of what cannot be read."""
+        """Read a condition and its dates. Raises `SimulationError` with the place of what cannot be read."""
         found = cls(read_condition(where) if where is not None else None, _day("since", since), _day("until", until))
         if found.since and found.until and found.since >= found.until:
             raise SimulationError(f"no day is since {found.since} and before {found.until}")

@@ -1,1 +1,1 @@
-"""What rolls usage up: DuckDB in this process, Spark for what outgrows a machine; each is loaded when it is used."""
+"""The engines that group usage: DuckDB in this process, or Spark; each is imported when it is used."""

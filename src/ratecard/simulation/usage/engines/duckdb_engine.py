@@ -1,10 +1,7 @@
-"""DuckDB as the engine of a simulation.
+"""DuckDB reads usage from files and frames, within a bound on memory, and spills to a folder of its own.
 
-CSV read by its heading, not by guesses: a value is the text that stands there, and a row cut off is an error.
-
-What is wrong with a usage that the engine cannot read: file, line and reason, without the engine's SQL.
-
-DuckDB, embedded: reads usage from files and frames, bound in memory, and spills to a folder of its own.
+CSV is read by its heading, not by guesses: a value is the text of its cell, and a truncated row is an error. Errors
+name file, line and reason, without the engine's SQL.
 """
 
 import csv
@@ -141,7 +138,7 @@ class Workspace:
             "memory_limit": memory,
             "temp_directory": str(self._folder.path),
             "preserve_insertion_order": False,
-            # Nothing is kept: the work of a checkpoint would be for nobody.
+            # Nothing is kept, so a checkpoint would be wasted work.
             "checkpoint_threshold": "1TB",
         }
         try:
@@ -169,7 +166,7 @@ class Workspace:
         return connection
 
     def new_table(self, name: str) -> str:
-        """A name for a table that nobody else has."""
+        """A name for a table that no other has."""
         self._tables += 1
         return f"{name}{self._tables}"
 
@@ -254,7 +251,7 @@ def open_usage(
     limits: Sequence[Limits] = (),
     progress: Progress = silent,
 ) -> Iterator[DuckDbUsage]:
-    """Make the view `usage` of files or a frame; `names` says where a column of ours has another name.
+    """Make the view `usage` of files or a frame; `names`: known columns that have another name in it.
 
     `limits` are those of the tables under which a billing export was billed. Raises `SimulationError` with the file or
     the column, and what is allowed; at the end also where a file is not the one any more that it was in the beginning.
@@ -317,7 +314,7 @@ def _count(connection: duckdb.DuckDBPyConnection, table: str) -> int:
 
 
 def checked_usage(found: Mapping[str, tuple[Any, int]], declared: Mapping[str, str], names: Mapping[str, str]) -> Usage:
-    """Which column of a table is which of ours, each of a type that it can have. Raises `SimulationError`."""
+    """Find the known columns of a table, each of a type that it can have. Raises `SimulationError`."""
     for name, theirs in names.items():
         if theirs not in found:
             near = did_you_mean(theirs, found)

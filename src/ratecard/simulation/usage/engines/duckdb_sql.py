@@ -1,4 +1,4 @@
-"""DuckDB's way of saying what is not the same in every engine."""
+"""The dialect of DuckDB."""
 
 import re
 from collections.abc import Mapping

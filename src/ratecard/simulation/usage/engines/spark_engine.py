@@ -1,4 +1,4 @@
-"""Spark: groups usage where it lies. Only groups come to the driver, into the tables that every engine fills."""
+"""Spark groups usage where it is stored. Only the groups come to the driver, into the tables of DuckDB."""
 
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -74,9 +74,9 @@ class SparkUsage(NamedTuple):
 def open_usage(
     usage: Any, names: Mapping[str, str], master: str | None = None, progress: Progress = silent
 ) -> Iterator[SparkUsage]:
-    """The usage of a Spark frame, in its own session, or of paths and tables that a session of ours reads.
+    """The usage of a Spark frame, in its own session, or of paths and tables that a session started here reads.
 
-    `names` says where a column of ours has another name. Raises `SimulationError` with the column, and what is allowed;
+    `names`: known columns that have another name in it. Raises `SimulationError` with the column, and what is allowed;
     at the end also where a file is not the one any more that it was in the beginning.
     """
     with ExitStack() as stack:

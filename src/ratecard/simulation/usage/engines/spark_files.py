@@ -1,4 +1,4 @@
-"""What Spark reads and writes by itself: paths of any storage that it knows, and tables by their names."""
+"""The paths and tables that Spark reads and writes by itself, in any storage that it knows."""
 
 import os
 import re
@@ -173,7 +173,7 @@ def write_table(table: pyarrow.Table, place: str, master: str | None = None) -> 
     """Write a table to a storage of Spark's (`s3a://...`, `hdfs://...`) as Parquet, CSV or JSON lines, by its ending.
 
     It becomes a folder of that name, whole or not at all. Amounts are text in CSV and JSON, with all of their digits.
-    Raises `SimulationError`, also where something stands there already.
+    Raises `SimulationError`, also where the place exists already.
     """
     kind = kind_to_write(place)
     with spark_session(master) as session, failures(f"{place} cannot be written"):

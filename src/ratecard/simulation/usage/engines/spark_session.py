@@ -1,4 +1,4 @@
-"""A Spark session: the one that runs, left as it is, or one of our own that is stopped at the end."""
+"""A Spark session: the running one, which stays, or a new one that is stopped at the end."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Spark's way of saying what is not the same in every engine. Its arithmetic raises on overflow in ANSI mode only."""
+"""The dialect of Spark. Its arithmetic raises on overflow in ANSI mode only."""
 
 import re
 from collections.abc import Mapping

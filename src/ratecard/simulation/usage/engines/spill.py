@@ -1,4 +1,4 @@
-"""The folder that an engine spills to: removed when it is closed, or by the next one if its process is dead."""
+"""The folder that an engine spills to. It is removed at the end, or later if its process died."""
 
 import os
 import shutil

@@ -1,21 +1,20 @@
-"""Which shapes are in the figures, and which of them only some sides offer: as numbers, and as tables of the engine."""
+"""Which shapes are in the figures, and which of them only some sides price."""
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from ratecard.simulation.pricing.price_table import SidePrices
-from ratecard.simulation.pricing.pricer import NOT_OFFERED
 from ratecard.simulation.usage.engines.duckdb_engine import Workspace
 
-# How a shape is uneven: only the current side prices it, only the candidate, or neither of them.
+# Of two sides, only the current one prices a shape, only the candidate, or neither.
 LOST, NEW, NEITHER = 1, 2, 3
 
 
-class Offered:
-    """The shapes that some side prices.
+class Coverage:
+    """The shapes that some side prices, by their numbers.
 
-    A side that offers no such model, value or rate charges nothing for a shape. One that refuses it for any other
-    reason keeps it out of the figures of all sides: what it would charge cannot be said.
+    A side that does not offer a model, value or rate charges nothing for its shapes. A side that refuses a shape for
+    another reason keeps it out of the figures of all sides, because what it would charge is not known.
     """
 
     def __init__(self, workspace: Workspace, sides: Sequence[SidePrices]) -> None:
@@ -27,13 +26,11 @@ class Offered:
         priced = [side.priced for side in self._sides]
         apart = frozenset[int]().union(*priced) - frozenset.intersection(*priced)
         refusals = ((number, [side.refusal(number) for side in self._sides]) for number in apart)
-        kept = frozenset(
-            number for number, each in refusals if all(why is None or why.kind == NOT_OFFERED for why in each)
-        )
+        kept = frozenset(number for number, each in refusals if all(why is None or why.not_offered for why in each))
         return kept, apart - kept
 
     @cached_property
-    def figured(self) -> frozenset[int]:
+    def in_figures(self) -> frozenset[int]:
         """The numbers of the shapes that are in the figures."""
         return frozenset.intersection(*(side.priced for side in self._sides)) | self._apart[0]
 
@@ -47,17 +44,17 @@ class Offered:
 
     @cached_property
     def left_out(self) -> str:
-        """The table of shapes that some side prices, and that are in no figure; empty: there are none."""
+        """The table of shapes that some side prices, and that are in no figure; empty without any."""
         return self._table("left_out", ((number, 0) for number in self._apart[1]))
 
     @cached_property
-    def coming(self) -> str:
-        """The table of shapes that only candidates price; empty: there are none."""
-        return self._table("coming", ((number, 0) for number in self._apart[0] - self._sides[0].priced))
+    def only_candidates(self) -> str:
+        """The table of shapes that only candidates price; empty without any."""
+        return self._table("only_candidates", ((number, 0) for number in self._apart[0] - self._sides[0].priced))
 
     @cached_property
     def uneven(self) -> tuple[str, ...]:
-        """For each side, the table of shapes that only one of it and the current one prices; empty: there are none."""
+        """For each side, the table of shapes that only one of it and the current one prices; empty without any."""
         found = [""]
         for side, prices in enumerate(self._sides[1:], 1):
             neither = self._apart[0] - self._sides[0].priced - prices.priced
@@ -67,11 +64,11 @@ class Offered:
 
     def drop(self) -> None:
         """Forget the tables."""
-        for table in filter(None, (self.left_out, self.coming, *self.uneven)):
+        for table in filter(None, (self.left_out, self.only_candidates, *self.uneven)):
             self._workspace.connection.execute(f"DROP TABLE IF EXISTS {table}")
 
     def _table(self, name: str, rows: Iterable[tuple[int, int]]) -> str:
-        """A table of shapes, each with a number; empty: there are none."""
+        """A table of shapes, each with a number; empty without any."""
         if not (numbers := sorted(rows)):
             return ""
         table, columns = self._workspace.new_table(name), list(map(list, zip(*numbers, strict=True)))
