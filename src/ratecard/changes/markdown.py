@@ -51,9 +51,9 @@ def unit(rate: RateChange) -> str:
     return units.pop() if len(units) == 1 else ""
 
 
-def lines(rate: RateChange) -> str:
-    """`file:line -> file:line`, or the one that there is."""
-    return " -> ".join(side.source for side in (rate.old, rate.new) if side)
+def places(rate: RateChange) -> list[str]:
+    """`file:line` of the old and of the new rate, or of the only one."""
+    return [side.source for side in (rate.old, rate.new) if side]
 
 
 def by(rate: RateChange) -> str:
@@ -112,9 +112,8 @@ def _models(diff: Diff) -> Iterator[Sequence[str]]:
 def _rates(diff: Diff) -> Iterator[Sequence[str]]:
     for change in diff.changes:
         for rate in change.rates:
-            places = lines(rate).replace(" -> ", "` → `")
             row = (*(_plain(one) for one in (subject(rate), *amounts(rate), by(rate), unit(rate))), _when(change))
-            yield (MARKS[rate.kind], _code(change.model), *row, f"`{places}`")
+            yield (MARKS[rate.kind], _code(change.model), *row, f"`{'` → `'.join(places(rate))}`")
 
 
 def _terms(diff: Diff) -> Iterator[Sequence[str]]:

@@ -13,8 +13,8 @@ from ratecard.changes.markdown import (
     amounts,
     by,
     cell,
-    lines,
     mark,
+    places,
     subject,
     summary,
     unit,
@@ -53,7 +53,7 @@ def _of_rate(rate: RateChange, currency: str) -> Iterator[str]:
     per = f" {currency} per {unit(rate)}" if unit(rate) else f" {currency}"
     percent = f" ({by(rate)})" if by(rate) else ""
     yield _marked(MARKS[rate.kind], "    ", f"{subject(rate)}: {shown}{per}{percent}")
-    yield paragraph(f"      {lines(rate)}", indent="      ")
+    yield paragraph(f"      {' -> '.join(places(rate))}", indent="      ")
 
 
 def _ending(diff: Diff) -> Iterator[str]:

@@ -12,18 +12,18 @@ What the page shows of a draft: a sentence, a few large figures, charts and tabl
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from html import escape
 from typing import Any, NamedTuple
 
 from ratecard.base.money import EXACT, round_half_up, total
+from ratecard.pages import page_text
 from ratecard.simulation.report.breakdown import ALL_OTHERS, NO_VALUE, TOTAL, changing_most, heading, shown
 from ratecard.simulation.report.charts import Chart, bar_chart, change_by_model, revenue_by_period
 from ratecard.simulation.report.figures import Figures
-from ratecard.simulation.report.page import tone_of
+from ratecard.simulation.report.page import written_cell
 from ratecard.simulation.report.report import CURRENT, CUSTOMER, Report, share_of_change
 from ratecard.simulation.report.sections import losers_table, share_left, unpriced_table, winners_table
 from ratecard.simulation.report.sentences import details, further, headline, scope
-from ratecard.simulation.report.table import Column, Kind, Table, Value, written
+from ratecard.simulation.report.table import Column, Kind, Table, Value
 from ratecard.simulation.usage.columns import DAY
 
 
@@ -31,24 +31,17 @@ def _table_html(table: Table, figures: Figures) -> str:
     """The rows under their headings, and the total below; nothing for a table without rows."""
     if not table.rows:
         return ""
-    head = "".join(f'<th scope="col"{_class(column.kind)}>{escape(column.name)}</th>' for column in table.columns)
-    body = "".join(_row(row, table.columns, figures) for row in table.rows)
-    foot = f"<tfoot>{_row(table.total, table.columns, figures)}</tfoot>" if table.total else ""
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody>{foot}</table>"
+    kinds = [column.kind for column in table.columns]
 
+    def cells(row: Sequence[Value]) -> list[tuple[str, str]]:
+        return [written_cell(value, kind, figures) for value, kind in zip(row, kinds, strict=True)]
 
-def _row(row: tuple[Value, ...], columns: tuple[Column, ...], figures: Figures) -> str:
-    cells = (
-        f"<td{_class(column.kind, value)}>{escape(written(value, column.kind, figures))}</td>"
-        for value, column in zip(row, columns, strict=True)
+    return page_text(
+        "whatif_table.html",
+        headings=[(column.name, written_cell(None, column.kind, figures)[1]) for column in table.columns],
+        rows=list(map(cells, table.rows)),
+        total=cells(table.total) if table.total else None,
     )
-    return f"<tr>{''.join(cells)}</tr>"
-
-
-def _class(kind: Kind, value: Value = None) -> str:
-    if kind is Kind.TEXT:
-        return ""
-    return f' class="number{tone_of(value, kind)}"'
 
 
 # The names of the report's colours. A figure is drawn on the server's word, which does not know whether it is night.
