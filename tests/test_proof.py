@@ -20,7 +20,7 @@ from ratecard.server.tables import models_json
 from ratecard.tables.metered import UsageExample
 from ratecard.views.explain import explain
 from ratecard.views.sheet import price_cells
-from ratecard.whatif.controls import rates_on
+from ratecard.whatif.choices import rates_on
 
 DAY = date(2026, 10, 20)
 OVI, OVI_MODEL = "video/ovi.yaml", "ovi-image-to-video"

@@ -5,7 +5,7 @@ from datetime import date
 from desks import CLAUDE, KLING
 
 import ratecard
-from ratecard.whatif.controls import names_of, rates_on
+from ratecard.whatif.choices import names_of, rates_on
 from ratecard.whatif.draft import Draft, NewRate
 
 DAY = date(2026, 11, 22)

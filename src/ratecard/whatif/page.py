@@ -1,11 +1,4 @@
-"""The page: controls on one side, answers on the other.
-
-How the page looks: on a wide screen and on a phone, by day and by night.
-
-Where the page shows the answer to a draft: made once, and filled again and again.
-
-The page: changes on one side, and on the other what they come to.
-"""
+"""The page: changes on one side, and their effect on the other. Its style is `whatif.css` of `ratecard.pages`."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -19,17 +12,8 @@ from nicegui import app, background_tasks, context, run, ui
 from ratecard.base.errors import RateCardError
 from ratecard.pages import page_text
 from ratecard.tables.scalars import read_day
-from ratecard.whatif.controls import (
-    START,
-    Control,
-    FactorControl,
-    KeptControl,
-    RateChoice,
-    RateControl,
-    conditions_on,
-    names_of,
-    rates_on,
-)
+from ratecard.whatif.choices import RateChoice, conditions_on, names_of, rates_on
+from ratecard.whatif.controls import START, Control, FactorControl, KeptControl, RateControl
 from ratecard.whatif.draft import Draft, DraftChange, DraftError, Factor, Kept, NewRate, from_json, to_json
 from ratecard.whatif.save_dialog import Opener, Saving
 from ratecard.whatif.session import Answer, Desk
@@ -37,7 +21,7 @@ from ratecard.whatif.view import Plot
 
 
 class AnswerPanel:
-    """Everything on the page that a change of a price changes."""
+    """The side of the page that shows the answer to a draft. It is made once, and filled for each answer."""
 
     def __init__(self) -> None:
         with ui.element("section").classes("answers") as self.place:
@@ -81,12 +65,12 @@ class AnswerPanel:
         self.time.set_text(f"Priced again in {answer.milliseconds} ms")
 
     def work(self, words: str) -> None:
-        """Say what is being done; nothing once it is done."""
+        """Say what is being done; an empty text once it is done."""
         self.doing.set_text(words)
         self.busy.set_visibility(bool(words))
 
     def keep(self, why: str) -> None:
-        """Leave the figures as they were, and say why they are not of what the controls say."""
+        """Keep the older figures, and say why they are not those of the controls."""
         self.place.classes(add="old")
         self._hint(why)
 
@@ -96,7 +80,7 @@ class AnswerPanel:
 
 
 class _Part:
-    """A heading and a table; away while there is none."""
+    """A heading and a table, hidden while there is no table."""
 
     def __init__(self, name: str, title: str) -> None:
         with ui.element("section").classes(f"part {name}") as self.place:
@@ -109,7 +93,7 @@ class _Part:
 
 
 class _Figure:
-    """A chart under its title; away while there is none."""
+    """A chart under its title, hidden while there is no chart."""
 
     def __init__(self, name: str) -> None:
         with ui.element("section").classes(f"part {name}") as self.place:
@@ -130,7 +114,7 @@ _ABOUT = (
     " day."
 )
 _FAILED = "These figures are older: the last change could not be answered. The terminal says why."
-# What takes longer, in milliseconds, says so.
+# Work that takes longer than this, in milliseconds, says so.
 _PATIENCE = 300
 _KEY = "draft"
 _REPORTS = {"Report": "report.html", "Workbook": "report.xlsx"}
@@ -138,7 +122,7 @@ _WRONG = "These figures are older: correct what is marked first."
 
 
 class WhatIfPage:
-    """One visit. What is tried on it belongs to it alone; the desk is that of every visit."""
+    """The page in one tab of a browser. Each tab has a draft of its own; all share one desk."""
 
     def __init__(self, desk: Desk, usage: str, command: str, day: date, tables: Path | None) -> None:
         self.desk, self.day_shown = desk, day
@@ -172,7 +156,7 @@ class WhatIfPage:
             self.answers = AnswerPanel()
 
     def start(self) -> None:
-        """Show what this tab of the browser had before it was loaded again; first of all one empty change."""
+        """Show the draft that this tab had before it was reloaded; in a new tab, one empty change."""
         known = app.storage.tab.get(_KEY)
         if known:
             self.open(from_json(known))
@@ -192,11 +176,11 @@ class WhatIfPage:
             ui.label(_ABOUT).classes("quiet")
 
     def draft(self) -> Draft:
-        """What all controls say."""
+        """The draft that the controls hold now."""
         return Draft((self.day.value or "").strip(), tuple(control.change for control in self.controls))
 
     def open(self, draft: Draft) -> None:
-        """Show a draft in the place of the one that is there."""
+        """Replace the draft on the page."""
         for control in self.controls:
             control.box.delete()
         self.controls.clear()
@@ -207,11 +191,11 @@ class WhatIfPage:
         self.tried()
 
     def keep(self) -> None:
-        """Remember everything that is said, as long as the tab is open."""
+        """Remember the draft as long as the tab is open."""
         app.storage.tab[_KEY] = to_json(self.saving.named(self.draft()))
 
     def add(self, change: DraftChange) -> None:
-        """One more change."""
+        """Add a change."""
         self._control(change)
         self.tried()
 
@@ -227,14 +211,14 @@ class WhatIfPage:
                     self.controls.append(KeptControl(change, *actions))
 
     def remove(self, control: Control) -> None:
-        """One change less."""
+        """Remove a change."""
         self.controls.remove(control)
         self.tried()
-        # At last: the button that was pressed is part of it.
+        # Last, because it contains the button that was pressed.
         control.box.delete()
 
     def tried(self) -> None:
-        """Answer what the controls say now; of many moves in a row, the last one."""
+        """Answer the current draft; of many moves in a row only the last one is answered."""
         self.keep()
         background_tasks.create_lazy(self._answer(), name=self.task)
 
@@ -258,7 +242,7 @@ class WhatIfPage:
             self.answers.show(answer)
 
     async def download(self, name: str) -> None:
-        """Make the report of what is on the page, and give it to the browser."""
+        """Make the report of the current draft, and send it to the browser."""
         self.failed.set_text("")
         try:
             async with self._busy(f"Writing {name} ..."):
@@ -271,7 +255,7 @@ class WhatIfPage:
 
     @asynccontextmanager
     async def _busy(self, words: str) -> AsyncIterator[None]:
-        """Say what is being done, where it takes a while."""
+        """Say what is being done if it takes a while."""
 
         async def say() -> None:
             await asyncio.sleep(_PATIENCE / 1_000)
@@ -285,7 +269,7 @@ class WhatIfPage:
             self.answers.work("")
 
     def _other_day(self) -> None:
-        # While what is typed is not a day, the last one that was decides about what is offered.
+        # While the typed text is not a day, the choices remain those of the last day.
         with suppress(ValueError):
             self.day_shown = read_day(self.draft().effective)
         for control in self.controls:

@@ -1,0 +1,62 @@
+"""What can be chosen on a day: models, families and types that have a price, and the rates of a model."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from decimal import Decimal
+from typing import NamedTuple
+
+from ratecard.base.money import text
+from ratecard.candidates.rates import attributes_of
+from ratecard.card import RateCard
+from ratecard.whatif.draft import Where
+
+
+class RateChoice(NamedTuple):
+    """One rate of a model: its charge, its attributes, its unit, and the rate, which is None if the day has none."""
+
+    charge: str
+    where: Where
+    rate: Decimal | None
+    unit: str
+
+    @property
+    def label(self) -> str:
+        """`video, resolution 720p, audio true: 0.161 per video_second`."""
+        words = [self.charge, *(f"{name} {' or '.join(values)}" for name, values in self.where)]
+        if self.rate is None:
+            return f"{', '.join(words)}: no such rate on this day"
+        return f"{', '.join(words)}: {text(self.rate)} per {self.unit}"
+
+
+def names_of(card: RateCard, day: date) -> Mapping[str, Sequence[str]]:
+    """The models, families and types that have a price on a day, each by the word of `scale`."""
+    models = [model.model for model, _ in card.at(day).in_effect_all()]
+    families = {card.tables.families[model] for model in models if model in card.tables.families}
+    types = {card.tables.models[model].type for model in models}
+    return {"model": models, "family": sorted(families), "type": sorted(types)}
+
+
+def rates_on(card: RateCard, day: date, model: str) -> Sequence[RateChoice]:
+    """The rates of a model on a day, in the order of its table; empty if it has no price."""
+    tables = card.tables.models.get(model)
+    version = tables.version_on(day) if tables and not tables.retired_on(day) else None
+    if tables and version:
+        card.prove(tables, version)
+    charges = version.charges if version else ()
+    return [
+        RateChoice(charge.charge, tuple(attributes_of(charge, rate).items()), rate.rate, charge.unit)
+        for charge in charges
+        for rate in charge.rates
+    ]
+
+
+def conditions_on(card: RateCard, day: date, part: str, names: Sequence[str]) -> Sequence[tuple[str, tuple[str, ...]]]:
+    """The attributes of the rates of some models, families or types, each with the values that share a rate."""
+    models = (model.model for model, _ in card.at(day).in_effect_all())
+    found: dict[tuple[str, tuple[str, ...]], None] = {}
+    for model in models:
+        of = {"model": model, "family": card.tables.families.get(model), "type": card.tables.models[model].type}
+        if of[part] in names:
+            for choice in rates_on(card, day, model):
+                found.update(dict.fromkeys(choice.where))
+    return sorted(found)
