@@ -45,7 +45,7 @@ def candidate(folder: Path, model: str) -> str:
     return str(path)
 
 
-def test_what_is_missing_stands_before_the_answer(paths: tuple[str, str, str]) -> None:
+def test_rows_without_a_price_come_before_the_answer(paths: tuple[str, str, str]) -> None:
     usage, dearer, _ = paths
     done = run(usage, "--candidate", dearer)
     assert (done.exit_code, done.stderr) == (0, "")
@@ -78,7 +78,7 @@ def test_every_option_is_answered(paths: tuple[str, str, str]) -> None:
         assert words in done.stdout
 
 
-def test_two_candidates_stand_beside_each_other(paths: tuple[str, str, str]) -> None:
+def test_two_candidates_are_shown_side_by_side(paths: tuple[str, str, str]) -> None:
     done = run(paths[0], "--candidate", paths[1], "--candidate", paths[2])
     assert done.exit_code == 0
     assert "Revenue under each" in done.stdout

@@ -10,7 +10,6 @@ import click
 from ratecard.card import RateCard, load_rate_card
 from ratecard.changes.compare import Diff, compare
 from ratecard.changes.markdown import diff_markdown
-from ratecard.changes.page import diff_page
 from ratecard.changes.sides import Side, SideError, Stack, named, side_of
 from ratecard.cli.diff_text import diff_text
 from ratecard.cli.options import FOLDER, checkout_tables, instant
@@ -45,11 +44,18 @@ def diff_json(diff: Diff) -> str:
     return json.dumps(diff.to_dict(), indent=2, ensure_ascii=False) + "\n"
 
 
+def _page(diff: Diff) -> str:
+    # Loaded here, because the other formats need no templates.
+    from ratecard.changes.page import diff_page
+
+    return diff_page(diff)
+
+
 _FORMATS: dict[str, Callable[[Diff], str]] = {
     "text": diff_text,
     "markdown": diff_markdown,
     "json": diff_json,
-    "html": diff_page,
+    "html": _page,
 }
 
 
