@@ -29,6 +29,7 @@ HOME_OF = {
     "httpx": {"probe"},
     "hypothesis": {"testing"},
     "itsdangerous": {"server"},
+    "jinja2": {"pages"},
     "nicegui": {"whatif"},
     "plotly": {"simulation"},
     "prometheus_client": {"server"},
@@ -218,7 +219,7 @@ def test_third_parties_stay_in_their_packages() -> None:
 
 
 def test_importing_the_library_loads_nothing_of_the_command_line_or_of_tests() -> None:
-    others = {"click", "rich", "babel", "hypothesis", "pytest", "duckdb", "pyarrow"}
+    others = {"click", "rich", "babel", "jinja2", "hypothesis", "pytest", "duckdb", "pyarrow"}
     code = f"import ratecard, sys; print(sorted({others} & {{name.split('.')[0] for name in sys.modules}}))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

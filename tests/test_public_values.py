@@ -13,8 +13,8 @@ import pytest
 
 import ratecard
 from ratecard import PriceBook, RateCard
-from ratecard.ledger.walk import Page, Walk
 from ratecard.changes.sides import Side
+from ratecard.ledger.walk import Page, Walk
 from ratecard.simulation.pricing.sides import AsBilled
 from ratecard.simulation.results.limits import ChangeLimits, beyond
 from ratecard.simulation.results.tornado import tornado

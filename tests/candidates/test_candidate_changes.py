@@ -1,4 +1,4 @@
-"""What each change of a candidate makes of the tables, and what it leaves alone."""
+"""What each change of a candidate does to the tables, and what it leaves alone."""
 
 from datetime import date
 from decimal import Decimal
@@ -25,7 +25,7 @@ def card(folder: Path) -> RateCard:
     return ratecard.load_rate_card(folder)
 
 
-def test_a_set_moves_the_rates_that_hold_under_where_and_says_where_they_stand(card: RateCard, folder: Path) -> None:
+def test_a_set_moves_the_rates_that_match_where_and_names_their_lines(card: RateCard, folder: Path) -> None:
     path = candidate(folder, "  - set: sized\n    where: {resolution: [720p, 480p], audio: true}\n    rate: 0.05\n")
     new = card.with_candidate(path)
     assert amounts(new, "sized") == [
@@ -46,7 +46,7 @@ def test_a_version_of_a_candidate_says_who_when_and_why(card: RateCard, folder: 
     assert version.place == f"{path}:7"
 
 
-def test_a_new_version_is_no_correction_and_expects_no_change(card: RateCard, folder: Path) -> None:
+def test_a_new_version_has_neither_correction_nor_expected_change(card: RateCard, folder: Path) -> None:
     path = candidate(folder, "  - set: sized\n    charge: fee\n    rate: 0.9\n")
     new, old, _ = card.with_candidate(path).tables.models["sized"].versions
     assert (old.correction, str(old.expected_change)) == ("misread", "3")
@@ -231,7 +231,7 @@ def test_a_retirement_can_be_brought_forward(card: RateCard, folder: Path) -> No
     assert retired.on == date(2027, 7, 1)
 
 
-def test_the_order_of_a_candidates_lines_is_no_meaning(card: RateCard, folder: Path) -> None:
+def test_the_order_of_the_lines_of_a_candidate_does_not_matter(card: RateCard, folder: Path) -> None:
     one = candidate(folder, "  - set: plain\n    rate: 0.2\n  - scale: {model: talker}\n    factor: 2\n")
     two = candidate(
         folder, "  - scale: {model: talker}\n    factor: 2.0\n  - rate: 0.20\n    set: plain\n", name="d.yaml"

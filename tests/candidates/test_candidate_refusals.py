@@ -1,4 +1,4 @@
-"""What is wrong with a candidate is told at its line: what was given, and what is allowed. All of it at once."""
+"""All faults of a candidate are reported at once, each at its line, with what was given and what is allowed."""
 
 from pathlib import Path
 
@@ -285,7 +285,7 @@ def test_all_faults_of_a_candidate_are_told_at_once_in_the_order_of_its_lines(ca
     assert [int(line.split(":")[1]) for line in lines] == [6, 9, 10, 10, 13, 13, 18]
 
 
-def test_a_successor_that_is_added_with_a_fault_is_no_second_fault(card: RateCard, folder: Path) -> None:
+def test_a_successor_that_is_added_with_a_fault_is_one_fault(card: RateCard, folder: Path) -> None:
     broken = ADDED.format(family="f", model="new").replace("rate: 0.70", "rate: no")
     words = refusal(card, candidate(folder, "  - retire: plain\n    successor: new\n" + broken))
     assert words.count("\n") == 0
@@ -322,7 +322,7 @@ def test_a_successor_that_is_added_with_a_fault_is_no_second_fault(card: RateCar
         (HEAD.format(day="2027-09-01", announced="") + "- [\n", "7: not YAML: "),
     ],
 )
-def test_a_file_that_is_no_candidate_is_refused(card: RateCard, tmp_path: Path, text: str, words: str) -> None:
+def test_a_file_that_is_not_a_candidate_is_refused(card: RateCard, tmp_path: Path, text: str, words: str) -> None:
     path = tmp_path / "c.yaml"
     path.write_text(text)
     assert f"c.yaml:{words}" in refusal(card, path)

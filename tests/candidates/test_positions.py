@@ -1,4 +1,4 @@
-"""Where the parts of a YAML text stand: what is copied means the same."""
+"""Positions of the parts of a YAML text; a copy of a part means the same."""
 
 from pathlib import Path
 
@@ -68,7 +68,7 @@ def test_a_copy_writes_shared_values_out_and_others_in_their_place() -> None:
     assert "*name" not in at.copy(at.spans[()], {})
 
 
-def test_a_part_between_brackets_or_below_its_dash_has_no_dash_to_stand_beside() -> None:
+def test_a_part_in_brackets_or_below_its_dash_has_no_dash_beside_it() -> None:
     at = of("list: [{a: 1}]\nother:\n  - {a: 1}\n  -\n    a: 1\n")
     for path, line in ((("list", 0), 1), (("other", 0), 3), (("other", 1), 5)):
         with pytest.raises(TableError) as caught:

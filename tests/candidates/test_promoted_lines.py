@@ -93,7 +93,7 @@ def test_a_new_version_is_a_copy_with_other_dates_rates_and_totals(folder: Path)
     assert lines[53:55] == ["      # It stands above its version.", "      - effective: 2027-06-01"]
 
 
-def test_a_version_between_two_stands_between_them(folder: Path) -> None:
+def test_a_version_between_two_is_written_between_them(folder: Path) -> None:
     made = promote(folder, candidate(folder, "- scale: {model: sized}\n  factor: 2\n", "2027-03-01"))
     lines = (folder / "video" / "mixed.yaml").read_text().splitlines()
     begins = [line.strip() for line in lines[made.added[0].first - 2 : made.added[0].last + 1]]
@@ -118,7 +118,7 @@ def test_the_page_of_the_base_is_not_that_of_the_new_version(folder: Path) -> No
 
 
 @pytest.mark.parametrize("order", [["source", "checked", "effective"], ["checked", "effective", "source"]])
-def test_the_dates_of_a_version_stand_in_any_order(tmp_path: Path, order: list[str]) -> None:
+def test_the_dates_of_a_version_may_be_in_any_order(tmp_path: Path, order: list[str]) -> None:
     words = {"source": "source: made up", "checked": "checked: 2027-01-01", "effective": "effective: 2027-01-01"}
     head = "\n        ".join(
         [words[order[0]], "accepts: {duration: [5s], audio: none}", *(words[w] for w in order[1:])]
@@ -160,7 +160,7 @@ def test_a_retirement_is_one_line_below_the_currency(folder: Path) -> None:
     assert lines[7].strip() == "currency: USD"
 
 
-def test_a_new_model_stands_below_the_last_one_of_its_family(folder: Path) -> None:
+def test_a_new_model_goes_below_the_last_one_of_its_family(folder: Path) -> None:
     made = promote(folder, candidate(folder, ADDED.format(family="mixed", model="new")))
     (added,) = made.added
     assert str(added) == "video/mixed.yaml:85-106: new, a new model of mixed"

@@ -60,7 +60,7 @@ def test_a_scale_moves_the_rates_that_it_names_and_rounds_them(
     assert amounts(card.with_candidate(path), "sized")[0] == ("2027-09-01", rates)
 
 
-def test_a_scale_of_a_family_leaves_the_models_that_its_where_does_not_mean(card: RateCard, folder: Path) -> None:
+def test_a_scale_of_a_family_leaves_models_that_do_not_match_where(card: RateCard, folder: Path) -> None:
     new = card.with_candidate(candidate(folder, "- scale: {type: video}\n  where: {audio: false}\n  percent: 7%\n"))
     changed = [name for name, model in new.tables.models.items() if model is not card.tables.models[name]]
     assert changed == ["sized"]
@@ -111,7 +111,7 @@ def test_a_scale_of_a_family_leaves_the_models_that_its_where_does_not_mean(card
         ),
     ],
 )
-def test_a_scale_that_cannot_be_is_told_at_its_line(card: RateCard, folder: Path, changes: str, words: str) -> None:
+def test_a_wrong_scale_is_reported_at_its_line(card: RateCard, folder: Path, changes: str, words: str) -> None:
     path = candidate(folder, f"- scale: {{model: sized}}\n  {changes}\n")
     assert f"c.yaml:{words}" in refusal(card, path)
 
@@ -193,7 +193,7 @@ def test_a_set_overrides_what_the_list_says_meanwhile(card: RateCard, folder: Pa
         ),
     ],
 )
-def test_a_window_that_cannot_be_is_told_at_its_line(
+def test_a_wrong_window_is_reported_at_its_line(
     card: RateCard, folder: Path, changes: str, day: str, until: str, words: str
 ) -> None:
     assert f"c.yaml:{words}" in refusal(card, ending(folder, changes, day, until))

@@ -1,4 +1,4 @@
-"""The JSON Schema of candidates: true of sound ones, and quick to see a slip."""
+"""The JSON Schema of candidates accepts valid candidates and finds slips."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""`ratecard diff`: what its two words name, and what it writes."""
+"""`ratecard diff`: what its two arguments may be, and what it writes."""
 
 import json
 import re
@@ -175,7 +175,7 @@ def test_without_git_everything_else_works(folder: Path, monkeypatch: pytest.Mon
     assert (sent.exit_code, "revision: the command git is not installed here" in sent.stderr) == (2, True)
 
 
-def test_unreadable_tables_are_no_answer(folder: Path) -> None:
+def test_unreadable_tables_are_refused(folder: Path) -> None:
     write(folder, {**FILES, SECOND: FILES[SECOND].replace("rate: 0.10", "rate: none")})
     git(folder, "commit", "-q", "-a", "-m", "broken")
     sent = run("HEAD", "HEAD~1")
@@ -393,7 +393,7 @@ def test_bars_have_one_scale(folder: Path) -> None:
     )
     drawing = re.findall(r"<svg.*?</svg>", page("HEAD~1", "pricing_tables"))
     (found,) = [re.findall(r'(?:x|x1|width)="(\d+)"', each) for each in drawing]
-    # 50% down and 100% up on a scale of 10,000: zero stands at a third.
+    # 50% down and 100% up on a scale of 10,000: zero is at a third.
     fall, rise, zero = found[:2], found[2:4], found[4]
     assert (fall, rise, zero) == (["0", "3333"], ["3333", "6666"], "3333")
 

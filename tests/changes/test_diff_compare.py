@@ -324,7 +324,7 @@ def test_one_instant_is_compared_where_it_is_named() -> None:
     assert only(diff(*edits, at=datetime(2027, 3, 1, tzinfo=UTC))).effective == date(2027, 1, 1)
 
 
-def test_a_date_stands_still() -> None:
+def test_a_date_keeps_its_prices() -> None:
     card = card_of(edited(newer(SECOND, "2027-01-01", ("rate: 0.10", "rate: 0.30"))))
     before = Side("before", card, datetime(2026, 12, 1, tzinfo=UTC))
     after = Side("after", card, datetime(2027, 2, 1, tzinfo=UTC))

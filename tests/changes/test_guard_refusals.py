@@ -28,7 +28,7 @@ def first(old: str, new: str, text: str) -> str:
 
 
 def last(old: str, new: str, text: str) -> str:
-    """An edit of the version that is in effect, which stands last."""
+    """An edit of the version in effect, which is the last one."""
     assert old in text
     before, _, after = text.rpartition(old)
     return f"{before}{new}{after}"
@@ -107,7 +107,7 @@ FREE: dict[str, Edit] = {
 
 
 @pytest.mark.parametrize("edit", FREE.values(), ids=list(FREE))
-def test_what_is_no_price_may_change(folder: Path, edit: Edit) -> None:
+def test_conditions_without_a_price_may_change(folder: Path, edit: Edit) -> None:
     rewrite(folder, last(*edit[1:], BASE[SECOND]))
     sent = check(folder)
     assert sent.exit_code == 0, sent.output
@@ -184,7 +184,7 @@ def test_a_deleted_version_is_refused(folder: Path) -> None:
     )
 
 
-def test_a_deleted_version_of_the_future_is_nobodys_price(folder: Path) -> None:
+def test_a_version_of_the_future_may_be_deleted(folder: Path) -> None:
     rewrite(folder, FILES[SECOND])
     assert check(folder).exit_code == 0
     assert check(folder, "--as-of=2026-12-31T23:59:59Z").exit_code == 0
@@ -367,7 +367,7 @@ def test_a_price_that_no_rate_tells_is_found_by_its_cells(tmp_path: Path) -> Non
     assert "by a factor of 10;" in line
 
 
-def test_prices_that_share_no_request_are_no_step(tmp_path: Path) -> None:
+def test_prices_without_a_common_request_are_not_compared(tmp_path: Path) -> None:
     folder = repository(tmp_path, edited())
     other = [
         ("duration: [3s..5s]", "duration: [8s]"),
@@ -402,7 +402,7 @@ def test_a_version_that_ends_a_promotion_is_compared_with_what_was_there(tmp_pat
     )
     write(folder, edited(back, files=files))
     assert check(folder).exit_code == 0
-    # What was planned and is not written any more is nobody's slip.
+    # A planned price that was never in effect may be dropped.
     git(folder, "commit", "-q", "-a", "-m", "promotion")
     write(folder, edited())
     assert check(folder).exit_code == 0
@@ -468,7 +468,7 @@ def test_rules_without_a_revision_are_a_wrong_use(folder: Path, words: list[str]
     assert (sent.exit_code, "go with --against" in sent.stderr) == (2, True)
 
 
-def test_a_revision_that_is_none_is_a_wrong_use(folder: Path) -> None:
+def test_an_unknown_revision_is_a_wrong_use(folder: Path) -> None:
     sent = CliRunner().invoke(main, ["check", str(folder), "--against=no-such"])
     assert (sent.exit_code, "'no-such' is not a git revision in" in sent.stderr) == (2, True)
 

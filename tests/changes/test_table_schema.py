@@ -1,4 +1,4 @@
-"""The JSON Schema for editors: up to date, true of every sound table, and quick to see a slip."""
+"""The JSON Schema for editors is up to date, accepts every valid table, and finds slips."""
 
 import json
 import re
@@ -106,7 +106,7 @@ def test_a_slip_is_named(name: str, words: str) -> None:
     assert words in slip((BAD / f"{name}.yaml").read_text(encoding="utf-8"))
 
 
-def test_a_file_that_is_none_of_them() -> None:
+def test_a_file_of_no_known_kind_is_refused() -> None:
     assert slip("famly: x\nmodels: []\n")
 
 

@@ -69,7 +69,7 @@ def test_a_batch_without_bad_rows_exits_with_0() -> None:
 
 
 @pytest.mark.parametrize("content", ["", "\n\n", "model,duration\n"])
-def test_an_empty_batch_is_no_failure(content: str) -> None:
+def test_an_empty_batch_succeeds(content: str) -> None:
     sent = run("-", stdin=content)
     assert (sent.exit_code, sent.stdout, sent.stderr) == (0, "", "0 rows: 0 quoted, 0 refused\n")
 
@@ -120,6 +120,6 @@ def test_a_file_that_cannot_be_read_is_wrong_use(name: str) -> None:
     assert "Cannot read" in sent.stderr
 
 
-def test_there_is_no_progress_bar_where_nobody_watches(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_terminal_there_is_no_progress_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(batch, "Progress")
     assert run("-", stdin='{"model": "ovi-image-to-video"}').exit_code == 0

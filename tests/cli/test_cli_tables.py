@@ -123,7 +123,7 @@ def test_check_catches_an_example_that_is_refused(folder: Path, given: str) -> N
 
 
 @pytest.mark.parametrize("name", ["", "units.yaml"])
-def test_check_of_a_folder_without_models_is_no_success(tmp_path: Path, name: str) -> None:
+def test_check_of_a_folder_without_models_fails(tmp_path: Path, name: str) -> None:
     if name:
         shutil.copy(shipped_folder() / name, tmp_path)
     sent = run("check", str(tmp_path))
@@ -159,7 +159,7 @@ def test_models_narrows_by_a_part_of_the_id() -> None:
     assert sent.stderr == f"{len(lines) - 1} models\n"
 
 
-def test_models_of_which_there_is_none() -> None:
+def test_models_without_a_match() -> None:
     sent = run("models", DAY, "abacus")
     assert (sent.exit_code, sent.stdout, sent.stderr) == (0, "", "0 models\n")
     assert run("models", DAY, "ovi-image").stderr == "1 model\n"

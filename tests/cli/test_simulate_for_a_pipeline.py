@@ -66,7 +66,7 @@ def test_beyond_the_limits_it_says_by_how_much_and_who(paths: tuple[str, str], t
     assert f"and --max-change is {below}" in done.stderr
 
 
-def test_a_fall_is_a_change_too_and_no_rise(paths: tuple[str, str], tmp_path: Path) -> None:
+def test_a_fall_is_a_change_and_not_a_rise(paths: tuple[str, str], tmp_path: Path) -> None:
     cheaper = tmp_path / "cheaper.yaml"
     cheaper.write_text(CHEAPER, encoding="utf-8")
     done = run(paths[0], "--candidate", str(cheaper), "--max-change", "0%", "--max-rise", "0%")
@@ -95,7 +95,9 @@ def test_each_candidate_has_the_limits(paths: tuple[str, str], tmp_path: Path) -
         (("--tornado", "0%"), 1, "a percentage above 0% and below 100%"),
     ],
 )
-def test_what_cannot_be_is_said(paths: tuple[str, str], words: tuple[str, ...], status: int, said: str) -> None:
+def test_contradicting_options_are_refused(
+    paths: tuple[str, str], words: tuple[str, ...], status: int, said: str
+) -> None:
     done = run(paths[0], *(paths[1] if word == "DEARER" else word for word in words))
     assert (done.exit_code, said in done.stderr) == (status, True), done.output
 

@@ -1,4 +1,4 @@
-"""What `ratecard simulate` says of long work, what it tries before it reads, and which rows it is asked for."""
+"""`ratecard simulate`: progress of long work, checks before the usage is read, and the choice of rows."""
 
 import json
 import time
@@ -107,7 +107,7 @@ def test_rows_are_chosen_and_the_report_says_what_was_read(paths: tuple[str, str
         (("--map", "promt_tokens=customer"), 1, "'promt_tokens' is not a column that a simulation reads"),
     ],
 )
-def test_rows_and_columns_that_cannot_be_meant(
+def test_wrong_rows_and_columns_are_refused(
     paths: tuple[str, str], words: tuple[str, ...], status: int, said: str
 ) -> None:
     done = run(paths[0], "--candidate", paths[1], *words)

@@ -1,4 +1,4 @@
-"""A small usage for the page: three customers, four models that have a price, and one that has none."""
+"""A small usage for the page: three customers, four models with a price, and one without."""
 
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The page on a desk that answers changes only once a file is there: `python held_desk.py USAGE GO`."""
+"""A page that answers changes only once a file exists: `python held_desk.py USAGE GO`."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""The command on a small usage, in a process of its own, and hands for what is on its page."""
+"""Start the command on a small usage in a process of its own, and use its page."""
 
 import os
 import signal
@@ -122,7 +122,7 @@ def press(page: Chrome, words: str) -> None:
 
 
 def text_of(page: Chrome, selector: str) -> str:
-    """What stands in the first of its kind."""
+    """The text of the first match."""
     return page.find_element(By.CSS_SELECTOR, selector).text
 
 

@@ -1,4 +1,4 @@
-"""The desk answers what `simulate` answers, for any number of drafts, and keeps nothing of them."""
+"""The desk answers what `simulate` answers, for any number of drafts, and keeps no draft."""
 
 import sys
 from collections.abc import Iterator
@@ -91,7 +91,7 @@ def test_without_changes_it_answers_what_is_now(desk: Desk, usage: Path) -> None
     assert "no-such-model" in answer.unpriced
 
 
-def test_what_is_unfinished_is_no_part_of_the_answer(desk: Desk) -> None:
+def test_unfinished_changes_are_left_out(desk: Desk) -> None:
     alone, beside = (desk.answer(Draft(DAY, changes)).panel for changes in ((DEARER,), (NewRate(KLING), DEARER)))
     assert alone == beside
 
@@ -103,7 +103,7 @@ def test_the_day_decides_about_both_sides(desk: Desk, usage: Path, card: ratecar
     now = desk.answer(Draft(day)).panel
     later = desk.answer(Draft(DAY)).panel
     assert now.tiles[0] != later.tiles[0]
-    # What we pay stands at the same day as what we charge.
+    # Costs are those of the same day as the prices.
     assert [panel.tiles[1].value for panel in (now, later)] == ["$0.00", "$0.00"]
     with simulate(str(usage), day, costs=day) as simulation:
         assert now.tiles == panel_now(Report(simulation)).tiles

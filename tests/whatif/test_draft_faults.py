@@ -1,4 +1,4 @@
-"""A draft is a candidate file, and what is wrong with it is told at the change that says it."""
+"""A draft is a candidate file, and each of its errors is reported at its change."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def test_a_draft_reads_back_as_the_candidate_that_it_is(tmp_path: Path, card: ra
     assert card.with_candidate(path).digest == draft.card(card).digest != card.digest
 
 
-def test_every_mistake_stands_at_its_change(card: ratecard.RateCard) -> None:
+def test_every_mistake_is_reported_at_its_change(card: ratecard.RateCard) -> None:
     unfinished = NewRate(CLAUDE)
     digits = Factor("type", ("image", "text"), "1.0000000001")
     sound = Factor("model", ("ovi-image-to-video",), "1.05")
@@ -55,12 +55,12 @@ def test_every_mistake_stands_at_its_change(card: ratecard.RateCard) -> None:
         ("1.05\nrate: 3", "is neither a factor nor a percentage"),
     ],
 )
-def test_what_is_no_factor_is_told_in_words(typed: str, words: str, card: ratecard.RateCard) -> None:
+def test_a_text_that_is_not_a_factor_is_refused_in_words(typed: str, words: str, card: ratecard.RateCard) -> None:
     assert words in refused(Draft(DAY, (DEARER._replace(factor=typed),)), card).changes[0]
 
 
 @pytest.mark.parametrize("day", ["2026-13-01", "tomorrow", "", "2026-11-22 # x"])
-def test_what_is_no_day_is_told_at_the_day(day: str, card: ratecard.RateCard) -> None:
+def test_a_text_that_is_not_a_day_is_refused_at_the_day(day: str, card: ratecard.RateCard) -> None:
     error = refused(Draft(day, (DEARER,)), card)
     assert set(error.head) == {"effective"}
     assert "is not a date" in error.head["effective"]

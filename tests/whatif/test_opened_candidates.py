@@ -78,7 +78,7 @@ def test_a_fault_of_a_change_that_is_kept_is_told_at_it(tmp_path: Path, card: ra
         draft.card(card)
 
 
-def test_what_is_no_candidate_is_refused(tmp_path: Path, card: ratecard.RateCard) -> None:
+def test_a_file_that_is_not_a_candidate_is_refused(tmp_path: Path, card: ratecard.RateCard) -> None:
     path = tmp_path / "x.yaml"
     path.write_text("family: x\n", encoding="utf-8")
     for wrong in (path, tmp_path / "none.yaml", tmp_path):

@@ -112,7 +112,7 @@ def test_the_slider_and_the_field_are_one_factor(page: Chrome) -> None:
     assert field(page, "Factor").get_property("value") == "1.5"
 
 
-def test_a_mistake_stands_beside_its_control_and_the_figures_wait(page: Chrome) -> None:
+def test_a_mistake_is_shown_beside_its_control_and_the_figures_wait(page: Chrome) -> None:
     choose(page, "Which", "kling-o3")
     wait(lambda: "Difference" in tiles(page))
     before = tiles(page)
@@ -220,7 +220,7 @@ def button(page: Chrome, words: str) -> WebElement:
     return next(each for each in page.find_elements(By.TAG_NAME, "button") if each.text.endswith(words))
 
 
-def test_where_the_money_is_stands_there_before_the_first_change(page: Chrome) -> None:
+def test_before_the_first_change_the_page_shows_where_the_money_is(page: Chrome) -> None:
     wait(lambda: page.find_elements(By.CSS_SELECTOR, ".by-model .bars path"))
     assert "Revenue by family" in text_of(page, ".by-model")
     assert CLAUDE in text_of(page, ".largest")
@@ -231,7 +231,7 @@ def test_where_the_money_is_stands_there_before_the_first_change(page: Chrome) -
 
 
 @pytest.mark.parametrize("width", [WIDE, DESKTOP, PHONE])
-def test_it_fits_the_window_and_asks_nobody_else(width: int, running: Served) -> None:
+def test_it_fits_the_window_and_asks_no_other_host(width: int, running: Served) -> None:
     with browser(width, dark=width == PHONE) as page:
         page.get(running.url)
         wait(lambda: text_of(page, "h1"))
@@ -265,7 +265,7 @@ def test_a_reason_of_long_words_breaks_on_a_phone(tmp_path: Path) -> None:
         assert page.execute_script("return document.documentElement.scrollWidth") == PHONE
 
 
-def test_who_does_not_ask_for_this_machine_is_refused(running: Served) -> None:
+def test_requests_to_another_host_name_are_refused(running: Served) -> None:
     with pytest.raises(HTTPError) as refused:
         urlopen(Request(running.url, headers={"Host": "elsewhere.example"}))  # noqa: S310
     with refused.value as answer:

@@ -1,4 +1,4 @@
-"""A draft is saved whole or not at all, and never over another file unasked."""
+"""A draft is saved whole or not at all, and never replaces a file without being told to."""
 
 import os
 from pathlib import Path

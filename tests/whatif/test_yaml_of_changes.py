@@ -17,7 +17,7 @@ def test_any_text_reads_back(text: str) -> None:
     assert file.data == {"word": text, "list": {"a": [text, text + "x"]}}
 
 
-def test_what_has_a_meaning_in_yaml_stands_in_quotes() -> None:
+def test_text_with_a_meaning_in_yaml_is_quoted() -> None:
     assert [scalar(text) for text in ("16:9", "a #b", "-1", "", " x", "no: y", "x-2/b.c")] == [
         '"16:9"', '"a #b"', '"-1"', '""', '" x"', '"no: y"', "x-2/b.c",
     ]  # fmt: skip

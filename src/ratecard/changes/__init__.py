@@ -1,1 +1,1 @@
-"""Changes of tables: what differs, what may change, and writing a change into the files."""
+"""Compare tables, check which changes are allowed, and write accepted candidates into the files."""

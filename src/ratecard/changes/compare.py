@@ -1,12 +1,7 @@
-"""Compare two sides over all days: models, rates, conditions, cells of the price sheet.
+"""Compare two sides on every day on which one of them changes: models, rates, conditions, cells of the price sheet.
 
-The price cells of a model on both sides: every request that decides a price of either, priced under both.
-
-One model on both sides, day by day: a stretch of days on which both stand still, and what differs on it.
-
-What differs in the files that all tables share: units, vocabulary and limits.
-
-Two sides compared on every day on which one of them changes; what goes on is told once, from its first day.
+A price cell is a request that decides a price on either side; it is priced on both. A difference that lasts over
+several date ranges is reported once, from its first day.
 """
 
 import json
@@ -37,7 +32,7 @@ from ratecard.views.sheet import Cell, price_cells
 
 
 def compare_cells(model: str, old: PriceBook | None, new: PriceBook | None) -> Cells:
-    """The cells of both sides; None is a side on which the model has no price."""
+    """Compare the price cells of a model; None is a side on which it has no price."""
     differing, steepest, steepest_factor = [], None, None
     added = removed = count = 0
     for cell, was, now in _pairs(model, old, new):
@@ -70,7 +65,7 @@ def _key(cell: Cell) -> str:
 
 
 def _priced(prices: PriceBook | None, cell: Cell) -> Quote | None:
-    """The quote of a cell in another book; None where that has no price for it."""
+    """The quote of a cell in another book; None if that has no price for it."""
     if prices is None:
         return None
     body, kind = cell.body, cell.quote.type
@@ -85,7 +80,7 @@ def _priced(prices: PriceBook | None, cell: Cell) -> Quote | None:
 
 
 def describe(cell: Cell) -> str:
-    """`duration 5s, audio true`: what was asked for, without the model."""
+    """`duration 5s, audio true`: the request of a cell, without the model."""
     asked = {name: value for name, value in cell.body.items() if name not in ("model", "usage")}
     asked |= json.loads(cell.body.get("usage", "{}"))
     if cell.video:
@@ -107,7 +102,7 @@ _NOT_IN_THE_TABLES = "not in the tables any more"
 
 
 def stretches(name: str, old: Side, new: Side, days: Sequence[date]) -> Iterator[Difference]:
-    """Everything that differs of a model, a change for each pair of versions that are in effect together."""
+    """The differences of a model, one for each date range in which neither side changes."""
     found: list[tuple[date, tuple[PriceBook, PriceBook], tuple[Standing, Standing]]] = []
     for day in days:
         books = old.book(day), new.book(day)
@@ -146,7 +141,7 @@ def _compare(
 
 
 def _kind(old: Standing, new: Standing, day: date) -> tuple[str, date, str]:
-    """What happened to a model, from which day, and a few words on it; nothing where neither side has a price."""
+    """The kind of a difference, its first day and a note; an empty kind if neither side has a price."""
     if old.version and new.version:
         return CHANGED, max(old.version.effective, new.version.effective), ""
     if new.version:
@@ -166,7 +161,7 @@ def _kind(old: Standing, new: Standing, day: date) -> tuple[str, date, str]:
 
 
 def same(one: Priceable, other: Priceable) -> bool:
-    """Whether two versions mean the same: the quick answer for most models of a large card."""
+    """Whether two versions mean the same, which is quick to tell for most models of a large card."""
     return one.units == other.units and _meaning(one) == _meaning(other)
 
 
@@ -175,7 +170,7 @@ def _meaning(side: Priceable) -> str:
 
 
 def shared_changes(old: Side, new: Side, days: Sequence[date]) -> Iterator[Difference]:
-    """Every value of these files that differs; of the limits, those in effect on each day."""
+    """The differences of units, vocabulary and limits, which all tables share; limits on each day."""
     for name, terms in ((UNITS, _units), (VOCABULARY, _vocabulary), (LIMITS, _limits)):
         for index, day in enumerate(days):
             found = term_changes(terms(old.book(day)), terms(new.book(day)))
@@ -237,9 +232,9 @@ class Diff(NamedTuple):
 
 
 def compare(old: Side, new: Side, at: datetime | None = None) -> Diff:
-    """What differs between two sides: on every day on which either changes, or at one instant.
+    """Compare two sides: on every day on which either changes, or at one instant.
 
-    A side that is a date stands still: it is compared with the other side from that day on.
+    A side that is a date keeps its prices: it is compared with the other side from that day on.
     """
     days = days_of(old, new, at)
     if old.at is None and new.at is None and old.card.digest == new.card.digest:
@@ -255,13 +250,13 @@ def days_of(old: Side, new: Side, at: datetime | None = None) -> list[date]:
         return [at.astimezone(UTC).date()]
     still = [day for side in (old, new) if side.at for day in side.days()]
     if len(still) > 1:
-        return still[1:]  # the new side's: it names the day from which its prices are
+        return still[1:]  # that of the new side, from which its prices hold
     days = old.days() | new.days()
     return sorted(day for day in days if not still or day >= still[0])
 
 
 def _told_once(changes: Iterable[Difference]) -> Iterator[Difference]:
-    """Changes of one model in order of their days; what goes on the same is one change from its first day."""
+    """The differences of one model, in order of their days, with equal neighbours joined."""
     going_on: Difference | None = None
     for change in changes:
         if going_on is not None and going_on.until == change.effective and _alike(going_on, change):
@@ -280,7 +275,7 @@ def _alike(one: Difference, other: Difference) -> bool:
 
 
 def _said(change: Difference) -> tuple[Any, ...]:
-    """What a change says, wherever it stands."""
+    """The content of a difference, without the lines of files."""
     rates = (
         (rate.charge, rate.attributes, rate.old and rate.old[:3], rate.new and rate.new[:3]) for rate in change.rates
     )

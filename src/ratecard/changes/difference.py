@@ -29,7 +29,7 @@ def percent_text(old: Decimal | Fraction, new: Decimal | Fraction) -> str:
 
 
 def factor(old: Decimal | Fraction, new: Decimal | Fraction) -> Fraction | None:
-    """How many times as much the greater one is; None where only one of both is zero.
+    """How many times the greater amount is the smaller one; None if only one of both is zero.
 
     >>> factor(Decimal(1), Decimal(4)), factor(Decimal(4), Decimal(1)), factor(Decimal(0), Decimal(1))
     (Fraction(4, 1), Fraction(4, 1), None)
@@ -40,9 +40,9 @@ def factor(old: Decimal | Fraction, new: Decimal | Fraction) -> Fraction | None:
 
 
 class Priced(NamedTuple):
-    """One rate for one combination of attributes, its markup included, and the line on which it stands.
+    """One rate for one combination of attributes, its markup included, with its unit and `file:line`.
 
-    `each` is the price of one of what the unit counts: rates of different units are compared by it.
+    `each` is the price of one of what the unit counts, by which rates of different units are compared.
     """
 
     amount: Decimal
@@ -52,7 +52,7 @@ class Priced(NamedTuple):
 
 
 class RateChange(NamedTuple):
-    """One rate that differs: of which charge, under which attributes. One side is None where it has no such rate."""
+    """One rate that differs, with its charge and attributes. A side without such a rate is None."""
 
     charge: str
     attributes: str
@@ -66,11 +66,11 @@ class RateChange(NamedTuple):
 
     @property
     def percent(self) -> str:
-        """By how much the price of one changes; empty where there are no two prices, or the old one is zero."""
+        """The change of the price of one in percent; empty without two prices, or if the old one is zero."""
         return percent_text(self.old.each, self.new.each) if self.old and self.new else ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as text; null where a side has no such rate."""
+        """All fields as text; a side without such a rate is null."""
         own = {"change": self.kind, "charge": self.charge, "attributes": self.attributes}
         sides = (("old", self.old), ("new", self.new))
         priced = {
@@ -80,7 +80,7 @@ class RateChange(NamedTuple):
 
 
 class TermChange(NamedTuple):
-    """A condition that differs: what is accepted, rounded, multiplied; each side as a table writes it, or empty."""
+    """A condition that differs, like `accepts duration`; each side as a table writes it, or empty."""
 
     term: str
     old: str
@@ -88,7 +88,7 @@ class TermChange(NamedTuple):
 
 
 class CellChange(NamedTuple):
-    """One price of a model that differs: the request, and both totals."""
+    """One price cell of a model that differs: the request, and both totals."""
 
     model: str
     cell: str
@@ -97,33 +97,33 @@ class CellChange(NamedTuple):
 
     @property
     def ratio(self) -> Fraction | None:
-        """New through old; None where the old one is zero, which no ratio reaches."""
+        """The new total divided by the old one; None if the old one is zero."""
         return Fraction(self.new) / Fraction(self.old) if self.old else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as text."""
+        """All fields as text."""
         amounts = {"old": text(self.old), "new": text(self.new)}
         return {**self._asdict(), **amounts, "percent": percent_text(self.old, self.new) or None}
 
 
 class Cells(NamedTuple):
-    """The price cells of a model on both sides: those whose total differs, those that only one side has, and all."""
+    """The price cells of a model: those whose total differs, and how many were added and removed, `of` all."""
 
     differing: tuple[CellChange, ...] = ()
     added: int = 0
     removed: int = 0
     of: int = 0
-    # The one whose exact price differs by the greatest factor, where that is not its total.
+    # The cell whose exact price differs by the greatest factor.
     steepest: CellChange | None = None
 
     @property
     def affected(self) -> int:
-        """How many have another price, a new one, or none any more."""
+        """How many cells have another price, a new price or no price any more."""
         return len(self.differing) + self.added + self.removed
 
 
 class Difference(NamedTuple):
-    """Everything that differs of one model (or of one shared file), from a day on, until another day if it ends."""
+    """Everything that differs of one model or shared file, from a day on, and until another day if it ends."""
 
     model: str
     kind: str
@@ -137,7 +137,7 @@ class Difference(NamedTuple):
     cells: Cells
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as text, in the order of a report."""
+        """All fields as text, in the order of a report."""
         rise, fall = extremes(self.cells.differing)
         return {
             "model": self.model,
@@ -159,7 +159,7 @@ def extremes(cells: tuple[CellChange, ...]) -> tuple[CellChange | None, CellChan
     """The worst rise and the worst fall; of equal ones the first."""
     rising = [(cell.ratio, cell) for cell in cells if cell.new > cell.old]
     falling = [(cell.ratio, cell) for cell in cells if cell.new < cell.old]
-    # From nothing is the worst rise of all, the more the worse.
+    # A rise from zero is worse than any percentage; the highest new total is the worst of these.
     rise = max(rising, key=lambda pair: (pair[0] is None, pair[0] or pair[1].new), default=(None, None))
     fall = min(falling, key=lambda pair: pair[0] or 0, default=(None, None))
     return rise[1], fall[1]

@@ -1,12 +1,7 @@
-"""The guard: which changes of tables are refused.
+"""Find the changes of tables that are refused.
 
-Prices that change by more than a factor: a slip of the decimal point, unless the new version expects it.
-
-Limits that were in effect stay as they were, like prices.
-
-Whether a version reads differently where it may not once it is in effect: in its prices and its units.
-
-What was in effect stays as it was: an edit of the past is refused unless it says that it is a correction.
+Prices and limits that were in effect may not be edited, unless the version or limit gives a `correction`. A price may
+not change by more than a factor, which may be a slip of the decimal point, unless the version has `expected_change`.
 """
 
 from collections.abc import Callable, Iterator
@@ -33,7 +28,7 @@ _PLACES = 2
 
 
 class _Step(NamedTuple):
-    """How many times as much or as little something costs, in words, and where; None is from or to nothing."""
+    """By which factor a price changes (None from or to zero), the same in words, and the `file:line`."""
 
     times: Fraction | None
     words: str
@@ -41,7 +36,7 @@ class _Step(NamedTuple):
 
 
 def steep_steps(old: Side, new: Side, most: Decimal) -> Iterator[Fault]:
-    """Every new or edited version with a price beyond the factor, at its steepest rate, unless it expects that."""
+    """A fault for each new or edited version that changes a price by more than `most` without expecting it."""
     days = days_of(old, new)
     for name in sorted(old.card.tables.models.keys() & new.card.tables.models.keys()):
         told: set[date] = set()
@@ -65,7 +60,7 @@ def _written(name: str, change: Difference, old: Side, new: Side) -> Version | N
 
 
 def _steepest(change: Difference) -> _Step:
-    """The steepest step of any rate, or of any price where that is steeper still."""
+    """The change by the greatest factor, of a rate or of a price cell."""
     found = [_Step(Fraction(1), "", "")]
     for rate in change.rates:
         if rate.old and rate.new:
@@ -87,7 +82,7 @@ def _allowed(step: _Step, expected: Decimal | None, most: Decimal) -> bool:
 
 
 def _either_way(expected: Decimal) -> tuple[Fraction, Fraction]:
-    """A quarter as much is four times as little."""
+    """The factor and its inverse: a quarter as much is four times as little."""
     return Fraction(expected), 1 / Fraction(expected)
 
 
@@ -99,7 +94,7 @@ def _hint(step: _Step, version: Version, most: Decimal) -> str:
 
 
 def _rounded_up(times: Fraction) -> Decimal:
-    """To two decimal places, never below: what is written must be enough."""
+    """Round up to two decimal places, so that the written factor is enough."""
     scale = 10**_PLACES
     return from_fraction(Fraction(-(-times.numerator * scale // times.denominator), scale), _PLACES)
 
@@ -110,7 +105,7 @@ Days = Callable[[date], bool]
 def limit_refusals(
     old: tuple[Limits, ...], new: tuple[Limits, ...], revision: str, begun: Days, past: Days
 ) -> Iterator[Fault]:
-    """Limits in effect that were edited or deleted, and new ones that begin in the past, without a `correction`."""
+    """Limits in effect that were edited or deleted, and new limits in the past, if they have no `correction`."""
     before, after = ({each.effective: each for each in limits} for limits in (old, new))
     corrected = [each for day, each in after.items() if day not in before and each.correction]
     for day in filter(begun, before):
@@ -153,21 +148,20 @@ def _fault_of_limits(place: str, words: str) -> Fault:
 
 Dated = tuple[RateCard, AnyModel, Version]
 
-# What may be said differently without another price: what can be asked for, and names.
+# Conditions that may be edited because they do not change a price, and those among them that do.
 _FREE = ("mode", "limit tier", "context_tokens", "order of charges", "accepts ")
-# Of what can be asked for, what decides a price.
 _PRICED = ("accepts resolution_aliases", "accepts reference_video_total_duration source")
 
 
 class Edit(NamedTuple):
-    """What was edited, and where, if it stands on a line of its own."""
+    """What was edited, in words, and its `file:line`; an empty place if it has no line of its own."""
 
     words: str
     place: str
 
 
 def edit_of(old: Dated, new: Dated) -> Edit | None:
-    """The first edit of prices or units; None where there is none."""
+    """The first edit of prices or units; None if they are the same."""
     before, after = _priceable(*old), _priceable(*new)
     if same(before, after):
         return None
@@ -187,7 +181,7 @@ def _priceable(card: RateCard, model: AnyModel, version: Version) -> Priceable:
 
 
 def _named_alike(old: Version, new: Version) -> Version:
-    """The new version with its charges under the names that they had: a name is no price."""
+    """The new version with renamed charges under their old names, because a name does not change a price."""
     was, now = [charge.charge for charge in old.charges], [charge.charge for charge in new.charges]
     gone, come = [name for name in was if name not in now], [name for name in now if name not in was]
     names = {name: before or name for name, before in zip_longest(come, gone[: len(come)])}
@@ -206,23 +200,23 @@ _RIGHT_WAY = "Put it back as it was and write a new version above it"
 
 
 class Rules(NamedTuple):
-    """What divides past from future, the greatest factor that needs no word, and what the old side is called."""
+    """The instant that divides past from future, the greatest factor allowed, and the name of the old side."""
 
     as_of: datetime
     most: Decimal
     revision: str
 
     def begun(self, day: date) -> bool:
-        """Whether what is dated so is in effect."""
+        """Whether a version of this day is in effect."""
         return _instant(day) <= self.as_of
 
     def past(self, day: date) -> bool:
-        """Whether something can have been priced since then."""
+        """Whether requests can have been priced since this day began."""
         return _instant(day) < self.as_of
 
 
 def refusals(old: RateCard, new: RateCard, rules: Rules) -> list[Fault]:
-    """Everything that the new card may not do to the old one, each at its line, in the order of the files."""
+    """Every refused change, at its line, in the order of the files."""
     found = [fault for model in old.tables.models.values() for fault in _of_model(model, old, new, rules)]
     found += limit_refusals(old.tables.limits, new.tables.limits, rules.revision, rules.begun, rules.past)
     found += steep_steps(Side(rules.revision, old), Side("", new), rules.most)

@@ -1,10 +1,7 @@
-"""New lines for a table's file: versions and models, written where they belong.
+"""Insert new versions, retirements and models into the file of a table, as whole lines; other lines keep every byte.
 
-Whole new lines between the lines of a file, which stay as they are to the byte.
-
-The lines of a new version: those of the version that it is based on, with other dates, rates and totals.
-
-The lines of a new model: as the candidate has them, moved to where the models of its family stand.
+The lines of a new version are those of its base with other dates, rates and totals; those of a new model are the lines
+of the candidate.
 """
 
 from codecs import BOM_UTF8
@@ -22,7 +19,7 @@ from ratecard.tables.version import Retirement, Version
 
 
 class Insertion(NamedTuple):
-    """New lines, where the line begins above which they go, and what they say in a few words."""
+    """New lines, the offset of the line that they go above, and a few words on them."""
 
     offset: int
     text: str
@@ -30,7 +27,7 @@ class Insertion(NamedTuple):
 
 
 class Added(NamedTuple):
-    """Lines that are new in a file: the first, the last, what they say, and they themselves."""
+    """New lines of a file: number of the first and of the last one, a few words on them, and their text."""
 
     file: str
     first: int
@@ -43,7 +40,7 @@ class Added(NamedTuple):
 
 
 def inserted(at: Positions, content: bytes, insertions: Iterable[Insertion]) -> tuple[bytes, list[Added]]:
-    """The content of a file with new lines in it, and their numbers."""
+    """The content of a file with the insertions, and the lines that were added."""
     words, done, shift = [], 0, 0
     added = []
     for offset, new, what in sorted(insertions, key=lambda insertion: insertion.offset):
@@ -56,17 +53,17 @@ def inserted(at: Positions, content: bytes, insertions: Iterable[Insertion]) -> 
     return mark + "".join([*words, at.text[done:]]).encode(), added
 
 
-# What a version says of itself; of a new one, what is not known is left out.
+# The keys at the head of a version; a new version leaves out what is not known.
 _HEAD = ("effective", "announced", "checked", "source", "reference", "correction", "expected_change")
 
 
 def new_version(
     at: Positions, path: Path, base: Version, version: Version, totals: Sequence[str | None], checked: date
 ) -> Insertion:
-    """A version to go above its base, which stands at `path`; a total that is None stays as it is written.
+    """A new version, to go above its base at `path`; a total that is None stays as written.
 
-    Comments between the lines of the base are copied too, since they tell how its lines are meant; those beside its
-    dates and source are not, since these are new. Raises `TableError` where the base is not written line by line.
+    Comments between the lines of the base are copied, because they explain the lines; those beside its dates and source
+    are not, because these are new. Raises `TableError` if the base is not written line by line.
     """
     at.dash(path)
     start, end = at.line(at.spans[path].start).start, at.line(at.spans[path].end - 1).end
@@ -85,7 +82,7 @@ def new_version(
 
 
 def _head(at: Positions, path: Path, version: Version, checked: date) -> dict[Span, str]:
-    """Its dates and source, where the first of them stands in the base; the lines of the others are left out."""
+    """The new dates and source, in the place of the first one in the base; the others are removed."""
     known = {"effective": str(version.effective), "checked": str(checked), "source": literal(version.source)}
     if version.announced:
         known["announced"] = str(version.announced)
@@ -100,7 +97,7 @@ def _head(at: Positions, path: Path, version: Version, checked: date) -> dict[Sp
 
 
 def new_retirement(at: Positions, path: Path, retired: Retirement) -> Insertion:
-    """The line that retires a model, which stands at `path`, below its currency. Raises `TableError`."""
+    """The line that retires the model at `path`, below its currency. Raises `TableError`."""
     at.dash(path)
     below = at.after((*path, "currency"))
     if (*path, "retired") in at.spans:
@@ -114,13 +111,13 @@ def new_retirement(at: Positions, path: Path, retired: Retirement) -> Insertion:
     return Insertion(below, words, f"retired on {retired.on}")
 
 
-# What is safe as the name of a file everywhere.
+# A name that is safe for a file on every system.
 _FILE = pattern(r"[a-z0-9][a-z0-9._-]{0,80}")
 _SCHEMA = b"# yaml-language-server:"
 
 
 def home_of(model: AnyModel, family: str, before: Tables) -> str | None:
-    """The file of a family: that with models of the same type, where it has several; None of a new family."""
+    """The file of a family, preferring one with models of the same type; None for a new family."""
     homes = [name for name, own in before.families.items() if own == family]
     homes.sort(key=lambda name: (before.models[name].type != model.type, before.files[name]))
     return before.files[homes[0]] if homes else None
@@ -140,7 +137,7 @@ def new_file(model: AnyModel, family: str, before: Tables, taken: Collection[str
 
 
 def head_of(name: str, family: str, contents: Mapping[str, bytes]) -> str:
-    """The first lines of a new file, with the schema that its neighbours name for editors."""
+    """The first lines of a new file, with the schema comment of the other files in its folder."""
     folder = name.rpartition("/")[0]
     firsts = (content.split(b"\n")[0] for other, content in contents.items() if other.rpartition("/")[0] == folder)
     schema = next((line.decode().strip() + "\n" for line in firsts if line.startswith(_SCHEMA)), "")
@@ -148,7 +145,7 @@ def head_of(name: str, family: str, contents: Mapping[str, bytes]) -> str:
 
 
 def model_lines(of: Positions, path: Path, dash: int, column: int, eol: str) -> str:
-    """A model of a candidate as a part of a list, its dash and its keys at these columns."""
+    """The lines of a candidate at `path` as an item of a list, with the dash and the keys at these columns."""
     span = of.spans[path]
     shift = column - of.column(span.start)
     first, *others = of.copy(span, {}).splitlines()
@@ -160,7 +157,7 @@ def model_lines(of: Positions, path: Path, dash: int, column: int, eol: str) -> 
 
 
 def new_model(at: Positions, of: Positions, path: Path, what: str) -> Insertion:
-    """A model of a candidate, to go below the last one of a file; above it where the file ends within its line."""
+    """A new model, to go below the last one of a file, or above it if the file lacks its last line break."""
     number = max(int(key[1]) for key in at.spans if key[0:1] == ("models",) and len(key) > 1)
     last = at.spans["models", number]
     dash, column = at.dash(("models", number)), at.column(last.start)

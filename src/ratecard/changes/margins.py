@@ -1,4 +1,4 @@
-"""Every price against what it costs: one that leaves less than the margin is told at the line of its rate."""
+"""Compare every price with its cost, and report those that leave less than a margin."""
 
 from collections.abc import Iterator
 from datetime import date
@@ -18,14 +18,14 @@ _PLACES = 2
 
 
 class TableCosts(NamedTuple):
-    """What we pay: a share of the prices of a card, or, without a share, the prices of a card of costs."""
+    """Costs: the prices of a card of costs, or a share of the prices of a card."""
 
     card: RateCard
     share: Fraction | None = None
 
 
 class Margins(NamedTuple):
-    """What was found: the prices below the margin, each at its line; how many were compared; models without a cost."""
+    """The prices below the margin as faults, how many prices were compared, and the models without a cost."""
 
     faults: tuple[Fault, ...]
     compared: int
@@ -33,10 +33,10 @@ class Margins(NamedTuple):
 
 
 def thin_margins(card: RateCard, costs: TableCosts, least: Fraction, since: date) -> Margins:
-    """Every price cell of every model (see `ratecard sheet`), on the day and whenever a price or a cost changes later.
+    """Check every price cell (see `ratecard sheet`), on the day `since` and on later days with other prices or costs.
 
-    A cell's margin is what is left of its price after its cost, as a share of the price. Of several cells that a rate
-    decides about, the worst is told.
+    The margin of a cell is the price less the cost, as a share of the price, and must be at least `least`. For each
+    rate the worst cell is reported, at the line of the rate.
     """
     worst: dict[tuple[str, str], tuple[Fraction, Fault]] = {}
     seen: set[tuple[object, ...]] = set()
@@ -68,14 +68,14 @@ def thin_margins(card: RateCard, costs: TableCosts, least: Fraction, since: date
 
 
 def _deciding(costs: RateCard, name: str, day: date) -> Iterator[object]:
-    """What decides about the cost of a model on a day, and its searches."""
+    """A key of the costs of a model and its searches on a day."""
     for model in costs.tables.models.values():
         if model.model == name or model.type == "surcharge":
             yield Identity(model.version_on(day)) if not model.retired_on(day) else None
 
 
 def _cost(paid: PriceBook, cell: Cell, kind: str, share: Fraction | None) -> Fraction | None:
-    """What a cell costs us; None where the costs do not say."""
+    """The cost of a cell; None if it is not known."""
     try:
         quote = _quote(paid, cell, kind)
     except QuoteError:
@@ -103,7 +103,7 @@ def _fault(model: str, place: str, day: date, cell: Cell, cost: Fraction, least:
     return Fault(file, int(line), (model,), f"{words}, and --min-margin is {_percent(least)}")
 
 
-# What tells cells of a model apart.
+# The columns that distinguish the cells of a model.
 _NAMED = ("duration", "resolution", "aspect_ratio", "audio", "upscale_factor", "target_fps", "usage", "source_video")
 
 

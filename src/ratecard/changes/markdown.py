@@ -1,9 +1,4 @@
-"""A comparison in words, and as Markdown.
-
-How a change is said, in every format the same.
-
-A comparison as Markdown, for a pull request: tables, folded away where they are long.
-"""
+"""The words of a comparison, which every format shares, and the comparison as Markdown for a pull request."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,23 +13,23 @@ NONE = "none"
 
 
 def summary(diff: Diff) -> str:
-    """`3 rates changed, 1 model retired, 14 price cells affected`: what there is none of is left out."""
+    """`3 rates changed, 1 model retired, 14 price cells affected`; counts of zero are left out."""
     counted = ((count, name if count > 1 else name.replace("s ", " ", 1)) for name, count in diff.counts().items())
     return ", ".join(f"{count:,} {name}" for count, name in counted if count)
 
 
 def when(change: Difference) -> str:
-    """`from 2026-10-16`, and until when if it ends."""
+    """`from 2026-10-16`, or `from 2026-10-16 until 2026-11-01`."""
     return f"from {change.effective}{f' until {change.until}' if change.until else ''}"
 
 
 def subject(rate: RateChange) -> str:
-    """`video, audio true`: which rate."""
+    """The charge and attributes of a rate: `video, audio true`."""
     return f"{rate.charge}, {rate.attributes}" if rate.attributes else rate.charge
 
 
 def amounts(rate: RateChange) -> tuple[str, str]:
-    """Both rates; their units beside them where these differ."""
+    """Both rates as text, with their units if these differ."""
     units = {side.unit for side in (rate.old, rate.new) if side}
     return _amount(rate.old, len(units) > 1), _amount(rate.new, len(units) > 1)
 
@@ -46,23 +41,23 @@ def _amount(side: Priced | None, with_unit: bool) -> str:
 
 
 def unit(rate: RateChange) -> str:
-    """The unit that both sides have, or the one that there is."""
+    """The unit of both rates, or of the only one; empty if they differ."""
     units = {side.unit for side in (rate.old, rate.new) if side}
     return units.pop() if len(units) == 1 else ""
 
 
-def lines(rate: RateChange) -> str:
-    """`file:line -> file:line`, or the one that there is."""
-    return " -> ".join(side.source for side in (rate.old, rate.new) if side)
+def places(rate: RateChange) -> list[str]:
+    """`file:line` of the old and of the new rate, or of the only one."""
+    return [side.source for side in (rate.old, rate.new) if side]
 
 
 def by(rate: RateChange) -> str:
-    """`+10.39%`; of a price that was nothing, so."""
+    """`+10.39%`, or `from zero`."""
     return rate.percent or ("from zero" if rate.old and rate.new else "")
 
 
 def mark(term: TermChange) -> str:
-    """`~`, or `+` and `-` where only one side has the condition."""
+    """`~`, or `+` or `-` if only one side has the condition."""
     return "~" if term.old and term.new else "+" if term.new else "-"
 
 
@@ -77,12 +72,12 @@ def affected(change: Difference) -> str:
 
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~#&])")
-# A longer table is folded away under its heading.
+# Tables of more rows are folded under their heading.
 _SHORT = 20
 
 
 def diff_markdown(diff: Diff) -> str:
-    """The whole comparison. Nothing that stands in a table can end its cell or begin markup."""
+    """The comparison as Markdown. Names are escaped: they cannot end a cell or begin markup."""
     sides = f"{_plain(diff.old)} → {_plain(diff.new)}"
     if not diff.changes:
         return f"**{NO_CHANGES}** ({sides})\n"
@@ -112,9 +107,8 @@ def _models(diff: Diff) -> Iterator[Sequence[str]]:
 def _rates(diff: Diff) -> Iterator[Sequence[str]]:
     for change in diff.changes:
         for rate in change.rates:
-            places = lines(rate).replace(" -> ", "` → `")
             row = (*(_plain(one) for one in (subject(rate), *amounts(rate), by(rate), unit(rate))), _when(change))
-            yield (MARKS[rate.kind], _code(change.model), *row, f"`{places}`")
+            yield (MARKS[rate.kind], _code(change.model), *row, f"`{'` → `'.join(places(rate))}`")
 
 
 def _terms(diff: Diff) -> Iterator[Sequence[str]]:

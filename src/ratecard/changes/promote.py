@@ -1,8 +1,6 @@
-"""Promote a candidate: write it into the tables as dated versions.
+"""Promote a candidate or a stack of candidates: add its versions to the tables, and prove that they mean the same.
 
-Candidates written into tables: the same files with more lines, and nothing else in them changed.
-
-A candidate, or a stack of them, promoted: the tables with its versions, proven to mean what it means.
+Files only get more lines; what they have stays as it is.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,14 +35,14 @@ from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.version import Example, Version
 from ratecard.tables.video import VideoModel
 
-# Of each version that a candidate makes, (model, effective date): its examples' totals; None where one stays.
+# (model, effective date) of each new version -> the totals of its examples; None for one that does not change.
 Totals = Mapping[tuple[str, date], Sequence[str | None]]
-# Columns of the dash and the keys of a model in a new file.
+# The columns of the dash and the keys of a model in a new file.
 _DASH, _KEYS = 2, 4
 
 
 class Promoted(NamedTuple):
-    """The contents of the files that have new lines, and these lines."""
+    """The new contents of the changed files, and the added lines."""
 
     contents: dict[str, bytes]
     added: list[Added]
@@ -58,7 +56,7 @@ def promoted(
     totals: Totals,
     checked: date,
 ) -> Promoted:
-    """What the files come to. Raises `TableError` where they cannot be written line by line."""
+    """Write the versions into the contents of the files. Raises `TableError` if that needs more than new lines."""
     return _Writer(contents, before, files).written(after, totals, checked)
 
 
@@ -124,7 +122,7 @@ class _Writer:
                         at = self._text(home)
                         self.insertions.setdefault(home, []).append(new_model(at, of, path, what))
                         continue
-                    # Refuses a name that no file can have, at the line that gives it.
+                    # Refuses a family whose name cannot be that of a file.
                     new_file(change.add, change.family, self.before, self.contents)
                     lines = model_lines(of, path, _DASH, _KEYS, "\n")
                     self.families.setdefault(change.family, []).append((change.add, Insertion(0, lines, what)))
@@ -139,12 +137,12 @@ class _Writer:
         return self.texts[home]
 
 
-# What a table can hold: see `read_amount`.
+# The decimal places that a table can hold: see `read_amount`.
 _PLACES = 40
 
 
 class Promotion(NamedTuple):
-    """What promoting a candidate adds to the files of a folder; nothing is written before `write()`."""
+    """The lines that promoting a candidate adds to the files of a folder; `write()` writes them."""
 
     folder: Path
     before: dict[str, bytes]
@@ -164,16 +162,16 @@ class Promotion(NamedTuple):
 
 
 def folder_of(tables: Path | None) -> Path | None:
-    """The folder that is promoted to: that of a person, or that of a source checkout; None in an installed package."""
+    """The given folder, or that of the source checkout; None for the tables of an installed package."""
     folder = tables or shipped_folder()
     return None if tables is None and (folder.parent / "__init__.py").exists() else folder
 
 
 def promotion(folder: str | Path, candidate: str | Path | Stack, checked: date) -> Promotion:
-    """A candidate as lines of the tables of a folder, or a stack of them in one go.
+    """Make the lines that add a candidate, or a stack of candidates, to the tables of a folder.
 
-    `checked` is the day that its versions say they were checked. The result is loaded, its examples are run, and it
-    means what the candidate laid over the tables means. Raises `TableError` with every reason why not.
+    `checked` is the `checked` date of the new versions. The result is loaded, its examples are run, and it must mean
+    the same as the candidate laid over the tables. Raises `TableError` with every reason why not.
     """
     contents = read_folder(folder)
     stack = candidate if isinstance(candidate, Stack) else Stack((Path(candidate),))
@@ -192,7 +190,7 @@ def promotion(folder: str | Path, candidate: str | Path | Stack, checked: date) 
 
 
 def _rewritten(cards: Sequence[RateCard], files: Sequence[CandidateFile]) -> Iterator[Fault]:
-    """The versions of the tables that a candidate changes, since they begin while it holds."""
+    """Faults for versions of the tables that begin while a candidate holds, and that it would change."""
     for file, below, above in zip(files, cards, cards[1:], strict=False):
         for name, model in cards[0].tables.models.items():
             old, new = ({each.effective: each for each in card.tables.models[name].versions} for card in (below, above))
@@ -210,7 +208,7 @@ def _rewrite(version: Version, name: str, file: CandidateFile) -> Fault:
 
 
 def _added_and_changed(after: RateCard, files: Sequence[CandidateFile]) -> Iterator[Fault]:
-    """The models that a candidate adds and one above it changes: they are written as the first one has them."""
+    """Faults for models that one candidate of a stack adds and a later one changes."""
     for file in files:
         for index, change in file.changes:
             if isinstance(change, Add) and after.tables.models[change.add.model] is not change.add:
@@ -219,7 +217,7 @@ def _added_and_changed(after: RateCard, files: Sequence[CandidateFile]) -> Itera
 
 
 def _totals(before: RateCard, after: RateCard) -> tuple[dict[tuple[str, date], list[str | None]], list[Fault]]:
-    """The examples' totals of every new version, as far as they change; and the examples that go wrong."""
+    """The changed totals of the examples of every new version, and faults for examples that fail."""
     totals: dict[tuple[str, date], list[str | None]] = {}
     faults: list[Fault] = []
     for model in after.tables.models.values():
@@ -242,7 +240,7 @@ def _totals(before: RateCard, after: RateCard) -> tuple[dict[tuple[str, date], l
 
 
 def _total(book: PriceBook, model: AnyModel, example: Example) -> str | None:
-    """What an example costs, as a table writes it; None where it costs what it says. Raises `ValueError`."""
+    """The price of an example, as a table writes it; None if it is the total that it states. Raises `ValueError`."""
     try:
         total = price_example(book, model, example).total
     except QuoteError as error:
@@ -260,7 +258,7 @@ def _fault(model: AnyModel, number: int, example: Example, words: str) -> Fault:
 
 
 def _prove(contents: dict[str, bytes], wanted: Tables, name: str) -> None:
-    """The tables as they would be written load, their examples are right, and they mean what is wanted."""
+    """Check that the new tables load, pass their examples, and mean the same as `wanted`. Raises `TableError`."""
     try:
         card = RateCard(tables_from(contents))
         reasons = [str(fault) for fault in wrong_examples(card.compiler)] or list(_differences(card.tables, wanted))

@@ -1,8 +1,7 @@
-"""Which rates and conditions of two versions differ.
+"""Compare the rates and conditions of two versions.
 
-The rates of two versions, combination by combination: a line that was split, joined or moved changes nothing.
-
-The conditions of a version as text, in one order whatever that of the file: what is no rate and yet decides.
+Rates are compared for each combination of attributes, so that splitting, joining or moving lines changes nothing.
+Conditions (what is accepted, rounding, markups) are compared as text, whatever their order in the file.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,14 +20,14 @@ from ratecard.tables.scalars import Size
 from ratecard.tables.units import Unit
 from ratecard.tables.version import Version
 
-# What an attribute is where a rate does not name it and the version lists no values of it.
+# The values of an attribute that a rate does not name and whose values the version does not list.
 _ALL = ("",)
-# A rate of tokens that names no context is the one of the ordinary context.
+# A token rate without a context is that of the base context.
 _UNNAMED = {"context": ("base",)}
 
 
 class _Key(NamedTuple):
-    """What a rate is the price of: rates are compared where all of this is equal."""
+    """The key of a rate: rates with equal keys are compared."""
 
     charge: str
     counts: str
@@ -37,7 +36,7 @@ class _Key(NamedTuple):
 
 
 def rate_changes(old: Priceable | None, new: Priceable | None) -> tuple[RateChange, ...]:
-    """Every rate that differs; combinations that stand on the same two lines are one change."""
+    """Every rate that differs; combinations on the same two lines are one change."""
     names = _names(old, new)
     before, after = _rates(old, names), _rates(new, names)
     groups: dict[tuple[str, Priced | None, Priced | None], list[Combination]] = {}
@@ -54,7 +53,7 @@ def rate_changes(old: Priceable | None, new: Priceable | None) -> tuple[RateChan
 
 
 def _attributes(names: tuple[str, ...], found: Sequence[Combination], known: Sequence[Combination]) -> str:
-    """`resolution 480p | 720p, audio true`; what has every value that there is does not matter."""
+    """`resolution 480p | 720p, audio true`; an attribute with all of its values is left out."""
     shown = []
     for name, values, every in zip(names, _columns(found), _columns(known), strict=True):
         if values != [""] and (len(values) == 1 or len(values) < len(every)):
@@ -103,10 +102,10 @@ def _priced(charge: Charge, rate: Rate, unit: Unit) -> Priced:
     return Priced(amount, unit.unit, Fraction(amount) / unit.per, rate.source)
 
 
-# Rates have their own comparison; the others say why a rate is right, or who wrote it when.
+# Keys that are not conditions: rates are compared by themselves, the others are evidence.
 _NOT_TERMS = {"rates", "charges", "examples", "effective", "announced", "checked", "source", "reference", "evidence"}
 _NOT_TERMS |= {"correction", "expected_change", "place"}
-# Of these the first that fits holds, so that their order has a meaning.
+# Lists whose order matters, because the first item that fits is used.
 _ORDERED = {"tiers"}
 _RANGE = 3
 
@@ -127,7 +126,7 @@ def terms_of(side: Priceable) -> Terms:
 
 
 def described(part: BaseModel, prefix: str = "") -> Terms:
-    """The keys of a part of a table, those of its parts below it, each with its value as text."""
+    """The keys of a part of a table, nested ones too, each with its value as text."""
     found: Terms = {}
     for name in type(part).model_fields.keys() - _NOT_TERMS:
         value, words = getattr(part, name), f"{prefix}{name.rstrip('_')}"
@@ -143,7 +142,7 @@ def described(part: BaseModel, prefix: str = "") -> Terms:
 
 
 def term_changes(old: Terms, new: Terms) -> tuple[TermChange, ...]:
-    """The conditions that differ, by name; of a list of parts only those parts that differ."""
+    """The conditions that differ, by name; of a list only the items that differ."""
     return tuple(
         TermChange(name, *_sides(old.get(name, ""), new.get(name, "")))
         for name in sorted({**old, **new})

@@ -1,4 +1,4 @@
-"""Several files replaced together: all of them, or none."""
+"""Replace several files together: all of them, or none."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ from ratecard.base.errors import Fault, TableError
 
 
 def replace_files(folder: Path, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> None:
-    """Give files below a folder other contents, or make them; `before` is what they are known to hold.
+    """Replace or create files below a folder; `before` has the contents that they are expected to have.
 
     Everything is written beside the files first, their old contents too, and only then are they replaced one by one.
     A failure on the way puts back what was replaced. Raises `TableError`; every file is then as it was.
@@ -35,7 +35,7 @@ def replace_files(folder: Path, before: Mapping[str, bytes], after: Mapping[str,
 
 class _Replacement:
     def __init__(self) -> None:
-        # Path -> its new content and its old one, each in a file beside it.
+        # Path -> the files beside it with its new and its old content.
         self.prepared: dict[Path, tuple[Path, Path | None]] = {}
         self.folders: list[Path] = []
         self.done: list[Path] = []
@@ -74,7 +74,7 @@ class _Replacement:
 
 
 def _write(path: Path, content: bytes, like: Path) -> None:
-    """A file that is on the disk when this returns, with the permissions of another one, if that is there."""
+    """Write a file and flush it to the disk, with the permissions of `like`, if that exists."""
     with path.open("xb") as file:
         file.write(content)
         file.flush()

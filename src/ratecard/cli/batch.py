@@ -1,4 +1,4 @@
-"""Many bodies or usages: JSON lines or CSV in, one JSON answer a line out, in the same order."""
+"""Answer a file of bodies or usages: JSON lines or CSV in, one line of JSON for each row out, in the same order."""
 
 import csv
 import io
@@ -16,7 +16,7 @@ from ratecard.base.errors import QuoteError
 from ratecard.rating.quote import Quote
 from ratecard.requests.body import INVALID, read_body
 
-# As it is in a file of JSON lines; of a CSV its fields, or what is wrong with it.
+# A line of a file of JSON lines; of a CSV the fields of a row, or its error.
 _Row = bytes | Mapping[str, Any] | QuoteError
 _Price = Callable[[Mapping[str, Any]], Quote]
 OfText = Callable[[Mapping[str, str]], Mapping[str, Any]]
@@ -27,7 +27,7 @@ _LONGEST_CELL = 2**31 - 1
 
 
 def answer_batch(price: _Price, of_text: OfText, done: str, path: Path) -> int:
-    """Answer every row of a file on standard output; how many were refused, which is said on standard error.
+    """Answer every row of a file on standard output. Returns how many were refused, and says so on standard error.
 
     `done` is the word for a row that has a price.
     """
@@ -68,7 +68,7 @@ def _answer_row(price: _Price, row: _Row, out: BinaryIO) -> bool:
 
 
 def _is_csv(path: Path, content: bytes) -> bool:
-    """By its name; without one, JSON begins with a brace or a bracket."""
+    """Judge by the ending of the name; without one, JSON begins with a brace or a bracket."""
     if path.suffix:
         return path.suffix.lower() == ".csv"
     return not content[:_SAMPLE].lstrip().startswith((b"{", b"["))
@@ -93,7 +93,7 @@ def _csv_rows(content: bytes, of_text: OfText) -> Iterator[_Row]:
             row = next(reader)
         except StopIteration:
             return
-        except csv.Error as error:  # a quotation mark that is not closed takes every row after it in
+        except csv.Error as error:  # an open quotation mark swallows the rows after it
             yield QuoteError(INVALID, [((), f"Row {reader.reader.line_num} is not CSV: {error}")])
             continue
         if None in row:
@@ -106,7 +106,7 @@ def _csv_rows(content: bytes, of_text: OfText) -> Iterator[_Row]:
 
 
 def _watched(rows: Sequence[_Row]) -> Iterator[_Row]:
-    """The rows, with a progress bar on a terminal and nothing where standard error is a file."""
+    """The rows, with a progress bar if standard error is a terminal."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield from rows

@@ -1,4 +1,4 @@
-"""A quote as a bill, and a refusal with what may be written instead: for people, not for programs."""
+"""Show people a quote as a bill, or a refusal with the values that are allowed."""
 
 import sys
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from ratecard.views.explain import Working, choices, workings
 def show_bill(
     prices: PriceBook, quoted: Quote, fields: Mapping[str, Any], source: SourceVideo | None, locale: Locale
 ) -> None:
-    """A quote as a bill: each SKU on a line of its own, below it the place of its rate and what it comes to."""
+    """Print a quote as a bill: each SKU on a line, below it the place of its rate, quantity, unit rate and amount."""
 
     def amount(value: Any) -> str:
         return money(value, quoted.currency, locale)
@@ -58,7 +58,7 @@ def show_bill(
 
 
 def _working(working: Working, amount: Any, locale: Locale) -> list[str]:
-    """How a line's quantity and unit rate come about, where each is more than a number of the table."""
+    """How quantity and unit rate of a line were computed, if they are more than a number of the table."""
     words = []
     if video := working.video:
         size = f"{video.size.width} x {video.size.height}"
@@ -73,9 +73,9 @@ def _working(working: Working, amount: Any, locale: Locale) -> list[str]:
 
 
 def refusal_text(error: QuoteError, prices: PriceBook, fields: Mapping[str, Any], likes: Mapping[str, str]) -> str:
-    """A refusal for people: a field that is required is followed by what it may be.
+    """A refusal for people: a required field is followed by its choices.
 
-    `likes` says what a value of a field looks like, where the table has no list of them.
+    `likes` describes a value of a field whose choices the table does not list.
     """
     problems = []
     for path, message in error.problems:

@@ -1,4 +1,4 @@
-"""`ratecard check`: every fault of a folder of tables, its examples worked again, and what its changes may not do."""
+"""`ratecard check`: report the faults of a folder of tables, its wrong examples, and changes that are not allowed."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -127,7 +127,7 @@ def check(
 
 
 def _refuse(body: Mapping[str, Any], faults: Sequence[Fault], as_json: bool, below: str = "") -> NoReturn:
-    """Every fault at its line and how many there are, or the tree of them; the exit status is 1."""
+    """Print every fault with its line and their number, or all as JSON; then exit with status 1."""
     if as_json:
         click.echo(json.dumps(body, indent=2, ensure_ascii=False))
     else:
@@ -138,7 +138,7 @@ def _refuse(body: Mapping[str, Any], faults: Sequence[Fault], as_json: bool, bel
 
 
 def _before(against: str, folder: Path | None) -> Side:
-    """The tables of a folder at a revision. A revision that cannot be read is a wrong use."""
+    """Load the tables of a folder at a revision. Raises `click.UsageError` if it cannot be read."""
     try:
         revision = find_revision(folder or shipped_folder(), against)
         return Side(revision.label, RateCard(load_revision(revision)))
@@ -147,7 +147,7 @@ def _before(against: str, folder: Path | None) -> Side:
 
 
 def _costs(given: str, before: Side | None) -> TableCosts:
-    """What we pay, by a folder of tables, or by a share of the prices before. Raises `TableError`."""
+    """Costs from a folder of tables, or as a share of the prices before. Raises `TableError`."""
     if given.endswith("%") and before:
         return TableCosts(before.card, share(given))
     if not Path(given).is_dir():

@@ -1,4 +1,4 @@
-"""The group of commands: what a refusal and a wrong use answer."""
+"""The group of all commands, and their exit statuses."""
 
 from importlib import import_module
 from typing import Any
@@ -8,7 +8,7 @@ import click
 from ratecard.base.errors import RateCardError
 from ratecard.base.suggestions import did_you_mean
 
-# Each command and its module, which is loaded when the command is called, so that a quote starts quickly.
+# The module of each command. It is loaded when the command is called, so that a quote starts quickly.
 _MODULES = {
     "check": "check",
     "demo-usage": "demo_usage",
@@ -27,7 +27,7 @@ _MODULES = {
 
 
 class _Commands(click.Group):
-    """Answers a refusal with its message and exit status 1, a wrong use with status 2 and the nearest command."""
+    """Turns a `RateCardError` into its message and exit status 1, an unknown command into status 2 and a suggestion."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_MODULES)

@@ -1,4 +1,4 @@
-"""`ratecard demo-usage`: a table of made-up usage, to try simulations on."""
+"""`ratecard demo-usage`: make up usage to try simulations with."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ from ratecard.simulation.demo.usage import demo_usage as write_demo_usage
 
 
 def _share(given: str | Decimal) -> Decimal:
-    """A part of all rows, from 0 to 1."""
+    """Read a part of all rows, from 0 to 1."""
     try:
         found = Decimal(given)
     except InvalidOperation:
@@ -103,7 +103,7 @@ def demo_usage(
 
 @contextmanager
 def _progress(rows: int) -> Iterator[Callable[[int], None]]:
-    """A progress bar on a terminal, and nothing where standard error is a file."""
+    """Show a progress bar if standard error is a terminal."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:

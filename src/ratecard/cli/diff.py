@@ -1,9 +1,4 @@
-"""`ratecard diff`: which prices differ between two folders, revisions, candidates or days.
-
-The two sides that the words of `ratecard diff` name.
-
-`ratecard diff`: what differs between two sets of prices.
-"""
+"""`ratecard diff`: compare the prices of two folders, git revisions, candidates or days."""
 
 import json
 from collections.abc import Callable
@@ -15,7 +10,6 @@ import click
 from ratecard.card import RateCard, load_rate_card
 from ratecard.changes.compare import Diff, compare
 from ratecard.changes.markdown import diff_markdown
-from ratecard.changes.page import diff_page
 from ratecard.changes.sides import Side, SideError, Stack, named, side_of
 from ratecard.cli.diff_text import diff_text
 from ratecard.cli.options import FOLDER, checkout_tables, instant
@@ -23,9 +17,9 @@ from ratecard.load.revision import RevisionError
 
 
 def _sides(old: str, new: str, tables: Path | None) -> tuple[Side, Side]:
-    """Both sides; a candidate is laid over the other side, or over the tables where both are candidates.
+    """Load both sides. A candidate is laid over the other side, or over the tables if both are candidates.
 
-    Raises `click.UsageError` for a word that names nothing, or more than one thing.
+    Raises `click.UsageError` for an argument that matches nothing, or is ambiguous.
     """
     try:
         one, other = named(old, tables), named(new, tables)
@@ -33,10 +27,10 @@ def _sides(old: str, new: str, tables: Path | None) -> tuple[Side, Side]:
             base = load_rate_card(tables)
             return _laid(old, one, base), _laid(new, other, base)
         if isinstance(one, Stack):
-            standing = side_of(new, other, tables)  # type: ignore[arg-type]
-            return _laid(old, one, standing.card), standing
-        standing = side_of(old, one, tables)
-        return standing, _laid(new, other, standing.card) if isinstance(other, Stack) else side_of(new, other, tables)
+            after = side_of(new, other, tables)  # type: ignore[arg-type]
+            return _laid(old, one, after.card), after
+        before = side_of(old, one, tables)
+        return before, _laid(new, other, before.card) if isinstance(other, Stack) else side_of(new, other, tables)
     except (SideError, RevisionError) as error:
         raise click.UsageError(str(error)) from None
 
@@ -46,15 +40,22 @@ def _laid(given: str, candidate: Stack, base: RateCard) -> Side:
 
 
 def diff_json(diff: Diff) -> str:
-    """The whole comparison for programs, amounts as text."""
+    """The comparison as JSON, amounts as text."""
     return json.dumps(diff.to_dict(), indent=2, ensure_ascii=False) + "\n"
+
+
+def _page(diff: Diff) -> str:
+    # Loaded here, because the other formats need no templates.
+    from ratecard.changes.page import diff_page
+
+    return diff_page(diff)
 
 
 _FORMATS: dict[str, Callable[[Diff], str]] = {
     "text": diff_text,
     "markdown": diff_markdown,
     "json": diff_json,
-    "html": diff_page,
+    "html": _page,
 }
 
 

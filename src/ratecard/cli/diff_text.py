@@ -1,4 +1,4 @@
-"""A comparison for a terminal: one block a model, colours only where there is a terminal."""
+"""A comparison as text: a block for each model, with colours on a terminal only."""
 
 from collections.abc import Iterator
 
@@ -13,8 +13,8 @@ from ratecard.changes.markdown import (
     amounts,
     by,
     cell,
-    lines,
     mark,
+    places,
     subject,
     summary,
     unit,
@@ -37,7 +37,7 @@ def diff_text(diff: Diff) -> str:
 def _of_model(change: Difference) -> Iterator[str]:
     words = f"{change.model}, {when(change)}{f': {change.note}' if change.note else ''}"
     yield heading_style(_marked(MARKS[change.kind], "", words))
-    # Of what is gone, the heading says enough.
+    # The rates of a removed model are not listed.
     for rate in change.rates if change.kind in (CHANGED, ADDED) else ():
         yield from _of_rate(rate, change.currency)
     for term in change.terms:
@@ -53,7 +53,7 @@ def _of_rate(rate: RateChange, currency: str) -> Iterator[str]:
     per = f" {currency} per {unit(rate)}" if unit(rate) else f" {currency}"
     percent = f" ({by(rate)})" if by(rate) else ""
     yield _marked(MARKS[rate.kind], "    ", f"{subject(rate)}: {shown}{per}{percent}")
-    yield paragraph(f"      {lines(rate)}", indent="      ")
+    yield paragraph(f"      {' -> '.join(places(rate))}", indent="      ")
 
 
 def _ending(diff: Diff) -> Iterator[str]:
@@ -71,6 +71,6 @@ def _extremes(
 
 
 def _marked(sign: str, indent: str, words: str) -> str:
-    """Words behind their mark, which alone has a colour."""
+    """Words behind their mark; only the mark has a colour."""
     wrapped = paragraph(f"{indent}{sign} {words}", indent=f"{indent}    ")
     return wrapped.replace(f"{indent}{sign}", f"{indent}{click.style(sign, fg=_COLOURS[sign])}", 1)

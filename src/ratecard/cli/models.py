@@ -1,4 +1,4 @@
-"""`ratecard models`: what has a price."""
+"""`ratecard models`: list the models that have a price."""
 
 import json
 from datetime import datetime

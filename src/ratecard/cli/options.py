@@ -14,7 +14,7 @@ from ratecard.price_book import PriceBook
 
 
 def instant(given: str | datetime) -> datetime:
-    """`2026-10-01` (its 00:00 UTC) or an aware instant; a time without a zone is refused, not guessed."""
+    """Read `2026-10-01` (its 00:00 UTC) or an instant with a time zone; a time without a zone is refused."""
     if isinstance(given, datetime):
         return given
     try:
@@ -24,7 +24,7 @@ def instant(given: str | datetime) -> datetime:
 
 
 def locale(given: str | Locale) -> Locale:
-    """A locale by its name: `de_DE`, `de-DE`."""
+    """Read a locale by its name: `de_DE`, `de-DE`."""
     try:
         return given if isinstance(given, Locale) else Locale.parse(given, sep="-" if "-" in given else "_")
     except (ValueError, UnknownLocaleError):
@@ -32,7 +32,7 @@ def locale(given: str | Locale) -> Locale:
 
 
 def now() -> datetime:
-    """The only clock of the command line."""
+    """The current instant; no other function of the command line reads the clock."""
     return datetime.now(UTC)
 
 
@@ -42,9 +42,9 @@ FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
 def checkout_tables() -> Path | None:
-    """The tables of the source checkout that the command runs in; None outside of one.
+    """The tables of the source checkout that contains the current folder; None outside of a checkout.
 
-    They are the ones that its user edits, whether or not the package that runs is a copy.
+    They are the tables that the user edits, even if the running package is a copy.
     """
     here = Path.cwd()
     for folder in (here, *here.parents):
@@ -56,7 +56,7 @@ def checkout_tables() -> Path | None:
 
 
 def tell_tables(folder: Path | None, *, err: bool = True) -> None:
-    """Say which folder is read, on standard error or in a summary for people; None: the shipped tables."""
+    """Print which folder is read; None means the shipped tables."""
     click.echo(f"Tables: {(folder or shipped_folder()).resolve()}", err=err)
 
 
@@ -77,5 +77,5 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Answer with 
 
 
 def book(tables: Path | None, at: datetime) -> PriceBook:
-    """The price book that the options name."""
+    """Load the price book of a folder at an instant."""
     return load_rate_card(tables).at(at)

@@ -1,4 +1,4 @@
-"""`ratecard promote`: an accepted candidate written into the tables, as new lines and nothing else."""
+"""`ratecard promote`: write an accepted candidate into the tables, as new lines only."""
 
 from datetime import date
 from pathlib import Path
@@ -11,7 +11,7 @@ from ratecard.cli.options import now, tables_option, tell_tables
 
 
 def stack(given: str | Stack) -> Stack:
-    """A candidate file, or several: `one.yaml+two.yaml`."""
+    """Read a candidate file, or several: `one.yaml+two.yaml`."""
     try:
         return given if isinstance(given, Stack) else stack_of(given)
     except SideError as error:
@@ -19,7 +19,7 @@ def stack(given: str | Stack) -> Stack:
 
 
 def day(given: str | date) -> date:
-    """A calendar day."""
+    """Read a calendar day."""
     try:
         return given if isinstance(given, date) else date.fromisoformat(given)
     except ValueError:

@@ -25,7 +25,7 @@ from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import UsageExample
 from ratecard.tables.version import Version
 
-# What a value of each field looks like, for people who see the command for the first time.
+# What a value of each field looks like, for the help and for refusals.
 _LIKE = {
     "model": "id of the model, see `ratecard models`",
     "duration": "5s, 1 gen, or auto",
@@ -39,7 +39,7 @@ _LIKE = {
     "video_url": "address of the video to process",
     "reference_video_total_duration": "seconds of reference video, like 7.5",
 }
-# The same of the fields of every other usage; those of a video follow.
+# The same for the fields of every other type; those of a video follow.
 _LIKE_USAGE = {
     "type": "type of the usage; that of its model where left out",
     "model": "id of the model, see `ratecard models`",
@@ -69,7 +69,7 @@ _LIKE_USAGE = {
 
 
 class _Command(NamedTuple):
-    """What distinguishes the two commands: how a body is priced, and how its fields are read from text."""
+    """What distinguishes `quote` from `rate`: how a body is priced, and how its fields are read from text."""
 
     price: Callable[[PriceBook, Mapping[str, Any], SourceVideo | None], Quote]
     of_text: Callable[[Mapping[str, str]], Mapping[str, Any]]
@@ -78,7 +78,7 @@ class _Command(NamedTuple):
 
 
 _QUOTE = _Command(lambda prices, body, source: prices.quote_video(body, source=source), body_of_text, _LIKE, "quoted")
-# What JSON has in place of the counts of tokens and of a call.
+# The fields that only JSON has, for counts of tokens and for calls.
 _LIKE_JSON = {
     "usage": 'the counts of tokens, like {"prompt_tokens": 1000, "completion_tokens": 200}; or --prompt-tokens ...',
     "calls": 'a list, like [{"method": "eth_call"}]; or --method eth_call',
@@ -87,7 +87,7 @@ _RATE = _Command(lambda prices, usage, _: prices.rate(usage), usage_of_row, _LIK
 
 
 def source_video(given: str | SourceVideo) -> SourceVideo:
-    """`seconds=10,width=854,height=480,fps=30`, or a part of it."""
+    """Read `seconds=10,width=854,height=480,fps=30`, or a part of it."""
     if isinstance(given, SourceVideo):
         return given
     names = ("seconds", "width", "height", "fps")
@@ -204,7 +204,7 @@ def _answer(
     if sum((body is not None, bool(given), batch is not None)) != 1:
         raise click.UsageError("Give one of: a JSON body, fields such as --model, or --batch FILE")
     if batch is not None:
-        # With its progress bar it takes longer to load than a quote takes.
+        # Its progress bar takes longer to load than a quote takes.
         from ratecard.cli.batch import answer_batch
 
         bad = answer_batch(lambda row: command.price(prices, row, None), command.of_text, command.done, batch)
@@ -230,7 +230,7 @@ def _answer(
 
 
 def _other_command(prices: PriceBook, error: QuoteError, fields: Mapping[str, Any], quoting: bool) -> str:
-    """How a model is priced that was asked for as one of another type; nothing of any other refusal."""
+    """The right command for a model that was asked for by the wrong one; empty for any other refusal."""
     name = fields.get("model")
     if quoting and "model" not in fields and fields.keys() & {"network", "calls"}:
         found = next(prices.in_effect_all("rpc"), None)
@@ -251,7 +251,7 @@ def _other_command(prices: PriceBook, error: QuoteError, fields: Mapping[str, An
 
 
 def _named(prices: PriceBook, name: str) -> tuple[AnyModel, Version] | None:
-    """A model with its version, if it has a price; the name of a text model may have parameters."""
+    """The model and its version, if it has a price; the name of a text model may have parameters."""
     plain = name if name in prices.tables.models else split_model(name)[0]
     try:
         model, version = prices.in_effect(plain)
@@ -261,7 +261,7 @@ def _named(prices: PriceBook, name: str) -> tuple[AnyModel, Version] | None:
 
 
 def _probed(body: Mapping[str, Any]) -> SourceVideo | None:
-    """What is read of the video of a body; None where it names none, which the quote then judges."""
+    """Probe the source video of a body; None if the body names no video, which the quote then judges."""
     if not isinstance(body.get("video_url"), str):
         return None
     from ratecard.probe import probe

@@ -1,4 +1,4 @@
-"""`ratecard schema`: what editors check tables by."""
+"""`ratecard schema`: print the JSON Schema for editors."""
 
 from pathlib import Path
 

@@ -1,11 +1,9 @@
-"""Tables and amounts on a terminal.
+"""Tables, paragraphs and amounts, for a terminal and for a pipe: a word is never broken, and nothing is cut.
 
-Text in columns, for a terminal and for a pipe alike: a word is never broken, and nothing is cut.
-
-Money and quantities as people of a locale write them, with every digit that they have.
+That is why tables are not those of `rich`, which breaks or cuts a word that is wider than its column.
 
 Digits are 0 to 9 in every locale: Babel knows the separators of other number systems but not their digits, and a
-mixture of both would be read wrongly.
+mixture of both would be misread.
 """
 
 import shutil
@@ -22,12 +20,12 @@ from rich.cells import cell_len
 from ratecard.base.money import ROUNDING, plain
 
 _GAP = "  "
-# What a last column keeps of a narrow terminal.
+# The least width of a last column on a narrow terminal.
 _LEAST = 24
 
 
 def align(rows: Sequence[Sequence[str]], right: Collection[int] = (), least: int = 0) -> list[str]:
-    """Rows as lines with equal columns, those of `right` flush right; the first column fills up to `least` in all.
+    """Rows as lines of aligned columns, those of `right` flush right; the first is widened until a line has `least`.
 
     >>> align([("Rate", "For"), ("$0.50", "720p")], right={0})
     [' Rate  For', '$0.50  720p']
@@ -51,17 +49,17 @@ def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Co
 
 
 def heading_style(line: str) -> str:
-    """A heading: bold where the output is a terminal."""
+    """A heading, which is bold on a terminal."""
     return click.style(line, bold=True)
 
 
 def width() -> int | None:
-    """How many columns the terminal has; None where the output is no terminal, and so has no end."""
+    """The columns of the terminal; None if the output is not a terminal, and so has no width."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def paragraph(words: str, indent: str = "") -> str:
-    """Words on as many lines as the terminal needs; further lines begin with `indent`."""
+    """Wrap words to the width of the terminal; further lines begin with `indent`."""
     columns = width()
     if columns is None:
         return words
@@ -100,7 +98,7 @@ def money(amount: Decimal, currency: str, locale: Locale) -> str:
     >>> money(Decimal("0.0115"), "USD", Locale.parse("en_US"))
     '$0.0115'
     """
-    with localcontext(ROUNDING):  # Babel computes in the host's context, whose 28 digits may be too few
+    with localcontext(ROUNDING):  # Babel uses the host's context, whose 28 digits may be too few
         return format_currency(plain(amount), currency, locale=locale, decimal_quantization=False)
 
 

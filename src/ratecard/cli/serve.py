@@ -1,4 +1,4 @@
-"""`ratecard serve`: the quotes over HTTP, alone."""
+"""`ratecard serve`: serve quotes over HTTP, without another application."""
 
 import os
 import secrets
@@ -69,7 +69,7 @@ def serve(
 
     with TemporaryDirectory(prefix="ratecard-") as shared:
         kept = Path(shared) / "tables.json"
-        # Every worker, one that is started anew too, judges by these.
+        # Every worker compares changed tables with these, also one that is started later.
         card = TableFolder(folder, LastSound(kept)).card
         os.environ.update(_settings(folder, base_path, database, kept, workers, allow_edits))
         click.echo(f"{len(card.tables.models)} models of tables {card.digest}", err=True)
@@ -77,7 +77,7 @@ def serve(
 
 
 def _check_access(host: str, no_auth: bool) -> None:
-    """Refuse to answer everybody unless that is wanted: on this machine only, or by --no-auth."""
+    """Without keys, allow a local address only, unless --no-auth is given. Raises `click.UsageError`."""
     from ratecard.server.auth import ApiKeys
 
     given = os.environ.get(_KEYS)
@@ -93,7 +93,7 @@ def _check_access(host: str, no_auth: bool) -> None:
 
 
 def _is_loopback(host: str) -> bool:
-    """Whether only this machine reaches an address; a name is looked up, and every address of it counts."""
+    """Whether only this machine reaches a host. A name is looked up, and all of its addresses must be local."""
     with suppress(ValueError):
         return ip_address(host).is_loopback
     try:
@@ -109,7 +109,7 @@ def _check_base_path(base_path: str) -> None:
 
 
 def _check_database(database: str | None) -> None:
-    """Refuse what is no ledger before anything runs; one that does not answer ends the command too."""
+    """Open and close the ledger before anything runs. Raises `click.BadParameter` or `LedgerUnavailableError`."""
     if database is None:
         return
     from ratecard.ledger import LedgerUnavailableError, open_ledger
@@ -125,7 +125,7 @@ def _check_database(database: str | None) -> None:
 def _settings(
     folder: Path | None, base_path: str, database: str | None, kept: Path, workers: int, allow_edits: bool
 ) -> Mapping[str, str]:
-    """What every process of the server is told, by the environment."""
+    """The environment variables that tell every process of the server its settings."""
     from ratecard.server import app as worker
 
     found = {worker.BASE: base_path, worker.TABLES_KEPT: str(kept)}
@@ -135,7 +135,7 @@ def _settings(
     if database is not None:
         found[worker.DATABASE] = database
         found[worker.SECRET] = os.environ.get(worker.SECRET) or secrets.token_urlsafe()
-    if workers > 1:  # where the processes count together
+    if workers > 1:  # where all processes write their metrics
         counts = kept.with_name("metrics")
         counts.mkdir()
         found["PROMETHEUS_MULTIPROC_DIR"] = str(counts)
@@ -146,7 +146,7 @@ def _run(host: str, port: int, workers: int) -> None:
     import uvicorn
     from uvicorn.config import LOGGING_CONFIG
 
-    # The server ends its requests and then gives the signal back: for this command that is the end of its work.
+    # Once it has finished its requests, the server raises the signal again; that ends this command normally.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     log: dict[str, Any] = deepcopy(LOGGING_CONFIG)
     log["loggers"]["ratecard"] = {"handlers": ["default"], "level": "INFO"}

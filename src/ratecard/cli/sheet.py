@@ -1,4 +1,4 @@
-"""`ratecard sheet`: every price of a model, or of all."""
+"""`ratecard sheet`: print every price of a model, or of all models."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""`ratecard simulate`: recorded usage under other prices."""
+"""`ratecard simulate`: price recorded usage under other prices."""
 
 import shlex
 import signal
@@ -25,13 +25,13 @@ from ratecard.cli.simulate_options import (
 
 _ARGUMENTS = "ratecard.arguments"
 _INTERRUPTED = 130
-# What DuckDB raises of an interrupted query.
+# The message of the error that DuckDB raises for an interrupted query.
 _INTERRUPTION = "Query interrupted"
 _SETTINGS = ("strict", "currency", "memory", "engine", "master", "where", "since", "until")
 
 
 class _Recorded(click.Command):
-    """A command that knows how it was called, for reports that say what made them."""
+    """A command that records its arguments, for reports that name the command that made them."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[_ARGUMENTS] = shlex.join(["ratecard", "simulate", *args])
@@ -110,7 +110,7 @@ def simulate(context: click.Context, /, **given: Any) -> None:
     given["remap"] = with_models(given["remap"])
     with _stopping(context):
         try:
-            # The engine is loaded only when it is asked for.
+            # Loaded here, because --help needs no engine.
             from ratecard.cli.simulate_run import SimulateOptions, run
         except ModuleNotFoundError as error:
             words = f"A simulation needs {(error.name or '').partition('.')[0]}: pip install 'ratecard[simulate]'"
@@ -120,7 +120,7 @@ def simulate(context: click.Context, /, **given: Any) -> None:
 
 @contextmanager
 def _stopping(context: click.Context) -> Iterator[None]:
-    """Ctrl-C and a polite kill end the run with what cleans up behind it."""
+    """Let Ctrl-C and SIGTERM end the run after its temporary files are removed."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield

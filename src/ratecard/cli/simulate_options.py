@@ -1,4 +1,4 @@
-"""How the words of `ratecard simulate` are read, and what of them is wrong use."""
+"""Read and check the options of `ratecard simulate`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
@@ -13,14 +13,14 @@ from ratecard.simulation.usage.files import kind_to_write
 
 ENDINGS = (".html", ".xlsx", ".csv", ".parquet", ".json")
 TORNADO_ENDINGS = (".html", ".csv", ".json")
-# An address of a storage, not a file.
+# The address of a storage, not of a file.
 _REMOTE = "://"
 SPARK = "spark"
 _CONDITION = "region = 'eu' and not n > 4"
 
 
 def rows_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that choose rows of a usage."""
+    """Add the options that choose rows of the usage."""
     for option in (
         click.option("--until", metavar="DAY", help="Only the rows before this day (UTC)."),
         click.option("--since", metavar="DAY", help="Only the rows from this day (UTC) on."),
@@ -31,12 +31,12 @@ def rows_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def keys(given: str | None) -> tuple[str, ...] | None:
-    """`model,day,customer`; an empty word means that nothing is grouped by."""
+    """Read `model,day,customer`; an empty text means no grouping."""
     return None if given is None else tuple(key.strip() for key in given.split(",") if key.strip())
 
 
 def columns(given: Sequence[str]) -> Mapping[str, str]:
-    """`prompt_tokens=input`: where a column of ours has another name."""
+    """Read `prompt_tokens=input`: a column that has another name in the usage."""
     found: dict[str, str] = {}
     for each in given:
         name, _, column = each.partition("=")
@@ -47,7 +47,7 @@ def columns(given: Sequence[str]) -> Mapping[str, str]:
 
 
 def with_models(given: Sequence[str]) -> Mapping[str, str]:
-    """`old-model=new-model`: which model's requests are priced as those of another."""
+    """Read `old-model=new-model`: price the requests of one model as those of another."""
     found: dict[str, str] = {}
     for each in given:
         old, _, new = each.partition("=")
@@ -60,7 +60,7 @@ def with_models(given: Sequence[str]) -> Mapping[str, str]:
 
 
 def share(given: str | Fraction) -> Fraction:
-    """`10%`."""
+    """Read a share like `10%`."""
     if isinstance(given, Fraction):
         return given
     from ratecard.simulation.report.figures import read_share
@@ -72,7 +72,7 @@ def share(given: str | Fraction) -> Fraction:
 
 
 def periods(given: str | None) -> tuple[str, str] | None:
-    """`2026-09..2026-10`: two periods."""
+    """Read two periods: `2026-09..2026-10`."""
     if given is None:
         return None
     before, dots, after = given.partition("..")
@@ -84,12 +84,12 @@ def periods(given: str | None) -> tuple[str, str] | None:
 
 
 def optional_share(given: str | Fraction | None) -> Fraction | None:
-    """The same, or nothing."""
+    """Read a share, or None."""
     return None if given is None else share(given)
 
 
 def check_tornado(given: Mapping[str, Any]) -> None:
-    """Refuse what a tornado has no use for; without one, ask for a candidate."""
+    """Refuse options that --tornado does not use; without --tornado, require a candidate."""
     if given["tornado"] is None:
         if not given["candidates"]:
             raise click.UsageError("Missing option '--candidate'.")
@@ -113,7 +113,7 @@ def check_tornado(given: Mapping[str, Any]) -> None:
 
 
 def check_usage(usage: Sequence[str], engine: str | None) -> None:
-    """Refuse files that are not there; patterns, addresses, and tables of Spark are looked for later."""
+    """Refuse files that do not exist; patterns, addresses and tables of Spark are looked up later."""
     for each in usage:
         known = engine == SPARK or _REMOTE in each or any(mark in each for mark in "*?[")
         if not known and not Path(each).exists():
@@ -121,7 +121,7 @@ def check_usage(usage: Sequence[str], engine: str | None) -> None:
 
 
 def outputs(given: Sequence[str], usage: Sequence[str], engine: str | None) -> tuple[list[Path], list[str]]:
-    """The files to write, and the addresses; none of them may be the usage, which stays as it is."""
+    """Split --out into files and addresses, and refuse one that would overwrite the usage."""
     places = [each for each in given if _REMOTE in each]
     if places and engine != SPARK:
         raise click.UsageError(f"{places[0]} is an address, which Spark writes: --engine spark")
@@ -145,7 +145,7 @@ def outputs(given: Sequence[str], usage: Sequence[str], engine: str | None) -> t
 
 
 def _try(path: Path) -> None:
-    """Write a file where the report will be written, and remove it: what would fail, fails before the usage is read."""
+    """Write a file where the report will be, and remove it, so that an error comes before the usage is read."""
     try:
         beside(path).touch()
         beside(path).unlink()
@@ -154,6 +154,6 @@ def _try(path: Path) -> None:
 
 
 def _is_of(path: Path, usage: str) -> bool:
-    """Whether a file is one of a usage, or would be at the next run: it is in a folder or meant by a pattern."""
+    """Whether a file is part of the usage, or would be in the next run: it is in its folder or matches its pattern."""
     place = Path(usage).resolve()
     return path == place or place in path.parents or path.match(str(place))

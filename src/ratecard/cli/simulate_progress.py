@@ -1,4 +1,4 @@
-"""The progress of a simulation: one bar on a terminal, a line now and then where there is none."""
+"""Show the progress of a simulation: a bar on a terminal, else a line every ten seconds."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,14 +14,14 @@ from rich.text import Text
 
 _Percent = Callable[[], Any]
 Begin = Callable[[str, _Percent | None], None]
-# Short work says nothing where there is no terminal; long work a line as often, in seconds.
+# Seconds between lines without a terminal; shorter work prints nothing.
 EVERY = 10.0
-# What is told without saying how far it is comes after the pricing, at this percent of the whole.
+# Steps without a percentage come after the pricing, at this percent of the whole.
 _LAST = 95.0
 
 
 class Seen(NamedTuple):
-    """How far a simulation is: what it does, percent of the whole, rows a second and seconds left, if known."""
+    """The state of a simulation: its step, percent of the whole, and rows a second and seconds left, if known."""
 
     words: str
     percent: float
@@ -37,7 +37,7 @@ class Seen(NamedTuple):
 
 
 class ProgressWatch:
-    """Follows one simulation by what it is told and what it can ask; its percent never falls."""
+    """Follows one simulation; its percentage never falls."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock, self._started = clock, clock()
@@ -48,13 +48,13 @@ class ProgressWatch:
     _speed: int | None
 
     def begin(self, words: str, percent: _Percent | None) -> None:
-        """Take note of what begins."""
+        """Note that a step begins; `percent` answers how far it is, if that can be known."""
         self._words, self._percent = words, percent
         if percent is None:
             self._most = max(self._most, _LAST)
 
     def look(self) -> Seen:
-        """How far it is now."""
+        """The state now."""
         asked, passed = self._percent, self._clock() - self._started
         if asked is not None:
             self._most = min(max(self._most, float(asked())), 100.0)
@@ -65,7 +65,7 @@ class ProgressWatch:
 
 
 class _Speed(Column):
-    """Rows a second."""
+    """A column with the rows a second."""
 
     def render(self, task: Task) -> Text:
         speed = task.fields.get("speed")
@@ -73,13 +73,13 @@ class _Speed(Column):
 
 
 class _Bar(Progress):
-    """Asks how far the simulation is whenever it is drawn."""
+    """A bar that asks for the state whenever it is drawn."""
 
     watch: ProgressWatch
     shown: TaskID | None = None
 
     def get_renderables(self) -> Iterator[Any]:
-        """The bar as it is now."""
+        """The bar with the current state."""
         if self.shown is not None:
             seen = self.watch.look()
             self.update(self.shown, description=seen.words, completed=seen.percent, speed=seen.speed)
@@ -88,7 +88,7 @@ class _Bar(Progress):
 
 @contextmanager
 def progress(every: float = EVERY) -> Iterator[Begin]:
-    """A function to tell what begins, and how to ask how far it is."""
+    """Show progress while the block runs; yields the function to call when a step begins."""
     console, watch = Console(stderr=True), ProgressWatch()
     if not console.is_terminal:
         with _lines(watch, every):
@@ -103,7 +103,7 @@ def progress(every: float = EVERY) -> Iterator[Begin]:
 
 @contextmanager
 def _lines(watch: ProgressWatch, every: float) -> Iterator[None]:
-    """Print a line on standard error as often as asked, while the simulation works."""
+    """Print a line on standard error at an interval in seconds while the block runs."""
     over = Event()
 
     def tell() -> None:

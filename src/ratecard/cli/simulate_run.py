@@ -1,4 +1,4 @@
-"""What `ratecard simulate` does, once its options are read; loaded with the engine, when it is asked for."""
+"""Run `ratecard simulate` once its options are read. This module loads the engine."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -42,14 +42,14 @@ class SimulateOptions(NamedTuple):
     candidates: tuple[str, ...]
     by: tuple[str, ...] | None
     columns: Mapping[str, str]
-    # Files to write, and addresses of a storage of Spark.
+    # Files to write, and addresses that Spark writes to.
     out: Sequence[Path]
     places: Sequence[str]
     tables: Path | None
     elasticities: tuple[str, ...]
     cost: str | None
     successors: bool
-    # Models whose rows candidates price as requests of another.
+    # Models whose rows candidates price as requests of another model.
     remap: Mapping[str, str]
     until_target: str | None
     rise: Fraction
@@ -59,12 +59,12 @@ class SimulateOptions(NamedTuple):
     tornado: Fraction | None
     locale: Locale
     command: str
-    # Of `simulate` itself.
+    # Further arguments of `simulate`.
     settings: Mapping[str, Any]
 
 
 def run(asked: SimulateOptions) -> None:
-    """Simulate, and write or show what is found."""
+    """Simulate, and write or show the result."""
     try:
         compared = sides(asked.current, asked.candidates, asked.tables)
         costs = costs_of(asked.cost, compared, asked.tables)
@@ -112,7 +112,7 @@ def run(asked: SimulateOptions) -> None:
 
 
 def _tornado(asked: SimulateOptions, simulation: Simulation, begin: Any) -> None:
-    """Show or write what each family moves."""
+    """Show or write how much each family moves revenue."""
     share = asked.tornado or Fraction(0)
     begin("Moving each family", None)
     swings = tornado(simulation, share)
@@ -126,13 +126,13 @@ def _tornado(asked: SimulateOptions, simulation: Simulation, begin: Any) -> None
 
 
 def _tell_tables(asked: SimulateOptions, *, err: bool) -> None:
-    """Say which tables are read, where no specification does."""
+    """Say which tables are read, unless the specifications say it."""
     if asked.current in (None, AS_BILLED) or any(map(_is_date, (asked.current, *asked.candidates, asked.cost))):
         tell_tables(asked.tables, err=err)
 
 
 def _is_date(given: str | None) -> bool:
-    """Whether a specification is a date, which is one of the tables; a folder or a revision says what is read."""
+    """Whether a specification is a date, and so means the tables; a folder or a revision names its own."""
     try:
         return given is not None and bool(read_instant(given))
     except InstantError:

@@ -1,4 +1,4 @@
-"""A simulation on a terminal: what is missing first, then the answer, then the reasons."""
+"""A simulation as text: what has no price first, then the answer, then the reasons."""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -32,7 +32,7 @@ _NUMBERS = {Kind.COUNT, Kind.MONEY, Kind.PERCENT, Kind.SHARE, Kind.RATE, Kind.QU
 
 
 def show_simulation(report: Report) -> None:
-    """Print what a person wants to know; the files of `--out` have everything."""
+    """Print a summary; the files of `--out` have everything."""
     for words in report.simulation.reading.warnings():
         click.echo(click.style(paragraph(words), fg="yellow"))
     if report.unpriced:
@@ -57,7 +57,7 @@ def show_simulation(report: Report) -> None:
 
 
 def tell(report: Report, written_to: Sequence[str]) -> None:
-    """Say in short what the files hold, on standard error."""
+    """Print on standard error, in short, what the written files hold."""
     if report.unpriced:
         click.echo(
             f"{_unpriced(report)}: {'; '.join(each.reason for each in report.simulation.unpriced[:3])}", err=True
@@ -71,7 +71,7 @@ def tell(report: Report, written_to: Sequence[str]) -> None:
 
 
 def tell_beyond(report: Report, limits: ChangeLimits, found: Sequence[Beyond]) -> None:
-    """Say on standard error which limits are crossed, by how much, and by whose payments."""
+    """Print on standard error which limits are exceeded, by how much, and by which customers."""
     for each in found:
         name = report.names[each.candidate]
         if each.change is not None and limits.change is not None:
@@ -95,7 +95,7 @@ def tell_beyond(report: Report, limits: ChangeLimits, found: Sequence[Beyond]) -
 
 
 def show_tornado(report: Report, share: Fraction, swings: Sequence[Swing]) -> None:
-    """Print the families as a table, with bars to the left and to the right."""
+    """Print a table of the families, with a bar on each side."""
     if report.unpriced:
         click.echo(click.style(_unpriced(report), fg="yellow"))
     click.echo(click.style(paragraph(tornado_headline(report, share, swings)), bold=True))
@@ -136,7 +136,7 @@ def _tables(report: Report, candidate: int) -> Iterator[Table]:
     yield _first(parts, _PARTS, "Why")
     if (customers := report.customers(candidate)) is not None:
         for table in (losers_table(report, customers), winners_table(report, customers)):
-            largest = table._replace(rows=table.rows[:_CUSTOMERS])  # how many there are, a sentence says
+            largest = table._replace(rows=table.rows[:_CUSTOMERS])  # a sentence says how many there are
             yield largest.columns_named("Change", "%", "Current", "Customer")
         lost = lost_customers_table(report, customers)
         yield _first(lost.columns_named("Lost", "Requests lost", "Customer"), _CUSTOMERS, lost.title)
@@ -146,7 +146,7 @@ def _tables(report: Report, candidate: int) -> Iterator[Table]:
 
 
 def _first(table: Table, most: int, title: str) -> Table:
-    """The first rows, and how many there are where that is not all."""
+    """The first rows; if that is not all, the title says how many there are."""
     if len(table.rows) <= most:
         return table._replace(title=title)
     words = f"the first {most} of {len(table.rows):,}"

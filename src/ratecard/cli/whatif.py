@@ -1,4 +1,4 @@
-"""`ratecard whatif`: a page on which prices are moved, and what recorded usage would then bring."""
+"""`ratecard whatif`: open a page to try prices on recorded usage."""
 
 import shlex
 import signal
@@ -16,7 +16,7 @@ from ratecard.cli.options import instant, locale_option, now, tables_option, tel
 from ratecard.cli.simulate_options import check_usage, columns, rows_options
 
 _INTERRUPTED = 130
-# What DuckDB raises of an interrupted query.
+# The message of the error that DuckDB raises for an interrupted query.
 _INTERRUPTION = "Query interrupted"
 
 
@@ -33,11 +33,11 @@ class _Asked(NamedTuple):
     locale: Locale
     port: int
     no_open: bool
-    # Whether the tables were named, or found.
+    # Whether --tables was given.
     named: bool = True
 
     def command(self) -> str:
-        """What simulates the same usage, but for its prices."""
+        """The command that simulates the same usage, without its prices."""
         words = ["ratecard", "simulate", *self.usage]
         words += [word for name, column in self.columns.items() for word in ("--map", f"{name}={column}")]
         chosen = {"--where": self.where, "--since": self.since, "--until": self.until}
@@ -83,7 +83,7 @@ def whatif(context: click.Context, /, customer: str | None, mapped: Sequence[str
     for needed in ("duckdb", "pyarrow", "nicegui"):
         if find_spec(needed) is None:
             raise click.UsageError(f"The page needs {needed}: pip install 'ratecard[simulate]'")
-    # A polite kill ends it as Ctrl-C does: nothing stays behind.
+    # SIGTERM ends it as Ctrl-C does, so that temporary files are removed.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         named = context.get_parameter_source("tables") is ParameterSource.COMMANDLINE
@@ -98,7 +98,7 @@ def whatif(context: click.Context, /, customer: str | None, mapped: Sequence[str
 
 def _run(asked: _Asked) -> None:
     """Read the usage, and serve the page."""
-    # What is needed for it is loaded only when it is asked for.
+    # Loaded here, because --help needs none of it.
     from ratecard.card import load_rate_card
     from ratecard.changes.promote import folder_of
     from ratecard.changes.sides import Side
@@ -113,8 +113,7 @@ def _run(asked: _Asked) -> None:
     try:
         port = free_port(asked.port)
         day = asked.at.astimezone(UTC).date()
-        standing = datetime.combine(day, time(), UTC)
-        current = Side(day.isoformat(), load_rate_card(asked.tables), standing)
+        current = Side(day.isoformat(), load_rate_card(asked.tables), datetime.combine(day, time(), UTC))
         costs = costs_of(asked.cost, [current], asked.tables)
         Chosen.of(asked.where, asked.since, asked.until)
     except (PortError, SimulationError) as error:

@@ -1,4 +1,4 @@
-"""The page served to this machine alone."""
+"""Serve the page to this machine only."""
 
 import os
 import socket
@@ -11,12 +11,12 @@ from tempfile import TemporaryDirectory
 from ratecard.whatif.session import Desk
 
 HOST = "127.0.0.1"
-# Whoever is still connected does not keep the server from ending.
+# Seconds that open connections may keep the server from ending.
 _GRACE = 2
 
 
 class PortError(OSError):
-    """A port on which nothing can be served."""
+    """The port cannot be used."""
 
 
 def free_port(port: int) -> int:
@@ -39,25 +39,26 @@ def serve_page(
     show: bool,
     ready: Callable[[], object],
 ) -> None:
-    """Serve the page until it is interrupted; `ready` is called once. What is saved can be promoted to `tables`.
+    """Serve the page until it is interrupted. Requests to another host name than this machine's are refused.
 
-    Requests that were not sent to this machine by a name of its own are refused.
+    Parameters: `usage` and `command` (which simulates the same usage) are shown; `day` is that of the prices; `tables`
+    is the folder to which saved candidates can be promoted; `show` opens a browser; `ready` is called once.
     """
     with TemporaryDirectory(prefix="ratecard-") as folder:
-        # NiceGUI would keep files in the folder in which it is started.
+        # Otherwise NiceGUI keeps files in the current folder.
         os.environ["NICEGUI_STORAGE_PATH"] = folder
         from nicegui import app, ui
         from starlette.middleware.trustedhost import TrustedHostMiddleware
 
         from ratecard.whatif.page import WhatIfPage
 
-        # A name of somewhere else that leads to this machine is how a web page would reach in.
+        # Another host name that resolves to this machine is how a foreign web page could reach this one.
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])
         app.on_startup(ready)
 
         async def page() -> None:
             made = WhatIfPage(desk, usage, command, day, tables)
-            # What a tab had before is known once it is connected.
+            # The storage of the tab is known only after it is connected.
             await ui.context.client.connected()
             made.start()
 

@@ -1,8 +1,6 @@
-"""A draft saved as a candidate file, and opened again.
+"""Save a draft as a candidate file, and open a candidate file as a draft.
 
-A draft saved as a candidate file: whole or not at all, and never over another file unasked.
-
-A candidate file as a draft: what the page has controls for becomes theirs, the rest is kept as it is written.
+Saving never replaces a file without being told to. In an opened file, changes without a control are kept as written.
 """
 
 from pathlib import Path
@@ -18,26 +16,26 @@ from ratecard.tables.candidate import Scale, SetRate
 from ratecard.whatif.choices import rates_on
 from ratecard.whatif.draft import Draft, DraftChange, Factor, Head, Kept, NewRate
 
-# Where the page saves candidates unless it is told otherwise.
+# Default folder of saved candidates.
 CANDIDATES_FOLDER = "candidates"
 _ENDINGS = (".yaml", ".yml")
-# What only a folder of tables has at its top.
+# A file that marks a folder of tables.
 _OF_TABLES = "units.yaml"
 
 
 class SaveError(RateCardError):
-    """Why a draft cannot be saved under a name, and what is allowed."""
+    """A draft cannot be saved under this name; the message says why, and what is allowed."""
 
 
 class FileThereError(SaveError):
-    """There is a file of this name; it stays unless replacing it is asked for."""
+    """A file of this name exists, and `replace` was not given."""
 
 
 def save(draft: Draft, base: RateCard, path: Path, *, replace: bool = False) -> None:
-    """Write a draft to a file that `read_candidate` accepts; it is read again and means what the draft means.
+    """Write a draft as a candidate file, read it back, and check that it means the same.
 
-    Raises `DraftError` for a draft that is no candidate, `SaveError` for a name that cannot be written; nothing is then
-    changed.
+    `replace` allows replacing a file. Raises `DraftError` for a draft that is not a valid candidate, `SaveError` for a
+    name that cannot be written; then no file is changed.
     """
     meant = draft.card(base)
     old = _checked(path, replace=replace)
@@ -51,7 +49,7 @@ def save(draft: Draft, base: RateCard, path: Path, *, replace: bool = False) -> 
 
 
 def _checked(path: Path, *, replace: bool) -> bytes | None:
-    """What a file holds that may be replaced; None where there is none."""
+    """The content of a file that may be replaced; None if there is no file."""
     if path.suffix not in _ENDINGS:
         raise SaveError(f"'{path}' is not a name for a candidate. It must end in {' or '.join(_ENDINGS)}")
     folders = path.resolve().parents
@@ -71,18 +69,18 @@ def _checked(path: Path, *, replace: bool) -> bytes | None:
         raise SaveError(f"{path} cannot be read: {error.strerror}") from None
 
 
-# The columns of the dash and of the keys of a change of a draft.
+# The columns in which a draft writes the dash and the keys of a change.
 _DASH, _KEYS = 2, 4
 
 
 def candidates_in(folder: Path) -> list[Path]:
-    """The files of a folder that may be candidates, the newest first."""
+    """The YAML files of a folder, newest first."""
     found = [path for path in folder.glob("*.y*ml") if path.is_file()] if folder.is_dir() else []
     return sorted(found, key=lambda path: (-path.stat().st_mtime_ns, path.name))
 
 
 def opened(path: Path, base: RateCard) -> Draft:
-    """The draft that a candidate file is. Raises `TableError` for a file that is not a sound candidate."""
+    """Read a candidate file as a draft. Raises `TableError` for a file that is not a valid candidate."""
     file = load_candidate(path)
     head = file.candidate
     changes = tuple(_change(index, told, file, base) for index, told in file.changes)

@@ -1,4 +1,4 @@
-"""What there is to choose from on a day: models, families and types that have a price, and the rates of a model."""
+"""What can be chosen on a day: models, families and types that have a price, and the rates of a model."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -12,7 +12,7 @@ from ratecard.whatif.draft import Where
 
 
 class RateChoice(NamedTuple):
-    """One rate of a model: its charge, what it is for, and what it is now; None where there is none on that day."""
+    """One rate of a model: its charge, its attributes, its unit, and the rate, which is None if the day has none."""
 
     charge: str
     where: Where
@@ -37,7 +37,7 @@ def names_of(card: RateCard, day: date) -> Mapping[str, Sequence[str]]:
 
 
 def rates_on(card: RateCard, day: date, model: str) -> Sequence[RateChoice]:
-    """The rates of a model on a day, in the order of its table; none where it has no price."""
+    """The rates of a model on a day, in the order of its table; empty if it has no price."""
     tables = card.tables.models.get(model)
     version = tables.version_on(day) if tables and not tables.retired_on(day) else None
     if tables and version:
@@ -51,7 +51,7 @@ def rates_on(card: RateCard, day: date, model: str) -> Sequence[RateChoice]:
 
 
 def conditions_on(card: RateCard, day: date, part: str, names: Sequence[str]) -> Sequence[tuple[str, tuple[str, ...]]]:
-    """What rates of some models, families or types are for, each attribute with values that share a rate."""
+    """The attributes of the rates of some models, families or types, each with the values that share a rate."""
     models = (model.model for model, _ in card.at(day).in_effect_all())
     found: dict[tuple[str, tuple[str, ...]], None] = {}
     for model in models:

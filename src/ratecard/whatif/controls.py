@@ -1,7 +1,4 @@
-"""The controls by which prices are changed.
-
-The controls of one change: of a factor on many rates, and of a single rate.
-"""
+"""The controls of one change: of a factor on many rates, of a single rate, or of what a file says."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -15,17 +12,18 @@ from ratecard.base.money import text
 from ratecard.whatif.choices import RateChoice
 from ratecard.whatif.draft import DraftChange, Factor, Kept, NewRate, Where, read_times
 
+# The slider counts hundredths, so that a factor is never a float; the field beside it takes any exact number.
 _LEAST, _MOST = 50, 200
 _PARTS = {"family": "Families", "model": "Models", "type": "Types"}
 START = Factor(factor="1.05")
 
 _Names = Callable[[], Mapping[str, Sequence[str]]]
-# The conditions of rates that models, families or types (by which of these words) have.
+# Answers `conditions_on` for a part (`model`, `family` or `type`) and names.
 Conditions = Callable[[str, Sequence[str]], Sequence[tuple[str, tuple[str, ...]]]]
 
 
 class Control:
-    """What every change has: its place in the list, a button to remove it, and room for what is wrong with it."""
+    """A change in the list, with a button to remove it and a line for its error."""
 
     def __init__(self, title: str, tried: Callable[[], Any], removed: Callable[["Control"], Any]) -> None:
         self.tried = tried
@@ -39,20 +37,20 @@ class Control:
 
     @property
     def change(self) -> DraftChange:
-        """What the controls say."""
+        """The change that the controls hold now."""
         raise NotImplementedError
 
     def renew(self) -> None:
-        """Offer what there is on another day."""
+        """Offer the choices of another day."""
         raise NotImplementedError
 
     def show(self, wrong: str) -> None:
-        """Say what is wrong with the change; nothing for one that is sound."""
+        """Show the error of the change; an empty text for a valid one."""
         self.wrong.set_text(wrong)
 
 
 class FactorControl(Control):
-    """Choose models, families or types, perhaps which of their rates, and move a factor."""
+    """Multiplies the rates of models, families or types by a factor, perhaps only some of the rates."""
 
     def __init__(self, names: _Names, conditions: Conditions, change: Factor, *actions: Callable[..., Any]) -> None:
         super().__init__("Times a factor", *actions)
@@ -81,7 +79,7 @@ class FactorControl(Control):
 
     @property
     def change(self) -> Factor:
-        """The factor, and what it is for."""
+        """The factor, and the rates that it applies to."""
         where: dict[str, list[str]] = {}
         for key in self.where.value or ():
             name, values = json.loads(key)
@@ -90,13 +88,13 @@ class FactorControl(Control):
         return Factor(str(self.part.value), tuple(self.chosen.value or ()), (self.factor.value or "").strip(), limits)
 
     def renew(self) -> None:
-        """Offer what has a price on another day; what is chosen stays chosen, and is refused where it has none."""
+        """Offer what has a price on another day. A choice without a price stays, and is refused with a message."""
         chosen = list(self.chosen.value or ())
         self.chosen.set_options(_with(self.names()[str(self.part.value)], chosen), value=chosen)
         self._offer_conditions(list(self.where.value or ()))
 
     def _offer_conditions(self, chosen: Sequence[str]) -> None:
-        """What limits the rates; what is chosen stays."""
+        """Offer the attributes that can limit the rates; keep those that are chosen."""
         found = [_key(each) for each in self.conditions(str(self.part.value), list(self.chosen.value or ()))]
         keys = _with(found, chosen)
         self.where.set_options({key: _called(key) for key in keys}, value=list(chosen))
@@ -118,7 +116,7 @@ class FactorControl(Control):
         self.tried()
 
     def _say(self) -> None:
-        """How what is typed was understood."""
+        """Show how the typed factor is read."""
         try:
             self.read.set_text(read_times(self.factor.value or "").words)
         except ValueError:
@@ -126,7 +124,7 @@ class FactorControl(Control):
 
 
 class RateControl(Control):
-    """Choose a model and one of its rates, and type another."""
+    """Sets one rate of a model."""
 
     def __init__(
         self,
@@ -152,7 +150,7 @@ class RateControl(Control):
             for select in (self.model, self.rate):
                 select.props("dense outlined")
         if change.charge:
-            # A rate that there is not on this day is said to be missing, and stays chosen.
+            # A rate that this day lacks stays chosen, and its label says that it is missing.
             gone = RateChoice(change.charge, change.where, None, "")
             self._offer(_key((gone.charge, gone.where)), gone)
             self.amount.set_value(change.rate)
@@ -161,7 +159,7 @@ class RateControl(Control):
 
     @property
     def change(self) -> NewRate:
-        """The rate, and what it becomes."""
+        """The rate, and its new amount."""
         choice = self._choice
         if choice is None:
             return NewRate(str(self.model.value or ""))
@@ -172,7 +170,7 @@ class RateControl(Control):
         return self.choices.get(self.rate.value) if self.rate.value is not None else None
 
     def renew(self) -> None:
-        """Offer the rates of another day; the model and the rate that are chosen stay."""
+        """Offer the rates of another day; the chosen model and rate stay."""
         was, key, model = self._choice, self.rate.value, self.model.value
         self.model.set_options(_with(self.names()["model"], [model] if model else []), value=model)
         self._offer(key, was and was._replace(rate=None))
@@ -185,7 +183,7 @@ class RateControl(Control):
         return {_key((each.charge, each.where)): each for each in self.rates_of(str(self.model.value or ""))}
 
     def _offer(self, chosen: str | None, gone: RateChoice | None = None) -> None:
-        """The rates of the model; with the chosen one, though it may be gone on this day."""
+        """Offer the rates of the model, and the chosen one even if this day lacks it."""
         self.choices = self._found()
         if chosen is not None and gone is not None:
             self.choices.setdefault(chosen, gone)
@@ -204,7 +202,7 @@ class RateControl(Control):
 
 
 class KeptControl(Control):
-    """A change of a file for which there are no controls: shown as it is written, and kept or removed."""
+    """Shows a change of a file that has no controls, as written; it can only be kept or removed."""
 
     def __init__(self, change: Kept, *actions: Callable[..., Any]) -> None:
         super().__init__("As it is written in the file", *actions)
@@ -218,16 +216,16 @@ class KeptControl(Control):
         return self.kept
 
     def renew(self) -> None:
-        """It is the same on every day."""
+        """Do nothing: the lines are the same on every day."""
 
 
 def _with(offered: Sequence[str], chosen: Sequence[str]) -> list[str]:
-    """What is offered, and what is chosen though it is not offered."""
+    """The offered names, then chosen ones that are not offered."""
     return [*offered, *(each for each in chosen if each not in offered)]
 
 
 def _key(choice: tuple[Any, ...]) -> str:
-    """A choice as one word of a list of options."""
+    """A choice as the key of an option."""
     return json.dumps(choice)
 
 
@@ -237,7 +235,7 @@ def _called(key: str) -> str:
 
 
 def _hundredths(factor: str) -> int:
-    """Where the slider is for a factor: as near as it can."""
+    """The position of the slider nearest to a factor."""
     try:
         return min(max(int(read_times(factor).factor * 100), _LEAST), _MOST)
     except ValueError:

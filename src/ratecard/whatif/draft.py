@@ -1,9 +1,4 @@
-"""The draft: the changes chosen on the page.
-
-A change as it stands on the page: texts that a person typed, which the candidate file repeats.
-
-A draft: the changes on the page, as the candidate that they would be.
-"""
+"""A draft: the changes on the page, as texts that a person typed, and the candidate file that they make."""
 
 import json
 import re
@@ -18,19 +13,19 @@ from ratecard.candidates.file import CandidateFile, candidate_from
 from ratecard.card import RateCard
 from ratecard.tables.scalars import read_percent, read_positive
 
-# What YAML reads as the same text; anything else is written in double quotes.
+# Text that YAML reads unchanged; anything else is written in double quotes.
 _PLAIN = re.compile(r"[A-Za-z0-9][\w./-]*( [\w./-]+)*", re.ASCII)
 
 _NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{1,12})?", re.ASCII)
-# What programs put in the place of a hyphen and of a blank.
+# Characters that programs put in place of a hyphen and of a blank.
 _SIGNS = str.maketrans({"\N{MINUS SIGN}": "-", "\N{EN DASH}": "-", "\N{NARROW NO-BREAK SPACE}": " "})
 
-# Attributes of rates, each with the values that are meant.
+# Attributes of rates, each with its values.
 Where = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 class Times(NamedTuple):
-    """A factor as it was understood: the key and the value by which a candidate says it, and the same in words."""
+    """A factor as it was read: key and value of the candidate file, the factor, and a sentence about it."""
 
     key: str
     value: str
@@ -74,7 +69,7 @@ def _percent(share: Decimal) -> str:
 
 
 class Factor(NamedTuple):
-    """The rates of some models, or of each family or type that is named, times a factor; `where` limits which.
+    """Multiply the rates of the named models, families or types (`part`) by a factor; `where` limits which rates.
 
     `factor` is what a person typed: `1.10`, `1,10` or `10%`.
     """
@@ -86,7 +81,7 @@ class Factor(NamedTuple):
 
     @property
     def finished(self) -> bool:
-        """Whether a person has said all that it takes."""
+        """Whether nothing is missing."""
         return bool(self.names and self.factor)
 
     @property
@@ -106,7 +101,7 @@ class Factor(NamedTuple):
 
 
 class NewRate(NamedTuple):
-    """One rate of one model becomes another."""
+    """Set one rate of one model."""
 
     model: str = ""
     charge: str = ""
@@ -115,7 +110,7 @@ class NewRate(NamedTuple):
 
     @property
     def finished(self) -> bool:
-        """Whether a person has said all that it takes."""
+        """Whether nothing is missing."""
         return bool(self.model and self.charge and self.rate)
 
     def entries(self) -> Iterator[str]:
@@ -125,17 +120,17 @@ class NewRate(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """A change of a file that was opened, for which there are no controls: its lines as they are written there."""
+    """A change of an opened file that has no controls: its lines as written there."""
 
     lines: str
 
     @property
     def finished(self) -> bool:
-        """A person said it in the file."""
+        """Always: the file has it in full."""
         return True
 
     def entries(self) -> Iterator[str]:
-        """The change as it is."""
+        """The lines of the file."""
         yield self.lines
 
 
@@ -167,7 +162,7 @@ def flow(values: Mapping[str, tuple[str, ...]]) -> str:
 
 
 def scalar(text: str) -> str:
-    r"""A text as YAML: as it is where no part of it means anything there, else in double quotes.
+    r"""A text as YAML: unchanged if YAML reads it as the same text, else in double quotes.
 
     >>> print(scalar("0.17"), scalar("dearer: 5 %"), scalar('a "b"\n'))
     0.17 "dearer: 5 %" "a \"b\"\U0000000a"
@@ -185,7 +180,7 @@ _KINDS: Mapping[str, type[DraftChange]] = {"factor": Factor, "rate": NewRate, "k
 
 
 class Head(NamedTuple):
-    """What a candidate says of itself. While prices are tried it says nothing yet."""
+    """The name, author and reason of a candidate; defaults while prices are only tried."""
 
     name: str = "draft"
     proposed_by: str = "nobody yet"
@@ -193,7 +188,7 @@ class Head(NamedTuple):
 
 
 class DraftError(RateCardError):
-    """What is wrong with a draft: (number of the change, what is wrong with it), and the same of its head by key."""
+    """The errors of a draft: `changes` by the number of the change, `head` by the key of the head."""
 
     def __init__(self, changes: Mapping[int, str], head: Mapping[str, str]) -> None:
         super().__init__("; ".join([*head.values(), *changes.values()]))
@@ -201,9 +196,9 @@ class DraftError(RateCardError):
 
 
 class Draft(NamedTuple):
-    """Changes that hold from a day on, as texts: `effective` too is what a person typed.
+    """Changes that take effect on a day, which is typed text like everything else.
 
-    A change to which something is still missing is no part of the candidate.
+    Unfinished changes are left out of the candidate.
     """
 
     effective: str
@@ -233,14 +228,14 @@ class Draft(NamedTuple):
         return "".join(f"{line}\n" for line in lines) + "".join(entry for _, entry in self._entries())
 
     def file(self) -> CandidateFile:
-        """The candidate as if it were read from a file. Raises `DraftError`."""
+        """The candidate, as if read from a file. Raises `DraftError`."""
         try:
             return candidate_from("draft", self.text().encode())
         except TableError as error:
             raise self._refused(error) from None
 
     def card(self, base: RateCard) -> RateCard:
-        """The candidate laid over a card. Raises `DraftError` with all that is wrong, each at its change."""
+        """The card with the candidate applied. Raises `DraftError` with every error, each at its change."""
         try:
             return base.overlaid(self.file())
         except TableError as error:
@@ -262,25 +257,25 @@ class Draft(NamedTuple):
 
     @property
     def empty(self) -> bool:
-        """Whether there is no change in it."""
+        """Whether no change is finished."""
         return not any(change.finished for change in self.changes)
 
     def _entries(self) -> Iterator[tuple[int, str]]:
-        """Every change of the candidate, with the number of the one on the page that it stems from."""
+        """Every change of the candidate, with the number of the change on the page that it comes from."""
         for number, change in enumerate(self.changes):
             if change.finished:
                 yield from ((number, entry) for entry in change.entries())
 
 
 def to_json(draft: Draft) -> str:
-    """A draft as text, from which `from_json` makes the same: what is unfinished too."""
+    """A draft, its unfinished changes too, as text for `from_json`."""
     kinds = {kind: name for name, kind in _KINDS.items()}
     changes = [[kinds[type(change)], *change] for change in draft.changes]
     return json.dumps(draft._replace(changes=changes)._asdict())  # type: ignore[arg-type]
 
 
 def from_json(given: str) -> Draft:
-    """The draft of such a text.
+    """Read a draft from the text of `to_json`.
 
     >>> from_json(to_json(Draft("2027-01-01", (Factor("family", ("kling-o3",), "10%"),)))).changes[0].factor
     '10%'
@@ -295,6 +290,6 @@ def _frozen(value: Any) -> Any:
 
 
 def _joined(messages: Sequence[str]) -> str:
-    """The first message, and how many more there are: a factor can be wrong for every model of a type."""
+    """The first message and the number of others, because a factor can be wrong for every model of a type."""
     first, *more = dict.fromkeys(messages)
     return f"{first} ({len(more)} more like this)" if more else first

@@ -1,11 +1,4 @@
-"""The page: controls on one side, answers on the other.
-
-How the page looks: on a wide screen and on a phone, by day and by night.
-
-Where the page shows the answer to a draft: made once, and filled again and again.
-
-The page: changes on one side, and on the other what they come to.
-"""
+"""The page: changes on one side, and their effect on the other. Its style is `whatif.css` of `ratecard.pages`."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -17,107 +10,18 @@ from pathlib import Path
 from nicegui import app, background_tasks, context, run, ui
 
 from ratecard.base.errors import RateCardError
+from ratecard.pages import page_text
 from ratecard.tables.scalars import read_day
 from ratecard.whatif.choices import RateChoice, conditions_on, names_of, rates_on
 from ratecard.whatif.controls import START, Control, FactorControl, KeptControl, RateControl
 from ratecard.whatif.draft import Draft, DraftChange, DraftError, Factor, Kept, NewRate, from_json, to_json
 from ratecard.whatif.save_dialog import Opener, Saving
 from ratecard.whatif.session import Answer, Desk
-from ratecard.whatif.view import Plot, Tile
-
-_STYLE = """
-:root { --ink: #1c2430; --quiet: #5b6675; --paper: #ffffff; --card: #f5f6f8; --edge: #dde1e7; --warn: #8a5a00;
-  --warned: #fff6e0; --rise: #1c62a8; --fall: #b4460f; --lost: #8c1d5f; --new: #1d6b3a;
-  --wrong: #b3261e; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e8ebf0; --quiet: #a3adba; --paper: #14181e; --card: #1d232b;
-  --edge: #343c47; --warn: #ffcf70; --warned: #2d2614; --rise: #74b3f5; --fall: #ff9a5c; --lost: #f58cc4;
-  --new: #6fcf86; --wrong: #ff8f87; } }
-body, body.body--dark { background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
-.nicegui-content { padding: 0; gap: 0; display: block; }
-.top { display: flex; gap: .75rem; align-items: baseline; padding: .7rem 1.5rem; border-bottom: 1px solid var(--edge); }
-.top strong { font-size: 1.05rem; }
-.desk { display: grid; grid-template-columns: 23rem minmax(0, 1fr); align-items: start; width: 100%;
-  max-width: 90rem; }
-aside { position: sticky; top: 0; max-height: 100vh; overflow-y: auto; padding: 1.25rem 1.5rem 2rem;
-  border-right: 1px solid var(--edge); min-height: calc(100vh - 3.2rem); display: grid; gap: 1rem;
-  grid-template-columns: minmax(0, 1fr); align-content: start; }
-.quiet { color: var(--quiet); font-size: .85rem; line-height: 1.45; }
-.day { display: grid; gap: .4rem; }
-.changes, .change .body { display: grid; grid-template-columns: minmax(0, 1fr); gap: .7rem; }
-.change { background: var(--card); border: 1px solid var(--edge); border-radius: .5rem; padding: .5rem .8rem .8rem; }
-.change header { display: flex; justify-content: space-between; align-items: center; font-weight: 600;
-  margin-right: -.4rem; }
-.factor { display: grid; grid-template-columns: 1fr 7rem; gap: 1rem; align-items: center; padding-left: .4rem; }
-.factor input { text-align: right; font-variant-numeric: tabular-nums; }
-.wrong { color: var(--wrong); font-size: .85rem; line-height: 1.4; overflow-wrap: anywhere; }
-.wrong:not(:empty) { margin-top: .5rem; } .wrong::first-letter { text-transform: uppercase; }
-.q-select .q-field__native > span { white-space: normal; }
-.add, .files { display: flex; flex-wrap: wrap; gap: .25rem .5rem; }
-.found { display: grid; grid-template-columns: minmax(0, 1fr); max-height: 14rem; overflow: auto; }
-.read { margin-top: -.35rem; } .read:empty { display: none; }
-pre.kept { margin: 0; overflow-x: auto; font-size: .75rem; line-height: 1.45; max-height: 12rem; }
-.busy { position: sticky; top: 0; z-index: 2; background: var(--paper); margin: 0 0 .6rem; }
-.save { width: 100%; }
-.answers { padding: 1.5rem 2rem 3rem; min-width: 0; transition: opacity .15s; }
-.answers.old > :not(.warning) { opacity: .45; }
-h1 { font-size: 1.55rem; line-height: 1.3; font-weight: 600; letter-spacing: 0; margin: 0 0 .35rem; max-width: 52rem;
-  text-wrap: balance; }
-h2 { font-size: 1.05rem; line-height: 1.4; font-weight: 600; letter-spacing: 0; margin: 0 0 .4rem; }
-.warning { background: var(--warned); color: var(--ink); border-left: .25rem solid var(--warn); border-radius: .3rem;
-  padding: .55rem .8rem; margin: .8rem 0; }
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.2rem, 1fr)); gap: .7rem; padding: 0;
-  margin: 1.1rem 0; list-style: none; }
-.tiles li { background: var(--card); border: 1px solid var(--edge); border-radius: .5rem; padding: .55rem .8rem;
-  color: var(--quiet); font-size: .85rem; line-height: 1.35; }
-.tiles b { display: block; color: var(--ink); font-size: 1.15rem; line-height: 1.5; font-weight: 600;
-  font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
-.tiles b.rise, td.rise { color: var(--rise); } .tiles b.fall, td.fall { color: var(--fall); }
-td.lost { color: var(--lost); } td.new { color: var(--new); }
-.notes p { margin: 0 0 .25rem; max-width: 60rem; }
-.part { margin-top: 1.9rem; min-width: 0; }
-.q-expansion-item .q-item { padding: .4rem 0; font-weight: 600; font-size: 1.05rem; }
-.q-expansion-item__content { padding: 0; }
-.table { overflow-x: auto; }
-table { border-collapse: collapse; width: 100%; font-size: .88rem; }
-.losers table, .winners table, .models table, .largest table, .payers table { table-layout: fixed; }
-th:first-child { width: 34%; } .unpriced th:first-child { width: 4rem; } .unpriced td:first-child { text-align: right; }
-th, td { text-align: left; padding: .35rem .75rem .35rem 0; border-bottom: 1px solid var(--edge);
-  vertical-align: top; }
-th { font-weight: 500; color: var(--quiet); }
-th:last-child, td:last-child { padding-right: 0; }
-tfoot td { font-weight: 600; border-bottom: 0; }
-.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-td:not(.number) { overflow-wrap: anywhere; }
-.part .unpriced { width: 100%; }
-.time { margin-top: 1.5rem; font-variant-numeric: tabular-nums; }
-.q-dialog__inner > .dialog { background: var(--paper); color: var(--ink); width: 38rem; max-width: 100%;
-  padding: 1.25rem; display: grid; gap: .7rem; border-radius: .6rem; }
-.dialog pre { background: var(--card); border: 1px solid var(--edge); border-radius: .4rem; padding: .7rem .8rem;
-  margin: 0; max-height: 18rem; overflow: auto; font-size: .8rem; line-height: 1.5; }
-.dialog footer { display: flex; justify-content: flex-end; gap: .5rem; }
-.done { font-size: .9rem; } .done:empty { display: none; }
-.done code { display: block; margin-top: .3rem; padding: .5rem .7rem; background: var(--card); border-radius: .4rem;
-  font-size: .78rem; overflow-wrap: anywhere; user-select: all; }
-@media (max-width: 56rem) {
-  .desk { grid-template-columns: minmax(0, 1fr); }
-  aside { position: static; max-height: none; min-height: 0; border-right: 0; border-bottom: 1px solid var(--edge); }
-  .top, aside { padding-left: 1rem; padding-right: 1rem; }
-  .answers { padding: 1.25rem 1rem 2.5rem; }
-  h1 { font-size: 1.25rem; }
-  .tiles { grid-template-columns: 1fr 1fr; }
-  table { font-size: .78rem; } th, td { padding-right: .4rem; }
-  th:first-child { width: 31%; } th:last-child { width: 17%; }
-  .losers tr > :nth-child(3), .winners tr > :nth-child(3), .models tr > :nth-child(3),
-  .unpriced tr > :nth-child(n + 4) { display: none; }
-}
-"""
-
-
-_DIRECTIONS = {-1: "fall", 0: "", 1: "rise"}
+from ratecard.whatif.view import Plot
 
 
 class AnswerPanel:
-    """Everything on the page that a change of a price changes."""
+    """The side of the page that shows the answer to a draft. It is made once, and filled for each answer."""
 
     def __init__(self) -> None:
         with ui.element("section").classes("answers") as self.place:
@@ -147,7 +51,7 @@ class AnswerPanel:
         self.sentence.set_content(escape(panel.sentence))
         self.scope.set_text(panel.scope)
         self._hint(answer.idle)
-        self.tiles.set_content("".join(map(_tile, panel.tiles)))
+        self.tiles.set_content(page_text("whatif_tiles.html", tiles=panel.tiles))
         self.notes.set_content("".join(f"<p>{escape(note)}</p>" for note in panel.notes))
         self.by_model.show(panel.by_model)
         self.by_day.show(panel.by_day)
@@ -161,12 +65,12 @@ class AnswerPanel:
         self.time.set_text(f"Priced again in {answer.milliseconds} ms")
 
     def work(self, words: str) -> None:
-        """Say what is being done; nothing once it is done."""
+        """Say what is being done; an empty text once it is done."""
         self.doing.set_text(words)
         self.busy.set_visibility(bool(words))
 
     def keep(self, why: str) -> None:
-        """Leave the figures as they were, and say why they are not of what the controls say."""
+        """Keep the older figures, and say why they are not those of the controls."""
         self.place.classes(add="old")
         self._hint(why)
 
@@ -176,7 +80,7 @@ class AnswerPanel:
 
 
 class _Part:
-    """A heading and a table; away while there is none."""
+    """A heading and a table, hidden while there is no table."""
 
     def __init__(self, name: str, title: str) -> None:
         with ui.element("section").classes(f"part {name}") as self.place:
@@ -189,7 +93,7 @@ class _Part:
 
 
 class _Figure:
-    """A chart under its title; away while there is none."""
+    """A chart under its title, hidden while there is no chart."""
 
     def __init__(self, name: str) -> None:
         with ui.element("section").classes(f"part {name}") as self.place:
@@ -204,19 +108,13 @@ class _Figure:
             self.chart.update_figure(plot.figure)
 
 
-def _tile(tile: Tile) -> str:
-    direction = _DIRECTIONS[tile.direction]
-    note = f"<span>{escape(tile.note)}</span>" if tile.note else ""
-    return f'<li>{escape(tile.label)}<b class="{direction}">{escape(tile.value)}</b>{note}</li>'
-
-
 _ABOUT = (
     "All usage is priced twice: at the prices of this day, and at those with your changes. So the figures say what such"
     " usage would bring from that day on, not what it brought when it was recorded. A saved candidate holds from this"
     " day."
 )
 _FAILED = "These figures are older: the last change could not be answered. The terminal says why."
-# What takes longer, in milliseconds, says so.
+# Work that takes longer than this, in milliseconds, says so.
 _PATIENCE = 300
 _KEY = "draft"
 _REPORTS = {"Report": "report.html", "Workbook": "report.xlsx"}
@@ -224,13 +122,13 @@ _WRONG = "These figures are older: correct what is marked first."
 
 
 class WhatIfPage:
-    """One visit. What is tried on it belongs to it alone; the desk is that of every visit."""
+    """The page in one tab of a browser. Each tab has a draft of its own; all share one desk."""
 
     def __init__(self, desk: Desk, usage: str, command: str, day: date, tables: Path | None) -> None:
         self.desk, self.day_shown = desk, day
         self.controls: list[Control] = []
         self.task = f"answer {context.client.id}"
-        ui.add_css(_STYLE)
+        ui.add_css(page_text("whatif.css"))
         ui.dark_mode(None)
         ui.colors(primary="#2f76bd")
         with ui.element("header").classes("top"):
@@ -258,7 +156,7 @@ class WhatIfPage:
             self.answers = AnswerPanel()
 
     def start(self) -> None:
-        """Show what this tab of the browser had before it was loaded again; first of all one empty change."""
+        """Show the draft that this tab had before it was reloaded; in a new tab, one empty change."""
         known = app.storage.tab.get(_KEY)
         if known:
             self.open(from_json(known))
@@ -278,11 +176,11 @@ class WhatIfPage:
             ui.label(_ABOUT).classes("quiet")
 
     def draft(self) -> Draft:
-        """What all controls say."""
+        """The draft that the controls hold now."""
         return Draft((self.day.value or "").strip(), tuple(control.change for control in self.controls))
 
     def open(self, draft: Draft) -> None:
-        """Show a draft in the place of the one that is there."""
+        """Replace the draft on the page."""
         for control in self.controls:
             control.box.delete()
         self.controls.clear()
@@ -293,11 +191,11 @@ class WhatIfPage:
         self.tried()
 
     def keep(self) -> None:
-        """Remember everything that is said, as long as the tab is open."""
+        """Remember the draft as long as the tab is open."""
         app.storage.tab[_KEY] = to_json(self.saving.named(self.draft()))
 
     def add(self, change: DraftChange) -> None:
-        """One more change."""
+        """Add a change."""
         self._control(change)
         self.tried()
 
@@ -313,14 +211,14 @@ class WhatIfPage:
                     self.controls.append(KeptControl(change, *actions))
 
     def remove(self, control: Control) -> None:
-        """One change less."""
+        """Remove a change."""
         self.controls.remove(control)
         self.tried()
-        # At last: the button that was pressed is part of it.
+        # Last, because it contains the button that was pressed.
         control.box.delete()
 
     def tried(self) -> None:
-        """Answer what the controls say now; of many moves in a row, the last one."""
+        """Answer the current draft; of many moves in a row only the last one is answered."""
         self.keep()
         background_tasks.create_lazy(self._answer(), name=self.task)
 
@@ -344,7 +242,7 @@ class WhatIfPage:
             self.answers.show(answer)
 
     async def download(self, name: str) -> None:
-        """Make the report of what is on the page, and give it to the browser."""
+        """Make the report of the current draft, and send it to the browser."""
         self.failed.set_text("")
         try:
             async with self._busy(f"Writing {name} ..."):
@@ -357,7 +255,7 @@ class WhatIfPage:
 
     @asynccontextmanager
     async def _busy(self, words: str) -> AsyncIterator[None]:
-        """Say what is being done, where it takes a while."""
+        """Say what is being done if it takes a while."""
 
         async def say() -> None:
             await asyncio.sleep(_PATIENCE / 1_000)
@@ -371,7 +269,7 @@ class WhatIfPage:
             self.answers.work("")
 
     def _other_day(self) -> None:
-        # While what is typed is not a day, the last one that was decides about what is offered.
+        # While the typed text is not a day, the choices remain those of the last day.
         with suppress(ValueError):
             self.day_shown = read_day(self.draft().effective)
         for control in self.controls:

@@ -1,9 +1,4 @@
-"""The dialogs that save, open and promote a draft.
-
-The dialog in which a saved candidate is opened.
-
-The dialog that shows the draft as a candidate file, and saves it.
-"""
+"""The dialogs that open a candidate, and that save and promote a draft."""
 
 import re
 import shlex
@@ -24,7 +19,7 @@ from ratecard.whatif.session import Desk
 
 
 class Opener:
-    """A button, and the dialog behind it, which lists the files where candidates are saved."""
+    """A button, and its dialog, which lists the saved candidates."""
 
     def __init__(self, desk: Desk, show: Callable[[Draft], None]) -> None:
         self.desk, self.show = desk, show
@@ -43,7 +38,7 @@ class Opener:
                 )
 
     def open(self) -> None:
-        """Show which files there are."""
+        """List the files."""
         self.wrong.set_text("")
         self.list.clear()
         found = candidates_in(Path(CANDIDATES_FOLDER))
@@ -55,7 +50,7 @@ class Opener:
         self.dialog.open()
 
     def load(self, path: Path) -> None:
-        """Show the draft of a file, or say what is wrong with it."""
+        """Show a file as the draft, or its faults."""
         try:
             draft = opened(path, self.desk.card)
         except TableError as error:
@@ -70,9 +65,10 @@ _DATES = {"until": "Until (first day without it)", "announced": "Announced on"}
 
 
 class Saving:
-    """A button, and the dialog behind it. `command` simulates the same usage, but for its prices.
+    """A button, and its dialog, which shows the draft as a candidate file, saves it and promotes it.
 
-    `tables` is the folder to which a saved candidate can be promoted, if there is one; `renew` shows its new prices.
+    `command` simulates the same usage, without its prices. `tables` is the folder to which a saved candidate can be
+    promoted, or None; `renew` shows the new prices.
     """
 
     def __init__(
@@ -107,29 +103,29 @@ class Saving:
                 ui.button("Save", on_click=lambda: self.save()).props("no-caps unelevated")
 
     def fill(self, draft: Draft) -> None:
-        """Take over what a draft says of itself."""
+        """Fill in the head and the dates of a draft."""
         known = draft.head != Head()
         values = dict(zip(_HEAD, draft.head if known else ("", "", ""), strict=True))
         for key, value in (values | {"until": draft.until, "announced": draft.announced}).items():
             self.head[key].set_value(value)
 
     def named(self, draft: Draft) -> Draft:
-        """A draft with what is said of it here; as long as nothing is, with nothing."""
+        """A draft with the head and the dates of the dialog; with the default head while it is empty."""
         words = tuple(map(self._word, _HEAD))
         head = Head(*words) if any(words) else Head()
         return draft._replace(head=head, until=self._word("until"), announced=self._word("announced"))
 
     def allow(self, draft: Draft) -> None:
-        """Only a draft that holds a change can be saved."""
+        """Enable saving, if the draft has a change."""
         self.button.set_enabled(not draft.empty)
 
     def open(self) -> None:
-        """Show the file as it would be."""
+        """Show the candidate file as it would be saved."""
         self.preview()
         self.dialog.open()
 
     def preview(self) -> None:
-        """The file as it is now; its name follows the candidate's until another one is typed."""
+        """Show the file; its name follows that of the candidate until another one is typed."""
         name = re.sub(r"[^a-z0-9]+", "-", self._word("candidate").lower()).strip("-")
         offered = f"{CANDIDATES_FOLDER}/{name or 'candidate'}.yaml"
         if not self.file.value or str(self.file.value).startswith(f"{CANDIDATES_FOLDER}/"):
@@ -139,7 +135,7 @@ class Saving:
         self._say()
 
     def save(self, *, replace: bool = False) -> None:
-        """Write the file, and say what can be done with it; or say beside each field what is wrong."""
+        """Write the file, and say how to use it; or show beside each field what is wrong."""
         missing = [key for key in _HEAD if not self._word(key)]
         self._say()
         for key in missing:
@@ -163,7 +159,7 @@ class Saving:
             self._say(done=f"Saved {escape(str(path))}. The same figures, as a report:<code>{escape(again)}</code>")
 
     async def look(self) -> None:
-        """Show the lines that promoting what is saved would add to the tables, once they are proved."""
+        """Show the lines that promoting the saved candidate would add to the tables, once they are proved."""
         if self.saved is None or self.tables is None:
             return
         self.promote.props(add="loading")
@@ -181,7 +177,7 @@ class Saving:
         self._actions(write=True)
 
     async def promoted(self) -> None:
-        """Write those lines, and go on from the new tables."""
+        """Write those lines, and continue with the new tables."""
         if self.made is None:
             return
         made, self.made, self.saved = self.made, None, None

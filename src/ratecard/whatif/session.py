@@ -1,4 +1,4 @@
-"""The desk: usage that was rolled up once, and what it comes to under every draft that is tried on it."""
+"""Usage that is grouped once, and priced again under each draft."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,12 +39,12 @@ class Answer(NamedTuple):
 
 
 class Desk:
-    """Answers drafts, one at a time. Nothing of a draft is kept but its answer."""
+    """Prices one grouped usage under each draft, one draft at a time; drafts are not cached."""
 
     def __init__(self, simulation: Simulation, locale: "Locale" = ENGLISH) -> None:
-        """`simulation` is of the current prices alone, standing at the day of the first draft."""
+        """`simulation` has the current prices only, those of the day of the first draft."""
         self._standing, self._locale, self._busy = simulation, locale, Lock()
-        # Of the day at which it stands, once somebody has asked.
+        # The answer without changes on that day; made when it is first needed.
         self._now: Panel | None = None
 
     @property
@@ -55,7 +55,7 @@ class Desk:
     def answer(self, draft: Draft) -> Answer:
         """All usage priced at the rates of the draft's day, and at those with its changes.
 
-        Changes to which something is missing are left out. Raises `DraftError` with all that is wrong with the others.
+        Unfinished changes are left out. Raises `DraftError` with every error of the others.
         """
         start = perf_counter_ns()
         with self._busy:
@@ -65,7 +65,7 @@ class Desk:
     def report(self, draft: Draft, ending: str) -> bytes:
         """The report of a draft as a file of `ratecard simulate --out`, like `.html`.
 
-        Raises `DraftError`, and `SimulationError` where it cannot be written.
+        Raises `DraftError`, and `SimulationError` if it cannot be written.
         """
         with self._busy, self._simulated(draft) as simulation, TemporaryDirectory(prefix="ratecard-") as folder:
             path = Path(folder) / f"report{ending}"
@@ -82,7 +82,7 @@ class Desk:
 
     @contextmanager
     def _simulated(self, draft: Draft) -> Iterator[Simulation]:
-        """The current prices and those of a draft. Raises `DraftError`."""
+        """A simulation of the current prices and of those of a draft. Raises `DraftError`."""
         day = _day(draft.effective)
         changed = draft.card(self.card)
         current = self._standing_at(day)
@@ -90,9 +90,9 @@ class Desk:
             yield simulation
 
     def take(self, card: RateCard) -> None:
-        """Go on from other tables, as those to which a draft was promoted; what we pay stays as it was read.
+        """Use other tables from now on, like those to which a draft was promoted; costs stay as they were read.
 
-        Raises `SimulationError` where the usage has to be read again for them; then nothing is changed.
+        Raises `SimulationError` if the usage would have to be read again; then nothing is changed.
         """
         with self._busy:
             known = self._standing
@@ -102,7 +102,7 @@ class Desk:
             self._stand(compared.comparison.roll_up, current, known.costs)
 
     def _standing_at(self, day: date) -> Simulation:
-        """The current prices as they stand on a day."""
+        """The simulation of the current prices of a day."""
         instant, known = datetime(day.year, day.month, day.day, tzinfo=UTC), self._standing
         if known.sides[0].at != instant:
             # Costs of another day stay there.

@@ -1,57 +1,41 @@
-"""What the page shows of an answer: figures, tables, charts.
-
-A table of the report as HTML for the page: amounts to the right, changes in the colour of their direction.
-
-A chart of the report as the page draws it: in colours that can be read by day and by night.
-
-Where the money is before anything is changed: revenue by family, model and customer.
-
-What the page shows of a draft: a sentence, a few large figures, charts and tables.
-"""
+"""What the page shows of an answer: a sentence, a few large figures, charts and tables."""
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from html import escape
 from typing import Any, NamedTuple
 
 from ratecard.base.money import EXACT, round_half_up, total
+from ratecard.pages import page_text
 from ratecard.simulation.report.breakdown import ALL_OTHERS, NO_VALUE, TOTAL, changing_most, heading, shown
 from ratecard.simulation.report.charts import Chart, bar_chart, change_by_model, revenue_by_period
 from ratecard.simulation.report.figures import Figures
-from ratecard.simulation.report.page import tone_of
+from ratecard.simulation.report.page import written_cell
 from ratecard.simulation.report.report import CURRENT, CUSTOMER, Report, share_of_change
 from ratecard.simulation.report.sections import losers_table, share_left, unpriced_table, winners_table
 from ratecard.simulation.report.sentences import details, further, headline, scope
-from ratecard.simulation.report.table import Column, Kind, Table, Value, written
+from ratecard.simulation.report.table import Column, Kind, Table, Value
 from ratecard.simulation.usage.columns import DAY
 
 
 def _table_html(table: Table, figures: Figures) -> str:
-    """The rows under their headings, and the total below; nothing for a table without rows."""
+    """The table as HTML; an empty text for a table without rows."""
     if not table.rows:
         return ""
-    head = "".join(f'<th scope="col"{_class(column.kind)}>{escape(column.name)}</th>' for column in table.columns)
-    body = "".join(_row(row, table.columns, figures) for row in table.rows)
-    foot = f"<tfoot>{_row(table.total, table.columns, figures)}</tfoot>" if table.total else ""
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody>{foot}</table>"
+    kinds = [column.kind for column in table.columns]
 
+    def cells(row: Sequence[Value]) -> list[tuple[str, str]]:
+        return [written_cell(value, kind, figures) for value, kind in zip(row, kinds, strict=True)]
 
-def _row(row: tuple[Value, ...], columns: tuple[Column, ...], figures: Figures) -> str:
-    cells = (
-        f"<td{_class(column.kind, value)}>{escape(written(value, column.kind, figures))}</td>"
-        for value, column in zip(row, columns, strict=True)
+    return page_text(
+        "whatif_table.html",
+        headings=[(column.name, written_cell(None, column.kind, figures)[1]) for column in table.columns],
+        rows=list(map(cells, table.rows)),
+        total=cells(table.total) if table.total else None,
     )
-    return f"<tr>{''.join(cells)}</tr>"
 
 
-def _class(kind: Kind, value: Value = None) -> str:
-    if kind is Kind.TEXT:
-        return ""
-    return f' class="number{tone_of(value, kind)}"'
-
-
-# The names of the report's colours. A figure is drawn on the server's word, which does not know whether it is night.
+# Colours of the report that can be read on light and on dark paper: the server does not know which the browser has.
 _COLOURS = {
     "var(--ink)": "#76808d",
     "var(--quiet)": "#8a939f",
@@ -65,7 +49,7 @@ _COLOURS = {
 
 
 class Plot(NamedTuple):
-    """A chart as Plotly's figure, what it says, and its height in pixels."""
+    """A chart as a figure of Plotly, with its title, note and height in pixels."""
 
     title: str
     note: str
@@ -74,7 +58,7 @@ class Plot(NamedTuple):
 
 
 def plot(chart: Chart, figures: Figures) -> Plot:
-    """The figure of a chart."""
+    """Make the figure of a chart."""
     axis = {"gridcolor": "var(--edge)", "linecolor": "var(--edge)", "fixedrange": True, "automargin": True}
     layout = {
         "paper_bgcolor": "transparent",
@@ -138,12 +122,12 @@ def largest(report: Report, key: str, most: int) -> Table:
     return Table("", columns, tuple(lines), line(TOTAL, order))
 
 
-# So many models, and customers on each side, fit on a page.
+# How many models, and customers of each list, the page shows.
 _MODELS, _CUSTOMERS = 12, 10
 
 
 class Tile(NamedTuple):
-    """A figure that is read first; `direction` is -1, 0 or 1."""
+    """A large figure; `direction` is -1 for a fall, 1 for a rise, else 0."""
 
     label: str
     value: str
@@ -152,7 +136,7 @@ class Tile(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """Everything that changes with a draft, tables as HTML. What the usage does not tell is None, or empty."""
+    """Everything that changes with a draft, tables as HTML. What the usage does not have is None or empty."""
 
     sentence: str
     scope: str
@@ -164,7 +148,7 @@ class Panel(NamedTuple):
     winners: str = ""
     losers: str = ""
     unpriced: str = ""
-    # Where the money is, while nothing is changed.
+    # Only without changes.
     largest: str = ""
     payers: str = ""
 
@@ -199,7 +183,7 @@ def panel_of(report: Report, now: Panel) -> Panel:
         _html(report, changing_most(report, "model", _MODELS, 1)),
         _html(report, winners_table(report, customers), _CUSTOMERS) if customers else "",
         _html(report, losers_table(report, customers), _CUSTOMERS) if customers else "",
-        # A factor or a rate refuses nobody: the reasons are the same, as long as there are as many.
+        # A factor or a rate leaves no request without a price: with the same scope the reasons are the same.
         now.unpriced if scope(report) == now.scope else _unpriced(report),
     )
 
@@ -227,7 +211,7 @@ def _tiles(report: Report) -> Iterator[Tile]:
 
 
 def _margin(report: Report, side: int) -> tuple[str, str]:
-    """What is left under a side, and as a share of revenue."""
+    """The margin of a side, and its share of revenue."""
     if report.margin is None:
         return "", ""
     left = round_half_up(report.margin.total.margin(side), report.figures.places)

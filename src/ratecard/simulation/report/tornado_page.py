@@ -1,19 +1,19 @@
-"""A tornado as a sentence, a table, and a page with its bars; the page needs no script and no network."""
+"""A tornado (what moving the prices of one family does to revenue) as a sentence, a table, and a page with bars."""
 
 import csv
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, astuple, fields
 from decimal import Decimal
 from fractions import Fraction
-from html import escape
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from ratecard.base.money import round_half_up, text
+from ratecard.pages import page_text
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.figures import Figures
-from ratecard.simulation.report.page import STYLE
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.sentences import scope
 from ratecard.simulation.report.table import Column, Kind, Table, Value
@@ -21,16 +21,6 @@ from ratecard.simulation.results.tornado import Swing
 
 # Half of the drawing, in its own units; and of the bars of a terminal, in columns.
 _HALF, _COLUMNS = 5_000, 16
-_BARS = """
-.tornado { list-style: none; padding: 0; } .tornado li { display: grid; gap: .1rem .9rem; align-items: center;
-  grid-template-columns: minmax(7rem, 12rem) 7.5rem 1fr 7.5rem; padding: .25rem 0; border-top: 1px solid var(--edge); }
-.tornado svg { width: 100%; height: 1rem; display: block; } .tornado rect.fall { fill: var(--fall); }
-.tornado rect.rise { fill: var(--rise); } .tornado line { stroke: var(--quiet); vector-effect: non-scaling-stroke; }
-.tornado .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-@media (max-width: 40rem) { .tornado li { grid-template-columns: 1fr 1fr; }
-  .tornado svg, .tornado .name { grid-column: 1 / -1; } .tornado svg { order: 1; }
-  .tornado .name + .number { text-align: left; } }
-"""
 
 
 def tornado_headline(report: Report, share: Fraction, swings: Sequence[Swing]) -> str:
@@ -87,8 +77,6 @@ def _json(report: Report, share: Fraction, swings: Sequence[Swing]) -> str:
 
 
 def _csv(report: Report, share: Fraction, swings: Sequence[Swing]) -> str:
-    from io import StringIO
-
     out = StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(field.name for field in fields(Swing))
@@ -97,41 +85,40 @@ def _csv(report: Report, share: Fraction, swings: Sequence[Swing]) -> str:
 
 
 def _html(report: Report, share: Fraction, swings: Sequence[Swing]) -> str:
-    return "".join(_page(report, share, swings))
-
-
-def _page(report: Report, share: Fraction, swings: Sequence[Swing]) -> Iterator[str]:
-    policy = "default-src 'none'; style-src 'unsafe-inline'"
-    down, up = _names(report.figures, share)
-    yield '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-    yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f"<title>Tornado: {escape(up)} by family</title><style>{STYLE}{_BARS}</style></head>\n<body><main>"
-    yield f"<h1>{escape(tornado_headline(report, share, swings))}</h1><p>{escape(scope(report))}</p>"
-    yield f"<h2>Revenue if one family alone were {escape(down)} or {escape(up)}</h2>"
-    yield '<ol class="tornado">'
+    figures = report.figures
+    down, up = _names(figures, share)
     most = max((swing.size for swing in swings), default=Decimal(0))
-    for swing in swings:
-        yield _row(report.figures, swing, most)
-    yield "</ol>"
-    yield f'<p class="quiet">{escape(report.question.command)}</p></main></body></html>\n'
+    rows = [
+        {
+            "family": swing.family,
+            "revenue": figures.money(round_half_up(swing.revenue, figures.places)),
+            "fall": _change(figures, swing.fall),
+            "rise": _change(figures, swing.rise),
+            "drawn": _bars(swing, most),
+            "reason": swing.reason,
+        }
+        for swing in swings
+    ]
+    return page_text(
+        "tornado.html",
+        headline=tornado_headline(report, share, swings),
+        scope=scope(report),
+        down=down,
+        up=up,
+        swings=rows,
+        command=report.question.command,
+    )
 
 
-def _row(figures: Figures, swing: Swing, most: Decimal) -> str:
-    money = figures.money(round_half_up(swing.revenue, figures.places))
-    name = f'<span class="name">{escape(swing.family)} <small class="quiet">{escape(money)}</small></span>'
+def _bars(swing: Swing, most: Decimal) -> tuple[int, int, list[tuple[str, int, int]]] | None:
+    """(width, place of zero, bars) of a family; None where its prices cannot be moved."""
     if swing.fall is None or swing.rise is None:
-        return f"<li>{name}<span></span><span>not moved: {escape(swing.reason)}</span><span></span></li>\n"
-    parts = []
-    for amount in (swing.fall, swing.rise):
+        return None
+    found = []
+    for amount in filter(None, (swing.fall, swing.rise)):
         length = _length(amount, most, _HALF)
-        kind = "rise" if amount > 0 else "fall"
-        at = _HALF if amount > 0 else _HALF - length
-        parts.append(f'<rect class="{kind}" x="{at}" y="2" width="{length}" height="12"/>' if amount else "")
-    box = f'viewBox="0 0 {2 * _HALF} 16" preserveAspectRatio="none" aria-hidden="true"'
-    drawn = f'<svg {box}>{"".join(parts)}<line x1="{_HALF}" x2="{_HALF}" y1="0" y2="16"/></svg>'
-    left, right = (f'<span class="number">{escape(_change(figures, each))}</span>' for each in (swing.fall, swing.rise))
-    return f"<li>{name}{left}{drawn}{right}</li>\n"
+        found.append(("rise", _HALF, length) if amount > 0 else ("fall", _HALF - length, length))
+    return 2 * _HALF, _HALF, found
 
 
 def _drawn(swing: Swing, most: Decimal) -> str:
