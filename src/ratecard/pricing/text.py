@@ -58,8 +58,6 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
 
     def rate(usage: Mapping[str, Any], suffix: Mapping[str, Any]) -> Quote:
         problems: Problems = []
-        lines: list[LineItem] = []
-        exact = _ZERO
         given = usage.get("usage", _LEFT_OUT)
         # Whether there are keys beside `type`, `model` and `usage`: most usages have none, and skip their checks.
         further = len(usage) != _TOKENS_ALONE or given is _LEFT_OUT
