@@ -185,13 +185,28 @@ def test_a_public_name_means_one_thing() -> None:
     assert set(DEFINED_TWICE) == set(twice)
 
 
+def test_a_module_defines_a_name_once() -> None:
+    wrong = []
+    for path, tree in modules():
+        names = [name for name in defined(tree) if name not in overloaded(tree)]
+        wrong += [f"src/ratecard/{path}: {name}" for name in sorted(set(names)) if names.count(name) > 1]
+    assert not wrong, "\n".join(wrong)
+
+
+def overloaded(tree: ast.Module) -> set[str]:
+    """The functions that a module declares by overloads."""
+    functions = (node for node in tree.body if isinstance(node, ast.FunctionDef))
+    return {node.name for node in functions if any("overload" in ast.unparse(each) for each in node.decorator_list)}
+
+
 def defined(tree: ast.Module) -> Iterator[str]:
     """The names that a module defines."""
     for node in tree.body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield node.name
         elif isinstance(node, ast.Assign):
-            yield from (name.id for target in node.targets for name in ast.walk(target) if isinstance(name, ast.Name))
+            bound = (name for target in node.targets for name in ast.walk(target) if isinstance(name, ast.Name))
+            yield from (name.id for name in bound if isinstance(name.ctx, ast.Store))
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             yield node.target.id
 

@@ -214,7 +214,6 @@ def csv_rows(file: TextIO) -> Iterator[Mapping[str, Any]]:
 _TEXTS = ("timestamp", "sku", "currency", "notes")
 # Numbers with a greater exponent are refused: written out, they would fill the memory.
 _DIGITS = 400
-_ECHO = 80
 
 
 def read_ledger(content: str | bytes, *, rates: Rates | None = None) -> tuple[LedgerEntry, ...]:

@@ -280,8 +280,6 @@ class TableFolder:
             logger.warning("tables %s were served before, so these edits are taken", card.digest)
 
 
-logger = logging.getLogger("ratecard.server")
-
 # Milliseconds without a change after which an editor has finished, and the longest wait for that.
 _QUIET, _MOST_PATIENCE = 50, 400
 # Milliseconds between readings where the system reports no changes: a network drive, a folder that was renamed.
@@ -350,9 +348,6 @@ class TableWatch:
         except Exception as error:  # the thread must survive: the next change may mend it
             logger.exception("cannot load %s", self.folder.path)
             self.refused(TableError([Fault(str(self.folder.path), 1, (), f"cannot be loaded: {error!r}")]))
-
-
-logger = logging.getLogger("ratecard.server")
 
 
 # A folder of tables, by default the shipped one, or a rate card.

@@ -73,7 +73,7 @@ SLOTS = 65_536
 
 
 class Stretch(NamedTuple):
-    """So many slots from `slot` on hold the `kinds` samples from `first` on."""
+    """`slots` slots, beginning at `slot`, which hold `kinds` samples, beginning at `first`."""
 
     slot: int
     slots: int
