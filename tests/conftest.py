@@ -1,6 +1,6 @@
 """One card for the whole run: it is immutable."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +17,21 @@ if TYPE_CHECKING:
 # How quick the machine is says nothing of the code.
 settings.register_profile("any-speed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any-speed")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Print what the browser shows when a test with a `page` fails: elsewhere, the screen cannot be looked at."""
+    report = yield
+    page = getattr(item, "funcargs", {}).get("page")
+    if report.when == "call" and report.failed and page is not None:
+        fields = page.execute_script(
+            "return [...document.querySelectorAll('input')].map(e => e.ariaLabel + '=' + e.value)"
+        )
+        report.sections.append(
+            ("The page", "\n".join([*fields, page.execute_script("return document.body.innerText")]))
+        )
+    return report
 
 
 @pytest.fixture(scope="session")

@@ -96,9 +96,14 @@ def field(page: Chrome, label: str, number: int = 0) -> WebElement:
 
 def write(page: Chrome, label: str, words: str, number: int = 0) -> None:
     """Type into a field what it then holds."""
-    found = field(page, label, number)
-    found.send_keys(Keys.CONTROL, "a")
-    found.send_keys(words)
+
+    def typed() -> bool:
+        found = field(page, label, number)
+        found.send_keys(Keys.CONTROL, "a")
+        found.send_keys(words)
+        return found.get_property("value") == words
+
+    wait(typed)  # again where the page was just being drawn
 
 
 def choose(page: Chrome, label: str, word: str, number: int = 0) -> None:
@@ -106,12 +111,21 @@ def choose(page: Chrome, label: str, word: str, number: int = 0) -> None:
     found = field(page, label, number)
     found.click()
     found.send_keys(word)
+    searched = found.get_property("value") == word
 
     def offered() -> list[WebElement]:
         options = page.find_elements(By.CSS_SELECTOR, ".q-menu .q-item")
-        return [option for option in options if option.text.startswith(word)]
+        # A list that is searched is reduced a moment after the last key: an option that is clicked before moves away
+        # under the click.
+        waiting = searched and not all(word in option.text for option in options)
+        return [] if waiting else [option for option in options if option.text.startswith(word)]
+
+    def chosen() -> bool:
+        chips = [chip.text for chip in page.find_elements(By.CSS_SELECTOR, ".q-chip")]
+        return any(each.startswith(word) for each in (str(found.get_property("value")), *chips))
 
     wait(offered)[0].click()
+    wait(chosen)
     page.switch_to.active_element.send_keys(Keys.ESCAPE)
 
 

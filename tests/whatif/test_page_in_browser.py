@@ -96,6 +96,7 @@ def choose_rate(page: Chrome, word: str) -> None:
     wait(lambda: [each for each in page.find_elements(By.CSS_SELECTOR, ".q-menu .q-item") if word in each.text])[
         0
     ].click()
+    wait(lambda: text_of(page, ".now"))
 
 
 def test_the_slider_and_the_field_are_one_factor(page: Chrome) -> None:

@@ -147,6 +147,8 @@ class RateControl(Control):
             self.rate = ui.select({}, label="Rate", on_change=self._other_rate)
             self.amount = ui.input("New rate", value=change.rate, on_change=lambda: self.tried())
             self.amount.props("dense outlined debounce=200 inputmode=decimal")
+            # Apart from the field, so that the server does not send the field again while a person types in it.
+            self.now = ui.label().classes("quiet now")
             for select in (self.model, self.rate):
                 select.props("dense outlined")
         if change.charge:
@@ -197,8 +199,7 @@ class RateControl(Control):
 
     def _name(self) -> None:
         choice = self._choice
-        now = f", now {text(choice.rate)}" if choice and choice.rate is not None else ""
-        self.amount.set_label(f"New rate{now}")
+        self.now.set_text(f"Now {text(choice.rate)}" if choice and choice.rate is not None else "")
 
 
 class KeptControl(Control):
