@@ -18,6 +18,8 @@ DAY = date(2026, 9, 29)
 OPUS, GROK = "claude-opus-4-6", "grok-4-3"
 KLING = {"model": "kling-o3-pro-text-to-video", "duration": "5s"}
 NO_PRICE = "No price is known for this count"
+NO_AUDIO = "No price is known for input_audio tokens of this model"
+NO_HOUR = "No price is known for cache_write_1h tokens of this model"
 AMBIGUOUS = "In the prompt, or beside it? Give them with input_tokens alone, or with prompt_tokens alone"
 
 
@@ -99,7 +101,7 @@ _ANTHROPIC = {
     "cache_creation_input_tokens": 2_000,
 }  # fmt: skip
 _TIER = "Invalid enum value. Expected 'standard' | 'default' | 'auto', received"
-_GEO = "Invalid enum value. Expected '' | 'not_available' | 'global', received"
+_GEO = "Invalid enum value. Expected 'global' | '' | 'not_available', received"
 _IMAGE = {"type": "image", "model": "flux-2-pro"}
 _ITERATIONS = [{"type": "message", "input_tokens": 60, "output_tokens": 5}, {"input_tokens": 41, "output_tokens": 5}]
 
@@ -155,9 +157,9 @@ DIALECTS = [
 ]  # fmt: skip
 
 COUNTERS = [
-    text("audio tokens", f"refused: usage.prompt_tokens_details.audio_tokens: {NO_PRICE}",
+    text("audio tokens", f"refused: usage.prompt_tokens_details.audio_tokens: {NO_AUDIO}",
          tokens(prompt_tokens_details={"audio_tokens": 90})),
-    text("audio tokens", f"refused: usage.prompt_tokens_details.audio_tokens: {NO_PRICE}",
+    text("audio tokens", f"refused: usage.prompt_tokens_details.audio_tokens: {NO_AUDIO}",
          tokens(prompt_tokens_details={"audio_tokens": 90}), typed=True),
     text("audio tokens of null and 0", "priced: 0.0009", guard=True,
          tokens=tokens(prompt_tokens_details={"audio_tokens": None, "image_tokens": 0})),
@@ -182,7 +184,7 @@ COUNTERS = [
     text("searches counted twice over", "refused: usage.server_tool_use.web_search_requests: "
          "Expected 1, as web_search_requests beside the usage says",
          tokens(server_tool_use={"web_search_requests": 2}), web_search_requests=1),
-    text("what was kept for an hour", f"refused: usage.cache_creation.ephemeral_1h_input_tokens: {NO_PRICE}",
+    text("what was kept for an hour", f"refused: usage.cache_creation.ephemeral_1h_input_tokens: {NO_HOUR}",
          _ANTHROPIC | {"cache_creation": {"ephemeral_1h_input_tokens": 2_000}}),
     text("what was kept for five minutes", "priced: 0.4656",
          _ANTHROPIC | {"cache_creation": {"ephemeral_5m_input_tokens": 2_000, "ephemeral_1h_input_tokens": 0}}),

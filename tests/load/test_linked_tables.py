@@ -17,7 +17,7 @@ from ratecard.load.folder import read_folder, shipped_folder
 from ratecard.load.revision import find_revision, load_revision
 
 TABLES = {name: text.encode() for name, text in FILES.items()}
-SHARED = {"units.yaml", "vocabulary.yaml", "limits.yaml"}
+SHARED = {"units.yaml", "meters.yaml", "vocabulary.yaml", "limits.yaml"}
 
 
 def names(folder: Path) -> list[str]:

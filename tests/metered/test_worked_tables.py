@@ -28,7 +28,7 @@ def test_every_rate_has_a_usage_that_is_charged_by_it(card: RateCard) -> None:
             if not isinstance(version, MeteredVersion) or model.type == "surcharge":
                 continue
             prices, used = card.at(version.effective), set()
-            for usage in unit_usages(model, version):
+            for usage in unit_usages(model, version, card.tables.meters):
                 used |= {line.source for line in sound(prices.rate(usage)).lines}
             rates = {rate.source: rate for charge in version.charges for rate in charge.rates}
             assert used == rates.keys(), model.model
@@ -36,7 +36,9 @@ def test_every_rate_has_a_usage_that_is_charged_by_it(card: RateCard) -> None:
 
 def test_a_surcharge_has_its_name_only(card: RateCard) -> None:
     model = card.tables.models["web-search"]
-    assert list(unit_usages(model, model.versions[0])) == [{"type": "surcharge", "model": "web-search"}]  # type: ignore[arg-type]
+    [version] = model.versions
+    assert isinstance(version, MeteredVersion)
+    assert list(unit_usages(model, version, card.tables.meters)) == [{"type": "surcharge", "model": "web-search"}]
 
 
 @pytest.mark.parametrize(

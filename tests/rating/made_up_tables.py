@@ -9,7 +9,7 @@ from textwrap import indent
 from ratecard import PriceBook, Quote, RateCard
 from ratecard.load.folder import shipped_folder, tables_from
 
-SHARED = ("units.yaml", "vocabulary.yaml", "limits.yaml")
+SHARED = ("units.yaml", "meters.yaml", "vocabulary.yaml", "limits.yaml")
 MADE_UP_DAY = date(2026, 1, 1)
 TABLE = """\
 family: made-up

@@ -13,10 +13,28 @@ from ratecard.rating.quote import Quote
 from ratecard.tables.metered import PerInputImage
 
 
-def per_bucket(lines: Any, *counts: int) -> Any:
-    each = [tuple(count if index == number else 0 for index in range(4)) for number, count in enumerate(counts)]
-    found = [lines(*one) for one in each]
-    return [line for some, _ in found for line in some], sum(exact for _, exact in found)
+class _PerBucket:
+    """Lines for each bucket by itself, as if its own tokens were the whole prompt."""
+
+    def __init__(self, tier: Any, rates: Any) -> None:
+        self.tier, self.rates = tier, rates
+
+    def lines(self, names: tuple[str, ...], counts: tuple[int, ...]) -> Any:
+        given = dict(zip(names, counts, strict=True))
+        parts = {name: count for name, count in given.items() if name.startswith("cache_")}
+        each = [{"input": count, "output": 0, name: count} for name, count in parts.items()]
+        each += [{"input": given["input"] - sum(parts.values()), "output": 0}, {"input": 0, "output": given["output"]}]
+        found = [self.tier(self.rates, one["input"]).lines(tuple(one), tuple(one.values())) for one in each]
+        return [line for some, _ in found for line in some], sum(exact for _, exact in found)
+
+
+def per_bucket(tier: Any, rates: Any, prompt: int, stated: Any = None) -> Any:
+    return _PerBucket(tier, rates)
+
+
+def cached_twice(lines: Any, tier: Any, names: tuple[str, ...], counts: tuple[int, ...]) -> Any:
+    cached = dict(zip(names, counts, strict=True)).get("cache_input", 0)
+    return lines(tier, names, (counts[0] + cached, *counts[1:]))
 
 
 def rounded_lines(line: Any, shape: Any) -> Any:
@@ -60,9 +78,8 @@ def line_below(original: Any, charge: Any, *args: Any) -> Any:
     return found._replace(source=f"{file}:{int(line) + 1}")
 
 
-def tier_below(lines_of: Any, charge: Any, rates: Any, per: int) -> Any:
-    threshold = rates.threshold and rates.threshold - 1
-    return lines_of(charge, rates._replace(threshold=threshold), per)
+def tier_below(tier: Any, rates: Any, prompt: int, stated: Any = None) -> Any:
+    return tier(rates, prompt + 1, stated)
 
 
 def dearer_in_sheet(original: Any, *args: Any) -> Any:
@@ -100,4 +117,5 @@ def rounded_down(quote: Quote, body: Any) -> Quote:
 
 def no_cache_in_the_prompt(original: Any, given: Any, *more: Any, **kw: Any) -> Any:
     counts = original(given, *more, **kw)
-    return (sum(counts[:3]), 0, 0, *counts[3:]) if "prompt_tokens" in given else counts
+    names, values, *rest = counts
+    return (names[:2], values[:2], *rest) if "prompt_tokens" in given else counts

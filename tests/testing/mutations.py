@@ -10,6 +10,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from mistakes import (
+    cached_twice,
     dearer_failures,
     dearer_in_sheet,
     first_values,
@@ -41,7 +42,6 @@ from planting import (
     shapes_of,
     tiers_at,
     times,
-    tokens,
     versions,
     wrapped,
 )
@@ -54,6 +54,7 @@ import ratecard.views.sheet
 from ratecard.pricing.metered import Metered
 from ratecard.rating.compiling import Compiling
 from ratecard.rating.quote import Quote
+from ratecard.rating.tokens import Tier, TokenRates
 from ratecard.requests.fields import Boolean
 from ratecard.requests.video import VideoRequests
 
@@ -246,7 +247,7 @@ MUTATIONS = [
         "cached tokens counted twice",
         (CLAUDE,),
         ("every_token_is_charged_once",),
-        tokens(lambda lines, uncached, cached, *more: lines(uncached + cached, cached, *more)),
+        wrapped(Tier, "lines", cached_twice),
     ),
     Mutation(
         "a cache is read in one dialect only",
@@ -260,12 +261,17 @@ MUTATIONS = [
         ("an_unknown_key_of_a_usage_is_refused",),
         wrapped(TEXT, "usage_problems", lambda original, *given: []),
     ),
-    Mutation("a tier for each bucket", (LONG,), ("the_whole_prompt_chooses_one_tier",), tokens(per_bucket)),
+    Mutation(
+        "a tier for each bucket",
+        (LONG,),
+        ("the_whole_prompt_chooses_one_tier",),
+        wrapped(TokenRates, "tier", per_bucket),
+    ),
     Mutation(
         "token tier off by one",
         (LONG,),
         ("the_whole_prompt_chooses_one_tier",),
-        wrapped(TEXT, "token_lines", tier_below),
+        wrapped(TokenRates, "tier", tier_below),
     ),
     Mutation(
         "search fee times a thousand",

@@ -94,13 +94,3 @@ def tiers_at(change: Callable[[Any], Any]) -> Plant:
         patch.setattr(CALCULATORS, "tier_of", tier_of)
 
     return plant
-
-
-def tokens(change: Callable[..., Any]) -> Plant:
-    """The lines of tokens, changed: `change(lines, uncached, cached, written, completion)`."""
-
-    def around(original: Any, *args: Any) -> Any:
-        lines = original(*args)
-        return lambda *counts: change(lines, *counts)
-
-    return wrapped(TEXT, "token_lines", around)

@@ -327,7 +327,7 @@ class _Overlay:
         if isinstance(model, VideoModel):
             yield from check_video(model, self.base.vocabulary.video)
         else:
-            yield from check_metered(model)
+            yield from check_metered(model, self.base.meters)
         yield from check_references(model, self.models, self.file.written - self.models.keys())
 
     def _line(self, index: int) -> str:

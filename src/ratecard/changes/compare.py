@@ -24,7 +24,7 @@ from ratecard.changes.difference import (
 )
 from ratecard.changes.rates import Terms, described, rate_changes, term_changes, terms_of
 from ratecard.changes.sides import Priceable, Side, Standing
-from ratecard.load.folder import LIMITS, UNITS, VOCABULARY
+from ratecard.load.folder import LIMITS, METERS, UNITS, VOCABULARY
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import Quote
 from ratecard.tables.card import digest
@@ -170,8 +170,8 @@ def _meaning(side: Priceable) -> str:
 
 
 def shared_changes(old: Side, new: Side, days: Sequence[date]) -> Iterator[Difference]:
-    """The differences of units, vocabulary and limits, which all tables share; limits on each day."""
-    for name, terms in ((UNITS, _units), (VOCABULARY, _vocabulary), (LIMITS, _limits)):
+    """The differences of units, meters, vocabulary and limits, which all tables share; limits on each day."""
+    for name, terms in ((UNITS, _units), (METERS, _meters), (VOCABULARY, _vocabulary), (LIMITS, _limits)):
         for index, day in enumerate(days):
             found = term_changes(terms(old.book(day)), terms(new.book(day)))
             if found:
@@ -182,6 +182,10 @@ def shared_changes(old: Side, new: Side, days: Sequence[date]) -> Iterator[Diffe
 def _units(book: PriceBook) -> Terms:
     units = book.tables.units.values()
     return {unit.unit: f"{unit.per} x {unit.counts}" for unit in units}
+
+
+def _meters(book: PriceBook) -> Terms:
+    return described(book.tables.meters)
 
 
 def _vocabulary(book: PriceBook) -> Terms:

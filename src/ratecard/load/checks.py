@@ -12,6 +12,7 @@ from ratecard.base.messages import Path
 from ratecard.base.money import BALANCES, ISO_4217
 from ratecard.base.suggestions import did_you_mean
 from ratecard.tables.limits import LIMIT_TYPES, TIERS, Limits, LimitsFile
+from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, Meters
 from ratecard.tables.rate import ANY, Accepting, Charge, domains_of, missing, overlaps, tiers
 from ratecard.tables.units import Unit, Units, VideoFields
 from ratecard.tables.version import Model, Version
@@ -142,6 +143,54 @@ def check_units(part: Units) -> Iterator[Finding]:
             words = "is not a power of ten: the price of one would not be a decimal. Write 1, 1000, 1000000"
             yield ("units", index, "per"), f"per {unit.per} {words}"
         seen.add(unit.unit)
+
+
+def check_meters(part: Meters) -> Iterator[Finding]:
+    """Check that meters, buckets and conditions are listed once, and name what they declare."""
+    yield from _named_once("meters", "meter", [meter.meter for meter in part.meters])
+    yield from _named_once("conditions", "condition", [each.condition for each in part.conditions])
+    for index, meter in enumerate(part.meters):
+        at = ("meters", index)
+        known = [*meter.dimensions, *(value for values in meter.dimensions.values() for value in values)]
+        for name in meter.without_rate:
+            if name not in known:
+                words = f"'{name}' is not a dimension or a value of {meter.meter}.{did_you_mean(name, known)}"
+                yield (*at, "without_rate", name), words
+        names = [bucket.bucket for bucket in meter.buckets]
+        yield from (((*at, *path), words) for path, words in _named_once("buckets", "bucket", names))
+        seen: list[tuple[Mapping[str, str], str]] = []
+        for number, bucket in enumerate(meter.buckets):
+            place = (*at, "buckets", number)
+            for name, value in bucket.dimensions.items():
+                if name not in meter.dimensions:
+                    near, allowed = did_you_mean(name, meter.dimensions), ", ".join(meter.dimensions)
+                    yield (*place, name), f"'{name}' is not a dimension of {meter.meter}.{near} Allowed: {allowed}"
+                elif value not in meter.dimensions[name]:
+                    near, allowed = did_you_mean(value, meter.dimensions[name]), ", ".join(meter.dimensions[name])
+                    yield (*place, name), f"{name} '{value}' is not known.{near} Allowed: {allowed}"
+            twin = next((other for dimensions, other in seen if dimensions == bucket.dimensions), None)
+            if twin:
+                yield (*place, "bucket"), f"bucket '{bucket.bucket}' counts the same as '{twin}'; keep one"
+            seen.append((bucket.dimensions, bucket.bucket))
+        if meter.meter == TOKEN:
+            for name in (PROMPT, COMPLETION):
+                if name not in names:
+                    yield (*at, "buckets"), f"bucket '{name}' is missing: every usage of tokens has it"
+    for index, condition in enumerate(part.conditions):
+        at = ("conditions", index)
+        for name, value in (
+            ("default", condition.default),
+            *(("same_as", word) for word in condition.same_as.values()),
+        ):
+            if value not in condition.values:
+                near, allowed = did_you_mean(value, condition.values), ", ".join(condition.values)
+                yield (*at, name), f"'{value}' is not a value of {condition.condition}.{near} Allowed: {allowed}"
+
+
+def _named_once(rows: str, key: str, names: Sequence[str]) -> Iterator[Finding]:
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            yield (rows, index, key), f"{key} '{name}' is listed twice; keep one"
 
 
 def check_vocabulary(fields: VideoFields) -> Iterator[Finding]:

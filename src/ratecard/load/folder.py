@@ -7,6 +7,7 @@ revision, so they are written for a `Tree`, which is either.
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, TypeVar
@@ -15,17 +16,28 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from ratecard.base.errors import Fault, TableError
 from ratecard.base.messages import Path as Place
-from ratecard.load.checks import Finding, check_limits, check_model, check_references, check_units, check_vocabulary
+from ratecard.load.checks import (
+    Finding,
+    check_limits,
+    check_meters,
+    check_model,
+    check_references,
+    check_units,
+    check_vocabulary,
+)
 from ratecard.load.faults import complaints
 from ratecard.load.metered_checks import check_metered
 from ratecard.load.video_checks import check_video
 from ratecard.load.yaml_text import TextFile, read_yaml_text
 from ratecard.tables.card import AnyModel, Family, Tables, digest
 from ratecard.tables.limits import LimitsFile
+from ratecard.tables.meters import Meters
 from ratecard.tables.units import Units, Vocabulary
 from ratecard.tables.video import VideoModel
 
-UNITS, VOCABULARY, LIMITS = _SHARED = "units.yaml", "vocabulary.yaml", "limits.yaml"
+UNITS, METERS, VOCABULARY, LIMITS = SHARED = "units.yaml", "meters.yaml", "vocabulary.yaml", "limits.yaml"
+# The shipped meters beside a folder's own; not the name of a file.
+_SHIPPED_METERS = "(shipped) meters.yaml"
 _Part = TypeVar("_Part", bound=BaseModel)
 _MODEL: TypeAdapter[AnyModel] = TypeAdapter(AnyModel)
 
@@ -40,8 +52,8 @@ def shipped_folder() -> Path:
 def load_tables(folder: str | Path | None = None) -> Tables:
     """Load every `.yaml` or `.yml` file below a folder; the shipped tables if `folder` is left out.
 
-    A folder without `units.yaml`, `vocabulary.yaml` or `limits.yaml` uses the shipped ones. Raises `TableError` with
-    every fault.
+    A folder without `units.yaml`, `vocabulary.yaml` or `limits.yaml` uses the shipped ones; its `meters.yaml` adds to
+    the shipped one. Raises `TableError` with every fault.
     """
     return tables_from(read_folder(folder))
 
@@ -51,8 +63,7 @@ def read_folder(folder: str | Path | None = None) -> dict[str, bytes]:
 
     Links are followed, and a file that is reached twice counts once; names that begin with a dot are not read.
     """
-    shipped = shipped_folder()
-    root = Path(folder) if folder is not None else shipped
+    root = Path(folder) if folder is not None else shipped_folder()
     if not root.is_dir():
         raise TableError([Fault(str(root), 1, (), "is not a folder. Name the folder that holds the rate tables")])
     files = TableFiles(Disk(), os.path.realpath(root))
@@ -64,21 +75,37 @@ def read_folder(folder: str | Path | None = None) -> dict[str, bytes]:
             faults.append(Fault(name, 1, (), f"cannot be read: {error.strerror}"))
     if faults:
         raise TableError(sorted(faults, key=lambda fault: fault.file))
-    if not contents.keys() - set(_SHARED):
+    if not contents.keys() - set(SHARED):
         raise TableError([Fault(str(root), 1, (), "holds no rate table. A table is a file that ends in .yaml")])
-    for name in _SHARED:
-        contents.setdefault(name, (shipped / name).read_bytes())
-    return contents
+    return {**_shipped(), **contents}
+
+
+@cache
+def _shipped() -> Mapping[str, bytes]:
+    """The shared files of the shipped tables."""
+    return {name: (shipped_folder() / name).read_bytes() for name in SHARED}
+
+
+def _with_shipped(contents: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Add the shared files that a folder lacks, and the meters that its own add to."""
+    shipped = _shipped()
+    meters = {_SHIPPED_METERS: shipped[METERS]} if contents.get(METERS, shipped[METERS]) != shipped[METERS] else {}
+    return {**shipped, **contents, **meters}
 
 
 def tables_from(contents: Mapping[str, bytes]) -> Tables:
-    """Make tables of file names and their bytes. Pure: a git revision is read as well. Raises `TableError`."""
-    texts = {name: read_yaml_text(name, content) for name, content in contents.items()}
+    """Make tables of file names and their bytes, wherever they come from. Raises `TableError`."""
+    texts = {name: read_yaml_text(name, content) for name, content in _with_shipped(contents).items()}
     units_part = _validated(texts[UNITS], Units)
+    meters = _validated(texts[METERS], Meters)
     vocabulary = _validated(texts[VOCABULARY], Vocabulary)
     limits = _validated(texts[LIMITS], LimitsFile)
     if units_part:
         _record(texts[UNITS], (), check_units(units_part))
+    if meters:
+        _record(texts[METERS], (), check_meters(meters))
+        if _SHIPPED_METERS in texts and (inherited := _validated(texts[_SHIPPED_METERS], Meters)):
+            meters = meters.above(inherited)
     if vocabulary:
         _record(texts[VOCABULARY], (), check_vocabulary(vocabulary.video))
     if limits:
@@ -87,11 +114,12 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
     models: dict[str, AnyModel] = {}
     homes: dict[str, str] = {}
     found: list[tuple[TextFile, int, AnyModel]] = []
-    for text in (text for name, text in texts.items() if name not in _SHARED):
+    for text in (text for name, text in texts.items() if name not in (*SHARED, _SHIPPED_METERS)):
         for index, model in _models(text):
             _record(text, ("models", index), check_model(model, units))
             if not isinstance(model, VideoModel):
-                _record(text, ("models", index), check_metered(model))
+                if meters:
+                    _record(text, ("models", index), check_metered(model, meters))
             elif vocabulary:
                 _record(text, ("models", index), check_video(model, vocabulary.video))
             found.append((text, index, model))
@@ -103,11 +131,18 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
     for text, index, model in found:
         _record(text, ("models", index), check_references(model, models, broken))
     faults = [fault for text in texts.values() for fault in text.faults]
-    if faults or units is None or vocabulary is None or limits is None:
+    if faults or units is None or meters is None or vocabulary is None or limits is None:
         raise TableError(sorted(faults, key=lambda fault: (fault.file, fault.line, fault.message)))
-    parts: list[BaseModel] = [*models.values(), *units.values(), vocabulary, *limits.limits]
+    parts: list[BaseModel] = [
+        *models.values(),
+        *units.values(),
+        *meters.meters,
+        *meters.conditions,
+        vocabulary,
+        *limits.limits,
+    ]
     families = {model.model: str(text.data["family"]) for text, _, model in found}
-    return Tables(models, units, vocabulary, limits.limits, digest(parts), families, homes)
+    return Tables(models, units, meters, vocabulary, limits.limits, digest(parts), families, homes)
 
 
 def _models(text: TextFile) -> Iterator[tuple[int, AnyModel]]:

@@ -1,8 +1,9 @@
 """Rules between the parts of a version that is not video: its methods, buckets, bands and RPC tiers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from ratecard.base.messages import Path
 from ratecard.base.money import text
 from ratecard.base.suggestions import did_you_mean
 from ratecard.load.checks import Finding, check_rates
@@ -17,20 +18,25 @@ from ratecard.tables.metered import (
     Tokens,
     band,
 )
-from ratecard.tables.rate import Charge
+from ratecard.tables.meters import COMPLETION, PROMPT, Meters
+from ratecard.tables.rate import Charge, Factor
+from ratecard.tables.token_rates import WrittenRate, chosen, more_specific, written_rates
 
-_TOKENS = ("input", "output", "cache_input", "cache_write")
 _CONTEXTS = ("base", "extended")
 _FACTORS = ("2x", "4x")
+# More digits than any prompt has.
+_DIGITS = 12
 # Types of which only the first charge is billed.
 _ONE_CHARGE = ("music",)
 
 
-def check_metered(model: MeteredModel | TextModel) -> Iterator[Finding]:
+def check_metered(model: MeteredModel | TextModel, meters: Meters) -> Iterator[Finding]:
     """Check the rules for models that are not video, beyond those for all models."""
     allowed = METHODS_OF_TYPE[model.type]
     for index, version in enumerate(model.versions):
         seen: set[str] = set()
+        for place, path, words in _check_factors(version.factors, meters):
+            yield ("versions", index, "factors", place, *path), words
         for number, charge in enumerate(version.charges):
             at = ("versions", index, "charges", number)
             if charge.method not in allowed:
@@ -41,12 +47,12 @@ def check_metered(model: MeteredModel | TextModel) -> Iterator[Finding]:
             if seen and (charge.method in seen or model.type in _ONE_CHARGE):
                 yield (*at, "method"), f"method {charge.method}: a second charge would never be billed; keep one"
             seen.add(charge.method)
-            yield from (((*at, *path), words) for path, words in _check_charge(model.type, version, charge))
+            yield from (((*at, *path), words) for path, words in _check_charge(model.type, version, charge, meters))
 
 
-def _check_charge(kind: str, version: MeteredVersion, charge: Charge) -> Iterator[Finding]:
+def _check_charge(kind: str, version: MeteredVersion, charge: Charge, meters: Meters) -> Iterator[Finding]:
     if isinstance(charge, Tokens):
-        yield from _check_tokens(kind, charge)
+        yield from _check_tokens(kind, version, charge, meters)
         return
     found = list(check_rates(version, charge))
     yield from found
@@ -63,37 +69,117 @@ def _check_charge(kind: str, version: MeteredVersion, charge: Charge) -> Iterato
         yield from _check_rpc(charge)
 
 
-def _check_tokens(kind: str, charge: Tokens) -> Iterator[Finding]:
-    seen: dict[tuple[str, str], int] = {}
-    for index, rate in enumerate(charge.rates):
-        for name, known in (("tokens", _TOKENS), ("context", _CONTEXTS)):
-            for value in rate.attributes.get(name, ()):
-                if value not in known:
-                    near = did_you_mean(value, known)
-                    yield ("rates", index, name), f"{name} '{value}' is not known.{near} Allowed: {', '.join(known)}"
-        for name in rate.attributes:
-            if name not in charge.ATTRIBUTES:
-                yield (
-                    ("rates", index, name),
-                    f"unknown key '{name}'. Allowed: {', '.join((*charge.ATTRIBUTES, 'rate'))}",
-                )
-        for context in rate.attributes.get("context", ("base",)):
-            for bucket in rate.attributes.get("tokens", ("",)):
-                if not bucket:
-                    yield ("rates", index), f"tokens is missing. Write one of: {', '.join(_TOKENS)}"
-                if (context, bucket) in seen:
-                    yield ("rates", index), f"two rates for {bucket} tokens, context {context}; keep one"
-                seen[context, bucket] = index
-    contexts = {context for context, _ in seen if context in _CONTEXTS} | {"base"}
-    for context in sorted(contexts):
-        for bucket in ("input", "output") if kind == "text" else ("input",):
-            if (context, bucket) not in seen:
-                yield ("rates",), f"no rate for {bucket} tokens, context {context}"
+def _check_tokens(kind: str, version: MeteredVersion, charge: Tokens, meters: Meters) -> Iterator[Finding]:
+    before = list(_check_token_lines(charge, meters))
+    before += [(("factors", index, *path), words) for index, path, words in _check_factors(charge.factors, meters)]
+    allowed = {name: True for meter in meters.meters for name in meter.dimensions}
+    allowed |= {value: True for meter in meters.meters for values in meter.dimensions.values() for value in values}
+    for name in charge.without_rate:
+        if name not in allowed:
+            words = f"'{name}' is not a dimension or a value of meters.yaml.{did_you_mean(name, allowed)}"
+            before.append((("without_rate", name), words))
+    yield from before
+    if before:
+        return
+    written = list(written_rates(charge))
+    edges: dict[int, str] = {}
+    for each in written:
+        if edges.setdefault(each.edge.above, each.edge.sku) != each.edge.sku:
+            index = charge.rates.index(each.rate)
+            words = f"begins where another rate says {edges[each.edge.above]}. Write all of this tier in one way"
+            yield ("rates", index), words
+    yield from _check_twice(charge, written)
+    contexts = {name for rate in charge.rates for name in rate.attributes.get("context", ()) if name in _CONTEXTS}
+    for above in sorted({-1, *edges}):
+        for bucket in (PROMPT, COMPLETION) if kind == "text" else (PROMPT,):
+            found = chosen(written, bucket, above, {})
+            # A named tier is written out, so that nobody takes a rate that was forgotten for one that stays.
+            if found is None or (edges.get(above) in contexts and found.edge.above != above):
+                yield ("rates",), f"no rate for {bucket} tokens, {_tier_words(edges, above)}"
     if ("extended" in contexts) != (charge.context_token_threshold is not None):
         yield (
             ("context_token_threshold",),
             "write both context_token_threshold and rates with context: extended, or none",
         )
+
+
+def _tier_words(edges: Mapping[int, str], above: int) -> str:
+    name = edges.get(above, "") or "base"
+    return f"context {name}" if name in _CONTEXTS else name.replace("-", " ", 1)
+
+
+def _check_token_lines(charge: Tokens, meters: Meters) -> Iterator[Finding]:
+    own = {"tokens": tuple(meters.buckets), "context": _CONTEXTS}
+    own |= {each.condition: each.values for each in meters.conditions}
+    for index, rate in enumerate(charge.rates):
+        if "tokens" not in rate.attributes:
+            yield ("rates", index), f"tokens is missing. Write one of: {', '.join(own['tokens'])}"
+        begins = [name for name in ("context", "above", "from") if name in rate.attributes]
+        for second in begins[1:]:
+            yield ("rates", index, second), f"{begins[0]} and {second} both say where the tier begins; keep one"
+        for name, values in rate.attributes.items():
+            if name in ("above", "from"):
+                for value in values:
+                    if not (value.isascii() and value.isdigit() and value[0] != "0" and len(value) <= _DIGITS):
+                        words = f"{name} '{value}' is not a number of tokens. Write digits, like 200000"
+                        yield ("rates", index, name), words
+            elif name not in own:
+                allowed = (*charge.ATTRIBUTES, *meters.condition, "rate")
+                near = did_you_mean(name, allowed)
+                yield ("rates", index, name), f"unknown key '{name}'.{near} Allowed: {', '.join(allowed)}"
+            else:
+                for value in values:
+                    if value not in own[name]:
+                        near = did_you_mean(value, own[name])
+                        words = f"{name} '{value}' is not known.{near} Allowed: {', '.join(own[name])}"
+                        yield ("rates", index, name), words
+
+
+def _check_factors(factors: Sequence[Factor], meters: Meters) -> Iterator[tuple[int, Path, str]]:
+    seen: list[Mapping[str, str]] = []
+    for index, factor in enumerate(factors):
+        if not factor.conditions:
+            yield index, (), f"names no condition. Write one of: {', '.join(meters.condition)}"
+        for name, value in factor.conditions.items():
+            if name not in meters.condition:
+                near, allowed = did_you_mean(name, meters.condition), ", ".join(meters.condition)
+                yield index, (name,), f"'{name}' is not a condition of meters.yaml.{near} Allowed: {allowed}"
+            elif value not in meters.condition[name].values:
+                known = meters.condition[name].values
+                near = did_you_mean(value, known)
+                yield index, (name,), f"{name} '{value}' is not known.{near} Allowed: {', '.join(known)}"
+        if any(not _contradict(factor.conditions, other) for other in seen if other.keys() == factor.conditions.keys()):
+            yield index, (), "two factors for the same conditions; keep one"
+        seen.append(factor.conditions)
+
+
+def _check_twice(charge: Tokens, written: Sequence[WrittenRate]) -> Iterator[Finding]:
+    """Check that of two rates that can hold for one request, one is more specific, or a third settles it."""
+    for number, one in enumerate(written):
+        for other in written[:number]:
+            if one.bucket != other.bucket or _contradict(one.conditions, other.conditions):
+                continue
+            if one.edge.above == other.edge.above and one.conditions == other.conditions:
+                shown = "".join(f", {name} {value}" for name, value in one.conditions.items())
+                words = (
+                    f"two rates for {one.bucket} tokens, {_tier_words({one.edge.above: one.edge.sku}, one.edge.above)}"
+                )
+                yield ("rates", charge.rates.index(one.rate)), f"{words}{shown}; keep one"
+            elif not (more_specific(one, other) or more_specific(other, one)):
+                conditions, above = {**one.conditions, **other.conditions}, max(one.edge.above, other.edge.above)
+                best = chosen(written, one.bucket, above, conditions)
+                if best is None or not (more_specific(best, one) and more_specific(best, other)):
+                    named = ", ".join(f"{name}: {value}" for name, value in conditions.items())
+                    line = other.rate.source.rpartition(":")[2]
+                    words = (
+                        f"and that of line {line} both hold for {one.bucket} tokens of a prompt of {above + 1} tokens"
+                    )
+                    yield ("rates", charge.rates.index(one.rate)), f"{words}, {named}. Write the rate for both"
+
+
+def _contradict(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
+    """Whether no request can be under both conditions."""
+    return any(other.get(name, value) != value for name, value in one.items())
 
 
 def _check_bands(charge: DurationBand) -> Iterator[Finding]:

@@ -11,19 +11,15 @@ from typing import NamedTuple
 from ratecard.base.errors import Fault, RateCardError, TableError
 from ratecard.base.messages import echo
 from ratecard.load.folder import (
-    LIMITS,
-    UNITS,
-    VOCABULARY,
+    SHARED,
     Entry,
     FileKind,
     LinkError,
     TableFiles,
-    shipped_folder,
     tables_from,
 )
 from ratecard.tables.card import Tables
 
-_SHARED = (UNITS, VOCABULARY, LIMITS)
 # How the mode of a file begins, and that of a link; another repository within has neither.
 _FILE, _LINK = b"100", b"120000"
 # The most links that are followed one after the other, as by Linux.
@@ -73,12 +69,9 @@ def load_revision(revision: Revision) -> Tables:
     """
     prefix = _git(revision.folder, "rev-parse", "--show-prefix").removesuffix(b"\n")
     found = _files(revision, prefix)
-    if not found.keys() - set(_SHARED):
+    if not found.keys() - set(SHARED):
         place = prefix.decode(errors="replace").rstrip("/") or "."
         raise RevisionError(f"{place} holds no rate table at {revision.label}. Name a later revision")
-    shipped = shipped_folder()
-    for name in _SHARED:
-        found.setdefault(name, (shipped / name).read_bytes())
     try:
         return tables_from(found)
     except TableError as error:

@@ -36,7 +36,7 @@ class Compiler:
         """A version of a model that is not video, with what its function is compiled from."""
         if not isinstance(version, MeteredVersion):
             raise TypeError(f"{model.model} is a video model")
-        return Metered(model, version, self.tables.units, self.tables.digest, rates)
+        return Metered(model, version, self.tables.units, self.tables.digest, rates, self.tables.meters)
 
     def rater(
         self,

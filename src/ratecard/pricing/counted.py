@@ -11,10 +11,9 @@ from ratecard.pricing.metered import Metered, Rater
 from ratecard.rating.compiling import slug
 from ratecard.rating.counts import Tier, networks_of, per_unit, rpc_lines, tier_of_method
 from ratecard.rating.quote import LineItem, Quote
-from ratecard.requests.body import INVALID
+from ratecard.requests.body import INVALID, mapping_of
 from ratecard.requests.fields import Boolean, Choice, Field, NumberField, TextField, WholeNumber, WholeSeconds
 from ratecard.requests.metered import UsageSchema, accepted, unrecognized, usage_keys, usage_problems
-from ratecard.requests.token_usage import mapping_of
 from ratecard.tables.metered import (
     UNSTATED,
     Chain,

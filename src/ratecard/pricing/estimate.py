@@ -10,8 +10,7 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.messages import Problems
 from ratecard.base.money import add, multiply
 from ratecard.pricing.metered import Metered
-from ratecard.pricing.text import surcharge_line, tokens_of
-from ratecard.rating.tokens import token_rates
+from ratecard.pricing.text import surcharge_line, token_rates
 from ratecard.requests.body import INVALID
 from ratecard.requests.service_parameters import SEARCHES, billed_searches, read_parameters
 from ratecard.requests.token_usage import MOST_TOKENS, count_messages
@@ -56,8 +55,8 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
     most = dict(_most_searches(asked, parameters, limits, surcharges.keys(), problems))
     if problems:
         raise QuoteError(INVALID, problems)
-    prompt, charge = int(asked.prompt_tokens), tokens_of(metered.version)
-    tier = token_rates(metered.model.model, charge, metered.per(charge.unit)).tier(prompt)
+    prompt = int(asked.prompt_tokens)
+    tier = token_rates(metered).tier(prompt).rates
     prompt_rates = [tier[bucket].token_rate for bucket in ("input", "cache_input", "cache_write") if bucket in tier]
     completion = multiply(int(asked.max_completion_tokens), tier["output"].token_rate)
     searches = list(_search_amounts(most, parameters, surcharges))

@@ -8,6 +8,7 @@ from ratecard.base.money import total
 from ratecard.rating.quote import LineItem, Quote
 from ratecard.tables.limits import Rates
 from ratecard.tables.metered import MeteredVersion
+from ratecard.tables.meters import Meters
 from ratecard.tables.units import Unit
 from ratecard.tables.version import Model
 
@@ -24,6 +25,7 @@ class Metered:
     units: Mapping[str, Unit]
     digest: str
     rates: Rates
+    meters: Meters
 
     def per(self, unit: str) -> int:
         """How many of what it counts one unit holds: 1,000,000 for an `mtoken`."""

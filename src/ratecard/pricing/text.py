@@ -1,7 +1,6 @@
 """Price text and embedding requests: tokens by bucket, and searches."""
 
 from collections.abc import Callable, Mapping
-from decimal import Decimal
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import QuoteError
@@ -10,7 +9,7 @@ from ratecard.base.money import total
 from ratecard.pricing.metered import Metered, Rater
 from ratecard.rating.counts import per_unit
 from ratecard.rating.quote import LineItem, Quote
-from ratecard.rating.tokens import BUCKETS, NoPriceError, TokenRates, token_lines, token_rates
+from ratecard.rating.tokens import TokenRates
 from ratecard.requests.body import INVALID
 from ratecard.requests.metered import usage_keys, usage_problems
 from ratecard.requests.service_parameters import SEARCHES, billed_searches, read_parameters
@@ -18,24 +17,21 @@ from ratecard.requests.token_usage import (
     MOST_TOKENS,
     NO_PRICE,
     NO_TOKENS,
-    SELECTORS,
-    TokenCounts,
     count_messages,
     path_of,
+    path_of_bucket,
+    read_buckets,
+    read_conditions,
     read_tokens,
-    selector_problems,
 )
 from ratecard.tables.metered import MeteredVersion, Surcharge, Tokens
+from ratecard.tables.meters import Meters
 
-_ZERO = Decimal(0)
 # The number of keys of a usage with tokens alone: `type`, `model` and `usage`.
 _TOKENS_ALONE = 3
 _LEFT_OUT: Any = object()
-_KEYS = usage_keys(("usage", *SELECTORS))
-_TEXT_KEYS = usage_keys(("usage", *(field for field, _ in SEARCHES.values()), "service_parameters", *SELECTORS))
+_COUNTS = ("usage", "tokens")
 _WEB_SEARCHES = SEARCHES["web_search"][0]
-# The counter of `token_usage.COUNTERS` for each bucket.
-_COUNT_OF = {"input": "prompt", "cache_input": "read", "cache_write": "written", "output": "completion"}
 
 
 def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most: int) -> Rater:
@@ -43,9 +39,8 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
 
     `surcharges` are those of the searches that the model supports, `scraped_most` the most scraped URLs of a request.
     """
-    charge = tokens_of(metered.version)
-    rates = token_rates(metered.model.model, charge, metered.per(charge.unit))
-    lines_of = token_lines(charge, rates, metered.per(charge.unit))
+    rates = token_rates(metered)
+    tier_of, accepted = rates.tier, accepted_conditions(rates, metered.meters)
     model, currency, effective, digest = (
         metered.model.model,
         metered.model.currency,
@@ -54,26 +49,34 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
     )
     kind, is_text, worth = metered.model.type, metered.model.type == "text", metered.rates
     search_lines = {name: surcharge_line(each) for name, each in surcharges.items()}
-    known, supported = _TEXT_KEYS if is_text else _KEYS, frozenset(search_lines)
+    own = (*(field for field, _ in SEARCHES.values()), "service_parameters") if is_text else ()
+    known, supported = usage_keys((*_COUNTS, *own, *accepted)), frozenset(search_lines)
 
     def rate(usage: Mapping[str, Any], suffix: Mapping[str, Any]) -> Quote:
         problems: Problems = []
+        stated: dict[str, str] = {}
         given = usage.get("usage", _LEFT_OUT)
         # Whether there are keys beside `type`, `model` and `usage`: most usages have none, and skip their checks.
         further = len(usage) != _TOKENS_ALONE or given is _LEFT_OUT
         if further:
-            problems += usage_problems(usage, known) + selector_problems(usage)
-        if given is _LEFT_OUT:
+            problems += usage_problems(usage, known)
+            stated = read_conditions(usage, accepted, problems)
+        if further and "tokens" in usage:
+            counts = read_buckets(usage["tokens"], rates.buckets.keys(), problems)
+            if given is not _LEFT_OUT:
+                problems.append((("tokens",), "Give the counts once: as usage, or as tokens"))
+        elif given is _LEFT_OUT:
             counts = NO_TOKENS
             problems.append((("usage",), REQUIRED))
         else:
-            counts = read_tokens(given, problems, completion_required=is_text)
-        uncached, cached, written, completion, searched, ignored = counts
+            counts = read_tokens(given, problems, completion_required=is_text, accepted=accepted, stated=stated)
+        names, values, searched, ignored = counts
         if not problems:
-            try:
-                lines, exact = lines_of(uncached, cached, written, completion)
-            except NoPriceError:
-                problems += _unpriced(counts, rates, given)
+            tier = tier_of(values[0], stated)
+            if (found := tier.lines(names, values)) is None:
+                problems += [(path_of_bucket(name, usage), words) for name, words in tier.problems(names, values)]
+            else:
+                lines, exact = found
         # The same object as `_NO_SEARCHES` means that there is nothing to add below.
         searches = _NO_SEARCHES
         if is_text and (further or suffix or searched is not None):
@@ -87,20 +90,23 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
             lines += searched_lines
             exact = total([exact, *(line.amount for line in searched_lines)])
             ignored += searches.ignored
-        tokens = (uncached + cached + written, completion)
-        return Quote(model, exact, exact, currency, tuple(lines), effective, digest, ignored, kind, tokens, worth)
+        return Quote(
+            model, exact, exact, currency, tuple(lines), effective, digest, ignored, kind, (values[0], values[1]), worth
+        )
 
     return rate
 
 
-def _unpriced(counts: TokenCounts, rates: TokenRates, usage: object) -> Problems:
-    """The problems of buckets that have tokens and no price."""
-    tier = rates.tier(sum(counts[:3]))
-    return [
-        (path_of(_COUNT_OF[bucket], usage), NotOffered(f"No price is known for {bucket} tokens of this model"))
-        for bucket, count in zip(BUCKETS, counts, strict=False)
-        if count and bucket not in tier
-    ]
+def token_rates(metered: Metered) -> TokenRates:
+    """The rates of a version's tokens."""
+    charge = tokens_of(metered.version)
+    return TokenRates(metered.model.model, charge, metered.per(charge.unit), metered.meters, metered.version.factors)
+
+
+def accepted_conditions(rates: TokenRates, meters: Meters) -> dict[str, dict[str, str]]:
+    """The conditions that usages of a version may state, with every spelling of the values that its rates know."""
+    named = rates.conditions
+    return {name: each.spellings(named.get(name, ())) for name, each in meters.condition.items()}
 
 
 class _Searches(NamedTuple):

@@ -1,126 +1,279 @@
-"""The method `tokens`: tokens by bucket, at the tier that the whole prompt chooses once."""
+"""The method `tokens`: tokens by bucket, at the tier that the whole prompt chooses once, under the conditions stated.
 
-from collections.abc import Callable, Mapping
+Counts of a usage are inclusive: `input` holds what was read from the cache. They are made disjoint here, once: a
+bucket's own tokens are its count less those of its parts that are priced apart.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import NamedTuple, NoReturn
+from functools import cache
+from typing import Any, NamedTuple, cast
 
-from ratecard.base.money import EXACT, multiply, plain
+from ratecard.base.messages import NotOffered, too_big
+from ratecard.base.money import EXACT, multiply, plain, text
+from ratecard.rating.compiling import slug
 from ratecard.rating.quote import LineItem, LineRate
 from ratecard.tables.metered import Tokens
-from ratecard.tables.rate import Rate
+from ratecard.tables.meters import Bucket, Meters
+from ratecard.tables.rate import Factor
+from ratecard.tables.token_rates import BASE, WrittenRate, chosen, parent_of, tiers_of, written_rates
 
-# The name of each bucket in SKUs, in the order of the lines.
-BUCKETS = {"input": "input", "cache_input": "cache-input", "cache_write": "cache-write-5m", "output": "output"}
-Rated = Callable[[int, int, int, int], tuple[list[LineItem], Decimal]]
-_ZERO = Decimal(0)
+# Counts of a usage that have no price or contradict each other: (bucket, message).
+BucketProblems = list[tuple[str, str]]
 
 
-class Bucket(NamedTuple):
-    """The rate of a bucket: the price of one unit, and of one token."""
+# From the counts of a plan to lines and their sum; None if some count has no price.
+_Lines = Callable[..., tuple[list[LineItem], Decimal] | None]
 
-    sku: str
-    unit_rate: Decimal
+
+class BucketRate(NamedTuple):
+    """The rate of a bucket in a tier: that of its lines, and the price of one token."""
+
+    rate: LineRate
     token_rate: Decimal
-    source: str
-    note: str
 
 
-class NoPriceError(Exception):
-    """A bucket with tokens has no price."""
+class _Step(NamedTuple):
+    """The own tokens of a bucket (count `first`, less those at `less`, plus those at `more`), and its rate."""
+
+    bucket: str
+    rate: BucketRate | None
+    first: int
+    less: tuple[int, ...]
+    more: tuple[int, ...]
 
 
-class TokenRates(NamedTuple):
-    """The buckets up to the threshold (`base`) and above it; a bucket without a price is missing."""
+class _Plan(NamedTuple):
+    """How usages that count certain buckets are charged.
 
-    base: Mapping[str, Bucket]
-    extended: Mapping[str, Bucket]
-    threshold: int | None
-
-    def tier(self, prompt: int) -> Mapping[str, Bucket]:
-        """The buckets for a whole prompt: extended if it has more tokens than the threshold."""
-        return self.extended if self.threshold is not None and prompt > self.threshold else self.base
-
-
-def token_rates(model: str, charge: Tokens, per: int) -> TokenRates:
-    """Compile the rates of a charge; `per` is how many tokens one unit holds. See `Tokens` for missing buckets."""
-    written: dict[tuple[str, str], Rate] = {}
-    for rate in charge.rates:
-        for context in rate.attributes.get("context", ("base",)):
-            for bucket in rate.attributes["tokens"]:
-                written[context, bucket] = rate
-
-    def compiled(context: str, rate: Rate, words: str, note: str = "") -> Bucket:
-        extended = "extended-" if context == "extended" else ""
-        unit_rate = plain(multiply(rate.rate, charge.markup))
-        token_rate = EXACT.divide(unit_rate, Decimal(per))
-        return Bucket(f"{model}-llm-{extended}{words}-{charge.unit}", unit_rate, token_rate, rate.source, note)
-
-    def tier(context: str) -> dict[str, Bucket]:
-        buckets = {}
-        for bucket, words in BUCKETS.items():
-            own = next((place for place in ((context, bucket), ("base", bucket)) if place in written), None)
-            if own:
-                buckets[bucket] = compiled(own[0], written[own], words)
-            elif charge.missing_cache_rate == "input":
-                place = (context, "input")
-                buckets[bucket] = compiled(context, written[place], words, "no rate of its own: the input rate")
-        return buckets
-
-    base = tier("base")
-    if charge.context_token_threshold is None:
-        return TokenRates(base, base, None)
-    return TokenRates(base, tier("extended"), charge.context_token_threshold)
-
-
-def token_lines(charge: Tokens, rates: TokenRates, per: int) -> Rated:
-    """Compile the function (uncached, cached, written, completion) -> (lines, their sum). Exact.
-
-    Every bucket with tokens has a line. The function raises `NoPriceError` if such a bucket has no price.
+    `overlaps`: pairs of counts of which one must be 0, as what they have in common is not counted. `within`: pairs of
+    a count and the one that it is part of, where it is not priced apart.
     """
-    of_unit = EXACT.divide(Decimal(1), Decimal(per))
-    base, extended = (
-        [_of_bucket(tier.get(bucket), charge.unit, of_unit) for bucket in BUCKETS]
-        for tier in (rates.base, rates.extended)
-    )
-    threshold, add, times = rates.threshold, EXACT.add, EXACT.multiply
 
-    def lines(uncached: int, cached: int, written: int, completion: int) -> tuple[list[LineItem], Decimal]:
-        tier = extended if threshold is not None and uncached + cached + written > threshold else base
-        of_input, of_cache_input, of_cache_write, of_output = tier
-        found: list[LineItem] = []
-        exact = _ZERO
-        # Written out: a loop over the four takes as long as the lines themselves.
-        if uncached:
-            rate, of_one = of_input or _refuse()
-            exact = times(uncached, of_one)
-            found.append(LineItem(rate, uncached, exact))
-        if cached:
-            rate, of_one = of_cache_input or _refuse()
-            amount = times(cached, of_one)
-            found.append(LineItem(rate, cached, amount))
-            exact = add(exact, amount)
-        if written:
-            rate, of_one = of_cache_write or _refuse()
-            amount = times(written, of_one)
-            found.append(LineItem(rate, written, amount))
-            exact = add(exact, amount)
-        if completion:
-            rate, of_one = of_output or _refuse()
-            amount = times(completion, of_one)
-            found.append(LineItem(rate, completion, amount))
-            exact = add(exact, amount)
-        return found, exact
+    steps: tuple[_Step, ...]
+    overlaps: tuple[tuple[int, int], ...]
+    within: tuple[tuple[int, int], ...]
 
+
+class Tier:
+    """The rates of buckets for prompts of some length, under some conditions."""
+
+    def __init__(
+        self, buckets: Mapping[str, Bucket], rates: Mapping[str, BucketRate], merged: Mapping[str, str]
+    ) -> None:
+        self.rates, self._buckets, self._merged = rates, buckets, merged
+        self._compiled: dict[tuple[str, ...], _Lines] = {}
+
+    def lines(self, names: tuple[str, ...], counts: tuple[int, ...]) -> tuple[list[LineItem], Decimal] | None:
+        """The lines of inclusive counts by bucket, and their exact sum; None if some have no price (see `problems`)."""
+        compiled = self._compiled.get(names)
+        if compiled is None:
+            compiled = self._compiled[names] = _compiled(self._plan(names), len(names))
+        return compiled(*counts)
+
+    def problems(self, names: tuple[str, ...], values: tuple[int, ...]) -> BucketProblems:
+        """Why `lines` has none: the counts that have no price, exceed what they are part of, or overlap."""
+        steps, overlaps, within = self._plan(names)
+        problems: BucketProblems = []
+        for bucket, rate, first, less, more in steps:
+            count = values[first] - sum(values[index] for index in less) + sum(values[index] for index in more)
+            if count < 0:
+                problems.append(self._excess(steps, bucket, names, values))
+            elif count and rate is None:
+                problems.append((bucket, NotOffered(f"No price is known for {bucket} tokens of this model")))
+        problems += [(names[part], too_big(values[whole])) for part, whole in within if values[part] > values[whole]]
+        for one, other in overlaps:
+            if values[one] and values[other]:
+                words = f"{names[one]} and {names[other]} overlap. Count {self._common(names[one], names[other])} too"
+                problems.append((names[other], words))
+        return problems
+
+    def prices(self, bucket: str) -> bool:
+        """Whether tokens of a bucket have a price, by themselves or as part of another."""
+        return bucket in self.rates or bucket in self._merged
+
+    def _excess(
+        self, steps: Sequence[_Step], bucket: str, names: Sequence[str], values: Sequence[int]
+    ) -> tuple[str, str]:
+        """The first part of a bucket by which its parts exceed it."""
+        left = values[names.index(bucket)]
+        for step in steps:
+            if self._buckets[step.bucket].within(self._buckets[bucket]):
+                own = values[step.first] - sum(values[index] for index in step.less)
+                if own > left:
+                    return step.bucket, too_big(left)
+                left -= own
+        return bucket, too_big(left)
+
+    def _common(self, one: str, other: str) -> str:
+        dimensions = {**self._buckets[one].dimensions, **self._buckets[other].dimensions}
+        return next(
+            (name for name, bucket in self._buckets.items() if bucket.dimensions == dimensions),
+            "what they have in common (meters.yaml has no bucket for it)",
+        )
+
+    def _plan(self, names: tuple[str, ...]) -> _Plan:
+        counted = {name: self._buckets[name] for name in self._buckets if name in names}
+        at = {name: index for index, name in enumerate(names)}
+        apart = {name: bucket for name, bucket in counted.items() if name not in self._merged}
+        signs: dict[str, dict[str, int]] = {}
+        for name, bucket in sorted(apart.items(), key=lambda each: -len(each[1].dimensions)):
+            own = signs[name] = {name: 1}
+            for part, inside in apart.items():
+                if inside.within(bucket):
+                    for counts, sign in signs[part].items():
+                        own[counts] = own.get(counts, 0) - sign
+        steps = [
+            _Step(
+                name,
+                self.rates.get(name),
+                at[name],
+                tuple(at[part] for part, sign in signs[name].items() for _ in range(-sign)),
+                tuple(at[part] for part, sign in signs[name].items() for _ in range(sign) if part != name),
+            )
+            for name in apart
+        ]
+        ordered = list(apart)
+        overlaps = [
+            (at[one], at[other])
+            for number, one in enumerate(ordered)
+            for other in ordered[number + 1 :]
+            if self._overlap(apart[one], apart[other]) and self._common(one, other) not in counted
+        ]
+        within = [(at[name], at[whole]) for name, whole in self._merged.items() if name in at and whole in at]
+        return _Plan(tuple(steps), tuple(overlaps), tuple(within))
+
+    @staticmethod
+    def _overlap(one: Bucket, other: Bucket) -> bool:
+        return not (one.apart(other) or one.within(other) or other.within(one))
+
+
+def _compiled(plan: _Plan, counts: int) -> _Lines:
+    """Compile a plan into a function of its counts."""
+    forms = tuple((step.first, step.less, step.more, step.rate is not None) for step in plan.steps)
+    rates = [part for step in plan.steps if step.rate for part in step.rate]
+    lines: _Lines = _maker(counts, forms, plan.overlaps, plan.within)(*rates)
     return lines
 
 
-def _of_bucket(bucket: Bucket | None, unit: str, of_unit: Decimal) -> tuple[LineRate, Decimal] | None:
-    """The rate of a bucket's lines, and the price of one token, which is `of_unit` of the unit."""
-    if bucket is None:
-        return None
-    rate = LineRate(bucket.sku, unit, bucket.unit_rate, bucket.source, bucket.note, of_unit)
-    return rate, bucket.token_rate
+@cache
+def _maker(
+    counts: int, forms: tuple[Any, ...], overlaps: tuple[Any, ...], within: tuple[Any, ...]
+) -> Callable[..., Any]:
+    """The function from the rates of a plan to its `_Lines`, made of source text: a loop takes twice as long."""
+    body, rates = ["found = []"], []
+    body += [f"if c{one} and c{other}: return None" for one, other in overlaps]
+    body += [f"if c{part} > c{whole}: return None" for part, whole in within]
+    for number, (first, less, more, priced) in enumerate(forms):
+        own = "".join((f"c{first}", *(f" - c{index}" for index in less), *(f" + c{index}" for index in more)))
+        # A count by itself is never negative.
+        body += [f"n = {own}", *(["if n < 0: return None"] if less else [])]
+        if not priced:
+            body += ["if n: return None"]
+            continue
+        rates += [f"r{number}", f"o{number}"]
+        amount = (
+            ["amount = times(n, o{0})", "exact = add(exact, amount)"] if number else ["exact = amount = times(n, o{0})"]
+        )
+        body += [
+            "if n:",
+            *(f"    {line.format(number)}" for line in amount),
+            f"    found.append(LineItem(r{number}, n, amount))",
+        ]
+        body += [] if number else ["else:", "    exact = zero"]
+    body = body if forms and forms[0][3] else ["exact = zero", *body]
+    lines = "".join(f"        {line}\n" for line in (*body, "return found, exact"))
+    named = ", ".join(f"c{index}" for index in range(counts))
+    source = f"def make({', '.join(rates)}):\n    def lines({named}):\n{lines}    return lines\n"
+    scope: dict[str, Any] = {"LineItem": LineItem, "times": EXACT.multiply, "add": EXACT.add, "zero": Decimal(0)}
+    exec(source, scope)  # noqa: S102 (only numbers enter it)
+    return cast(Callable[..., Any], scope["make"])
 
 
-def _refuse() -> NoReturn:
-    raise NoPriceError
+class TokenRates:
+    """The rates of a charge by tokens; `per` is how many tokens one unit holds."""
+
+    def __init__(self, model: str, charge: Tokens, per: int, meters: Meters, factors: Iterable[Factor] = ()) -> None:
+        self.charge, self._model, self._meters = charge, model, meters
+        self.buckets = meters.buckets
+        self._of_unit = EXACT.divide(Decimal(1), Decimal(per))
+        self._written = list(written_rates(charge))
+        self._factors = (*charge.factors, *factors)
+        self._edges = tiers_of(charge)
+        self._names = {each.edge.above: each.edge for each in self._written if each.edge.sku}
+        self.thresholds = tuple(self._edges[1:])
+        self._defaults = {name: meters.condition[name].default for name in self.conditions if name in meters.condition}
+        # By the values of the conditions that some rate or factor names.
+        self._tiers: dict[tuple[str, ...], tuple[Tier, ...]] = {}
+        self.plain = self.tiers({})
+
+    @property
+    def conditions(self) -> dict[str, set[str]]:
+        """The conditions that rates or factors name, with their values."""
+        named: dict[str, set[str]] = {}
+        for conditions in (*(each.conditions for each in self._written), *(each.conditions for each in self._factors)):
+            for name, value in conditions.items():
+                named.setdefault(name, set()).add(value)
+        return named
+
+    def tier(self, prompt: int, stated: Mapping[str, str] | None = None) -> Tier:
+        """The tier that a whole prompt chooses, under the conditions that a request states."""
+        tiers, number = self.tiers(stated) if stated else self.plain, 0
+        for above in self.thresholds:
+            if prompt > above:
+                number += 1
+        return tiers[number]
+
+    def tiers(self, stated: Mapping[str, str]) -> tuple[Tier, ...]:
+        """The tiers under these conditions (others have their defaults), the one of the shortest prompts first."""
+        values = tuple(stated.get(name, default) for name, default in self._defaults.items())
+        if values not in self._tiers:
+            full = dict(zip(self._defaults, values, strict=True))
+            self._tiers[values] = tuple(self._tier(above, full) for above in self._edges)
+        return self._tiers[values]
+
+    def prices(self, bucket: str) -> bool:
+        """Whether tokens of a bucket have a price in every tier, whatever the conditions."""
+        return all(tier.prices(bucket) for tier in self.plain)
+
+    def _tier(self, above: int, stated: Mapping[str, str]) -> Tier:
+        own = {name: rate for name in self.buckets if (rate := chosen(self._written, name, above, stated))}
+        rates = {name: self._rate(name, rate, stated) for name, rate in own.items()}
+        merged: dict[str, str] = {}
+        for name in self.buckets:
+            if name in own:
+                continue
+            parent, shown = parent_of(self.charge, self._meters, name, own)
+            if parent is None:
+                continue
+            if shown:
+                note = f"no rate of its own: the {parent} rate"
+                rates[name] = self._rate(name, own[parent], stated, above, note)
+            else:
+                merged[name] = parent
+        return Tier(self.buckets, {name: rates[name] for name in self.buckets if name in rates}, merged)
+
+    def _rate(
+        self, bucket: str, written: WrittenRate, stated: Mapping[str, str], above: int | None = None, note: str = ""
+    ) -> BucketRate:
+        unit_rate, notes = multiply(written.rate.rate, self.charge.markup), [note] if note else []
+        used = dict(written.conditions)
+        for factor in self._factors:
+            if factor.conditions.items() <= stated.items() and not factor.conditions.keys() & written.conditions.keys():
+                shown = ", ".join(f"{name}: {value}" for name, value in factor.conditions.items())
+                notes.append(f"{text(plain(unit_rate))} x {text(factor.factor)} for {shown} ({factor.source})")
+                unit_rate = multiply(unit_rate, factor.factor)
+                used |= factor.conditions
+        edge = written.edge if above is None else self._names.get(above, BASE)
+        words = "-".join((*filter(None, (edge.sku,)), self.buckets[bucket].sku_word, *self._condition_words(used)))
+        sku = f"{self._model}-llm-{words}-{self.charge.unit}"
+        unit_rate = plain(unit_rate)
+        line = LineRate(sku, self.charge.unit, unit_rate, written.rate.source, "; ".join(notes), self._of_unit)
+        return BucketRate(line, multiply(unit_rate, self._of_unit))
+
+    def _condition_words(self, used: Mapping[str, str]) -> Iterator[str]:
+        """How SKUs name conditions: by their values, and by their names too where several have such a value."""
+        for name, condition in self._meters.condition.items():
+            if name in used and used[name] != condition.default:
+                several = sum(used[name] in other.values for other in self._meters.conditions) > 1
+                yield slug(f"{name}-{used[name]}" if several and name != "service_tier" else used[name])

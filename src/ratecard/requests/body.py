@@ -4,6 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
+from pydantic import BaseModel
+
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import REQUIRED, wrong_type
 from ratecard.base.money import READING
@@ -72,3 +74,23 @@ def _object(value: Any) -> dict[str, Any]:
 
 def _refuse(message: str) -> NoReturn:
     raise QuoteError(INVALID, [((), message)])
+
+
+def mapping_of(given: object) -> Mapping[Any, Any] | None:
+    """View an object as a mapping: a mapping itself, a pydantic model, or an object of a client library.
+
+    None if it is none of these. Fields of a pydantic model that are None are left out.
+    """
+    if isinstance(given, Mapping):
+        return given
+    if given is None or isinstance(given, (str, bytes, int, float, list, tuple, set, type)):
+        return None
+    if isinstance(given, BaseModel):
+        fields = {**given.__dict__, **(given.__pydantic_extra__ or {})}
+        return {name: value for name, value in fields.items() if value is not None}
+    try:
+        dump = getattr(given, "model_dump", None)
+        found = dump() if callable(dump) else getattr(given, "__dict__", None)
+    except Exception:  # noqa: BLE001 - code of a client, which may raise anything
+        return None
+    return found if isinstance(found, Mapping) else None

@@ -7,9 +7,8 @@ from typing import Any
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import MOST_NAMES, REQUIRED, Path, Problems, field_names, wrong_type
 from ratecard.base.suggestions import suggestions
-from ratecard.requests.body import INVALID
+from ratecard.requests.body import INVALID, mapping_of
 from ratecard.requests.fields import Field, RequestShape
-from ratecard.requests.token_usage import mapping_of
 
 # Keys that every usage may have beside the fields of its type; `metadata` is the caller's own.
 COMMON = ("type", "model", "metadata")

@@ -6,9 +6,9 @@ from typing import Any
 
 from ratecard.base.messages import Problems, echo, wrong_type
 from ratecard.base.suggestions import did_you_mean
+from ratecard.requests.body import mapping_of
 from ratecard.requests.fields import Boolean, Choice, Field, TextField
 from ratecard.requests.metered import accepted, unrecognized
-from ratecard.requests.token_usage import mapping_of
 
 _PARAMETERS: dict[str, Field] = {
     "character_slug": TextField(),

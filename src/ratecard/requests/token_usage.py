@@ -10,9 +10,8 @@ in one pass (`_gather`); everything else takes the slower way (`_sort_out`, `_Fu
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple
-
-from pydantic import BaseModel
 
 from ratecard.base.messages import (
     NOT_AN_INTEGER,
@@ -27,7 +26,9 @@ from ratecard.base.messages import (
     wrong_type,
 )
 from ratecard.base.suggestions import did_you_mean
+from ratecard.requests.body import mapping_of
 from ratecard.requests.fields import decimal, whole
+from ratecard.requests.metered import unrecognized
 
 _PROMPT_DETAILS = ("prompt_tokens_details", "input_tokens_details")
 _COMPLETION_DETAILS = ("completion_tokens_details", "output_tokens_details")
@@ -36,19 +37,35 @@ _Names = tuple[str, ...]
 
 
 class Counter(NamedTuple):
-    """A count, every path at which providers write it, and the name of the count that it is a part of, if any."""
+    """A count, every path at which providers write it, the count that it is a part of, if any, and its bucket.
+
+    The bucket is that of meters.yaml; a part without one is charged with its whole.
+    """
 
     name: str
     paths: tuple[_Names, ...]
     whole: str = ""
+    bucket: str = ""
 
 
 def _within(objects: _Names, *names: str) -> tuple[_Names, ...]:
     return tuple((outer, name) for outer in objects for name in names)
 
 
-def _of_completion(name: str) -> Counter:
-    return Counter(name, ((name,), *_within(_COMPLETION_DETAILS, name)), "completion")
+def _of_completion(bucket: str, *names: str) -> Counter:
+    return Counter(
+        names[0], (*((name,) for name in names), *_within(_COMPLETION_DETAILS, *names)), "completion", bucket
+    )
+
+
+def _of_prompt(modality: str) -> Counter:
+    paths = _within(_PROMPT_DETAILS, f"{modality}_tokens")
+    return Counter(f"{modality} of the prompt", paths, "prompt", f"input_{modality}")
+
+
+def _of_cache(modality: str) -> Counter:
+    paths = tuple((outer, "cached_tokens_details", f"{modality}_tokens") for outer in _PROMPT_DETAILS)
+    return Counter(f"{modality} of the cache", paths, "read", f"cache_input_{modality}")
 
 
 # Anthropic's own object counts cache reads and writes beside `input_tokens`; `prompt_tokens` includes both. So "input",
@@ -63,23 +80,31 @@ COUNTERS = (
     Counter("top read", (("cache_read_input_tokens",),)),
     Counter("top written", (("cache_creation_input_tokens",),)),
     Counter("searches", (("server_tool_use", "web_search_requests"),)),
-    # Parts: charged with their whole, so that their numbers change no price.
-    *map(_of_completion, ("reasoning_tokens", "thinking_tokens")),
-    *map(_of_completion, ("accepted_prediction_tokens", "rejected_prediction_tokens")),
-    Counter("text of the prompt", _within(_PROMPT_DETAILS, "text_tokens"), "prompt"),
-    Counter("text of the completion", _within(_COMPLETION_DETAILS, "text_tokens"), "completion"),
+    # Parts: charged with their whole, unless their bucket has a rate of its own.
+    _of_completion("output_reasoning", "reasoning_tokens", "thinking_tokens"),
+    _of_completion("", "accepted_prediction_tokens"),
+    _of_completion("", "rejected_prediction_tokens"),
+    *(
+        Counter(
+            f"{each} of the completion", _within(_COMPLETION_DETAILS, f"{each}_tokens"), "completion", f"output_{each}"
+        )
+        for each in ("text", "audio", "image", "video")
+    ),
+    *map(_of_prompt, ("text", "audio", "image", "video")),
+    *map(_of_cache, ("text", "audio", "image")),
     Counter("written for 5 minutes", (("cache_creation", "ephemeral_5m_input_tokens"),), "written"),
+    Counter("written for 1 hour", (("cache_creation", "ephemeral_1h_input_tokens"),), "written", "cache_write_1h"),
 )
 _SLOTS = {counter.name: slot for slot, counter in enumerate(COUNTERS)}
+# The counts that decide the prices of the buckets that every provider counts.
+_COUNT_OF = {"input": "prompt", "output": "completion", "cache_input": "read", "cache_write": "written"}
+_COUNT_OF |= {counter.bucket: counter.name for counter in COUNTERS if counter.bucket}
 # The index of the first part: the counters before it decide the price.
 FIRST_PART = next(slot for slot, counter in enumerate(COUNTERS) if counter.whole)
 ITERATIONS = "iterations"
 
-# Keys that select another price, and the values that select the listed one.
-SELECTORS: Mapping[str, _Names] = {
-    **dict.fromkeys(("service_tier", "speed", "processing"), ("standard", "default", "auto")),
-    "inference_geo": ("", "not_available", "global"),
-}
+# The conditions that a usage may state: by name, every spelling of the values that the model knows, and its value.
+Accepted = Mapping[str, Mapping[str, str]]
 _COUNTING = ("_requests", "_queries", "_seconds", "_images", "_characters")
 
 
@@ -126,26 +151,6 @@ FIELDS = _fields()
 MOST_TOKENS = 10**18
 
 
-def mapping_of(given: object) -> Mapping[Any, Any] | None:
-    """View an object as a mapping: a mapping itself, a pydantic model, or an object of a client library.
-
-    None if it is none of these. Fields of a pydantic model that are None are left out.
-    """
-    if isinstance(given, Mapping):
-        return given
-    if given is None or isinstance(given, (str, bytes, int, float, list, tuple, set, type)):
-        return None
-    if isinstance(given, BaseModel):
-        fields = {**given.__dict__, **(given.__pydantic_extra__ or {})}
-        return {name: value for name, value in fields.items() if value is not None}
-    try:
-        dump = getattr(given, "model_dump", None)
-        found = dump() if callable(dump) else getattr(given, "__dict__", None)
-    except Exception:  # noqa: BLE001 - code of a client, which may raise anything
-        return None
-    return found if isinstance(found, Mapping) else None
-
-
 def count_messages(given: object, most: int = MOST_TOKENS) -> list[str]:
     """The problems of a count: not a number, a fraction, negative, or above `most`."""
     if given.__class__ is int and 0 <= given <= most:
@@ -161,17 +166,26 @@ def count_messages(given: object, most: int = MOST_TOKENS) -> list[str]:
     return messages
 
 
-def selector_messages(name: str, given: object) -> list[str]:
-    """The problem of a key that selects another price than the listed one."""
-    allowed = SELECTORS[name]
-    return [] if given is None or (isinstance(given, str) and given in allowed) else [invalid_enum(allowed, given)]
+def read_conditions(usage: Mapping[Any, Any], accepted: Accepted, problems: Problems) -> dict[str, str]:
+    """Read the conditions that a usage states beside its tokens."""
+    stated: dict[str, str] = {}
+    for name in accepted:
+        if name in usage:
+            problems += [((name,), words) for words in _state(name, usage[name], accepted, stated)]
+    return stated
 
 
-def selector_problems(usage: Mapping[Any, Any]) -> Problems:
-    """The problems of the keys beside the tokens that select a price."""
-    if usage.keys().isdisjoint(SELECTORS):
+def _state(name: str, given: object, accepted: Accepted, stated: dict[str, str]) -> list[str]:
+    """Put the value of a condition into `stated`; return its problems. None says nothing."""
+    if given is None:
         return []
-    return [((name,), words) for name in SELECTORS if name in usage for words in selector_messages(name, usage[name])]
+    value = accepted[name].get(given) if isinstance(given, str) else None
+    if value is None:
+        words = invalid_enum(accepted[name], given)
+        return [NotOffered(words) if isinstance(given, str) else words]
+    if stated.setdefault(name, value) != value:
+        return [f"Expected '{stated[name]}', as {name} beside the usage says"]
+    return []
 
 
 # The counts of a usage, by their index in `COUNTERS`.
@@ -187,10 +201,13 @@ _NO_PARTS: Found = [None] * len(COUNTERS[FIRST_PART:])
 # Bounds on unknown values: levels of nesting, number of values, number of problems listed.
 _DEEPEST, _MOST_VALUES, _MOST_PROBLEMS = 20, 10_000, 50
 
-# (uncached, cached, written, completion, searches, ignored). The first three are disjoint and add up to the prompt;
-# searches are None if the usage does not count any; ignored are the dotted paths of what has no effect on the price.
-TokenCounts = tuple[int, int, int, int, int | None, tuple[str, ...]]
-NO_TOKENS: TokenCounts = (0, 0, 0, 0, None, ())
+
+# What a usage counts: buckets by name and their inclusive tokens, searches, and the dotted paths of what has no effect.
+# The prompt and the completion come first; searches are None if the usage does not count any.
+TokenCounts = tuple[_Names, tuple[int, ...], int | None, _Names]
+_PLAIN = ("input", "output")
+_WITH_CACHED, _WITH_WRITTEN = (*_PLAIN, "cache_input"), (*_PLAIN, "cache_input", "cache_write")
+NO_TOKENS: TokenCounts = (_PLAIN, (0, 0), None, ())
 
 
 class _Other(NamedTuple):
@@ -206,11 +223,20 @@ class _Other(NamedTuple):
 _Odd = tuple[Fields, Any, Any]
 
 
-def read_tokens(given: object, problems: Problems, *, completion_required: bool) -> TokenCounts:
-    """Read the buckets of a usage object; its problems are added to `problems`, each at its exact field.
+def read_tokens(
+    given: object,
+    problems: Problems,
+    *,
+    completion_required: bool,
+    accepted: Accepted = MappingProxyType({}),
+    stated: dict[str, str] | None = None,
+) -> TokenCounts:
+    """Read a usage object; its problems are added to `problems`, each at its exact field.
 
-    >>> read_tokens({"input_tokens": 5, "cache_read_input_tokens": 90}, [], completion_required=False)
-    (5, 90, 0, 0, None, ())
+    Conditions that it states are `accepted`, and put into `stated`.
+
+    >>> read_tokens({"input_tokens": 5, "cache_read_input_tokens": 90}, [], completion_required=False)[:2]
+    (('input', 'output', 'cache_input'), (95, 0, 90))
     """
     fields: Any = given if given.__class__ is dict else mapping_of(given)
     if fields is None:
@@ -233,7 +259,7 @@ def read_tokens(given: object, problems: Problems, *, completion_required: bool)
         _require("prompt", "input", fields, wrong)
     if completion is None and completion_required:
         _require("completion", "completion", fields, wrong)
-    ignored = _Further(wrong).read(others, found + parts) if others else ()
+    ignored = _Further(wrong, accepted, {} if stated is None else stated).read(others, found + parts) if others else ()
     if not wrong and (inputs is not None or top_cached is not None or top_written is not None):
         named, cached, written = _whole_prompt(found, fields, wrong)
     prompt, completion = named or 0, completion or 0
@@ -249,7 +275,58 @@ def read_tokens(given: object, problems: Problems, *, completion_required: bool)
     if wrong:
         problems += wrong
         return NO_TOKENS
-    return prompt - cached - written, cached, written, completion, searches, ignored
+    if parts is not _NO_PARTS:
+        buckets = {"input": prompt, "output": completion, "cache_input": cached, "cache_write": written}
+        for counter, count in zip(COUNTERS[FIRST_PART:], parts, strict=True):
+            if count is not None and counter.bucket:
+                buckets[counter.bucket] = count
+        return tuple(buckets), tuple(buckets.values()), searches, ignored
+    # Written out, because most usages are of these: their names are made once.
+    if written:
+        return _WITH_WRITTEN, (prompt, completion, cached, written), searches, ignored
+    if cached:
+        return _WITH_CACHED, (prompt, completion, cached), searches, ignored
+    return _PLAIN, (prompt, completion), searches, ignored
+
+
+def read_buckets(given: object, known: Collection[str], problems: Problems) -> TokenCounts:
+    """Read `tokens`, the counts by bucket, of which `known` are those of the tables; problems are added."""
+    at: Path = ("tokens",)
+    fields = mapping_of(given)
+    if fields is None:
+        problems.append((at, wrong_type("object", given)))
+        return NO_TOKENS
+    problems += unrecognized(fields, dict.fromkeys(known).keys(), at)
+    wrong = [((*at, name), words) for name in known if name in fields for words in count_messages(fields[name])]
+    problems += wrong
+    if wrong:
+        return NO_TOKENS
+    counts = {name: int(fields[name]) for name in known if name in fields}
+    counts = {"input": 0, "output": 0} | counts
+    return tuple(counts), tuple(counts.values()), None, ()
+
+
+def path_of_bucket(bucket: str, usage: Mapping[Any, Any]) -> Path:
+    """The path at which a usage counts a bucket."""
+    return ("tokens", bucket) if "tokens" in usage else path_of(_COUNT_OF.get(bucket, bucket), usage.get("usage"))
+
+
+def usage_of_buckets(buckets: Mapping[str, int]) -> dict[str, Any]:
+    """A usage that counts these buckets, as a provider writes it where one does: `usage`, or else `tokens`.
+
+    >>> usage_of_buckets({"input": 5, "output": 1, "cache_input": 4})["usage"]
+    {'prompt_tokens': 5, 'completion_tokens': 1, 'prompt_tokens_details': {'cached_tokens': 4}}
+    """
+    if not all(bucket in _COUNT_OF for bucket in buckets):
+        return {"tokens": dict(buckets)}
+    usage: dict[str, Any] = {}
+    for bucket, count in buckets.items():
+        *way, name = COUNTERS[_SLOTS[_COUNT_OF[bucket]]].paths[0]
+        within = usage
+        for part in way:
+            within = within.setdefault(part, {})
+        within[name] = count
+    return {"usage": usage}
 
 
 def path_of(count: str, usage: object) -> Path:
@@ -374,8 +451,9 @@ def _total_problems(total: int, prompt: int, completion: int | None, fields: Map
 class _Further:
     """Reads unknown values: a counter above zero is a problem, anything else is listed as ignored."""
 
-    def __init__(self, problems: Problems) -> None:
+    def __init__(self, problems: Problems, accepted: Accepted, stated: dict[str, str]) -> None:
         self.problems, self.listed, self.values = problems, 0, 0
+        self._accepted, self._stated = accepted, stated
         self.ignored: list[str] = []
 
     def read(self, others: Iterable[_Other], found: Found) -> tuple[str, ...]:
@@ -421,8 +499,8 @@ class _Further:
         self.values += 1
         if not self._within_limits():
             return
-        if isinstance(name, str) and name in SELECTORS:
-            self._tell(path, *selector_messages(name, given))
+        if isinstance(name, str) and name in self._accepted:
+            self._tell(path, *_state(name, given, self._accepted, self._stated))
             return
         listed = isinstance(given, (list, tuple))
         inside = None if listed else mapping_of(given)

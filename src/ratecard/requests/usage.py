@@ -10,9 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from ratecard.requests.body import Body, read_body
+from ratecard.requests.body import Body, mapping_of, read_body
 from ratecard.requests.fields import Choice
-from ratecard.requests.token_usage import mapping_of
 
 
 class _Own(BaseModel):

@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 from ratecard.base.money import plain, text
 from ratecard.tables.limits import Limits
 from ratecard.tables.metered import MeteredModel, TextModel
+from ratecard.tables.meters import Meters
 from ratecard.tables.scalars import Frozen, Size, Text
 from ratecard.tables.units import Unit, Vocabulary
 from ratecard.tables.video import VideoModel
@@ -71,6 +72,7 @@ class Tables:
 
     models: Mapping[str, AnyModel]
     units: Mapping[str, Unit]
+    meters: Meters
     vocabulary: Vocabulary
     limits: tuple[Limits, ...]
     digest: str

@@ -6,7 +6,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from ratecard.tables.limits import TierName
-from ratecard.tables.rate import Charge
+from ratecard.tables.meters import WithoutRate
+from ratecard.tables.rate import Charge, Factor
 from ratecard.tables.scalars import Frozen, Integer, Positive, Text, Words
 from ratecard.tables.version import Example, Model, Version
 
@@ -15,17 +16,21 @@ _BAND = re.compile(r"(\d{1,6})\.\.(\d{1,6})", re.ASCII)
 
 
 class Tokens(Charge):
-    """Tokens by bucket; if the prompt exceeds the threshold, every bucket is priced at the extended rates.
+    """Tokens by bucket (see meters.yaml), by the length of the whole prompt, and by conditions.
 
-    A bucket takes its own rate of the chosen tier, else its own base rate. A cache bucket without either takes what
-    `missing_cache_rate` says; if that is left out, a request with such tokens has no price.
+    A rate names its buckets, and may name where its tier begins (`above: 200000`, or `from: 200000` where exactly so
+    many count already) and conditions. `context: extended` is the tier above `context_token_threshold`. A bucket takes
+    its own rate of the chosen tier, else that of the nearest lower tier. A bucket without either takes what
+    `without_rate` says, here or in meters.yaml: its parent's rate of the chosen tier, or a request with it is refused.
     """
 
-    ATTRIBUTES: ClassVar = ("context", "tokens")
+    ATTRIBUTES: ClassVar = ("context", "above", "from", "tokens")
     METERS: ClassVar = ("token",)
     method: Literal["tokens"]
     context_token_threshold: Integer | None = None
+    without_rate: dict[str, WithoutRate] = Field(default_factory=dict)
     missing_cache_rate: Literal["input"] | None = None
+    factors: tuple[Factor, ...] = ()
 
 
 class PerImage(Charge):
@@ -171,6 +176,7 @@ class MeteredVersion(Version):
     """A version of a model that is not video. Its amounts are exact: nothing is rounded."""
 
     charges: tuple[MeteredCharge, ...]
+    factors: tuple[Factor, ...] = ()
     rounding: Literal["none"]
     examples: tuple[UsageExample, ...]
 

@@ -17,6 +17,7 @@ from ratecard.tables.scalars import Frozen, Number, Positive, Text, Words
 SOURCE_KEY = "@source"
 # Lists whose parts get a `file:line`, each with the key whose line it is.
 PLACED_BY = {"rates": "rate", "examples": "total", "versions": "effective"}
+PLACED_BY |= {"factors": "factor"}
 # The same in the file of limits.
 PLACED_BY |= {"limits": "effective", "text": "tier", "types": "type", "sunsets": "endpoint"}
 # The upper edge of the last tier.
@@ -49,6 +50,30 @@ class Rate(Frozen):
             raise ValueError(f"is cut off by a comma before {digits}. Write a decimal point, like 0.25")
         kept = {key: value for key, value in given.items() if key in own}
         return {**kept, "attributes": {key: value for key, value in given.items() if key not in own}}
+
+
+class Factor(Frozen):
+    """A factor on the rates of a charge: `{service_tier: batch, factor: 0.5}`.
+
+    It holds for requests under these conditions, on rates that do not name them.
+    """
+
+    factor: Positive
+    conditions: dict[str, Text]
+    source: str = Field(default="", alias=SOURCE_KEY)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather_conditions(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            raise ValueError("must be a line like {service_tier: batch, factor: 0.5}")
+        if "factor" not in given:
+            raise ValueError("has no factor. Write one, like {service_tier: batch, factor: 0.5}")
+        if isinstance(given.get("conditions"), dict):
+            return given
+        own = {"factor", SOURCE_KEY}
+        kept = {key: value for key, value in given.items() if key in own}
+        return {**kept, "conditions": {key: value for key, value in given.items() if key not in own}}
 
 
 class Charge(Frozen):

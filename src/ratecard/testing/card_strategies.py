@@ -15,7 +15,7 @@ from hypothesis.errors import InvalidArgument
 from ratecard.base.money import plain, step, text
 from ratecard.card import RateCard
 from ratecard.examples import price_example
-from ratecard.load.folder import LIMITS, UNITS, VOCABULARY, shipped_folder, tables_from
+from ratecard.load.folder import tables_from
 from ratecard.load.positions import literal
 from ratecard.testing.offer import check_range, check_words
 
@@ -405,8 +405,7 @@ def table_files(
 
 def card_of(files: dict[str, bytes]) -> RateCard:
     """The card of these files, with the shipped units, vocabulary and limits."""
-    shared = {name: (shipped_folder() / name).read_bytes() for name in (UNITS, VOCABULARY, LIMITS)}
-    return RateCard(tables_from(shared | files))
+    return RateCard(tables_from(files))
 
 
 @st.composite

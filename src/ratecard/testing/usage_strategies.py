@@ -105,7 +105,8 @@ DETAILS = {"cache_input": "cached_tokens", "cache_write": "cache_creation_input_
 # Names of clients and providers for cache reads, cache writes, the completion, and its parts.
 _READ, _WRITTEN = ("cached_tokens",), ("cache_creation_input_tokens", "cache_write_tokens")
 _COMPLETION = ("completion_tokens", "output_tokens")
-_PARTS = ("reasoning_tokens", "thinking_tokens", "text_tokens", "rejected_prediction_tokens")
+_PARTS = ("text_tokens", "rejected_prediction_tokens")
+_REASONING = ("reasoning_tokens", "thinking_tokens")
 
 
 def drawn_tokens(version: MeteredVersion) -> Tokens:
@@ -183,7 +184,8 @@ def in_any_dialect(draw: st.DrawFn, usage: Mapping[str, Any], *, embedding: bool
             said |= {"cache_read_input_tokens": cached, "cache_creation_input_tokens": written}
         if draw(st.booleans()):
             said[outside] = draw(st.sampled_from((None, {}, details)))
-    parts = {name: draw(st.integers(0, completion or 0)) for name in draw(st.sets(st.sampled_from(_PARTS)))}
+    named = st.sets(st.sampled_from((*_PARTS, draw(st.sampled_from(_REASONING)))))
+    parts = {name: draw(st.integers(0, completion or 0)) for name in draw(named)}
     if completion is not None:
         said |= dict.fromkeys(draw(st.sampled_from((_COMPLETION[:1], _COMPLETION[1:], _COMPLETION))), completion)
     more = {

@@ -12,6 +12,7 @@ from ratecard.base.money import plain, text
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
+from ratecard.requests.token_usage import usage_of_buckets
 from ratecard.requests.video import FIELD_ORDER
 from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import (
@@ -27,7 +28,9 @@ from ratecard.tables.metered import (
     Tokens,
     band,
 )
+from ratecard.tables.meters import COMPLETION, Meters
 from ratecard.tables.rate import ANY, tiers
+from ratecard.tables.token_rates import counts_in, tiers_of, written_rates
 from ratecard.tables.version import Model
 from ratecard.tables.video import (
     SOURCE_MATCHED_DURATIONS,
@@ -39,16 +42,15 @@ from ratecard.tables.video import (
 )
 
 _MILLION = 1_000_000
-_DETAILS = {"cache_input": "cached_tokens", "cache_write": "cache_creation_input_tokens"}
 
 
-def unit_usages(model: Model[Any], version: MeteredVersion) -> Iterator[dict[str, Any]]:
+def unit_usages(model: Model[Any], version: MeteredVersion, meters: Meters) -> Iterator[dict[str, Any]]:
     """A usage for `prices.rate` for every rate of the version: one unit of it, if that can be used by itself."""
     name = {"type": model.type, "model": model.model}
     for charge in version.charges:
         match charge:
             case Tokens():
-                yield from (name | {"usage": usage} for usage in _token_usages(charge))
+                yield from (name | usage for usage in _token_usages(charge, meters))
             case PerImage() if model.type == "upscale":
                 yield name
             case PerImage():
@@ -71,19 +73,16 @@ def unit_usages(model: Model[Any], version: MeteredVersion) -> Iterator[dict[str
                 yield name
 
 
-def _token_usages(charge: Tokens) -> Iterator[dict[str, Any]]:
-    for rate in charge.rates:
-        for context, bucket in product(rate.attributes.get("context", ("base",)), rate.attributes["tokens"]):
-            threshold = charge.context_token_threshold
-            most = _MILLION if threshold is None or context == "extended" else threshold
-            prompt = max(most, threshold + 1) if threshold is not None and context == "extended" else most
-            if bucket == "output":
-                yield {"prompt_tokens": prompt if context == "extended" else 0, "completion_tokens": _MILLION}
-            elif bucket == "input":
-                yield {"prompt_tokens": prompt, "completion_tokens": 0}
-            else:
-                details = {_DETAILS[bucket]: prompt}
-                yield {"prompt_tokens": prompt, "completion_tokens": 0, "prompt_tokens_details": details}
+def _token_usages(charge: Tokens, meters: Meters) -> Iterator[dict[str, Any]]:
+    edges = tiers_of(charge)
+    for each in written_rates(charge):
+        further = [above for above in edges if above > each.edge.above]
+        longest = further[0] if further else max(_MILLION, each.edge.above + 1)
+        if meters.buckets[each.bucket].within(meters.buckets[COMPLETION]) or each.bucket == COMPLETION:
+            counts = counts_in(meters, each.bucket, _MILLION, longest if each.edge.above > 0 else 0)
+        else:
+            counts = counts_in(meters, each.bucket, longest)
+        yield {**usage_of_buckets(counts), **each.conditions}
 
 
 def _attributes(charge: PerImage | PerUpscale, names: tuple[str, ...]) -> Iterator[dict[str, Any]]:
@@ -152,7 +151,7 @@ def _unit_cells(prices: PriceBook, model: AnyModel, version: MeteredVersion) -> 
     if model.type == "surcharge":
         yield Cell({"model": model.model}, None, prices.surcharge(model.model, 1))
         return
-    for usage in unit_usages(model, version):
+    for usage in unit_usages(model, version, prices.tables.meters):
         quote = prices.rate(usage)
         counted = {key: value for key, value in usage.items() if key not in ("type", "model")}
         yield Cell({"model": model.model, "usage": json.dumps(counted)}, None, quote, usage)

@@ -16,13 +16,13 @@ from ratecard.changes.rates import Terms, rate_changes, term_changes, terms_of
 from ratecard.changes.sides import Priceable
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import LineItem, Quote
-from ratecard.rating.tokens import BUCKETS
+from ratecard.requests.token_usage import usage_of_buckets
 from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import DurationBand, MeteredVersion, PerInputImage, RpcCredits, TextVersion, Tokens, band
+from ratecard.tables.meters import COMPLETION, Meters
+from ratecard.tables.token_rates import counts_in, tiers_of
 from ratecard.tables.video import TokenFormula
 from ratecard.views.sheet import Cell, price_cells, unit_usages
-
-_DETAILS = {"cache_input": "cached_tokens", "cache_write": "cache_creation_input_tokens"}
 
 
 class ModelInEffect(NamedTuple):
@@ -63,7 +63,7 @@ def model_of(book: PriceBook, named: str, sku: str) -> str:
 def sold_by_sku(in_effect: ModelInEffect) -> dict[str, list[SkuSale]]:
     """Every SKU of a version that is not video, with a request for each way to be charged by it."""
     found: dict[str, list[SkuSale]] = {}
-    for request in _requests(in_effect.model, in_effect.version):
+    for request in _requests(in_effect.model, in_effect.version, in_effect.book.tables.meters):
         try:
             quote = _quoted(in_effect.book, request)
         except QuoteError:
@@ -80,10 +80,10 @@ def _quoted(book: PriceBook, request: Mapping[str, Any]) -> Quote:
     return book.rate(request)
 
 
-def _requests(model: AnyModel, version: MeteredVersion) -> Iterator[dict[str, Any]]:
+def _requests(model: AnyModel, version: MeteredVersion, meters: Meters) -> Iterator[dict[str, Any]]:
     """Every request that may have a rate of its own; a value that is left out may mean another one later."""
     named = {"type": model.type, "model": model.model}
-    yield from unit_usages(model, version)
+    yield from unit_usages(model, version, meters)
     yield named
     choices = {name: (None, *version.values_of(name)) for name in ("resolution", "quality", "factor")}
     for values in product(*choices.values()):
@@ -93,7 +93,7 @@ def _requests(model: AnyModel, version: MeteredVersion) -> Iterator[dict[str, An
     for charge in version.charges:
         match charge:
             case Tokens():
-                yield from (named | {"usage": usage} for usage in _tokens(charge))
+                yield from (named | usage for usage in _tokens(charge, meters))
             case PerInputImage():
                 yield named | {"input_images": charge.included + 1}
             case DurationBand():
@@ -103,12 +103,13 @@ def _requests(model: AnyModel, version: MeteredVersion) -> Iterator[dict[str, An
                 yield from _calls(charge)
 
 
-def _tokens(charge: Tokens) -> Iterator[dict[str, Any]]:
-    """Every bucket, below and above the threshold."""
-    threshold = charge.context_token_threshold
-    for prompt, bucket in product((1,) if threshold is None else (threshold, threshold + 1), BUCKETS):
-        usage = {"prompt_tokens": prompt, "completion_tokens": int(bucket == "output")}
-        yield usage | ({"prompt_tokens_details": {_DETAILS[bucket]: prompt}} if bucket in _DETAILS else {})
+def _tokens(charge: Tokens, meters: Meters) -> Iterator[dict[str, Any]]:
+    """Every bucket, at both sides of where each tier begins."""
+    thresholds = tiers_of(charge)[1:]
+    for prompt in dict.fromkeys((1, *(prompt for above in thresholds for prompt in (above, above + 1)))):
+        for bucket, own in meters.buckets.items():
+            is_output = own.dimensions.items() >= meters.buckets[COMPLETION].dimensions.items()
+            yield usage_of_buckets(counts_in(meters, bucket, 1 if is_output else prompt, prompt))
 
 
 def _calls(charge: RpcCredits) -> Iterator[dict[str, Any]]:

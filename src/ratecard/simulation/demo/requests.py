@@ -10,11 +10,12 @@ from ratecard.price_book import PriceBook
 from ratecard.rating.counts import tier_of_method
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
-from ratecard.rating.tokens import token_rates
+from ratecard.rating.tokens import TokenRates
 from ratecard.requests.service_parameters import SEARCHES
 from ratecard.requests.usage import TYPES
 from ratecard.simulation.usage.columns import LAYOUTS
 from ratecard.tables.metered import MeteredVersion, PerAudioSecond, RpcCredits, TextVersion, Tokens
+from ratecard.tables.meters import Meters
 from ratecard.tables.version import Model
 from ratecard.tables.video import (
     SOURCE_MATCHED_DURATIONS,
@@ -110,21 +111,20 @@ _CHATS: tuple[_Chat, ...] = (
 def token_samples(prices: PriceBook, model: Model[Any], version: MeteredVersion) -> Iterator[Sample]:
     """The commonest first: chats, then what is longer than the threshold, then searches."""
     charge = next(charge for charge in version.charges if isinstance(charge, Tokens))
-    rates = token_rates(model.model, charge, prices.tables.units[charge.unit].per)
-    priced = rates.base.keys() & rates.extended.keys()
+    rates = TokenRates(model.model, charge, prices.tables.units[charge.unit].per, prices.tables.meters)
     most = version.context_tokens if isinstance(version, TextVersion) else None
     is_text = model.type == "text"
     chats = _CHATS if is_text else _EMBEDDED
-    if rates.threshold is not None:
-        long = rates.threshold * 5 // 4
+    for threshold in rates.thresholds[-1:]:
+        long = threshold * 5 // 4
         chats += (_Chat(long, 900), _Chat(long, 900, 500))
 
     def sample(chat: _Chat, more: dict[str, Any]) -> Sample:
         row = {"type": model.type, "model": model.model, "prompt_tokens": chat.prompt, **more}
         if is_text:
-            row["completion_tokens"] = chat.completion if "output" in priced else 0
-        cached = chat.cached if "cache_input" in priced else None
-        written = chat.written if "cache_write" in priced else None
+            row["completion_tokens"] = chat.completion if rates.prices("output") else 0
+        cached = chat.cached if rates.prices("cache_input") else None
+        written = chat.written if rates.prices("cache_write") else None
         return Sample(row, cached, written, most or _MOST_PROMPT)
 
     yield from (sample(chat, {}) for chat in chats)
@@ -170,13 +170,13 @@ _METHODS = (
 )
 
 
-def counted_samples(model: Model[Any], version: MeteredVersion, chance: Random) -> Iterator[Sample]:
+def counted_samples(model: Model[Any], version: MeteredVersion, meters: Meters, chance: Random) -> Iterator[Sample]:
     """Samples of every rate of a model that is neither video nor tokens."""
     charge = version.charges[0]
     if isinstance(charge, RpcCredits):
         yield from (Sample({"type": "rpc", "model": model.model, **call}) for call in _calls(charge, chance))
         return
-    for usage in unit_usages(model, version):
+    for usage in unit_usages(model, version, meters):
         if usage["type"] in ("image", "edit"):
             inputs = {"input_images": chance.randint(1, 4)} if usage["type"] == "edit" else {}
             yield from (Sample(usage | {"n": n} | inputs) for n in (1, chance.randint(2, 4)))

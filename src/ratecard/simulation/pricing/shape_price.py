@@ -11,14 +11,15 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.money import EXACT, total
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import LineItem, Quote
-from ratecard.rating.tokens import BUCKETS
 from ratecard.requests.body import INVALID
 from ratecard.requests.service_parameters import split_model
+from ratecard.requests.token_usage import usage_of_buckets
 from ratecard.simulation.pricing.outcome import NOTHING, ROUNDING_PART, PricedLine, PricedShape
-from ratecard.simulation.usage.columns import LAYOUTS
+from ratecard.simulation.usage.columns import BUCKETS, LAYOUTS
 from ratecard.simulation.usage.plan import QUANTITIES
 from ratecard.simulation.usage.predicates import Predicates
 from ratecard.simulation.usage.shape import UsageShape, asked
+from ratecard.tables.token_rates import counts_in
 
 # What a usage has of which nothing but tokens is charged.
 _PLAIN = {"type", "model"}
@@ -86,7 +87,8 @@ class ShapePrices:
                 more = self._prices.rate({**plain, "usage": _usage(prompt, completion_tokens=1)})
                 lines += [_line(line, number) for line in more.lines if line.sku not in skus]
             elif prompt:
-                some = alone if bucket == "input" else self._prices.rate({**plain, "usage": _all_in(bucket, prompt)})
+                counts = counts_in(self._prices.tables.meters, bucket, prompt)
+                some = self._prices.rate(plain | usage_of_buckets(counts)) if bucket != "input" else alone
                 lines += [_line(line, number, prompt) for line in some.lines]
         return _Tokens(_sum(lines, alone.currency), skus)
 
@@ -114,11 +116,6 @@ def _counted(prices: PriceBook, usage: Mapping[str, Any], name: str) -> PricedSh
 
 def _usage(prompt: int, **more: Any) -> dict[str, Any]:
     return {"prompt_tokens": prompt, "completion_tokens": 0, **more}
-
-
-def _all_in(bucket: str, prompt: int) -> dict[str, Any]:
-    name = "cached_tokens" if bucket == "cache_input" else "cache_creation_input_tokens"
-    return _usage(prompt, prompt_tokens_details={name: prompt})
 
 
 def _line(line: LineItem, number: int, of: int = 1) -> PricedLine:

@@ -42,6 +42,8 @@ class Layout(NamedTuple):
     optional: tuple[str, ...] = ()
 
 
+# The buckets of tokens that rows count, in the order of their sums.
+BUCKETS = ("input", "cache_input", "cache_write", "output")
 _DETAILS = ("usage", "prompt_tokens_details")
 _TOKENS = (
     UsageColumn.of("prompt_tokens", "number", "usage"),

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import NamedTuple
 
-from ratecard.rating.tokens import BUCKETS
-from ratecard.simulation.usage.columns import DAY, LAYOUTS, LEDGER, LEDGER_LAYOUTS, Layout
+from ratecard.simulation.usage.columns import BUCKETS, DAY, LAYOUTS, LEDGER, LEDGER_LAYOUTS, Layout
 from ratecard.simulation.usage.dialect import ColumnType
 from ratecard.simulation.usage.predicates import Predicates
 from ratecard.simulation.usage.where import Chosen

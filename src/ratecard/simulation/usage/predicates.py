@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from ratecard.base.identity import Identity
 from ratecard.card import RateCard
-from ratecard.rating.tokens import BUCKETS, token_rates
+from ratecard.rating.tokens import TokenRates
 from ratecard.requests.service_parameters import split_model
+from ratecard.simulation.usage.columns import BUCKETS
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.metered import TextVersion, Tokens
 
@@ -70,10 +71,9 @@ class Predicates(NamedTuple):
             of_model = {name: price_basis(card.tables, _rpc_or(card, name)).days for name in names}
             found = found.joined(cls((), {}, days, of_model))
             for model, charge in _token_charges(card):
-                rates = token_rates(model.model, charge, card.tables.units[charge.unit].per)
-                thresholds = () if rates.threshold is None else (rates.threshold,)
-                lacking = tuple(each for each in BUCKETS if each not in rates.base or each not in rates.extended)
-                found = found.joined(cls(thresholds, {model.type: lacking} if lacking else {}))
+                rates = TokenRates(model.model, charge, card.tables.units[charge.unit].per, card.tables.meters)
+                lacking = tuple(each for each in BUCKETS if not rates.prices(each))
+                found = found.joined(cls(rates.thresholds, {model.type: lacking} if lacking else {}))
         own = dict(found.of_model)
         for old, new in pairs:
             if old in own:  # the rows of a model that no card has are split at every day

@@ -9,8 +9,7 @@ from datetime import date
 from typing import NamedTuple
 
 from ratecard.pricing.counted import MOST_COUNTED
-from ratecard.rating.tokens import BUCKETS
-from ratecard.simulation.usage.columns import DAY, Layout, UsageColumn
+from ratecard.simulation.usage.columns import BUCKETS, DAY, Layout, UsageColumn
 from ratecard.simulation.usage.dialect import ColumnType, Dialect, Writer
 from ratecard.simulation.usage.plan import (
     ASKED,

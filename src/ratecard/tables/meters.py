@@ -1,0 +1,116 @@
+"""What can be counted, by which dimensions, and the conditions under which a request can run: data of the tables."""
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from ratecard.tables.scalars import Frozen, Text, Words
+
+# The meter whose buckets a charge by tokens prices.
+TOKEN = "token"  # noqa: S105 (not a password)
+# The buckets that every usage of tokens has: the whole prompt, and the whole completion.
+PROMPT, COMPLETION = "input", "output"
+
+
+class Bucket(Frozen):
+    """A named part of a meter: `{bucket: cache_write_1h, direction: input, cache: write, lifetime: 1h}`.
+
+    `sku` is how SKUs name it; if it is left out, its own name with hyphens.
+    """
+
+    bucket: Text
+    sku: Text | None = None
+    dimensions: dict[str, Text]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather_dimensions(cls, given: Any) -> Any:
+        if not isinstance(given, dict) or "dimensions" in given:
+            return given
+        own = {key: value for key, value in given.items() if key in ("bucket", "sku")}
+        return {**own, "dimensions": {key: value for key, value in given.items() if key not in own}}
+
+    @property
+    def sku_word(self) -> str:
+        """How SKUs name this bucket."""
+        return self.sku or self.bucket.replace("_", "-")
+
+    def within(self, other: "Bucket") -> bool:
+        """Whether this is a part of another bucket, and not the same."""
+        return self.dimensions != other.dimensions and other.dimensions.items() <= self.dimensions.items()
+
+    def apart(self, other: "Bucket") -> bool:
+        """Whether nothing can be counted in both."""
+        return any(self.dimensions.get(name, value) != value for name, value in other.dimensions.items())
+
+
+WithoutRate = Literal["parent", "refuse"]
+
+
+class Meter(Frozen):
+    """What can be counted: its dimensions with their values, and its buckets, in the order of lines.
+
+    `without_rate` says, by value or by dimension, whether a bucket without a rate is charged with its parent.
+    """
+
+    meter: Text
+    dimensions: dict[str, Words] = Field(default_factory=dict)
+    without_rate: dict[str, WithoutRate] = Field(default_factory=dict)
+    buckets: tuple[Bucket, ...] = ()
+
+
+class Condition(Frozen):
+    """A condition of a request: its values, the default of a request that states none, and other spellings.
+
+    >>> speed = Condition(condition="speed", values=("normal", "fast"), default="normal", same_as={"auto": "normal"})
+    >>> speed.value("auto"), speed.value("fast"), speed.value("slow")
+    ('normal', 'fast', None)
+    """
+
+    condition: Text
+    values: Words
+    default: Text
+    same_as: dict[str, Text] = Field(default_factory=dict)
+
+    def value(self, given: str) -> str | None:
+        """The value that a spelling means; None if it means none."""
+        return self.same_as.get(given, given if given in self.values else None)
+
+    def spellings(self, values: Iterable[str]) -> dict[str, str]:
+        """Every spelling of these values, and what it means; the default first."""
+        wanted = [value for value in self.values if value == self.default or value in values]
+        found = {value: value for value in sorted(wanted, key=lambda value: value != self.default)}
+        return found | {word: value for word, value in self.same_as.items() if value in wanted}
+
+
+class Meters(Frozen):
+    """The file of meters."""
+
+    meters: tuple[Meter, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Meter]:
+        """The meters by name."""
+        return {meter.meter: meter for meter in self.meters}
+
+    @cached_property
+    def condition(self) -> Mapping[str, Condition]:
+        """The conditions by name."""
+        return {condition.condition: condition for condition in self.conditions}
+
+    @cached_property
+    def buckets(self) -> Mapping[str, Bucket]:
+        """The buckets of tokens by name, in the order of lines."""
+        token = self.by_name.get(TOKEN)
+        return {bucket.bucket: bucket for bucket in token.buckets} if token else {}
+
+    def above(self, other: "Meters") -> "Meters":
+        """These and another file's, which has what these do not name."""
+        own = {meter.meter for meter in self.meters}, {each.condition for each in self.conditions}
+        return Meters(
+            meters=(*self.meters, *(meter for meter in other.meters if meter.meter not in own[0])),
+            conditions=(*self.conditions, *(each for each in other.conditions if each.condition not in own[1])),
+        )

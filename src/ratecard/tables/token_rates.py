@@ -1,0 +1,116 @@
+"""Which rate of a charge a bucket of tokens takes: by the tier of the prompt, and under the conditions stated."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from ratecard.tables.metered import Tokens
+from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, Meters
+from ratecard.tables.rate import Rate
+
+
+class Edge(NamedTuple):
+    """Where a tier begins: prompts of more than `above` tokens; and how SKUs name it."""
+
+    above: int
+    sku: str
+
+
+BASE = Edge(-1, "")
+
+
+class WrittenRate(NamedTuple):
+    """A rate as a table writes it: for a bucket, from an edge on, under conditions."""
+
+    bucket: str
+    edge: Edge
+    conditions: Mapping[str, str]
+    rate: Rate
+
+
+def written_rates(charge: Tokens) -> Iterator[WrittenRate]:
+    """Every rate of a charge for each bucket and each combination of conditions that it names."""
+    for rate in charge.rates:
+        named = {name: values for name, values in rate.attributes.items() if name not in Tokens.ATTRIBUTES}
+        for conditions in _combinations(named):
+            for edge in _edges_of(charge, rate):
+                for bucket in rate.attributes.get("tokens", ()):
+                    yield WrittenRate(bucket, edge, conditions, rate)
+
+
+def _edges_of(charge: Tokens, rate: Rate) -> Iterator[Edge]:
+    for context in rate.attributes.get("context", ()):
+        yield BASE if context == "base" else Edge(charge.context_token_threshold or 0, context)
+    for name in ("above", "from"):
+        for threshold in rate.attributes.get(name, ()):
+            yield edge_of(name, int(threshold))
+    if not rate.attributes.keys() & {"context", "above", "from"}:
+        yield BASE
+
+
+def edge_of(name: str, threshold: int) -> Edge:
+    """The edge of a tier that begins `above` a threshold, or `from` it on.
+
+    >>> edge_of("above", 200_000), edge_of("from", 128_000)
+    (Edge(above=200000, sku='above-200k'), Edge(above=127999, sku='from-128k'))
+    """
+    short = f"{threshold // 1_000}k" if threshold and threshold % 1_000 == 0 else str(threshold)
+    return Edge(threshold - (name == "from"), f"{name}-{short}")
+
+
+def _combinations(named: Mapping[str, Sequence[str]]) -> Iterator[dict[str, str]]:
+    found: list[dict[str, str]] = [{}]
+    for name, values in named.items():
+        found = [{**each, name: value} for each in found for value in values]
+    yield from found
+
+
+def chosen(written: Iterable[WrittenRate], bucket: str, above: int, stated: Mapping[str, str]) -> WrittenRate | None:
+    """The rate of a bucket in a tier, under conditions: the most specific that holds; None if none does."""
+    best: WrittenRate | None = None
+    for each in written:
+        if each.bucket != bucket or each.edge.above > above or not each.conditions.items() <= stated.items():
+            continue
+        if best is None or more_specific(each, best):
+            best = each
+    return best
+
+
+def more_specific(one: WrittenRate, other: WrittenRate) -> bool:
+    """Whether a rate names all that another names: its conditions, and a tier no lower."""
+    return one.conditions.items() >= other.conditions.items() and one.edge.above >= other.edge.above
+
+
+def parent_of(charge: Tokens, meters: Meters, bucket: str, priced: Mapping[str, object]) -> tuple[str | None, bool]:
+    """The bucket whose rate a bucket without one takes, and whether it then has a line of its own.
+
+    None if it is refused. What the charge itself says of it makes lines of their own.
+    """
+    own, general = _without_rate(charge), meters.by_name[TOKEN].without_rate
+    left, shown = dict(meters.buckets[bucket].dimensions), False
+    for name, value in list(left.items()):
+        said = own.get(value, own.get(name))
+        if (said or general.get(value, general.get(name))) == "parent":
+            del left[name]
+            shown = shown or said == "parent"
+            for parent, other in meters.buckets.items():
+                if other.dimensions == left and parent in priced:
+                    return parent, shown
+    return None, False
+
+
+def tiers_of(charge: Tokens) -> list[int]:
+    """Where the tiers of a charge begin: prompts of more tokens than this; the first is that of every prompt."""
+    return sorted({BASE.above, *(each.edge.above for each in written_rates(charge))})
+
+
+def counts_in(meters: Meters, bucket: str, tokens: int, prompt: int = 0) -> dict[str, int]:
+    """Inclusive counts of tokens in one bucket alone; beside a bucket of the completion, the whole `prompt`."""
+    own = meters.buckets[bucket]
+    counts = {PROMPT: prompt, COMPLETION: 0}
+    counts |= {name: tokens for name, other in meters.buckets.items() if own.within(other)}
+    return counts | {bucket: tokens}
+
+
+def _without_rate(charge: Tokens) -> Mapping[str, str]:
+    cache = {"cache": "parent"} if charge.missing_cache_rate else {}
+    return cache | charge.without_rate
