@@ -54,7 +54,7 @@ import ratecard.views.sheet
 from ratecard.pricing.metered import Metered
 from ratecard.rating.compiling import Compiling
 from ratecard.rating.quote import Quote
-from ratecard.rating.tokens import Tier, TokenRates
+from ratecard.rating.tokens import TokenRates, TokenTier
 from ratecard.requests.fields import Boolean
 from ratecard.requests.video import VideoRequests
 
@@ -247,7 +247,7 @@ MUTATIONS = [
         "cached tokens counted twice",
         (CLAUDE,),
         ("every_token_is_charged_once",),
-        wrapped(Tier, "lines", cached_twice),
+        wrapped(TokenTier, "lines", cached_twice),
     ),
     Mutation(
         "a cache is read in one dialect only",

@@ -29,7 +29,7 @@ from ratecard.load.faults import complaints
 from ratecard.load.metered_checks import check_metered
 from ratecard.load.video_checks import check_video
 from ratecard.load.yaml_text import TextFile, read_yaml_text
-from ratecard.tables.card import AnyModel, Family, Tables, digest
+from ratecard.tables.card import AnyModel, Family, Tables
 from ratecard.tables.limits import LimitsFile
 from ratecard.tables.meters import Meters
 from ratecard.tables.units import Units, Vocabulary
@@ -133,16 +133,8 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
     faults = [fault for text in texts.values() for fault in text.faults]
     if faults or units is None or meters is None or vocabulary is None or limits is None:
         raise TableError(sorted(faults, key=lambda fault: (fault.file, fault.line, fault.message)))
-    parts: list[BaseModel] = [
-        *models.values(),
-        *units.values(),
-        *meters.meters,
-        *meters.conditions,
-        vocabulary,
-        *limits.limits,
-    ]
     families = {model.model: str(text.data["family"]) for text, _, model in found}
-    return Tables(models, units, meters, vocabulary, limits.limits, digest(parts), families, homes)
+    return Tables(models, units, meters, vocabulary, limits.limits, families=families, files=homes)
 
 
 def _models(text: TextFile) -> Iterator[tuple[int, AnyModel]]:

@@ -19,7 +19,7 @@ from ratecard.tables.metered import (
     band,
 )
 from ratecard.tables.meters import COMPLETION, PROMPT, Meters
-from ratecard.tables.rate import Charge, Factor
+from ratecard.tables.rate import Charge, RateFactor
 from ratecard.tables.token_rates import WrittenRate, chosen, more_specific, written_rates
 
 _CONTEXTS = ("base", "extended")
@@ -135,7 +135,7 @@ def _check_token_lines(charge: Tokens, meters: Meters) -> Iterator[Finding]:
                         yield ("rates", index, name), words
 
 
-def _check_factors(factors: Sequence[Factor], meters: Meters) -> Iterator[tuple[int, Path, str]]:
+def _check_factors(factors: Sequence[RateFactor], meters: Meters) -> Iterator[tuple[int, Path, str]]:
     seen: list[Mapping[str, str]] = []
     for index, factor in enumerate(factors):
         if not factor.conditions:

@@ -15,8 +15,8 @@ from ratecard.rating.compiling import slug
 from ratecard.rating.quote import LineItem, LineRate
 from ratecard.tables.metered import Tokens
 from ratecard.tables.meters import Bucket, Meters
-from ratecard.tables.rate import Factor
-from ratecard.tables.token_rates import BASE, WrittenRate, chosen, parent_of, tiers_of, written_rates
+from ratecard.tables.rate import RateFactor
+from ratecard.tables.token_rates import EVERY_PROMPT, WrittenRate, chosen, parent_of, tiers_of, written_rates
 
 # Counts of a usage that have no price or contradict each other: (bucket, message).
 BucketProblems = list[tuple[str, str]]
@@ -55,7 +55,7 @@ class _Plan(NamedTuple):
     within: tuple[tuple[int, int], ...]
 
 
-class Tier:
+class TokenTier:
     """The rates of buckets for prompts of some length, under some conditions."""
 
     def __init__(
@@ -193,7 +193,9 @@ def _maker(
 class TokenRates:
     """The rates of a charge by tokens; `per` is how many tokens one unit holds."""
 
-    def __init__(self, model: str, charge: Tokens, per: int, meters: Meters, factors: Iterable[Factor] = ()) -> None:
+    def __init__(
+        self, model: str, charge: Tokens, per: int, meters: Meters, factors: Iterable[RateFactor] = ()
+    ) -> None:
         self.charge, self._model, self._meters = charge, model, meters
         self.buckets = meters.buckets
         self._of_unit = EXACT.divide(Decimal(1), Decimal(per))
@@ -204,7 +206,7 @@ class TokenRates:
         self.thresholds = tuple(self._edges[1:])
         self._defaults = {name: meters.condition[name].default for name in self.conditions if name in meters.condition}
         # By the values of the conditions that some rate or factor names.
-        self._tiers: dict[tuple[str, ...], tuple[Tier, ...]] = {}
+        self._tiers: dict[tuple[str, ...], tuple[TokenTier, ...]] = {}
         self.plain = self.tiers({})
 
     @property
@@ -216,7 +218,7 @@ class TokenRates:
                 named.setdefault(name, set()).add(value)
         return named
 
-    def tier(self, prompt: int, stated: Mapping[str, str] | None = None) -> Tier:
+    def tier(self, prompt: int, stated: Mapping[str, str] | None = None) -> TokenTier:
         """The tier that a whole prompt chooses, under the conditions that a request states."""
         tiers, number = self.tiers(stated) if stated else self.plain, 0
         for above in self.thresholds:
@@ -224,7 +226,7 @@ class TokenRates:
                 number += 1
         return tiers[number]
 
-    def tiers(self, stated: Mapping[str, str]) -> tuple[Tier, ...]:
+    def tiers(self, stated: Mapping[str, str]) -> tuple[TokenTier, ...]:
         """The tiers under these conditions (others have their defaults), the one of the shortest prompts first."""
         values = tuple(stated.get(name, default) for name, default in self._defaults.items())
         if values not in self._tiers:
@@ -236,7 +238,7 @@ class TokenRates:
         """Whether tokens of a bucket have a price in every tier, whatever the conditions."""
         return all(tier.prices(bucket) for tier in self.plain)
 
-    def _tier(self, above: int, stated: Mapping[str, str]) -> Tier:
+    def _tier(self, above: int, stated: Mapping[str, str]) -> TokenTier:
         own = {name: rate for name in self.buckets if (rate := chosen(self._written, name, above, stated))}
         rates = {name: self._rate(name, rate, stated) for name, rate in own.items()}
         merged: dict[str, str] = {}
@@ -251,7 +253,7 @@ class TokenRates:
                 rates[name] = self._rate(name, own[parent], stated, above, note)
             else:
                 merged[name] = parent
-        return Tier(self.buckets, {name: rates[name] for name in self.buckets if name in rates}, merged)
+        return TokenTier(self.buckets, {name: rates[name] for name in self.buckets if name in rates}, merged)
 
     def _rate(
         self, bucket: str, written: WrittenRate, stated: Mapping[str, str], above: int | None = None, note: str = ""
@@ -264,7 +266,7 @@ class TokenRates:
                 notes.append(f"{text(plain(unit_rate))} x {text(factor.factor)} for {shown} ({factor.source})")
                 unit_rate = multiply(unit_rate, factor.factor)
                 used |= factor.conditions
-        edge = written.edge if above is None else self._names.get(above, BASE)
+        edge = written.edge if above is None else self._names.get(above, EVERY_PROMPT)
         words = "-".join((*filter(None, (edge.sku,)), self.buckets[bucket].sku_word, *self._condition_words(used)))
         sku = f"{self._model}-llm-{words}-{self.charge.unit}"
         unit_rate = plain(unit_rate)

@@ -68,14 +68,14 @@ class Family(Frozen):
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Every table of a folder, checked, at one digest of what they mean."""
+    """Every table of a folder, checked, at one digest of what they mean, which is made here unless it is known."""
 
     models: Mapping[str, AnyModel]
     units: Mapping[str, Unit]
     meters: Meters
     vocabulary: Vocabulary
     limits: tuple[Limits, ...]
-    digest: str
+    digest: str = ""
     # The family and the file of every model.
     families: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
@@ -83,3 +83,8 @@ class Tables:
     proposed: frozenset[tuple[str, date]] = frozenset()
     # Those of them that end a candidate: the list prices hold again.
     restored: frozenset[tuple[str, date]] = frozenset()
+
+    def __post_init__(self) -> None:
+        if not self.digest:
+            shared = (*self.units.values(), *self.meters.meters, *self.meters.conditions, self.vocabulary, *self.limits)
+            object.__setattr__(self, "digest", digest([*self.models.values(), *shared]))

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from ratecard.tables.limits import TierName
 from ratecard.tables.meters import WithoutRate
-from ratecard.tables.rate import Charge, Factor
+from ratecard.tables.rate import Charge, RateFactor
 from ratecard.tables.scalars import Frozen, Integer, Positive, Text, Words
 from ratecard.tables.version import Example, Model, Version
 
@@ -30,7 +30,7 @@ class Tokens(Charge):
     context_token_threshold: Integer | None = None
     without_rate: dict[str, WithoutRate] = Field(default_factory=dict)
     missing_cache_rate: Literal["input"] | None = None
-    factors: tuple[Factor, ...] = ()
+    factors: tuple[RateFactor, ...] = ()
 
 
 class PerImage(Charge):
@@ -176,7 +176,7 @@ class MeteredVersion(Version):
     """A version of a model that is not video. Its amounts are exact: nothing is rounded."""
 
     charges: tuple[MeteredCharge, ...]
-    factors: tuple[Factor, ...] = ()
+    factors: tuple[RateFactor, ...] = ()
     rounding: Literal["none"]
     examples: tuple[UsageExample, ...]
 

@@ -61,12 +61,12 @@ class Meter(Frozen):
     buckets: tuple[Bucket, ...] = ()
 
 
-class Condition(Frozen):
+class UsageCondition(Frozen):
     """A condition of a request: its values, the default of a request that states none, and other spellings.
 
-    >>> speed = Condition(condition="speed", values=("normal", "fast"), default="normal", same_as={"auto": "normal"})
-    >>> speed.value("auto"), speed.value("fast"), speed.value("slow")
-    ('normal', 'fast', None)
+    >>> speed = UsageCondition(condition="speed", values=("normal", "fast"), default="normal")
+    >>> speed.value("fast"), speed.value("slow")
+    ('fast', None)
     """
 
     condition: Text
@@ -89,7 +89,7 @@ class Meters(Frozen):
     """The file of meters."""
 
     meters: tuple[Meter, ...] = ()
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[UsageCondition, ...] = ()
 
     @cached_property
     def by_name(self) -> Mapping[str, Meter]:
@@ -97,7 +97,7 @@ class Meters(Frozen):
         return {meter.meter: meter for meter in self.meters}
 
     @cached_property
-    def condition(self) -> Mapping[str, Condition]:
+    def condition(self) -> Mapping[str, UsageCondition]:
         """The conditions by name."""
         return {condition.condition: condition for condition in self.conditions}
 

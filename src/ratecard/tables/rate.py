@@ -52,7 +52,7 @@ class Rate(Frozen):
         return {**kept, "attributes": {key: value for key, value in given.items() if key not in own}}
 
 
-class Factor(Frozen):
+class RateFactor(Frozen):
     """A factor on the rates of a charge: `{service_tier: batch, factor: 0.5}`.
 
     It holds for requests under these conditions, on rates that do not name them.

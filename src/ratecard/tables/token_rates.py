@@ -15,7 +15,7 @@ class Edge(NamedTuple):
     sku: str
 
 
-BASE = Edge(-1, "")
+EVERY_PROMPT = Edge(-1, "")
 
 
 class WrittenRate(NamedTuple):
@@ -39,12 +39,12 @@ def written_rates(charge: Tokens) -> Iterator[WrittenRate]:
 
 def _edges_of(charge: Tokens, rate: Rate) -> Iterator[Edge]:
     for context in rate.attributes.get("context", ()):
-        yield BASE if context == "base" else Edge(charge.context_token_threshold or 0, context)
+        yield EVERY_PROMPT if context == "base" else Edge(charge.context_token_threshold or 0, context)
     for name in ("above", "from"):
         for threshold in rate.attributes.get(name, ()):
             yield edge_of(name, int(threshold))
     if not rate.attributes.keys() & {"context", "above", "from"}:
-        yield BASE
+        yield EVERY_PROMPT
 
 
 def edge_of(name: str, threshold: int) -> Edge:
@@ -100,7 +100,7 @@ def parent_of(charge: Tokens, meters: Meters, bucket: str, priced: Mapping[str, 
 
 def tiers_of(charge: Tokens) -> list[int]:
     """Where the tiers of a charge begin: prompts of more tokens than this; the first is that of every prompt."""
-    return sorted({BASE.above, *(each.edge.above for each in written_rates(charge))})
+    return sorted({EVERY_PROMPT.above, *(each.edge.above for each in written_rates(charge))})
 
 
 def counts_in(meters: Meters, bucket: str, tokens: int, prompt: int = 0) -> dict[str, int]:
