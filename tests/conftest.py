@@ -24,7 +24,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     """Print what the browser shows when a test with a `page` fails: elsewhere, the screen cannot be looked at."""
     report = yield
     page = getattr(item, "funcargs", {}).get("page")
-    if report.when == "call" and report.failed and page is not None:
+    if report.when == "call" and report.failed and hasattr(page, "execute_script"):
         fields = page.execute_script(
             "return [...document.querySelectorAll('input')].map(e => e.ariaLabel + '=' + e.value)"
         )
