@@ -86,6 +86,12 @@ def _shipped() -> Mapping[str, bytes]:
     return {name: (shipped_folder() / name).read_bytes() for name in SHARED}
 
 
+def shipped_meters() -> Meters:
+    """The meters and conditions of the shipped tables."""
+    text = read_yaml_text(METERS, _shipped()[METERS])
+    return Meters.model_validate(text.data)
+
+
 def _with_shipped(contents: Mapping[str, bytes]) -> dict[str, bytes]:
     """Add the shared files that a folder lacks, and the meters that its own add to."""
     shipped = _shipped()

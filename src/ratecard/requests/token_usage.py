@@ -269,7 +269,7 @@ def read_tokens(
             excess, most = ("read", prompt) if cached > prompt else ("written", prompt - cached)
             wrong.append((path_of(excess, fields), too_big(most)))
         if parts is not _NO_PARTS:
-            wrong += _parts_problems(parts, found, completion, written, fields)
+            wrong += _parts_problems(parts, prompt, completion, cached, written, fields)
         if total is not None:
             wrong += _total_problems(total, prompt, completion if completion_required else None, fields)
     if wrong:
@@ -431,9 +431,11 @@ def _whole_prompt(found: Found, fields: Mapping[Any, Any], problems: Problems) -
     return named, top_cached if cached is None else cached, top_written if written is None else written
 
 
-def _parts_problems(parts: Found, found: Found, completion: int, written: int, fields: Mapping[Any, Any]) -> Problems:
+def _parts_problems(
+    parts: Found, prompt: int, completion: int, cached: int, written: int, fields: Mapping[Any, Any]
+) -> Problems:
     """The problems of parts that exceed their whole."""
-    wholes = {"prompt": found[0] or found[1] or 0, "completion": completion, "written": written}
+    wholes = {"prompt": prompt, "completion": completion, "read": cached, "written": written}
     return [
         (path_of(counter.name, fields), too_big(wholes[counter.whole]))
         for counter, count in zip(COUNTERS[FIRST_PART:], parts, strict=True)

@@ -10,15 +10,25 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import models_json_schema
 
+from ratecard.load.folder import shipped_meters
 from ratecard.tables.candidate import KINDS, Candidate, Scale
 from ratecard.tables.card import Family
 from ratecard.tables.limits import LimitsFile
-from ratecard.tables.rate import SOURCE_KEY, Charge, Rate
-from ratecard.tables.scalars import Number, Words
+from ratecard.tables.meters import Bucket, Meters
+from ratecard.tables.rate import SOURCE_KEY, Charge, Rate, RateFactor
+from ratecard.tables.scalars import Number, Text, Words
 from ratecard.tables.units import Units, Vocabulary
 
 # Every file of a folder is one of these, recognised by its first key.
-_FILES: dict[str, type[BaseModel]] = {"family": Family, "units": Units, "video": Vocabulary, "limits": LimitsFile}
+_FILES: dict[str, type[BaseModel]] = {
+    "family": Family,
+    "units": Units,
+    "meters": Meters,
+    "video": Vocabulary,
+    "limits": LimitsFile,
+}
+# Parts with keys of their own and, for every other key, a word: the dimensions of a bucket, the conditions of a factor.
+_GATHERED = {Bucket.__name__: "dimensions", RateFactor.__name__: "conditions"}
 # Lists with at least one item.
 _NEVER_EMPTY = ("models", "versions", "charges", "rates", "examples", "chains", "tiers", "limits")
 # The draft that most editors know.
@@ -55,6 +65,11 @@ def _parts(*models: type[BaseModel]) -> dict[str, Any]:
     parts = {name: _plain(part) for name, part in found["$defs"].items() if name != Rate.__name__}
     for charge in (kind for kind in _kinds(Charge) if kind.__name__ in parts):
         parts[charge.__name__]["properties"]["rates"]["items"] = _line(charge)
+    for name, gathered in _GATHERED.items():
+        if name in parts:
+            del parts[name]["properties"][gathered]
+            parts[name]["required"].remove(gathered)
+            parts[name]["additionalProperties"] = TypeAdapter(Text).json_schema()
     for part in parts.values():
         for name in part.get("properties", {}).keys() & set(_NEVER_EMPTY):
             part["properties"][name]["minItems"] = 1
@@ -88,10 +103,12 @@ def _kinds(charge: type[Charge]) -> Iterator[type[Charge]]:
 def _line(charge: type[Charge]) -> dict[str, Any]:
     """The schema of a rate: its amount, and the attributes of the method."""
     number, words = (TypeAdapter(kind).json_schema() for kind in (Number, Words))
+    # Those of the shipped meters.yaml; an editor marks others of a folder, which `ratecard check` knows.
+    conditions = shipped_meters().condition if "factors" in charge.model_fields else ()
     return {
         "type": "object",
         "description": " ".join((Rate.__doc__ or "").split("\n", 1)[0].split()),
-        "properties": {**dict.fromkeys(charge.ATTRIBUTES, words), "rate": number},
+        "properties": {**dict.fromkeys((*charge.ATTRIBUTES, *conditions), words), "rate": number},
         "required": ["rate"],
         "additionalProperties": False,
     }
