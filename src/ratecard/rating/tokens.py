@@ -274,8 +274,8 @@ class TokenRates:
         return BucketRate(line, multiply(unit_rate, self._of_unit))
 
     def _condition_words(self, used: Mapping[str, str]) -> Iterator[str]:
-        """How SKUs name conditions: by their values, and by their names too where several have such a value."""
+        """How SKUs name conditions: by value, and by name too if a condition before it has such a value."""
         for name, condition in self._meters.condition.items():
             if name in used and used[name] != condition.default:
-                several = sum(used[name] in other.values for other in self._meters.conditions) > 1
-                yield slug(f"{name}-{used[name]}" if several and name != "service_tier" else used[name])
+                first = next(each for each in self._meters.conditions if used[name] in each.values)
+                yield slug(used[name] if first is condition else f"{name}-{used[name]}")

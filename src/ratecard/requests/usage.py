@@ -74,7 +74,7 @@ class TokenUsage(_ClientUsage):
 
 
 class _OfTokens(_Usage):
-    """Keys by which a provider says which of its prices applied; only values of the listed price are accepted."""
+    """The conditions of the shipped meters.yaml; those of another folder are for a mapping."""
 
     service_tier: str | None = None
     speed: str | None = None
@@ -98,11 +98,12 @@ class ServiceParameters(_Own):
 
 
 class TextUsage(_OfTokens):
-    """Tokens of a language model, and its searches."""
+    """Tokens of a language model, as its provider counts them (`usage`) or by bucket (`tokens`), and its searches."""
 
     type: Literal["text"] = "text"
     model: str
-    usage: TokenUsage
+    usage: TokenUsage | None = None
+    tokens: dict[str, _Count] | None = None
     web_search_requests: _Count | None = None
     scraped_urls: _Count | None = None
     x_search_results: _Count | None = None
@@ -114,7 +115,8 @@ class EmbeddingUsage(_OfTokens):
 
     type: Literal["embedding"] = "embedding"
     model: str
-    usage: TokenUsage
+    usage: TokenUsage | None = None
+    tokens: dict[str, _Count] | None = None
 
 
 class ImageUsage(_Usage):

@@ -108,9 +108,7 @@ class Meters(Frozen):
         return {bucket.bucket: bucket for bucket in token.buckets} if token else {}
 
     def above(self, other: "Meters") -> "Meters":
-        """These and another file's, which has what these do not name."""
-        own = {meter.meter for meter in self.meters}, {each.condition for each in self.conditions}
-        return Meters(
-            meters=(*self.meters, *(meter for meter in other.meters if meter.meter not in own[0])),
-            conditions=(*self.conditions, *(each for each in other.conditions if each.condition not in own[1])),
-        )
+        """Those of another file, each replaced by the one of the same name here, then the others of these."""
+        meters = {meter.meter: meter for meter in other.meters} | self.by_name
+        conditions = {each.condition: each for each in other.conditions} | self.condition
+        return Meters(meters=tuple(meters.values()), conditions=tuple(conditions.values()))
