@@ -112,7 +112,7 @@ def test_a_provider_s_object_says_the_same(prices: PriceBook) -> None:
     one = prices.rate({"type": "text", "model": "m", "usage": usage})
     assert one == prices.rate({"type": "text", "model": "m", "tokens": tokens})
     assert one == prices.rate(TextUsage(model="m", tokens=tokens))
-    hour = {"input_tokens": 10, "output_tokens": 0, "cache_creation_input_tokens": 9}
+    hour: dict[str, Any] = {"input_tokens": 10, "output_tokens": 0, "cache_creation_input_tokens": 9}
     hour |= {"cache_creation": {"ephemeral_5m_input_tokens": 4, "ephemeral_1h_input_tokens": 5}}
     written = {"input": 19, "cache_write": 9, "cache_write_1h": 5}
     assert (
@@ -161,3 +161,17 @@ def test_every_token_is_charged_once_at_the_rate_of_its_own_bucket(prices: Price
 )
 def test_meters_are_checked(meters: str, words: str) -> None:
     assert any(words in fault for fault in faults(table(), meters=f"meters:\n{meters}\n"))
+
+
+def test_a_bucket_that_the_meters_of_a_folder_lack_is_refused() -> None:
+    few = """meters:
+  - meter: token
+    dimensions: {direction: [input, output]}
+    buckets: [{bucket: input, direction: input}, {bucket: output, direction: output}]
+"""
+    prices = book(table("\n          - {tokens: [input, output], rate: 12}\n", ""), meters=few)
+    usage = {"prompt_tokens": 9, "completion_tokens": 0, "prompt_tokens_details": {"audio_tokens": 5}}
+    said = refusal(prices, usage=usage)
+    assert said == {
+        "usage.prompt_tokens_details.audio_tokens": ["No price is known for input_audio tokens of this model"]
+    }

@@ -98,7 +98,7 @@ class TokenTier:
         """The first part of a bucket by which its parts exceed it."""
         left = values[names.index(bucket)]
         for step in steps:
-            if self._buckets[step.bucket].within(self._buckets[bucket]):
+            if step.bucket in self._buckets and self._buckets[step.bucket].within(self._buckets[bucket]):
                 own = values[step.first] - sum(values[index] for index in step.less)
                 if own > left:
                     return step.bucket, too_big(left)
@@ -133,6 +133,8 @@ class TokenTier:
             )
             for name in apart
         ]
+        # What these tables do not know has no price.
+        steps += [_Step(name, None, at[name], (), ()) for name in names if name not in self._buckets]
         ordered = list(apart)
         overlaps = [
             (at[one], at[other])

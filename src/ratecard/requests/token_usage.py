@@ -10,7 +10,6 @@ in one pass (`_gather`); everything else takes the slower way (`_sort_out`, `_Fu
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ratecard.base.messages import (
@@ -224,18 +223,13 @@ _Odd = tuple[Fields, Any, Any]
 
 
 def read_tokens(
-    given: object,
-    problems: Problems,
-    *,
-    completion_required: bool,
-    accepted: Accepted = MappingProxyType({}),
-    stated: dict[str, str] | None = None,
+    given: object, problems: Problems, is_text: bool, accepted: Accepted, stated: dict[str, str]
 ) -> TokenCounts:
     """Read a usage object; its problems are added to `problems`, each at its exact field.
 
-    Conditions that it states are `accepted`, and put into `stated`.
+    A usage of text needs a completion. The conditions that it states are put into `stated`, if they are `accepted`.
 
-    >>> read_tokens({"input_tokens": 5, "cache_read_input_tokens": 90}, [], completion_required=False)[:2]
+    >>> read_tokens({"input_tokens": 5, "cache_read_input_tokens": 90}, [], False, {}, {})[:2]
     (('input', 'output', 'cache_input'), (95, 0, 90))
     """
     fields: Any = given if given.__class__ is dict else mapping_of(given)
@@ -257,9 +251,9 @@ def read_tokens(
     named, inputs, completion, total, cached, written, top_cached, top_written, searches = found
     if named is None and inputs is None:
         _require("prompt", "input", fields, wrong)
-    if completion is None and completion_required:
+    if completion is None and is_text:
         _require("completion", "completion", fields, wrong)
-    ignored = _Further(wrong, accepted, {} if stated is None else stated).read(others, found + parts) if others else ()
+    ignored = _Further(wrong, accepted, stated).read(others, found + parts) if others else ()
     if not wrong and (inputs is not None or top_cached is not None or top_written is not None):
         named, cached, written = _whole_prompt(found, fields, wrong)
     prompt, completion = named or 0, completion or 0
@@ -271,7 +265,7 @@ def read_tokens(
         if parts is not _NO_PARTS:
             wrong += _parts_problems(parts, prompt, completion, cached, written, fields)
         if total is not None:
-            wrong += _total_problems(total, prompt, completion if completion_required else None, fields)
+            wrong += _total_problems(total, prompt, completion if is_text else None, fields)
     if wrong:
         problems += wrong
         return NO_TOKENS

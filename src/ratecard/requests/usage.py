@@ -6,7 +6,7 @@ the model's own values.
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -74,12 +74,24 @@ class TokenUsage(_ClientUsage):
 
 
 class _OfTokens(_Usage):
-    """The conditions of the shipped meters.yaml; those of another folder are for a mapping."""
+    """Tokens as their provider counts them (`usage`), or by bucket (`tokens`).
+
+    The conditions are those of the shipped meters.yaml; those of another folder are for a mapping.
+    """
+
+    usage: TokenUsage | None = None
+    tokens: dict[str, _Count] | None = None
 
     service_tier: str | None = None
     speed: str | None = None
     processing: str | None = None
     inference_geo: str | None = None
+
+    @model_validator(mode="after")
+    def _has_tokens_once(self) -> Self:
+        if (self.usage is None) is (self.tokens is None):
+            raise ValueError("Give the counts once: as usage, or as tokens")
+        return self
 
 
 class ServiceParameters(_Own):
@@ -98,12 +110,10 @@ class ServiceParameters(_Own):
 
 
 class TextUsage(_OfTokens):
-    """Tokens of a language model, as its provider counts them (`usage`) or by bucket (`tokens`), and its searches."""
+    """Tokens of a language model, and its searches."""
 
     type: Literal["text"] = "text"
     model: str
-    usage: TokenUsage | None = None
-    tokens: dict[str, _Count] | None = None
     web_search_requests: _Count | None = None
     scraped_urls: _Count | None = None
     x_search_results: _Count | None = None
@@ -115,8 +125,6 @@ class EmbeddingUsage(_OfTokens):
 
     type: Literal["embedding"] = "embedding"
     model: str
-    usage: TokenUsage | None = None
-    tokens: dict[str, _Count] | None = None
 
 
 class ImageUsage(_Usage):

@@ -18,10 +18,10 @@ _BAND = re.compile(r"(\d{1,6})\.\.(\d{1,6})", re.ASCII)
 class Tokens(Charge):
     """Tokens by bucket (see meters.yaml), by the length of the whole prompt, and by conditions.
 
-    A rate names its buckets, and may name where its tier begins (`above: 200000`, or `from: 200000` where exactly so
-    many count already) and conditions. `context: extended` is the tier above `context_token_threshold`. A bucket takes
-    its own rate of the chosen tier, else that of the nearest lower tier. A bucket without either takes what
-    `without_rate` says, here or in meters.yaml: its parent's rate of the chosen tier, or a request with it is refused.
+    A rate names its buckets. It may name conditions, and where its tier begins: `above: 200000`, or `from: 200000`
+    where exactly so many tokens count already. `context: extended` is the tier above `context_token_threshold`. A
+    bucket takes its own rate of the chosen tier, else that of the nearest lower tier. For a bucket without either,
+    `without_rate` says, here or in meters.yaml, whether it takes its parent's rate of the chosen tier or is refused.
     """
 
     ATTRIBUTES: ClassVar = ("context", "above", "from", "tokens")

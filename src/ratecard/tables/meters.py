@@ -92,12 +92,12 @@ class Meters(Frozen):
     conditions: tuple[UsageCondition, ...] = ()
 
     @cached_property
-    def by_name(self) -> Mapping[str, Meter]:
+    def by_name(self) -> dict[str, Meter]:
         """The meters by name."""
         return {meter.meter: meter for meter in self.meters}
 
     @cached_property
-    def condition(self) -> Mapping[str, UsageCondition]:
+    def condition(self) -> dict[str, UsageCondition]:
         """The conditions by name."""
         return {condition.condition: condition for condition in self.conditions}
 

@@ -4,7 +4,7 @@ A video model has a cell for each combination that its version accepts; any othe
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -29,7 +29,7 @@ from ratecard.tables.metered import (
     band,
 )
 from ratecard.tables.meters import COMPLETION, Meters
-from ratecard.tables.rate import ANY, tiers
+from ratecard.tables.rate import ANY, RateFactor, tiers
 from ratecard.tables.token_rates import counts_in, tiers_of, written_rates
 from ratecard.tables.version import Model
 from ratecard.tables.video import (
@@ -50,7 +50,8 @@ def unit_usages(model: Model[Any], version: MeteredVersion, meters: Meters) -> I
     for charge in version.charges:
         match charge:
             case Tokens():
-                yield from (name | usage for usage in _token_usages(charge, meters))
+                usages = _token_usages(charge, (*charge.factors, *version.factors), meters)
+                yield from (name | usage for usage in usages)
             case PerImage() if model.type == "upscale":
                 yield name
             case PerImage():
@@ -73,7 +74,7 @@ def unit_usages(model: Model[Any], version: MeteredVersion, meters: Meters) -> I
                 yield name
 
 
-def _token_usages(charge: Tokens, meters: Meters) -> Iterator[dict[str, Any]]:
+def _token_usages(charge: Tokens, factors: Sequence[RateFactor], meters: Meters) -> Iterator[dict[str, Any]]:
     edges = tiers_of(charge)
     for each in written_rates(charge):
         further = [above for above in edges if above > each.edge.above]
@@ -83,6 +84,9 @@ def _token_usages(charge: Tokens, meters: Meters) -> Iterator[dict[str, Any]]:
         else:
             counts = counts_in(meters, each.bucket, longest)
         yield {**usage_of_buckets(counts), **each.conditions}
+        for factor in factors:
+            if not factor.conditions.keys() & each.conditions.keys():
+                yield {**usage_of_buckets(counts), **each.conditions, **factor.conditions}
 
 
 def _attributes(charge: PerImage | PerUpscale, names: tuple[str, ...]) -> Iterator[dict[str, Any]]:
