@@ -46,13 +46,7 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
     charge = tokens_of(metered.version)
     rates = token_rates(metered.model.model, charge, metered.per(charge.unit))
     lines_of = token_lines(charge, rates, metered.per(charge.unit))
-    model, currency, effective, digest = (
-        metered.model.model,
-        metered.model.currency,
-        metered.version.effective,
-        metered.digest,
-    )
-    kind, is_text, worth = metered.model.type, metered.model.type == "text", metered.rates
+    priced, is_text = metered.priced(), metered.model.type == "text"
     search_lines = {name: surcharge_line(each) for name, each in surcharges.items()}
     known, supported = _TEXT_KEYS if is_text else _KEYS, frozenset(search_lines)
 
@@ -88,7 +82,7 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
             exact = total([exact, *(line.amount for line in searched_lines)])
             ignored += searches.ignored
         tokens = (uncached + cached + written, completion)
-        return Quote(model, exact, exact, currency, tuple(lines), effective, digest, ignored, kind, tokens, worth)
+        return Quote(priced, exact, exact, tuple(lines), ignored, tokens)
 
     return rate
 
