@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, settings
 
 import ratecard
 from databases import new_database
+from shipped import CARD, remember_tables
 
 if TYPE_CHECKING:
     from ratecard.ledger.store import Ledger
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
 # How quick the machine is says nothing of the code.
 settings.register_profile("any-speed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any-speed")
+
+
+def pytest_configure() -> None:
+    """Before the tests are imported, and with them whatever makes tables of files."""
+    remember_tables()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -36,7 +42,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 @pytest.fixture(scope="session")
 def card() -> ratecard.RateCard:
-    return ratecard.load_rate_card()
+    return CARD
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ from rows import Row, table_of
 from usage import row
 
 from nightly import examples
-from ratecard import Quote, RateCard, load_rate_card
+from ratecard import Quote, RateCard
 from ratecard.base.money import places_of
 from ratecard.simulation.demo.usage import demo_usage
 from ratecard.simulation.pricing.costs import Costs
@@ -23,9 +23,9 @@ from ratecard.simulation.pricing.sides import costs_of
 from ratecard.simulation.results.target import read_target, smallest_factor
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
+from shipped import CARD as SHIPPED
 
 ROWS = examples(1_500, nightly=200_000)
-SHIPPED = load_rate_card()
 # One model retired with a successor, one without; rates set and scaled; what comes later is new.
 MIXED = """\
 candidate: mixed

@@ -8,13 +8,14 @@ from mutations import MUTATIONS, Mutation
 from table_mutations import TABLE_MUTATIONS, TableMutation
 
 import ratecard
-from ratecard import RateCard, load_rate_card
+from ratecard import RateCard
 from ratecard.load.folder import LIMITS, UNITS, VOCABULARY, read_folder, tables_from
 from ratecard.testing import LAWS
 from ratecard.testing.laws.law import MAX_EXAMPLES
 from ratecard.testing.plugin import CheckItem, checks_of
+from shipped import CARD
 
-TABLES, FILES = load_rate_card().tables, read_folder()
+TABLES, FILES = CARD.tables, read_folder()
 # What every other file refers to.
 SHARED = (UNITS, VOCABULARY, LIMITS, "surcharges.yaml")
 

@@ -2,11 +2,10 @@
 
 import pytest
 
-import ratecard
 from ratecard.load.folder import read_folder
 from ratecard.testing import LAWS, Case, Law, check
+from shipped import CARD
 
-CARD = ratecard.load_rate_card()
 FILES = read_folder()
 CASES = [
     Case(CARD.at(version.effective), model.model, FILES)
