@@ -15,7 +15,7 @@ Load = Callable[[Mapping[str, bytes]], Tables]
 
 def remember_tables() -> None:
     """Make tables of the same files only once. That is pure, takes 0.25 s, and the commands alone do it 290 times."""
-    folder.tables_from = remembered(folder.tables_from)
+    folder.tables_from = remembered(folder.tables_from)  # type: ignore[assignment]
 
 
 def remembered(load: Load) -> Load:
