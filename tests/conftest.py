@@ -3,13 +3,14 @@
 from collections.abc import Generator, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 import ratecard
 from databases import new_database
+from shipped import CARD, remember_tables
 
 if TYPE_CHECKING:
     from ratecard.ledger.store import Ledger
@@ -19,24 +20,25 @@ settings.register_profile("any-speed", deadline=None, suppress_health_check=[Hea
 settings.load_profile("any-speed")
 
 
+def pytest_configure() -> None:
+    """Before the tests are imported, and with them whatever makes tables of files."""
+    remember_tables()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Print what the browser shows when a test with a `page` fails: elsewhere, the screen cannot be looked at."""
     report = yield
-    page: Any = getattr(item, "funcargs", {}).get("page")
-    if report.when == "call" and report.failed and hasattr(page, "execute_script"):
-        fields = page.execute_script(
-            "return [...document.querySelectorAll('input')].map(e => e.ariaLabel + '=' + e.value)"
-        )
-        report.sections.append(
-            ("The page", "\n".join([*fields, page.execute_script("return document.body.innerText")]))
-        )
+    execute = getattr(getattr(item, "funcargs", {}).get("page"), "execute_script", None)
+    if report.when == "call" and report.failed and execute is not None:
+        fields = execute("return [...document.querySelectorAll('input')].map(e => e.ariaLabel + '=' + e.value)")
+        report.sections.append(("The page", "\n".join([*fields, execute("return document.body.innerText")])))
     return report
 
 
 @pytest.fixture(scope="session")
 def card() -> ratecard.RateCard:
-    return ratecard.load_rate_card()
+    return CARD
 
 
 @pytest.fixture(scope="session")

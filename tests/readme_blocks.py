@@ -12,15 +12,21 @@ Each page is run in an empty folder with a copy of the tables, so that what one 
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterator
+from contextlib import chdir
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import dedent
 from typing import NamedTuple
+
+from click.testing import CliRunner
+
+from ratecard.cli import main as main_command
 
 ROOT = Path(__file__).parent.parent
 CHANGE, FORMAT, CANDIDATES = "docs/change-a-price.md", "docs/table-format.md", "docs/candidates.md"
@@ -30,6 +36,8 @@ ELSEWHERE = {
     "docs/probe.md": ".ci/test_extras.py, with a video of its own in place of one from the network",
     "docs/warehouses.md": ".ci/test_extras.py, in a session of Spark",
 }
+# What only a shell understands.
+_SHELL = re.compile(r"[|<>;&`$*]")
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"# ((?!pricing_tables/)\S+\.yaml)\n")
 # These change with every edit of a table, and the sense of a page does not depend on them.
@@ -84,7 +92,7 @@ def _outputs(page: str, folder: Path) -> Iterator[tuple[Block, str, str]]:
             yield after, after.text, _run([sys.executable, "-c", block.text], folder)
         if block.language == "console":
             commands = [line[2:] for line in block.text.splitlines() if line.startswith("$ ")]
-            printed = (f"$ {command}\n{_run(['sh', '-c', command], folder)}" for command in commands)
+            printed = (f"$ {command}\n{_command(command, folder)}" for command in commands)
             yield block, block.text, "".join(printed)
 
 
@@ -101,13 +109,29 @@ def passing(output: str) -> str:
     return _PASSING.sub("*", output)
 
 
+def _command(command: str, folder: Path) -> str:
+    """What a command prints. `ratecard` is run in this process where no shell is needed: starting one takes longer."""
+    name, *arguments = shlex.split(command)
+    if name != "ratecard" or _SHELL.search(command):
+        return _run(["sh", "-c", command], folder)
+    with chdir(folder):
+        # A process without a terminal writes help of 78 columns, the runner one of 80.
+        done = CliRunner().invoke(main_command, arguments, prog_name=name, terminal_width=78)
+        return _named(done.output, folder)
+
+
+def _named(output: str, folder: Path) -> str:
+    """An output with other names for the folders of this machine."""
+    return output.replace(str(ROOT), "/path/to/ratecard").replace(str(folder), "/path/to")
+
+
 def _run(command: list[str], folder: Path) -> str:
     scripts = sysconfig.get_path("scripts")
     environment = os.environ | {"PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}", "PYTHONUTF8": "1"}
     done = subprocess.run(
         command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
     )
-    return done.stdout.decode().replace(str(ROOT), "/path/to/ratecard").replace(str(folder), "/path/to")
+    return _named(done.stdout.decode(), folder)
 
 
 def main() -> None:

@@ -37,6 +37,7 @@ changes:
 
 VALUES: dict[str, Callable[[PriceBook], Any]] = {
     "quote": lambda prices: prices.rate(TEXT),
+    "version": lambda prices: prices.rate(TEXT).version,
     "line": lambda prices: prices.rate(TEXT).lines[0],
     "entry": lambda prices: prices.rate(TEXT).ledger_entries(timestamp=WHEN, request_id="r")[0],
     "details": lambda prices: prices.rate(TEXT).ledger_entries(timestamp=WHEN, request_id="r")[0].details,
@@ -67,7 +68,7 @@ def test_a_value_equals_its_like_and_nothing_else(name: str, prices: PriceBook) 
         iter(value)
 
 
-@pytest.mark.parametrize("name", [name for name in VALUES if name not in ("quote", "line")])
+@pytest.mark.parametrize("name", [name for name in VALUES if name not in ("quote", "version", "line")])
 def test_a_value_refuses_an_assignment(name: str, prices: PriceBook) -> None:
     value = VALUES[name](prices)
     with pytest.raises(FrozenInstanceError):

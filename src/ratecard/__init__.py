@@ -21,7 +21,7 @@ from ratecard.ledger import LedgerError, ledger_csv, ledger_json, read_ledger
 from ratecard.price_book import PriceBook
 from ratecard.pricing.estimate import Estimate
 from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry
-from ratecard.rating.quote import LineItem, LineRate, Quote
+from ratecard.rating.quote import LineItem, LineRate, PricedVersion, Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.usage import (
     EditUsage,
@@ -64,6 +64,7 @@ __all__ = [
     "LineRate",
     "MusicUsage",
     "PriceBook",
+    "PricedVersion",
     "Quote",
     "QuoteError",
     "RateCard",

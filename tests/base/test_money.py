@@ -56,7 +56,7 @@ def half_up(amount: Fraction, places: int) -> Fraction:
 @contextmanager
 def a_hostile_host() -> Iterator[None]:
     with decimal.localcontext() as host:
-        host.prec, host.rounding, host.Emax, host.Emin = 3, decimal.ROUND_DOWN, 2, -2
+        host.prec, host.rounding, host.Emax, host.Emin, host.capitals = 3, decimal.ROUND_DOWN, 2, -2, 0
         host.traps = dict.fromkeys(host.traps, True)
         yield
 

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from overlays import HEAD, without
 
 from nightly import examples
-from ratecard import PriceBook, QuoteError, RateCard, TableError, load_rate_card
+from ratecard import PriceBook, QuoteError, RateCard, TableError
 from ratecard.candidates.rates import attributes_of
 from ratecard.changes.promote import promotion
 from ratecard.examples import price_example
 from ratecard.load.folder import read_folder, shipped_folder, tables_from
 from ratecard.tables.card import AnyModel
 from ratecard.tables.version import Example
+from shipped import CARD
 
-CARD = load_rate_card()
 MODELS = CARD.tables.models
 NAMES = sorted(MODELS)
 FIRST, LAST = date(2026, 8, 1), date(2027, 12, 31)

@@ -17,8 +17,8 @@ from ratecard.candidates.rates import At, attributes_of
 from ratecard.changes.promote import promotion
 from ratecard.cli import main
 from ratecard.tables.version import Version
+from shipped import CARD
 
-CARD = load_rate_card()
 MODELS = CARD.tables.models
 FAMILIES = CARD.tables.families
 FIRST, LAST = date(2026, 7, 1), date(2027, 12, 31)

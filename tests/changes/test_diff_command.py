@@ -17,6 +17,7 @@ from ratecard.changes.page import diff_page
 from ratecard.changes.sides import Side
 from ratecard.cli import main
 from ratecard.cli.diff_text import diff_text as as_text
+from shipped import CARD
 
 CHEAPER = edited((SECOND, "480p, rate: 0.10", "480p, rate: 0.05"))
 CANDIDATE = """\
@@ -243,7 +244,7 @@ def test_the_text_of_what_comes_and_goes(folder: Path) -> None:
 
 def test_eighty_columns_are_enough(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ratecard.cli.screen.width", lambda: 80)
-    found = compare(Side("shipped tables of long ago", load_rate_card()), Side("these", load_rate_card(folder)))
+    found = compare(Side("shipped tables of long ago", CARD), Side("these", load_rate_card(folder)))
     text = re.sub(r"\x1b\[\d*m", "", as_text(found))
     assert max(map(cell_len, text.splitlines())) <= 80
     assert "\x1b[33m~\x1b[0m" in as_text(compare(*_sides(folder)))

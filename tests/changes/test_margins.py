@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from ratecard import load_rate_card
 from ratecard.changes.margins import TableCosts, thin_margins
 from ratecard.cli import main
 from ratecard.load.folder import shipped_folder
 from ratecard.views.sheet import price_cells
+from shipped import CARD
 
 TABLE = """family: mixed
 models:
@@ -165,7 +165,7 @@ def test_the_shipped_tables_cost_themselves() -> None:
     done = check("--min-margin", "0%", "--cost", shipped_folder())
     assert done.exit_code == 0, done.output
     assert "have no cost" not in done.stdout
-    card = load_rate_card()
+    card = CARD
     day = date(2030, 1, 1)
     prices = card.at(day)
     every = [cell for model, _ in prices.in_effect_all() for cell in price_cells(prices, model.model)]

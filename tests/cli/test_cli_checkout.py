@@ -13,6 +13,7 @@ from ratecard import load_rate_card
 from ratecard.cli import main, serve
 from ratecard.load.folder import shipped_folder
 from ratecard.server import app as worker
+from shipped import CARD
 
 PROJECT = '[project]\nname = "ratecard"\n'
 CANDIDATE = """
@@ -58,7 +59,7 @@ def test_a_command_uses_the_tables_of_the_checkout(checkout: Path) -> None:
 
 
 def test_the_library_never_looks_at_the_working_directory(checkout: Path) -> None:
-    prices = load_rate_card().at(date(2026, 10, 1))
+    prices = CARD.at(date(2026, 10, 1))
     assert str(prices.quote_video({"model": "ovi-image-to-video"}).total) == "0.22"
 
 
@@ -85,7 +86,7 @@ def test_check_says_which_folder_it_read_and_sees_its_edits(checkout: Path, flag
     sent = run("check", *flags)
     assert (sent.exit_code, sent.stderr) == (0, f"Tables: {checkout}\n")
     assert load_rate_card(checkout).digest in sent.stdout
-    assert load_rate_card().digest not in sent.stdout
+    assert CARD.digest not in sent.stdout
     (checkout / "video" / "ovi.yaml").write_text("family: x\n", encoding="utf-8")
     sent = run("check", *flags)
     assert (sent.exit_code, sent.stderr.splitlines()[0]) == (1, f"Tables: {checkout}")

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-import ratecard
 from ratecard.cli import main
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.results.tornado import tornado
 from ratecard.simulation.simulate import simulate
 from reports import CHEAPER, files
+from shipped import CARD
 
 DAY = "2026-11-22"
 SCALED = """candidate: one family
@@ -124,7 +124,7 @@ def test_a_tornado_prices_each_row_at_its_own_time_where_no_day_is_named(paths: 
     with simulate(paths[0]) as found:
         swings = {swing.family: swing for swing in tornado(found, Fraction(1, 2))}
         rows = found.comparison.priced
-        card = ratecard.load_rate_card()
+        card = CARD
         claude = [each for _, each, _ in rows if each.shape.model == "claude-opus-4-6"]
     assert claude
     assert card.tables.families["claude-opus-4-6"] == "claude"

@@ -18,6 +18,7 @@ from bad_limits import SHIPPED
 from git_tables import FILES, repository, write
 from ratecard.cli import main
 from ratecard.server import LiveRateCard, application
+from shipped import CARD
 
 TOKENS: dict[str, Any] = {"prompt_tokens": 0, "max_completion_tokens": 0}
 SUNSET_DAY = int(datetime(2026, 9, 16, tzinfo=UTC).timestamp()) * 10**9
@@ -26,7 +27,7 @@ USAGE = "/api/v1/billing/usage"
 
 @cache
 def card() -> ratecard.RateCard:
-    return ratecard.load_rate_card()
+    return CARD
 
 
 def prices() -> ratecard.PriceBook:

@@ -16,6 +16,7 @@ from ratecard import SourceVideo
 from ratecard.base.errors import QuoteError, TableError
 from ratecard.cli.commands import main
 from ratecard.load.folder import read_folder
+from shipped import CARD
 
 NOW = int(datetime(2026, 11, 22, tzinfo=UTC).timestamp()) * 10**9
 OVI, GROK = "video/ovi.yaml", "video/grok-imagine.yaml"
@@ -61,7 +62,7 @@ def video(model: str, sent: Mapping[str, Any], source: SourceVideo | None = None
 
     def act() -> str:
         try:
-            quote = ratecard.load_rate_card().at(date(2026, 11, 1)).quote_video({"model": model, **sent}, source=source)
+            quote = CARD.at(date(2026, 11, 1)).quote_video({"model": model, **sent}, source=source)
         except QuoteError as error:
             return told(error)
         return f"priced: {quote.total}, {quote.lines[0].note}"

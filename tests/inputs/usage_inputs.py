@@ -10,9 +10,10 @@ from click.testing import CliRunner
 from fastapi.testclient import TestClient
 from input_case import InputCase
 
-from ratecard import PriceBook, Quote, QuoteError, TextUsage, load_rate_card
+from ratecard import PriceBook, Quote, QuoteError, TextUsage
 from ratecard.cli import main
 from ratecard.server import LiveRateCard, application
+from shipped import CARD
 
 DAY = date(2026, 9, 29)
 OPUS, GROK = "claude-opus-4-6", "grok-4-3"
@@ -25,7 +26,7 @@ AMBIGUOUS = "In the prompt, or beside it? Give them with input_tokens alone, or 
 
 @cache
 def prices() -> PriceBook:
-    return load_rate_card().at(DAY)
+    return CARD.at(DAY)
 
 
 def said(ask: Callable[[], Quote]) -> str:
@@ -72,7 +73,7 @@ def of_command(given: str, answer: str, body: dict[str, Any], *, guard: bool = F
 @cache
 def client() -> TestClient:
     nanoseconds = int(datetime(DAY.year, DAY.month, DAY.day, tzinfo=UTC).timestamp()) * 10**9
-    return TestClient(application(LiveRateCard(load_rate_card(), clock=lambda: nanoseconds)))
+    return TestClient(application(LiveRateCard(CARD, clock=lambda: nanoseconds)))
 
 
 def over_http(given: str, answer: str, path: str, body: Any, *, guard: bool = False) -> InputCase:

@@ -14,10 +14,10 @@ from ratecard.testing import sourced_video_requests
 from ratecard.testing.offer import REFERENCE, Offer
 from ratecard.testing.video_strategies import BROKEN as BROKEN_VALUES
 from ratecard.testing.video_strategies import offers_of
+from shipped import CARD
 
 __all__ = ["BOOKS", "BROKEN", "CELLS", "REFERENCE", "Cell", "Request", "any_request", "requests"]
 
-CARD = ratecard.load_rate_card()
 DAYS = (date(2026, 9, 29), date(2026, 10, 24))
 BOOKS = {day: CARD.at(day) for day in DAYS}
 # The kit draws no floats; a caller may send one.

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from ratecard import LedgerEntry, LineItem, LineRate, Quote
+from ratecard import LedgerEntry, LineItem, LineRate, PricedVersion, Quote
 from ratecard.ledger.store import Ledger
 from ratecard.ledger.walk import Walk
 from ratecard.tables.limits import Rates
@@ -36,7 +36,7 @@ def quote_of(*amounts: Decimal | str, model: str = "m") -> Quote:
         for place, amount in enumerate(amounts)
     )
     total = sum((line.amount for line in lines), Decimal(0))
-    return Quote(model, total, total, "USD", lines, date(2026, 1, 1), "digest", type="image", rates=RATES)
+    return Quote(PricedVersion(model, "image", "USD", date(2026, 1, 1), "digest", RATES), total, total, lines)
 
 
 AMOUNTS = st.decimals(min_value=0, max_value=10**20, allow_nan=False, allow_infinity=False)

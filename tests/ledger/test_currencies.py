@@ -98,7 +98,8 @@ def test_what_has_no_rate_pays_nothing(rates: str, currency: str, said: str) -> 
 
 
 def test_a_quote_of_no_price_book_is_paid_in_its_own_currency() -> None:
-    quote = replace(quote_of("1"), rates=None)
+    quote = quote_of("1")
+    quote = replace(quote, version=replace(quote.version, rates=None))
     [row] = quote.ledger_entries(timestamp=WHEN, request_id="r")
     assert row.currency == "USD"
     with pytest.raises(CurrencyError) as caught:

@@ -99,7 +99,9 @@ def test_a_ledger_without_a_schema_version_is_migrated_with_every_digit(database
         assert ledger.append(quote_of(FIRST, "0.2"), account="a", request_id="r-1", timestamp=WHEN) is False
         with pytest.raises(LedgerConflictError):
             ledger.append(quote_of("1"), account="a", request_id="r-1", timestamp=WHEN)
-        assert ledger.append(replace(quote_of("3"), currency="EUR"), account="a", request_id="r-2", timestamp=WHEN)
+        euro = quote_of("3")
+        euro = replace(euro, version=replace(euro.version, currency="EUR"))
+        assert ledger.append(euro, account="a", request_id="r-2", timestamp=WHEN)
         assert [row.currency for row in rows(ledger, "a")] == ["USD", "USD", "EUR"]
         assert ledger.walk("a").rows == 3
     assert version(database) == [2]

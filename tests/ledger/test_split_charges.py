@@ -159,7 +159,8 @@ def test_the_parts_of_any_charge_are_exact(
     amounts: list[Decimal], balances: dict[str, Decimal], diem: Decimal | None, vcu: Decimal | None
 ) -> None:
     rates = Rates(DIEM=diem, BUNDLED_CREDITS=Decimal(2), VCU=vcu)
-    quote = replace(quote_of(*amounts), rates=rates)
+    quote = quote_of(*amounts)
+    quote = replace(quote, version=replace(quote.version, rates=rates))
     worth = {name: Fraction(rate) for name, rate in {**dict(rates), "USD": Decimal(1)}.items() if rate}
     balances = {name: balance for name, balance in balances.items() if name in worth}
     split = settle(quote, {**balances, "USD": quote.total})

@@ -15,6 +15,7 @@ from ratecard.changes.promote import promotion
 from ratecard.cli.commands import main
 from ratecard.load.folder import read_folder, shipped_folder
 from ratecard.load.revision import find_revision, load_revision
+from shipped import CARD
 
 TABLES = {name: text.encode() for name, text in FILES.items()}
 SHARED = {"units.yaml", "meters.yaml", "vocabulary.yaml", "limits.yaml"}
@@ -58,7 +59,7 @@ def test_a_fault_names_the_file_as_a_person_sees_it(tmp_path: Path) -> None:
 def test_the_line_of_a_price_names_the_link_too(tmp_path: Path) -> None:
     mount = Mount(tmp_path / "tables")
     mount.put(read_folder())
-    quote = ratecard.load_rate_card(mount.folder).at(ratecard.load_rate_card().boundaries()[-1])
+    quote = ratecard.load_rate_card(mount.folder).at(CARD.boundaries()[-1])
     assert quote.quote_video({"model": "ovi-image-to-video"}).lines[0].source == "video/ovi.yaml:22"
 
 

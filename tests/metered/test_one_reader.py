@@ -11,13 +11,14 @@ from pydantic import ValidationError
 
 import ratecard
 from nightly import examples
-from ratecard import PriceBook, QuoteError, TextUsage, load_rate_card
+from ratecard import PriceBook, QuoteError, TextUsage
 from ratecard.requests.usage import TYPES
 from ratecard.testing import usages
 from ratecard.testing.request import json_text
 from ratecard.testing.usage_strategies import in_any_dialect
+from shipped import CARD
 
-PRICES = load_rate_card().at(date(2026, 9, 29))
+PRICES = CARD.at(date(2026, 9, 29))
 OF_TYPE = {kind: vars(ratecard)[f"{kind.capitalize()}Usage"] for kind in TYPES.words}
 USAGES = {kind: usages(PRICES, types=[kind]) for kind in TYPES.words}
 SETTINGS = settings(deadline=None, database=None, suppress_health_check=list(HealthCheck))

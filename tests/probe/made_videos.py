@@ -72,6 +72,11 @@ def video(
         return stream.getvalue() if live else path.read_bytes()
 
 
+def mp4() -> bytes:
+    """An MP4 with its tables in front."""
+    return video("mp4", movflags="faststart")
+
+
 def silence(number: int, layout: str) -> av.AudioFrame:
     """A fiftieth of a second."""
     frame = av.AudioFrame(layout, "stereo", 960)

@@ -6,7 +6,7 @@ from typing import Any
 
 import httpcore
 import pytest
-from made_videos import video
+from made_videos import mp4, video
 from video_server import VideoServer, running
 
 from ratecard import QuoteError
@@ -14,8 +14,6 @@ from ratecard.probe import Limits, network, probe
 from ratecard.probe.limits import UnreadableError
 from ratecard.probe.network import is_public
 from ratecard.probe.source import read_source
-
-MP4 = video("mp4", movflags="faststart")
 
 
 def answers(*addresses: Sequence[str]) -> Callable[[str, int], Sequence[str]]:
@@ -27,7 +25,7 @@ def answers(*addresses: Sequence[str]) -> Callable[[str, int], Sequence[str]]:
 @pytest.fixture
 def strict(server: VideoServer) -> Limits:
     """Limits that differ from the server's only in that private addresses are refused."""
-    server.paths["/video"] = MP4
+    server.paths["/video"] = mp4()
     return server.limits(private_addresses=False)
 
 
@@ -95,7 +93,7 @@ def test_a_server_of_ipv6_sees_no_connection_either() -> None:
         address_family = socket.AF_INET6
 
     with running(Server6(("::1", 0))) as server:
-        server.paths["/video"] = MP4
+        server.paths["/video"] = mp4()
         with pytest.raises(UnreadableError, match="its host is not on the public internet"):
             read_source(f"http://[::1]:{server.port}/video", server.limits(private_addresses=False))
         assert server.connections == 0
@@ -106,7 +104,7 @@ def test_a_redirect_to_a_private_address_is_refused(server: VideoServer, monkeyp
     """The first server counts as public, the second does not."""
     monkeypatch.setattr(network, "is_public", lambda address: address == "127.0.0.1")
     with running(VideoServer(("127.0.0.2", 0))) as hidden:
-        hidden.paths["/video"] = MP4
+        hidden.paths["/video"] = mp4()
         for target in (f"http://127.0.0.2:{hidden.port}/video", f"http://2130706434:{hidden.port}/video"):
             server.paths["/video"] = target
             limits = server.limits(private_addresses=False, ports=(server.port, hidden.port))
@@ -131,9 +129,9 @@ def test_a_name_whose_answer_changes_leads_nowhere_else(server: VideoServer, mon
         return system(host, *rest, **named)
 
     monkeypatch.setattr(socket, "getaddrinfo", only_numbers)
-    server.paths["/video"] = MP4
+    server.paths["/video"] = mp4()
     with running(VideoServer(("127.0.0.2", server.port))) as hidden:
-        hidden.paths["/video"] = MP4
+        hidden.paths["/video"] = mp4()
         found = read_source(
             f"http://video.example:{server.port}/video",
             server.limits(private_addresses=False),
@@ -178,7 +176,7 @@ def test_one_private_address_among_public_ones_is_enough(
 
 
 def test_the_next_address_is_tried_where_one_does_not_answer(server: VideoServer) -> None:
-    server.paths["/video"] = MP4
+    server.paths["/video"] = mp4()
     url = f"http://video.example:{server.port}/video"
     assert read_source(url, server.limits(), answers(["127.0.0.9", "127.0.0.1"])).width == 160
 

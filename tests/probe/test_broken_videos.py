@@ -4,13 +4,14 @@ import struct
 import subprocess
 import sys
 from base64 import b64encode
+from collections.abc import Callable
 from fractions import Fraction
 from io import BytesIO
 from pathlib import Path
 
 import av
 import pytest
-from made_videos import black, number, patched, sound_alone, video
+from made_videos import black, mp4, number, patched, sound_alone, video
 
 from ratecard import QuoteError
 from ratecard.probe import Limits, probe
@@ -18,8 +19,11 @@ from ratecard.probe.container import OPTIONS
 from ratecard.probe.limits import UnreadableError
 from ratecard.probe.source import facts_of_bytes, read_source
 
-MP4, WEBM = video("mp4", movflags="faststart"), video("webm")
 NO_VIDEO_FILE = "it is not an MP4, MOV, WebM or Matroska file"
+
+
+def webm() -> bytes:
+    return video("webm")
 
 
 @pytest.mark.parametrize(
@@ -42,74 +46,80 @@ def test_only_four_containers_are_read(file: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "reason"),
+    ("made", "reason"),
     [
-        pytest.param(b"", "it is empty", id="empty"),
-        pytest.param(sound_alone(), "it has no video tracks, where one is allowed", id="sound alone"),
+        pytest.param(bytes, "it is empty", id="empty"),
+        pytest.param(sound_alone, "it has no video tracks, where one is allowed", id="sound alone"),
         pytest.param(
-            black("mp4", "libx264", "yuv420p", tracks=2),
+            lambda: black("mp4", "libx264", "yuv420p", tracks=2),
             "it has 2 video tracks, where one is allowed",
             id="two pictures",
         ),
-        pytest.param(MP4[:900], "it is damaged, or cut short", id="cut in its tables"),
-        pytest.param(MP4[:3000], "it is damaged, or cut short", id="cut in its first frame"),
-        pytest.param(video("mp4")[:20_000], "it is damaged, or cut short", id="cut before its tables"),
+        pytest.param(lambda: mp4()[:900], "it is damaged, or cut short", id="cut in its tables"),
+        pytest.param(lambda: mp4()[:3000], "it is damaged, or cut short", id="cut in its first frame"),
+        pytest.param(lambda: video("mp4")[:20_000], "it is damaged, or cut short", id="cut before its tables"),
         pytest.param(
-            MP4[: MP4.index(b"mdat") + 4].ljust(len(MP4), b"Z"), "it is damaged, or cut short", id="frames of rubbish"
+            lambda: mp4()[: mp4().index(b"mdat") + 4].ljust(len(mp4()), b"Z"),
+            "it is damaged, or cut short",
+            id="frames of rubbish",
         ),
-        pytest.param(MP4[:32] + number(8) + b"free", "it is damaged, or cut short", id="no tables"),
+        pytest.param(lambda: mp4()[:32] + number(8) + b"free", "it is damaged, or cut short", id="no tables"),
         pytest.param(
-            patched(MP4, b"mdhd", 16, number(3000)),
+            lambda: patched(mp4(), b"mdhd", 16, number(3000)),
             "it says that it is 100 ms long, and its frames take 1969 ms",
             id="says that it is shorter",
         ),
         pytest.param(
-            video(frames=2, rate=Fraction(1, 50_000), size=(64, 48)),
+            lambda: video(frames=2, rate=Fraction(1, 50_000), size=(64, 48)),
             "it says that it takes 100000 seconds. Allowed: more than 0, at most 86400",
             id="longer than a day",
         ),
         pytest.param(
-            video(frames=2, rate=Fraction(2000), size=(64, 48)),
+            lambda: video(frames=2, rate=Fraction(2000), size=(64, 48)),
             "it says that it has 2000 frames a second. Allowed: more than 0, at most 1000",
             id="faster than a camera",
         ),
-        pytest.param(black("matroska", "ffv1", "yuv420p"), "its codec is not one of h264, hevc", id="rare codec"),
         pytest.param(
-            patched(WEBM, b"\xb0\x81", 0, b"\x40"),
+            lambda: black("matroska", "ffv1", "yuv420p"), "its codec is not one of h264, hevc", id="rare codec"
+        ),
+        pytest.param(
+            lambda: patched(webm(), b"\xb0\x81", 0, b"\x40"),
             "it says that it is 64x120, and its frames are 160x120",
             id="says that it is smaller",
         ),
         pytest.param(
-            patched(WEBM, b"\x44\x89\x88", 0, struct.pack(">d", 100_000)),
+            lambda: patched(webm(), b"\x44\x89\x88", 0, struct.pack(">d", 100_000)),
             "it is cut short: it says that it is 100000 ms long, and ends after 2002 ms",
             id="says that it is longer",
         ),
         pytest.param(
-            video("matroska", frames=200, cluster_time_limit="100")[:300_000], "cut short", id="webm cut in the middle"
+            lambda: video("matroska", frames=200, cluster_time_limit="100")[:300_000],
+            "cut short",
+            id="webm cut in the middle",
         ),
     ],
 )
-def test_lies_and_damage_are_named(file: bytes, reason: str) -> None:
+def test_lies_and_damage_are_named(made: Callable[[], bytes], reason: str) -> None:
     with pytest.raises(UnreadableError, match=reason):
-        facts_of_bytes(file)
+        facts_of_bytes(made())
 
 
 def test_a_lie_about_a_length_that_the_frames_do_not_confirm_has_no_effect() -> None:
     """A longer length of MP4 is that of its frames; a shorter one of WebM is that of its last packets."""
-    truth = facts_of_bytes(MP4)
-    assert facts_of_bytes(patched(MP4, b"mdhd", 16, number(3_000_000))) == truth
-    assert facts_of_bytes(patched(MP4, b"mvhd", 16, number(1))) == truth
-    truth = facts_of_bytes(WEBM)
-    assert facts_of_bytes(patched(WEBM, b"\x44\x89\x88", 0, struct.pack(">d", 1))) == truth
-    assert facts_of_bytes(WEBM.replace(b"00:00:02.002", b"00:00:00.002")) == truth
-    assert b"00:00:02.002" in WEBM
+    truth = facts_of_bytes(mp4())
+    assert facts_of_bytes(patched(mp4(), b"mdhd", 16, number(3_000_000))) == truth
+    assert facts_of_bytes(patched(mp4(), b"mvhd", 16, number(1))) == truth
+    truth = facts_of_bytes(webm())
+    assert facts_of_bytes(patched(webm(), b"\x44\x89\x88", 0, struct.pack(">d", 1))) == truth
+    assert facts_of_bytes(webm().replace(b"00:00:02.002", b"00:00:00.002")) == truth
+    assert b"00:00:02.002" in webm()
 
 
 def test_a_list_of_files_could_not_be_followed_even_if_it_were_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """FFmpeg is told its reader, and two options forbid other files: each of the three is enough."""
-    (tmp_path / "other.mp4").write_bytes(MP4)
+    (tmp_path / "other.mp4").write_bytes(mp4())
     monkeypatch.chdir(tmp_path)
 
     def follows(**options: str) -> bool:
@@ -127,10 +137,10 @@ def test_a_list_of_files_could_not_be_followed_even_if_it_were_read(
 
 
 def test_a_reference_to_data_elsewhere_is_not_followed() -> None:
-    at = MP4.index(b"dref")
+    at = mp4().index(b"dref")
     alias = b"url \0\0\0\0/etc/passwd"
     with pytest.raises(UnreadableError):
-        facts_of_bytes(MP4[: at + 16] + alias.ljust(40, b"\0") + MP4[at + 56 :])
+        facts_of_bytes(mp4()[: at + 16] + alias.ljust(40, b"\0") + mp4()[at + 56 :])
 
 
 def test_an_error_is_a_tree_at_the_field() -> None:
@@ -171,7 +181,7 @@ def test_a_data_uri_that_is_too_long_is_not_decoded_first(monkeypatch: pytest.Mo
 
 
 def test_a_table_of_two_thousand_million_frames_is_refused_in_time() -> None:
-    bomb = patched(patched(MP4, b"stsz", 4, number(1)), b"stsz", 8, number(2**31 - 1))
+    bomb = patched(patched(mp4(), b"stsz", 4, number(1)), b"stsz", 8, number(2**31 - 1))
     with pytest.raises(QuoteError, match="Could not read the video: "):
         probe("data:;base64," + b64encode(bomb).decode(), Limits(seconds=10))
 

@@ -11,7 +11,10 @@ from made_videos import video
 from ratecard.cli import main
 
 BODY = {"model": "topaz-video-upscale", "upscale_factor": 2}
-URI = "data:video/mp4;base64," + b64encode(video(frames=30, rate=Fraction(60))).decode()
+
+
+def uri() -> str:
+    return "data:video/mp4;base64," + b64encode(video(frames=30, rate=Fraction(60))).decode()
 
 
 def quote(*words: str, **fields: object) -> tuple[int, str]:
@@ -21,8 +24,8 @@ def quote(*words: str, **fields: object) -> tuple[int, str]:
 
 def test_a_video_is_probed_and_priced() -> None:
     """Half a second at 60 frames a second: 0.0125 a second, doubled, rounded half-up."""
-    assert quote("--probe", video_url=URI) == (0, '{"quote":0.01}\n')
-    assert "Could not read the duration of the video" in quote(video_url=URI)[1]
+    assert quote("--probe", video_url=uri()) == (0, '{"quote":0.01}\n')
+    assert "Could not read the duration of the video" in quote(video_url=uri())[1]
 
 
 def test_what_cannot_be_read_is_an_error_at_the_field() -> None:
@@ -46,6 +49,6 @@ def test_a_body_without_a_video_is_judged_by_the_quote() -> None:
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ratecard.probe.probing.find_spec", lambda name: None)
-    status, answer = quote("--probe", video_url=URI)
+    status, answer = quote("--probe", video_url=uri())
     assert status == 2
     assert "pip install 'ratecard[probe]'" in answer

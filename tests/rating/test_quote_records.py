@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ratecard import PriceBook, Quote, QuoteError, RateCard
+from ratecard import PriceBook, PricedVersion, Quote, QuoteError, RateCard
 
 BODY = {"model": "kling-v3-pro-text-to-video", "duration": "5s", "aspect_ratio": "16:9", "target_fps": 24}
 
@@ -49,6 +49,9 @@ def test_a_quote_is_a_value_with_all_its_parts(prices: PriceBook) -> None:
     assert replace(quote.lines[0]) == quote.lines[0] != replace(quote.lines[0], amount=Decimal(1))
     assert pickle.loads(pickle.dumps(quote)) == quote  # noqa: S301
     assert hash(quote) == hash(prices.quote_video(dict(BODY)))
+    of_version = {part.name: getattr(quote, part.name) for part in fields(quote.version)}
+    assert replace(quote, version=PricedVersion(**of_version)) == quote
+    assert prices.quote_video(dict(BODY)).version is quote.version
 
 
 REFUSALS: list[tuple[dict[str, Any], dict[str, Any]]] = [

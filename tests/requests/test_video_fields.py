@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from ratecard import RateCard, VideoUsage, load_rate_card
+from ratecard import VideoUsage
 from ratecard.cli.quote import quote
 from ratecard.requests.video import FIELD_ORDER, api_wide_fields
 from ratecard.server.describe import video_body
@@ -12,8 +12,8 @@ from ratecard.simulation.usage.columns import LAYOUTS
 from ratecard.tables.units import VideoFields
 from ratecard.testing.video_strategies import BROKEN
 from ratecard.views.sheet import SHEET_COLUMNS
+from shipped import CARD
 
-CARD: RateCard = load_rate_card()
 # A simulation has the source video beside the body.
 OF_SOURCE = {"source_seconds", "source_width", "source_height", "source_fps"}
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
@@ -25,6 +25,9 @@ EVERY_ADDRESS = "0.0.0.0"  # noqa: S104
 # Seconds, far more than anything takes on a busy machine: only what never happens fails.
 PATIENCE = 300
 GROK, RATE = "video/grok-imagine.yaml", "rate: 0.161}"
+OVI = "video/ovi.yaml"
+# Each request has a connection of its own, so that every worker is met. The certificates of the machine are not read.
+_HTTP = httpx.Client(timeout=PATIENCE, verify=False, limits=httpx.Limits(max_keepalive_connections=0))  # noqa: S501
 
 
 class Server:
@@ -73,12 +76,12 @@ class Server:
         return [child for child, command in named.items() if b"spawn_main" in command]
 
     def get(self, path: str, headers: Mapping[str, str] | None = None) -> httpx.Response:
-        return httpx.get(f"{self.base}{path}", headers=headers, timeout=PATIENCE)
+        return _HTTP.get(f"{self.base}{path}", headers=headers)
 
     def quote(
         self, body: bytes | Iterator[bytes] = BODY, path: str = QUOTE, headers: Mapping[str, str] | None = None
     ) -> httpx.Response:
-        return httpx.post(f"{self.base}{path}", content=body, headers=JSON | dict(headers or {}), timeout=PATIENCE)
+        return _HTTP.post(f"{self.base}{path}", content=body, headers=JSON | dict(headers or {}))
 
     def connect(self) -> socket.socket:
         """A connection for bytes of any kind."""
@@ -115,10 +118,12 @@ def serving(*arguments: str | Path, **environment: str) -> Iterator[Server]:
             server.close()
 
 
-def copy_tables(folder: Path) -> Path:
-    """A copy of the shipped tables, to be edited."""
+def copy_tables(folder: Path, names: Iterable[str] = (GROK, OVI)) -> Path:
+    """A copy of some of the shipped tables, to be edited: all of them would only take longer to load."""
     copied = folder / "tables"
-    shutil.copytree(shipped_folder(), copied)
+    for name in names:
+        (copied / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(shipped_folder() / name, copied / name)
     return copied
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from asking import asked, post
 from click.testing import CliRunner
-from serving import GROK, RATE, Server, at_rate, copy_tables, rewrite, serving, wait_for
+from serving import GROK, OVI, RATE, Server, at_rate, copy_tables, rewrite, serving, wait_for
 
 import ratecard
 from mounted import Mount
@@ -20,7 +20,6 @@ from ratecard.server import LiveRateCard, application
 from ratecard.server.tables import LastSound, TableFolder
 
 NOW = int(datetime(2026, 11, 22, 12, tzinfo=UTC).timestamp()) * 10**9
-OVI = "video/ovi.yaml"
 EDITED = "version 2026-09-28 of grok-imagine-1-5-image-to-video-private is in effect, and was edited"
 
 

@@ -9,7 +9,6 @@ import pytest
 from rows import table_of
 from usage import CALL, CLIP, ROWS, TEXT
 
-from ratecard import load_rate_card
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.results.customers import customers_of
 from ratecard.simulation.results.rows import Row
@@ -17,6 +16,7 @@ from ratecard.simulation.results.target import read_target, smallest_factor
 from ratecard.simulation.results.volume import read_elasticity
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
+from shipped import CARD
 
 KEYS = ("model", "day", "customer")
 CANDIDATE = """\
@@ -42,7 +42,7 @@ def candidate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def simulation(candidate: Path) -> Iterator[Simulation]:
-    with simulate(table_of(ROWS), None, candidate, by=KEYS, costs=load_rate_card()) as found:
+    with simulate(table_of(ROWS), None, candidate, by=KEYS, costs=CARD) as found:
         yield found
 
 
@@ -145,7 +145,7 @@ def test_margin_over_what_we_pay(simulation: Simulation) -> None:
 
 
 def test_what_is_sold_below_cost(candidate: Path) -> None:
-    dearer = load_rate_card().with_candidate(candidate)
+    dearer = CARD.with_candidate(candidate)
     with simulate(table_of(ROWS), by=KEYS, costs=dearer) as found:
         below = found.margin().below[0]
         # The greatest loss first: two clips, then the tokens.
@@ -156,7 +156,7 @@ def test_what_is_sold_below_cost(candidate: Path) -> None:
 
 
 def test_costs_that_are_not_known_are_in_no_figure() -> None:
-    with simulate(table_of(ROWS), by=KEYS, costs=load_rate_card(), current="2026-10-02") as found:
+    with simulate(table_of(ROWS), by=KEYS, costs=CARD, current="2026-10-02") as found:
         assert found.margin().total.unknown == 0
 
 

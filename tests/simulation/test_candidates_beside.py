@@ -17,7 +17,7 @@ from rows import expected, table_of
 from test_row_by_row import written
 from usage import CALL, CLIP, ROWS, TEXT, row
 
-from ratecard import RateCard, load_rate_card
+from ratecard import RateCard
 from ratecard.changes.sides import Side
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing import price_table as side_prices
@@ -26,9 +26,9 @@ from ratecard.simulation.pricing.pricer import Pricer
 from ratecard.simulation.results.rows import EVEN, Uneven
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
+from shipped import CARD as SHIPPED
 
 KEYS = ("model", "day", "customer")
-SHIPPED = load_rate_card()
 HEAD = "effective: 2026-10-01\nproposed_by: tests\nwhy: to see what it does\nchanges:\n"
 
 

@@ -20,13 +20,14 @@ from ratecard.simulation.demo.query import SLOTS, demo_stretches, pages_of
 from ratecard.simulation.demo.requests import DEMO_COLUMNS, quote_row
 from ratecard.simulation.demo.traffic import MILLION, Traffic
 from ratecard.simulation.demo.usage import demo_usage
+from shipped import CARD
 
 UNTIL = date(2026, 12, 1)
 FIRST = ("type", "model", "timestamp", "request_id", "customer", "api_key", "region")
 
 
 def rows_of(folder: Path, rows: int, **how: Any) -> list[dict[str, Any]]:
-    demo_usage(folder / "usage.parquet", rows, **how)
+    demo_usage(folder / "usage.parquet", rows, **{"card": CARD, **how})
     rows_made: list[dict[str, Any]] = pyarrow.parquet.read_table(folder / "usage.parquet").to_pylist()
     return rows_made
 
@@ -161,7 +162,7 @@ def test_bad_rows_are_bad_for_many_reasons(card: RateCard, traffic: Traffic) -> 
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])
 def test_the_same_seed_makes_the_same_bytes(tmp_path: Path, ending: str) -> None:
     def written(name: str, seed: int) -> bytes:
-        demo_usage(tmp_path / f"{name}.{ending}", 500, seed=seed)
+        demo_usage(tmp_path / f"{name}.{ending}", 500, seed=seed, card=CARD)
         return (tmp_path / f"{name}.{ending}").read_bytes()
 
     assert written("one", 3) == written("again", 3)
@@ -171,7 +172,7 @@ def test_the_same_seed_makes_the_same_bytes(tmp_path: Path, ending: str) -> None
 @pytest.mark.parametrize("rows", [1, 10, 3_000, 200_000])
 def test_rows_are_in_the_order_of_time_however_many(tmp_path: Path, rows: int) -> None:
     """The engine would rather join few rows the other way round, and so lose their order."""
-    demo_usage(tmp_path / "usage.parquet", rows)
+    demo_usage(tmp_path / "usage.parquet", rows, card=CARD)
     table = pyarrow.parquet.read_table(tmp_path / "usage.parquet", columns=["request_id", "timestamp"])
     assert table["request_id"].to_pylist() == [f"req-0-{number:012}" for number in range(rows)]
     instants = table["timestamp"].to_pylist()
@@ -186,7 +187,7 @@ def test_another_seed_means_other_customers(tmp_path: Path) -> None:
 def test_the_three_formats_hold_the_same(tmp_path: Path) -> None:
     tables = []
     for ending in ("parquet", "csv", "jsonl"):
-        demo_usage(tmp_path / f"usage.{ending}", 2_000, until=UNTIL)
+        demo_usage(tmp_path / f"usage.{ending}", 2_000, until=UNTIL, card=CARD)
         columns = ", ".join(f"{name}::VARCHAR" for name in ("type", "model", "request_id", *DEMO_COLUMNS))
         instant = "epoch_us(timestamp::TIMESTAMPTZ)"
         with duckdb.connect() as engine:

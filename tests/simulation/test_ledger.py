@@ -45,7 +45,7 @@ class Exported(NamedTuple):
 @pytest.fixture(scope="module")
 def exported(card: RateCard, tmp_path_factory: pytest.TempPathFactory) -> Exported:
     folder = tmp_path_factory.mktemp("export")
-    demo_usage(folder / "usage.parquet", ROWS, seed=5)
+    demo_usage(folder / "usage.parquet", ROWS, seed=5, card=card)
     rows: list[Row] = parquet.read_table(folder / "usage.parquet").to_pylist()
     entries: list[LedgerEntry] = []
     customers: list[str] = []

@@ -11,15 +11,15 @@ from oracle import told, uneven
 from rows import Row, expected, key_of, rows_of, table_of
 
 from nightly import examples
-from ratecard import RateCard, load_rate_card
+from ratecard import RateCard
 from ratecard.changes.sides import Side
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.results.comparison import QUANTITY_NAMES
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
 from ratecard.testing import rate_cards, sourced_video_requests, usages
+from shipped import CARD as SHIPPED
 
-SHIPPED = load_rate_card()
 DEARER = SHIPPED.with_candidate(Path(__file__).parent / "dearer.yaml")
 KEYS = ("model", "day", "customer")
 # A whole simulation an example: what fails is shown as it was found.

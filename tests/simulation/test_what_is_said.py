@@ -16,7 +16,7 @@ from ledgers import card_with, export, line
 from rows import table_of
 from usage import CALL, CLIP, ROWS, TEXT, row
 
-from ratecard import RateCard, load_rate_card
+from ratecard import RateCard
 from ratecard.changes.sides import Side
 from ratecard.load.folder import shipped_folder
 from ratecard.simulation.errors import SimulationError
@@ -31,6 +31,7 @@ from ratecard.simulation.results.target import read_target, smallest_factor
 from ratecard.simulation.results.volume import Elasticity, read_elasticity, response
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
+from shipped import CARD
 
 KLING = "kling-o3-pro-text-to-video"
 HEAD = "effective: 2026-10-01\nproposed_by: tests\nwhy: to see what it does\nchanges:\n"
@@ -148,8 +149,8 @@ def test_a_retired_row_saves_its_cost(retired: Simulation) -> None:
 
 
 def test_what_only_a_candidate_sells_costs_a_share_of_its_price(tmp_path: Path) -> None:
-    current = Side("now", load_rate_card().with_candidate(candidate(tmp_path, f"retire: {KLING}")))
-    with simulate(table_of(ROWS), current, Side("back", load_rate_card()), by=["model"], costs="60%") as found:
+    current = Side("now", CARD.with_candidate(candidate(tmp_path, f"retire: {KLING}")))
+    with simulate(table_of(ROWS), current, Side("back", CARD), by=["model"], costs="60%") as found:
         assert found.total.beside() == Uneven(0, Decimal(0), 2, CLIPS, 0)
         assert found.margin().total.costs == tuple(amount * Decimal("0.6") for amount in found.total.amounts)
         assert [(each.model, each.amount) for each in found.new()] == [(KLING, CLIPS)]
@@ -206,9 +207,7 @@ def test_costs_of_a_candidate_are_laid_over_the_current_tables(tmp_path: Path) -
         simulate(table_of(ROWS), "2026-09-01", costs=file)
 
 
-@pytest.mark.parametrize(
-    "costs", [load_rate_card(), shipped_folder(), str(shipped_folder())], ids=["card", "path", "word"]
-)
+@pytest.mark.parametrize("costs", [CARD, shipped_folder(), str(shipped_folder())], ids=["card", "path", "word"])
 def test_our_own_tables_as_costs_leave_nothing_on_any_day(costs: RateCard | Path | str) -> None:
     rows = [row("text", "openai-gpt-56-luna", "a", prompt_tokens=7_000_000, completion_tokens=9_000)]
     with simulate(table_of(rows), "2026-08-03", "2026-08-21", by=["model"], costs=costs) as found:
@@ -295,7 +294,7 @@ def test_successors_and_other_models(tmp_path: Path) -> None:
         assert (part.kind, part.label) == ("moved", "priced as kling-o3-standard-text-to-video")
         assert part.amount == found.total.difference() != 0
     remap = {KLING: "claude-opus-4-6"}
-    with simulate(table_of(ROWS), None, load_rate_card(), by=["model"], remap=remap) as found:
+    with simulate(table_of(ROWS), None, CARD, by=["model"], remap=remap) as found:
         [lost] = found.lost()
         assert (lost.model, lost.amount, lost.requests) == (KLING, CLIPS, 2)
         assert lost.reason.startswith("as claude-opus-4-6: Specified model not found: claude-opus-4-6 is of type text")

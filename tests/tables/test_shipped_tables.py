@@ -4,12 +4,11 @@ from datetime import date
 
 import pytest
 
-import ratecard
 from ratecard.examples import Worked, work
 from ratecard.load.folder import shipped_folder
 from ratecard.tables.card import AnyModel
+from shipped import CARD
 
-CARD = ratecard.load_rate_card()
 MODELS = [pytest.param(model, id=name) for name, model in sorted(CARD.tables.models.items())]
 EXAMPLES: dict[str, list[Worked]] = {}
 for worked in work(CARD.compiler):

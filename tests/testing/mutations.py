@@ -112,7 +112,7 @@ MUTATIONS = [
         "another currency",
         (KLING,),
         ("a_valid_request_has_a_price",),
-        quotes(lambda quote, body: replace(quote, currency="EUR")),
+        quotes(lambda quote, body: replace(quote, version=replace(quote.version, currency="EUR"))),
     ),
     Mutation(
         "sound for silence",

@@ -14,8 +14,8 @@ from ratecard.testing import LAWS, BrokenLawError, Case, Law, Request, check
 from ratecard.testing.case import expect
 from ratecard.testing.laws.any_quote import numbers_at
 from ratecard.testing.plugin import checks_of
+from shipped import CARD
 
-CARD = ratecard.load_rate_card()
 BOOK = CARD.at(date(2026, 9, 29))
 KLING = Case(BOOK, "kling-o3-pro-text-to-video", read_folder())
 SOUND = Path(__file__).parent.parent / "tables" / "sound"

@@ -7,12 +7,17 @@ from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 
 import ratecard
+from nightly import examples
 from ratecard.examples import wrong_examples
 from ratecard.testing import LAWS, Case, rate_cards, table_files
 from ratecard.testing.card_strategies import METHODS, card_of
 
 SOME = settings(
-    max_examples=16, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    max_examples=examples(8, nightly=100),
+    deadline=None,
+    database=None,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
 )
 # Without the phase that explains what in an example mattered.
 PLAIN = settings(database=None, phases=(Phase.generate, Phase.shrink))

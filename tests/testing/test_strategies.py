@@ -19,9 +19,9 @@ from ratecard.testing import (
     usages,
     video_requests,
 )
+from shipped import CARD
 
 SOUND = Path(__file__).parent.parent / "tables" / "sound"
-CARD = ratecard.load_rate_card()
 BOOKS = [CARD.at(day) for day in (date(2026, 9, 29), date(2026, 10, 24))]
 MANY = settings(
     max_examples=80, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)

@@ -18,8 +18,8 @@ from ratecard.testing import (
     usages,
     video_requests,
 )
+from shipped import CARD
 
-CARD = ratecard.load_rate_card()
 BOOK = CARD.at(date(2026, 9, 29))
 SOUND = Path(__file__).parent.parent / "tables" / "sound"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.testclient import TestClient
 
-from ratecard import LineItem, LineRate, Quote
+from ratecard import LineItem, LineRate, PricedVersion, Quote
 from ratecard.ledger.store import Ledger
 from ratecard.tables.limits import Rates
 
@@ -20,7 +20,7 @@ def quote_of(*amounts: Decimal | str, currency: str = "USD") -> Quote:
     """A quote with one line an amount."""
     lines = tuple(LineItem(LineRate("sku", "unit", Decimal(each), "m.yaml:1"), 1, Decimal(each)) for each in amounts)
     total = sum((line.amount for line in lines), Decimal(0))
-    return Quote("model, 1", total, total, currency, lines, date(2026, 1, 1), "digest", type="image", rates=RATES)
+    return Quote(PricedVersion("model, 1", "image", currency, date(2026, 1, 1), "digest", RATES), total, total, lines)
 
 
 def append_each(ledger: Ledger, *amounts: str, account: str = "a", currency: str = "USD", prefix: str = "r") -> None:

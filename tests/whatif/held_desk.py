@@ -8,12 +8,12 @@ from pathlib import Path
 import click
 from desks import DAY, STANDING
 
-from ratecard.card import load_rate_card
 from ratecard.changes.sides import Side
 from ratecard.simulation.simulate import simulate
 from ratecard.whatif.app import HOST, free_port, serve_page
 from ratecard.whatif.draft import Draft
 from ratecard.whatif.session import Answer, Desk
+from shipped import CARD
 
 
 class Held(Desk):
@@ -30,7 +30,7 @@ class Held(Desk):
 def main(usage: str, go: str) -> None:
     Held.go = Path(go)
     port = free_port(0)
-    with simulate(usage, Side(DAY, load_rate_card(), STANDING)) as found:
+    with simulate(usage, Side(DAY, CARD, STANDING)) as found:
         serve_page(
             Held(found),
             usage="usage.csv",

@@ -17,10 +17,10 @@ from served import Served, choose, field, press, served, started, text_of, tiles
 
 from browsers import DESKTOP, PHONE, WIDE, browser, complaints_of
 from ratecard.candidates.file import load_candidate
-from ratecard.card import load_rate_card
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.simulate import simulate
 from ratecard.whatif.view import panel_now, panel_of
+from shipped import CARD
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def test_what_is_moved_saved_and_loaded_is_one_candidate(page: Chrome, folder: P
         expected = panel_of(Report(simulation), panel_now(Report(simulation)))
     assert shown == {tile.label: [tile.value, *([tile.note] if tile.note else [])] for tile in expected.tiles}
     assert f"--current {DAY} --candidate candidates/kling-7-dearer.yaml" in text_of(page, ".done code")
-    assert load_rate_card().with_candidate(path).digest != load_rate_card().digest
+    assert CARD.with_candidate(path).digest != CARD.digest
 
     # A second time, it asks.
     path.write_text("mine", encoding="utf-8")

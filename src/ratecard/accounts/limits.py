@@ -17,9 +17,10 @@ from ratecard.tables.version import Version
 
 # The base path of the present API: links in its answers begin with it.
 BASE_PATH = "/api/v1"
-# The limit that a type shares with others.
+# The type of `limits.yaml` whose limit a type has, if that is another one.
 _SHARED = {"speech": "audio", "transcription": "audio", "music": "audio", "edit": "image", "upscale": "image"}
-_NONE = {
+# Why a type has no limit.
+_NO_LIMIT = {
     "rpc": "type 'rpc' has no published limit of requests; a batch of calls is limited by its own table",
     "surcharge": "type 'surcharge' has no limit of its own: a search is part of a text request",
 }
@@ -106,9 +107,9 @@ class Block:
 
 
 def limit_of(limits: Limits, type_: str, tier: str | None, partner: bool) -> Limit | VideoLimit:
-    """The limit of a type; of a text model's tier, with the tokens a minute. Raises `LimitError`."""
-    if type_ in _NONE:
-        raise LimitError(_NONE[type_])
+    """The limit of a type of models; for text, that of a tier. Raises `LimitError`."""
+    if type_ in _NO_LIMIT:
+        raise LimitError(_NO_LIMIT[type_])
     if type_ != "text" and tier is not None:
         raise LimitError(f"tier={tier!r}: only text models have tiers; leave it out for {type_}")
     if type_ == "video":
@@ -123,6 +124,7 @@ def limit_of(limits: Limits, type_: str, tier: str | None, partner: bool) -> Lim
 
 
 def _of_type(limits: Limits, type_: str, partner: bool) -> Limit:
+    """The limit of a type of `limits.yaml`; for partners the general one, if they have none of their own."""
     found = {each.partner: each.requests for each in limits.types if each.type == type_}
     if False not in found:
         who, near = "partners" if partner else "everybody", did_you_mean(str(type_), ("text", *LIMIT_TYPES, *_SHARED))
@@ -131,7 +133,7 @@ def _of_type(limits: Limits, type_: str, partner: bool) -> Limit:
 
 
 class LimitsOfADay:
-    """The part of a price book that is not prices: the limits of its day, and the endpoints that end."""
+    """Base class of `PriceBook`: the limits of its day, and the endpoints that end, which are not prices."""
 
     __slots__ = ()
     day: date
@@ -194,15 +196,15 @@ class LimitsOfADay:
         return sunset_of(self.limits, endpoint, self.day)
 
 
-def _tier_of(model: TextModel, asked: str | None) -> str:
-    """The tier of a text model: from its table, or from the caller."""
-    if model.tier is None and asked is None:
+def _tier_of(model: TextModel, given: str | None) -> str:
+    """The tier of a text model: from its table, or as the caller gives it. Raises `LimitError` if they differ."""
+    if model.tier is None and given is None:
         raise LimitError(
             f"the tables do not say the tier of {model.model}. Give one, like tier='S': {', '.join(TIERS)}"
         )
-    if model.tier and asked and model.tier != asked:
-        raise LimitError(f"tier={asked!r}: {model.model} is in tier {model.tier}; leave the tier out")
-    return str(model.tier or asked)
+    if model.tier and given and model.tier != given:
+        raise LimitError(f"tier={given!r}: {model.model} is in tier {model.tier}; leave the tier out")
+    return str(model.tier or given)
 
 
 def failed_request_block(failures: Iterable[datetime], at: datetime | date, rule: FailedRequests) -> Block | None:

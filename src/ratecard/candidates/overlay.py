@@ -24,7 +24,7 @@ from ratecard.tables.video import VideoModel
 
 
 def _named(models: Mapping[str, AnyModel], name: str, path: Path) -> AnyModel:
-    """The model of an id. Raises `Refusal`."""
+    """Find a model by its id. Raises `Refusal`."""
     if name not in models:
         near = did_you_mean(name, models)
         raise Refusal((path, f"matches nothing: no model '{name}'.{near} Name a model's id, as the tables have it"))
@@ -73,8 +73,8 @@ def in_effect(model: AnyModel, day: date, path: Path) -> Version:
     raise Refusal((path, f"matches nothing: {model.model} has no price on {day}; {words}"))
 
 
-def users(models: Mapping[str, AnyModel], surcharge: str, day: date) -> list[str]:
-    """The text models that charge by a surcharge on a day or later."""
+def models_charging(models: Mapping[str, AnyModel], surcharge: str, day: date) -> list[str]:
+    """The names of the text models that charge a surcharge for searches on a day or later."""
     return sorted(
         model.model
         for model in models.values()
@@ -93,7 +93,7 @@ def with_candidate(tables: Tables, file: CandidateFile, *, idle: bool = False) -
     overlay = _Overlay(tables, file, idle)
     for index, change in file.changes:
         try:
-            overlay.make(index, change)
+            overlay.apply(index, change)
         except Refusal as refusal:
             overlay.faults += [file.fault(index, path, words) for path, words in refusal.findings]
     overlay.check()
@@ -132,7 +132,8 @@ class _Overlay:
             digest="",  # of the new models,
         )
 
-    def make(self, index: int, change: Change) -> None:
+    def apply(self, index: int, change: Change) -> None:
+        """Make a change of the candidate, by its index. Raises `Refusal`."""
         match change:
             case Add():
                 self._add(index, change)
@@ -144,7 +145,7 @@ class _Overlay:
                 self._scale(index, change)
 
     def _add(self, index: int, change: Add) -> None:
-        self._for_good(("add",), "a model that is added stays")
+        self._refuse_until(("add",), "a model that is added stays")
         model = change.add
         if model.model in self.models:
             words = f"model '{model.model}' is in the tables already ({self.files[model.model]}); use set or scale"
@@ -156,21 +157,22 @@ class _Overlay:
         self.models[model.model], self.families[model.model] = model, change.family
         self.files[model.model], self.added[model.model] = self.file.text.name, index
 
-    def _for_good(self, path: Path, words: str) -> None:
+    def _refuse_until(self, path: Path, words: str) -> None:
+        """Refuse a change that cannot end in a candidate that has `until`."""
         if self.until is not None:
             raise Refusal(
                 (path, f"{words}, and until ends this candidate on {self.until}; write it in one without until")
             )
 
     def _retire(self, index: int, change: Retire) -> None:
-        self._for_good(("retire",), "a model is retired for good")
+        self._refuse_until(("retire",), "a model is retired for good")
         model = self._model(change.retire, ("retire",))
         if model.model in self.changed:
             words = f"{self._line(self.changed[model.model])} changes {model.model} from the same day on; keep one"
             raise Refusal((("retire",), words))
         if model.retired and model.retired.on <= self.day:
             raise Refusal((("retire",), f"changes nothing: {model.model} is retired already, on {model.retired.on}"))
-        charged = users(self.models, model.model, self.day)
+        charged = models_charging(self.models, model.model, self.day)
         if charged:
             words = f"text models charge by '{model.model}' from then on, like {charged[0]}"
             raise Refusal((("retire",), f"{words}; give them versions without it first"))
@@ -264,8 +266,9 @@ class _Overlay:
     def _new_versions(
         self, index: int, model: AnyModel, amounts: Mapping[date, tuple[Version, Mapping[At, Decimal]]]
     ) -> None:
+        # Before the first change, while the list prices are still those of `model`.
         if model.model not in self.changed:
-            self._restore(model)
+            self._end(model)
         self.changed[model.model] = index
         for day, (base, moving) in amounts.items():
             if moving:
@@ -280,7 +283,7 @@ class _Overlay:
         self._put(name, base.model_copy(update=head | moved(base, amounts, self.file.place(index))))
         self.made.add((name, day))
 
-    def _restore(self, model: AnyModel) -> None:
+    def _end(self, model: AnyModel) -> None:
         """End the candidate at `until` with a version of the list prices, unless a version begins on that day."""
         if self.until is None or model.retired_on(self.until):
             return
@@ -330,4 +333,5 @@ class _Overlay:
         yield from check_references(model, self.models, self.file.written - self.models.keys())
 
     def _line(self, index: int) -> str:
+        """Name the line of a change of the candidate, for a message."""
         return f"line {self.file.place(index).rpartition(':')[2]}"

@@ -4,7 +4,7 @@ Prices and limits that were in effect may not be edited, unless the version or l
 not change by more than a factor, which may be a slip of the decimal point, unless the version has `expected_change`.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -24,11 +24,28 @@ from ratecard.tables.card import AnyModel, digest
 from ratecard.tables.limits import Limits
 from ratecard.tables.version import Version
 
+# The decimal places of a factor in a message.
 _PLACES = 2
 
 
+class Rules(NamedTuple):
+    """The instant that divides past from future, the greatest factor allowed, and the name of the old side."""
+
+    as_of: datetime
+    most: Decimal
+    revision: str
+
+    def begun(self, day: date) -> bool:
+        """Whether a version of this day is in effect."""
+        return _instant(day) <= self.as_of
+
+    def past(self, day: date) -> bool:
+        """Whether requests can have been priced since this day began."""
+        return _instant(day) < self.as_of
+
+
 class _Step(NamedTuple):
-    """By which factor a price changes (None from or to zero), the same in words, and the `file:line`."""
+    """The factor by which a price changes (above 1; None from or to zero), the change in words, and its `file:line`."""
 
     times: Fraction | None
     words: str
@@ -36,12 +53,12 @@ class _Step(NamedTuple):
 
 
 def steep_steps(old: Side, new: Side, most: Decimal) -> Iterator[Fault]:
-    """A fault for each new or edited version that changes a price by more than `most` without expecting it."""
+    """Yield a fault for each new or edited version that changes a price by more than `most` without expecting it."""
     days = days_of(old, new)
     for name in sorted(old.card.tables.models.keys() & new.card.tables.models.keys()):
         told: set[date] = set()
         for change in stretches(name, old, new, days):
-            version = _written(name, change, old, new) if change.kind == CHANGED else None
+            version = _new_or_edited(name, change, old, new) if change.kind == CHANGED else None
             if version is None or version.effective in told:
                 continue
             step = _steepest(change)
@@ -51,8 +68,8 @@ def steep_steps(old: Side, new: Side, most: Decimal) -> Iterator[Fault]:
                 yield Fault(file, int(line), (name,), f"{name}: {step.words}{_hint(step, version, most)}")
 
 
-def _written(name: str, change: Difference, old: Side, new: Side) -> Version | None:
-    """The version in effect on the new side, if it is new there or was edited."""
+def _new_or_edited(name: str, change: Difference, old: Side, new: Side) -> Version | None:
+    """The version in effect on the new side; None if the old side has the same one."""
     after = Priceable(*new.card.at(change.effective).in_effect(name), new.card.tables.units)
     model, units = old.card.tables.models[name], old.card.tables.units
     before = (Priceable(model, each, units) for each in model.versions if each.effective == after.version.effective)
@@ -75,6 +92,7 @@ def _steepest(change: Difference) -> _Step:
 
 
 def _allowed(step: _Step, expected: Decimal | None, most: Decimal) -> bool:
+    """Whether a step is small enough, or the version expects it; one from or to zero must be expected."""
     if step.times is None:
         return expected is not None
     enough = [Fraction(most), *(_either_way(expected) if expected else ())]
@@ -82,7 +100,7 @@ def _allowed(step: _Step, expected: Decimal | None, most: Decimal) -> bool:
 
 
 def _either_way(expected: Decimal) -> tuple[Fraction, Fraction]:
-    """The factor and its inverse: a quarter as much is four times as little."""
+    """The factor and its inverse, because `expected_change: 0.25` allows a change by the factor 4."""
     return Fraction(expected), 1 / Fraction(expected)
 
 
@@ -99,27 +117,23 @@ def _rounded_up(times: Fraction) -> Decimal:
     return from_fraction(Fraction(-(-times.numerator * scale // times.denominator), scale), _PLACES)
 
 
-Days = Callable[[date], bool]
-
-
-def limit_refusals(
-    old: tuple[Limits, ...], new: tuple[Limits, ...], revision: str, begun: Days, past: Days
-) -> Iterator[Fault]:
+def limit_refusals(old: tuple[Limits, ...], new: tuple[Limits, ...], rules: Rules) -> Iterator[Fault]:
     """Limits in effect that were edited or deleted, and new limits in the past, if they have no `correction`."""
     before, after = ({each.effective: each for each in limits} for limits in (old, new))
     corrected = [each for day, each in after.items() if day not in before and each.correction]
-    for day in filter(begun, before):
+    for day in filter(rules.begun, before):
         if day in after:
             yield from _edited_limits(before[day], after[day])
         elif corrected:
             corrected.pop()
         else:
-            words = f"the limits of {day} were in effect ({revision}:{before[day].place}), and are gone. Put them back"
+            place = f"{rules.revision}:{before[day].place}"
+            words = f"the limits of {day} were in effect ({place}), and are gone. Put them back"
             yield _fault_of_limits(
                 new[0].place, f"{words}; if only their date was wrong, say `correction: reason` in the others"
             )
     for day in after:
-        if day not in before and not after[day].correction and past(day):
+        if day not in before and not after[day].correction and rules.past(day):
             words = f"new limits begin on {day}, in the past. Let them begin later"
             yield _fault_of_limits(
                 after[day].place, f"{words}; if the limits of that day were wrong, say `correction: reason`"
@@ -146,9 +160,10 @@ def _fault_of_limits(place: str, words: str) -> Fault:
     return Fault(file or LIMITS, int(line or 1), ("limits",), words)
 
 
-Dated = tuple[RateCard, AnyModel, Version]
+# A version with its model and its card.
+CardVersion = tuple[RateCard, AnyModel, Version]
 
-# Conditions that may be edited because they do not change a price, and those among them that do.
+# The beginnings of terms that may be edited because they do not change a price, and of exceptions, which do.
 _FREE = ("mode", "limit tier", "context_tokens", "order of charges", "accepts ")
 _PRICED = ("accepts resolution_aliases", "accepts reference_video_total_duration source")
 
@@ -160,7 +175,7 @@ class Edit(NamedTuple):
     place: str
 
 
-def edit_of(old: Dated, new: Dated) -> Edit | None:
+def edit_of(old: CardVersion, new: CardVersion) -> Edit | None:
     """The first edit of prices or units; None if they are the same."""
     before, after = _priceable(*old), _priceable(*new)
     if same(before, after):
@@ -199,31 +214,19 @@ def _words(rate: RateChange) -> str:
 _RIGHT_WAY = "Put it back as it was and write a new version above it"
 
 
-class Rules(NamedTuple):
-    """The instant that divides past from future, the greatest factor allowed, and the name of the old side."""
-
-    as_of: datetime
-    most: Decimal
-    revision: str
-
-    def begun(self, day: date) -> bool:
-        """Whether a version of this day is in effect."""
-        return _instant(day) <= self.as_of
-
-    def past(self, day: date) -> bool:
-        """Whether requests can have been priced since this day began."""
-        return _instant(day) < self.as_of
-
-
 def refusals(old: RateCard, new: RateCard, rules: Rules) -> list[Fault]:
-    """Every refused change, at its line, in the order of the files."""
+    """Find every refused change, at its line, in the order of the files."""
     found = [fault for model in old.tables.models.values() for fault in _of_model(model, old, new, rules)]
-    found += limit_refusals(old.tables.limits, new.tables.limits, rules.revision, rules.begun, rules.past)
+    found += limit_refusals(old.tables.limits, new.tables.limits, rules)
     found += steep_steps(Side(rules.revision, old), Side("", new), rules.most)
     return sorted(found, key=lambda fault: (fault.file, fault.line, fault.message))
 
 
 def _of_model(model: AnyModel, old: RateCard, new: RateCard, rules: Rules) -> Iterator[Fault]:
+    """The refused changes of a model of the old side, but for steep steps.
+
+    Each new version with a `correction` excuses one deleted version, whose date it corrects.
+    """
     after = new.tables.models.get(model.model)
     begun = [version for version in model.versions if rules.begun(version.effective)]
     if after is None:

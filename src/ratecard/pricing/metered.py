@@ -1,11 +1,11 @@
 """One version of a metered model with what its function is compiled from, and the quote of its lines."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ratecard.base.money import total
-from ratecard.rating.quote import LineItem, Quote
+from ratecard.rating.quote import LineItem, PricedVersion, Quote
 from ratecard.tables.limits import Rates
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.meters import Meters
@@ -26,6 +26,7 @@ class Metered:
     digest: str
     rates: Rates
     meters: Meters
+    _priced: dict[str, PricedVersion] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def per(self, unit: str) -> int:
         """How many of what it counts one unit holds: 1,000,000 for an `mtoken`."""
@@ -40,9 +41,12 @@ class Metered:
     ) -> Quote:
         """The quote of these lines. Exact: the total is the sum of their amounts."""
         exact = total([line.amount for line in lines])
-        model, effective = self.model, self.version.effective
-        kind = type_ or model.type
-        digest, rates = self.digest, self.rates
-        return Quote(
-            model.model, exact, exact, model.currency, tuple(lines), effective, digest, ignored, kind, tokens, rates
-        )
+        return Quote(self.priced(type_), exact, exact, tuple(lines), ignored, tokens)
+
+    def priced(self, type_: str = "") -> PricedVersion:
+        """This version as the quotes of requests of a type name it, made once; without a type, of the model's own."""
+        if type_ not in self._priced:
+            model, kind = self.model, type_ or self.model.type
+            found = PricedVersion(model.model, kind, model.currency, self.version.effective, self.digest, self.rates)
+            self._priced[type_] = found
+        return self._priced[type_]

@@ -43,13 +43,7 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
     # Most requests are below every threshold, and state no condition.
     lowest, first = rates.plain[0], min(rates.thresholds, default=MOST_TOKENS)
     tier_of, accepted = rates.tier, accepted_conditions(rates, metered.meters)
-    model, currency, effective, digest = (
-        metered.model.model,
-        metered.model.currency,
-        metered.version.effective,
-        metered.digest,
-    )
-    kind, is_text, worth = metered.model.type, metered.model.type == "text", metered.rates
+    priced, is_text = metered.priced(), metered.model.type == "text"
     search_lines = {name: surcharge_line(each) for name, each in surcharges.items()}
     own = (*(field for field, _ in SEARCHES.values()), "service_parameters") if is_text else ()
     known, supported = usage_keys((*_COUNTS, *own, *accepted)), frozenset(search_lines)
@@ -92,9 +86,7 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
             lines += searched_lines
             exact = total([exact, *(line.amount for line in searched_lines)])
             ignored += searches.ignored
-        return Quote(
-            model, exact, exact, currency, tuple(lines), effective, digest, ignored, kind, (values[0], values[1]), worth
-        )
+        return Quote(priced, exact, exact, tuple(lines), ignored, (values[0], values[1]))
 
     return rate
 

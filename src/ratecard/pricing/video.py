@@ -6,7 +6,7 @@ from typing import Any
 from ratecard.base.messages import MOST_NAMES, field_names
 from ratecard.base.money import ROUNDING, step, total
 from ratecard.rating.compiling import Compiling
-from ratecard.rating.quote import Quote
+from ratecard.rating.quote import PricedVersion, Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.rating.video import calculator
 from ratecard.requests.fields import Field
@@ -36,7 +36,7 @@ def price_video(
         for number, charge in enumerate(version.charges)
     )
     first, several = calculators[0], len(calculators) > 1
-    name, currency, effective, digest = model.model, model.currency, version.effective, tables.digest
+    priced = PricedVersion(model.model, "video", model.currency, version.effective, tables.digest, rates)
     finest, quantize = step(version.rounding.places), ROUNDING.quantize
 
     def quote(body: dict[str, Any], source: SourceVideo | None) -> Quote:
@@ -72,7 +72,6 @@ def price_video(
             ignored = in_order(ignored)
         if further:
             ignored += field_names(further, MOST_NAMES - len(ignored))
-        rounded = quantize(exact, finest)
-        return Quote(name, rounded, exact, currency, lines, effective, digest, ignored, "video", None, rates)
+        return Quote(priced, quantize(exact, finest), exact, lines, ignored)
 
     return quote

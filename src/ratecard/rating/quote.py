@@ -13,7 +13,7 @@ from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry, check_pa
 from ratecard.tables.limits import Rates
 
 
-# Neither class is `frozen`: that assigns each field by a call, which takes five times as long, and a quote makes a line
+# No class here is `frozen`: that assigns each field by a call, which takes five times as long, and a quote makes a line
 # for each charge. So Python does not refuse an assignment, and nothing in the library makes one.
 @dataclass(slots=True, unsafe_hash=True)
 class LineRate:
@@ -90,27 +90,67 @@ class LineItem:
         return record | {"note": self.note} if self.note else record
 
 
-@dataclass(slots=True, unsafe_hash=True, repr=False)  # not frozen, for the reason that `LineItem` gives
+@dataclass(slots=True, unsafe_hash=True)
+class PricedVersion:
+    """One version of a model as its quotes name it. Made once when it is compiled; all its quotes share it.
+
+    `type` is that of the requests, which for an image model may be `upscale`; `effective` is the first day of the
+    version, `digest` names the tables, and `rates` is what balances were worth at the instant of the price book.
+    """
+
+    model: str
+    type: str
+    currency: str
+    effective: date
+    digest: str
+    rates: Rates | None = None
+
+
+@dataclass(slots=True, unsafe_hash=True, repr=False)
 class Quote:
     """The price of one request, with the lines that add up to it.
 
     `exact` is the exact sum of the lines' amounts; `total` is `exact`, for video rounded once, as the table says; both
-    are in `currency`. `effective` is the first day of the version that priced it, `digest` names the tables, `ignored`
-    the fields without effect on the price. `tokens` are (prompt, completion), for language models only; `rates` is what
-    balances were worth at the instant of the price book.
+    are in `currency`. `ignored` are the fields without effect on the price, `tokens` (prompt, completion), for language
+    models only. `version` is what priced the request: its parts are properties of the quote.
     """
 
-    model: str
+    version: PricedVersion
     total: Decimal
     exact: Decimal
-    currency: str
     lines: tuple[LineItem, ...]
-    effective: date
-    digest: str
     ignored: tuple[str, ...] = ()
-    type: str = "video"
     tokens: tuple[int, int] | None = None
-    rates: Rates | None = None
+
+    @property
+    def model(self) -> str:
+        """The name of the model."""
+        return self.version.model
+
+    @property
+    def type(self) -> str:
+        """The type of the request, such as `video` or `text`."""
+        return self.version.type
+
+    @property
+    def currency(self) -> str:
+        """The currency of all amounts."""
+        return self.version.currency
+
+    @property
+    def effective(self) -> date:
+        """The first day of the version that priced the request."""
+        return self.version.effective
+
+    @property
+    def digest(self) -> str:
+        """The digest of the tables."""
+        return self.version.digest
+
+    @property
+    def rates(self) -> Rates | None:
+        """What balances were worth at the instant of the price book; None for a quote that is not of one."""
+        return self.version.rates
 
     def __repr__(self) -> str:
         count = len(self.lines)
@@ -119,14 +159,15 @@ class Quote:
 
     def _total_text(self) -> str:
         """The digits of the total: for a video, which is rounded, all places of the table, like `0.80`."""
-        return text(self.total if self.type == "video" else plain(self.total))
+        total = self.total
+        return text(total if self.version.type == "video" else plain(total))
 
     def to_json(self) -> bytes:
         """The answer over HTTP: `{"quote":0.95}` in exact digits, and the currency if it is not USD."""
-        amount = self._total_text()
-        if self.currency == USD:
+        amount, currency = self._total_text(), self.version.currency
+        if currency == USD:
             return f'{{"quote":{amount}}}'.encode()
-        return f'{{"quote":{amount},"currency":"{self.currency}"}}'.encode()
+        return f'{{"quote":{amount},"currency":"{currency}"}}'.encode()
 
     def to_dict(self) -> dict[str, Any]:
         """The whole quote as a dict; amounts are text. For records and explanations."""

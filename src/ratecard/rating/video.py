@@ -11,7 +11,6 @@
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
@@ -215,6 +214,8 @@ class _Cell(NamedTuple):
     """The part of a token formula that depends on rate, size and duration only."""
 
     rate: LineRate
+    # The same with a note that the minimum of seconds applies.
+    rate_of_least: LineRate
     seconds: Decimal
     least_seconds: Decimal
     # Units (millions of tokens) of one second.
@@ -242,8 +243,10 @@ def token_formula(charge: Compiling, options: TokenFormula) -> Calculator:
         tokens = plain(multiply(of_pixel, Decimal(size.width * size.height)))
         words = f"{rate.words}-{slug(ratio)}" if ratio else rate.words
         exact = places_of(multiply(tokens, rate.unit_rate)) <= places
-        sku = f"{charge.sku}-{duration}{words}"
-        return _Cell(LineRate(sku, unit, rate.unit_rate, rate.source, note), seconds, least, tokens, exact)
+        sku, applies = f"{charge.sku}-{duration}{words}", f"the minimum of {least} s with reference video applies"
+        line = LineRate(sku, unit, rate.unit_rate, rate.source, note)
+        of_least = LineRate(sku, unit, rate.unit_rate, rate.source, f"{note}; {applies}" if note else applies)
+        return _Cell(line, of_least, seconds, least, tokens, exact)
 
     cells: dict[Any, _Cell] = {}
     names = ("duration", "resolution", "aspect_ratio", "video_input")
@@ -258,15 +261,13 @@ def token_formula(charge: Compiling, options: TokenFormula) -> Calculator:
     def calculate(shape: Shape) -> LineItem:
         # A source-matched ratio is not among the cells: its size depends on the source.
         cell = cells.get(key(shape))
-        rate, billed, least, of_second, exact = cell if cell else cell_of(shape)
+        rate, rate_of_least, billed, least, of_second, exact = cell if cell else cell_of(shape)
         reference = shape["reference_seconds"]
         if reference is not None:
             exact = False
             billed = add(billed, reference)
             if billed < least:
-                billed = least
-                words = f"the minimum of {least} s with reference video applies"
-                rate = replace(rate, note=f"{rate.note}; {words}" if rate.note else words)
+                rate, billed = rate_of_least, least
         tokens = multiply(billed, of_second)
         amount = multiply(tokens, rate.unit_rate)
         if not exact:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from hashlib import sha256
 from typing import Annotated, Any
 
@@ -33,17 +34,19 @@ def digest(parts: Iterable[BaseModel]) -> str:
     return sha256("\n".join(meanings).encode()).hexdigest()[:_LENGTH]
 
 
+@cache
+def _fields_of_meaning(kind: type[BaseModel]) -> tuple[str, ...]:
+    """The fields of a part of the tables that change an answer; the source of a rate or of a version is evidence."""
+    own_source = {"source"} if kind.__name__ == "Rate" or "effective" in kind.model_fields else set()
+    return tuple(name for name in kind.model_fields if name not in _NO_MEANING | own_source)
+
+
 def _meaning(value: Any) -> Any:
     if isinstance(value, BaseModel):
-        own_source = (
-            {"source"} if value.__class__.__name__ == "Rate" or "effective" in value.__class__.model_fields else set()
-        )
-        skipped = _NO_MEANING | own_source
-        fields = {name: getattr(value, name) for name in value.__class__.model_fields if name not in skipped}
         return {
             name: [_meaning(one) for one in part] if name in _ORDERED else _meaning(part)
-            for name, part in fields.items()
-            if part is not None
+            for name in _fields_of_meaning(value.__class__)
+            if (part := getattr(value, name)) is not None
         }
     if isinstance(value, Mapping):
         return {str(key): _meaning(part) for key, part in value.items()}

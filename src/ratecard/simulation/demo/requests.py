@@ -11,7 +11,7 @@ from ratecard.rating.counts import tier_of_method
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.rating.tokens import TokenRates
-from ratecard.requests.service_parameters import SEARCHES
+from ratecard.requests.service_parameters import SEARCHES, split_model
 from ratecard.requests.usage import TYPES
 from ratecard.simulation.usage.columns import LAYOUTS
 from ratecard.tables.metered import MeteredVersion, PerAudioSecond, RpcCredits, TextVersion, Tokens
@@ -57,6 +57,8 @@ class Sample(NamedTuple):
 
     def has_price(self, prices: PriceBook) -> bool:
         """Whether the typical row has a price."""
+        if self.row["type"] != "rpc" and split_model(self.row["model"])[0] not in prices.tables.models:
+            return False  # at once: a refusal would look for similar names, which takes longer than a hundred prices
         try:
             quote_row(prices, self.typical())
         except QuoteError:

@@ -18,50 +18,53 @@ from ratecard.simulation.pricing.outcome import NOTHING, ROUNDING_PART, PricedLi
 from ratecard.simulation.usage.columns import BUCKETS, LAYOUTS
 from ratecard.simulation.usage.plan import QUANTITIES
 from ratecard.simulation.usage.predicates import Predicates
-from ratecard.simulation.usage.shape import UsageShape, asked
+from ratecard.simulation.usage.shape import UsageShape, request_of
 from ratecard.tables.token_rates import counts_in
 
-# What a usage has of which nothing but tokens is charged.
+# The keys of a usage without searches, beside the tokens that are summed.
 _PLAIN = {"type", "model"}
 _NO_LINE = PricedLine("", "", "", Decimal(0), 0, Decimal(0))
 
 
 class _Tokens(NamedTuple):
-    """The rates of the buckets at a tier, and the SKUs of a request that searches for nothing."""
+    """The rates of the buckets at a tier, and the SKUs of their lines: further lines of a request are of searches."""
 
     price: PricedShape
     skus: frozenset[str]
 
 
 class ShapePrices:
-    """Prices shapes in one price book. What many of them share, the rates of tokens, is asked of the book once."""
+    """Prices shapes in one price book. Rates of tokens are kept, because many shapes share them."""
 
     def __init__(self, prices: PriceBook, predicates: Predicates) -> None:
         self._prices, self._predicates = prices, predicates
         self._tokens: dict[tuple[str, Any, int, frozenset[str]], _Tokens] = {}
 
     def price(self, shape: UsageShape) -> PricedShape:
-        """What each row of a shape is charged. Raises `QuoteError`: why none of them can be priced."""
+        """Price each row of a shape. Raises `QuoteError` that says why none of them has a price."""
         try:
-            given = asked(shape)
+            given = request_of(shape)
         except ValueError as error:
             raise QuoteError(INVALID, [(("source",), str(error))]) from None
         if shape.type == "video":
             del given.usage["type"]
-            return whole_units(self._prices.quote_video(given.usage, source=given.source))
+            return per_request(self._prices.quote_video(given.usage, source=given.source))
         layout = LAYOUTS.get(shape.type or "")
         quantities = layout.quantities if layout else ()
         if not quantities or given.predicates is None:
-            return whole_units(self._prices.rate(given.usage))
+            return per_request(self._prices.rate(given.usage))
         if len(quantities) == 1:
             return _counted(self._prices, given.usage, quantities[0].name)
         return self._with_tokens(given.usage, given.predicates)
 
-    def _with_tokens(self, usage: Mapping[str, Any], asked: int) -> PricedShape:
-        """Four buckets of tokens at the tier of the prompt, and what was searched, which is charged a request."""
-        tier, used = self._predicates.split(usage["type"], asked)
+    def _with_tokens(self, usage: Mapping[str, Any], number: int) -> PricedShape:
+        """Price the four buckets of tokens at the tier of the prompt, and the searches, which are charged per request.
+
+        `number` is that of the predicates.
+        """
+        tier, used = self._predicates.split(usage["type"], number)
         key, searched = (usage["type"], usage.get("model"), tier, used), None
-        # A name of no model may have the parameters of a search.
+        # A name that is not a model's may have parameters of a search behind it.
         if usage.keys() != _PLAIN or usage["model"] not in self._prices.tables.models:
             searched = self._prices.rate({**usage, "usage": _usage(self._predicates.prompt_in(tier))})
         if key not in self._tokens:
@@ -73,7 +76,7 @@ class ShapePrices:
         return _sum((*lines, *price.lines), price.currency)
 
     def _rates(self, type_: str, model: Any, tier: int, used: frozenset[str]) -> _Tokens:
-        """The rates of the buckets of a tier; of those without a price, the ones that are used, which is an error."""
+        """Read off the rates of the buckets at a tier. Raises `QuoteError` if a used bucket has no price."""
         unused, prompt = set(self._predicates.lacking.get(type_, ())) - used, self._predicates.prompt_in(tier)
         if isinstance(model, str) and model not in self._prices.tables.models:
             model = split_model(model)[0]
@@ -93,8 +96,8 @@ class ShapePrices:
         return _Tokens(_sum(lines, alone.currency), skus)
 
 
-def whole_units(quote: Quote) -> PricedShape:
-    """Nothing is summed but requests: the total, and what rounding it took as a line of its own."""
+def per_request(quote: Quote) -> PricedShape:
+    """The price of a shape that sums only requests: the total, with a line for what its rounding adds or takes."""
     lines = [_line(line, 0) for line in quote.lines]
     if quote.total != quote.exact:
         rounding = EXACT.subtract(quote.total, quote.exact)
@@ -103,7 +106,7 @@ def whole_units(quote: Quote) -> PricedShape:
 
 
 def _counted(prices: PriceBook, usage: Mapping[str, Any], name: str) -> PricedShape:
-    """One quantity: the difference that one of it makes."""
+    """The price of a shape with one summed quantity: the quote of none is per request, what one adds is its rate."""
     none, one = (prices.rate({**usage, name: count}) for count in (0, 1))
     before = {line.sku: _line(line, 0) for line in none.lines}
     lines = [line for line in before.values() if line.amount]
@@ -118,11 +121,11 @@ def _usage(prompt: int, **more: Any) -> dict[str, Any]:
     return {"prompt_tokens": prompt, "completion_tokens": 0, **more}
 
 
-def _line(line: LineItem, number: int, of: int = 1) -> PricedLine:
-    """A line of a quote; `of` is for how many it was asked."""
+def _line(line: LineItem, number: int, count: int = 1) -> PricedLine:
+    """Make a priced line, per one of what `number` numbers, of a line that a quote has for `count` of it."""
     amount, quantity = line.amount, line.quantity
-    if of != 1:
-        amount, quantity = EXACT.divide(amount, Decimal(of)), EXACT.divide(quantity, Decimal(of))
+    if count != 1:
+        amount, quantity = EXACT.divide(amount, Decimal(count)), EXACT.divide(quantity, Decimal(count))
     return PricedLine(line.sku, line.source, line.unit, line.unit_rate, number, amount, quantity)
 
 

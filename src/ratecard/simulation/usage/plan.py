@@ -11,9 +11,9 @@ from ratecard.simulation.usage.where import Chosen
 
 # Maximum number of summed quantities per usage type.
 QUANTITIES = 4
-# What a shape of quantities has beside the attributes of its type: its quantities as they are, where they cannot be
-# added; else what the tables ask of them, as one number (`Predicates.split`).
-GIVEN, ASKED = "given", "asked"
+# A shape of quantities has one of these beside the attributes of its type: its quantities as they are, where they
+# cannot be added; else the tier of the prompt and the used buckets without a price, as one number (`Predicates.split`).
+GIVEN, PREDICATES = "given", "predicates"
 # The keys that are made of the day: a week is its Monday, a month is like `2026-10`.
 WEEK, MONTH = "week", "month"
 PERIODS = (WEEK, MONTH)

@@ -107,12 +107,15 @@ class Predicates(NamedTuple):
         return 0 if self.thresholds[:1] == (0,) else 1
 
     def weight(self, type_: str, bucket: str) -> int:
-        """What a bucket without a price adds to the number of a tier where it is used."""
+        """What a bucket without a price adds to the number of a shape that uses it."""
         return (len(self.thresholds) + 1) << self.lacking[type_].index(bucket)
 
-    def split(self, type_: str, asked: int) -> tuple[int, frozenset[str]]:
-        """The tier of a prompt, and the buckets that are used, of those without a price."""
-        used, tier = divmod(asked, len(self.thresholds) + 1)
+    def split(self, type_: str, number: int) -> tuple[int, frozenset[str]]:
+        """Split the number of a shape into the tier of its prompt, and the buckets without a price that it uses.
+
+        The number is the tier, plus the `weight` of each of those buckets.
+        """
+        used, tier = divmod(number, len(self.thresholds) + 1)
         buckets = (bucket for bit, bucket in enumerate(self.lacking.get(type_, ())) if used >> bit & 1)
         return tier, frozenset(buckets)
 

@@ -14,7 +14,7 @@ from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.usage.columns import DAY
 from ratecard.simulation.usage.engines.duckdb_engine import Workspace, read_integers
 from ratecard.simulation.usage.files import Reading
-from ratecard.simulation.usage.plan import ASKED, EARLIEST, QUANTITIES, Plan
+from ratecard.simulation.usage.plan import EARLIEST, PREDICATES, QUANTITIES, Plan
 from ratecard.simulation.usage.predicates import Predicates
 from ratecard.simulation.usage.roll_up_sql import Grouping, period
 from ratecard.simulation.usage.shape import UsageShape
@@ -151,7 +151,7 @@ class RollUp:
         """Describe a shape: its values, and the tier and buckets of its quantities."""
         shape = counted.shape
         yield from (f"{name} {value}" for name, value in shape.row().items() if name not in ("type", "model"))
-        tier, used = self.plan.predicates.split(shape.type or "", int(shape.values().get(ASKED, 0)))
+        tier, used = self.plan.predicates.split(shape.type or "", int(shape.values().get(PREDICATES, 0)))
         if tier:
             yield f"prompt above {self.plan.predicates.thresholds[tier - 1]:,} tokens"
         yield from (f"tokens {bucket}" for bucket in sorted(used))

@@ -12,10 +12,10 @@ from ratecard.pricing.counted import MOST_COUNTED
 from ratecard.simulation.usage.columns import BUCKETS, DAY, Layout, UsageColumn
 from ratecard.simulation.usage.dialect import ColumnType, Dialect, Writer
 from ratecard.simulation.usage.plan import (
-    ASKED,
     EARLIEST,
     GIVEN,
     OTHER_TYPES,
+    PREDICATES,
     QUANTITIES,
     Plan,
     Usage,
@@ -35,22 +35,24 @@ _OWN = ("type", "model", DAY)
 
 
 class Grouping(NamedTuple):
-    """The query that groups the rows of some types, and how its groups are read: the columns that make a shape, what
-    is written of them, the day (or the first of its period) of a group if it has one, its keys and its sums.
-    """
+    """The query that groups the rows of some types, and the expressions by which its groups are read."""
 
+    # One of `parts_of`: which types.
     name: str
     query: str
     model: str
+    # The columns of the query that make a shape, and the expression that writes them as one JSON record.
     shape: tuple[str, ...]
     attributes: str
+    # The column of the day, or of the first day of its period; empty if groups have none.
     day: str
     keys: tuple[str, ...]
+    # Of `QUANTITIES` integers.
     sums: tuple[str, ...]
 
 
 class RollUpSql:
-    """Makes the queries in the dialect of the engine that holds the usage; `writer` is where groups go."""
+    """Makes the queries in the dialect of the engine that holds the usage; `writer` writes values of groups as text."""
 
     def __init__(self, usage: Usage, plan: Plan, dialect: Dialect, writer: Writer) -> None:
         self.usage, self.plan, self.dialect, self.writer = usage, plan, dialect, writer
@@ -59,7 +61,7 @@ class RollUpSql:
         self._choose()
 
     def groupings(self) -> Iterator[Grouping]:
-        """One for each of `parts_of` the usage's types; rows of no known type are among the others."""
+        """Yield the grouping of each of `parts_of` the usage's types; rows of no known type are in `OTHER_TYPES`."""
         type_, parts = self._column("type"), parts_of(self.usage.layouts)
         for name, types in parts.items():
             # Written in this way, DuckDB compares the dictionary of a column chunk instead of every row.
@@ -84,7 +86,7 @@ class RollUpSql:
         return f"SELECT {self.dialect.digits(given)} AS odd FROM {self._every} WHERE {where} LIMIT 1"
 
     def parts(self) -> str:
-        """A query of the names of `groupings` for which there are rows, and whether some of these have no type."""
+        """A query of (name, untyped): each name of `groupings` that has rows, and whether they have no type."""
         listed = {name: types for name, types in parts_of(self.usage.layouts).items() if name != OTHER_TYPES}
         type_ = self._column("type")
         joined = {name: ", ".join(map(repr, types)) for name, types in listed.items()}
@@ -94,7 +96,7 @@ class RollUpSql:
         return f"SELECT DISTINCT {named} FROM {self._from}"
 
     def _give_types(self) -> None:
-        """Where rows may have no type, read a table in which they have that of their model."""
+        """Give rows without a type that of their model, if there may be such rows."""
         usage, quoted = self.usage, self.dialect.quoted
         self._given_type = usage.columns.get("type")
         if not usage.untyped:
@@ -121,9 +123,11 @@ class RollUpSql:
         self._from = f"(SELECT * FROM {self._every} WHERE {self._chosen}) AS chosen"
 
     def _named(self, name: str) -> tuple[str, ColumnType]:
+        """The expression and the type of a column that a condition of the user names."""
         return self._column(name), self.usage.types[self.usage.columns[name]]
 
     def _grouping(self, name: str, layouts: Mapping[str, Layout], where: str) -> Grouping:
+        """Make the query of the rows of some types: keys and shapes are grouped by, quantities are summed."""
         named = {"type": self._column("type")}
         named["model"] = self._column("model") if self.usage.has("model") else "CAST(NULL AS VARCHAR(100))"
         named |= {f"key{n}": self._column(key) for n, key in enumerate(self.plan.keys) if key not in _OWN}
@@ -157,21 +161,22 @@ class RollUpSql:
         return self._written(name, query, layouts, tuple(attributes))
 
     def _of_type(self, layouts: Mapping[str, Layout], found: Mapping[str, str], otherwise: str, name: str = "") -> str:
-        """An expression that depends on the type of a row, which is said only where it differs."""
+        """An expression by type of row: `found` of its type, or `otherwise`. No CASE where all types have the same."""
         if found.keys() == layouts.keys() and len(set(found.values())) == 1:
             return next(iter(found.values()))
         whens = "".join(f" WHEN '{type_}' THEN {expression}" for type_, expression in found.items())
         return f"CASE {name or self._column('type')}{whens} ELSE {otherwise} END" if found else otherwise
 
     def _written(self, name: str, query: str, layouts: Mapping[str, Layout], attributes: tuple[str, ...]) -> Grouping:
-        """The groups as text and integers: what every type has in common."""
+        """Make the grouping of a query: its groups are read as text and integers, in the same way for every type."""
         rpc = self.plan.rpc_model.replace("'", "''")
         model = f"CASE WHEN type = 'rpc' THEN coalesce(model, '{rpc}') ELSE model END"
         own = {"type": "type", "model": model, DAY: self.writer.text(DAY)}
         columns = {each: _alias(number, each) for number, each in enumerate(attributes)}
-        # What tables ask of quantities that are given is read off these.
-        asked = {ASKED: f"CASE WHEN {GIVEN} IS NULL THEN {columns[ASKED]} END"} if ASKED in columns else {}
-        record = {each: self.writer.text(expression) for each, expression in (columns | asked).items()}
+        predicates = {}
+        if PREDICATES in columns:  # quantities that are given as they are say by themselves what these would
+            predicates = {PREDICATES: f"CASE WHEN {GIVEN} IS NULL THEN {columns[PREDICATES]} END"}
+        record = {each: self.writer.text(expression) for each, expression in (columns | predicates).items()}
         sums = []
         for number in range(QUANTITIES):
             totals = {type_: self._total(each, number) for type_, each in layouts.items() if each.quantities}
@@ -188,7 +193,7 @@ class RollUpSql:
         )
 
     def _total(self, layout: Layout, number: int) -> str:
-        """A quantity of a type as an integer; of prompt, completion, cached and written tokens the buckets."""
+        """A sum of a type as an integer, by its number. Token counts overlap and become the disjoint `BUCKETS`."""
         totals = list(map(sum_of, layout.quantities))
         if len(totals) == len(BUCKETS):
             prompt, completion, cached, written = totals
@@ -205,7 +210,7 @@ class RollUpSql:
     def _predicates(
         self, counted: Mapping[str, Layout], numbers: Mapping[str, Sequence[str]], regular: str
     ) -> dict[str, str]:
-        """What is wrong with a row that is not regular (all of its quantities); tier and buckets of one that is."""
+        """The columns of what quantities decide: the predicates of a regular row, or the quantities as they are."""
         if not counted:
             return {}
         quantities = (column for layout in counted.values() for column in layout.quantities)
@@ -213,29 +218,29 @@ class RollUpSql:
         found = {GIVEN: f"CASE WHEN {regular} THEN NULL ELSE {self.dialect.given(raw) if raw else repr('{}')} END"}
         tokens = {name: numbers[name] for name in token_types(counted)}
         used = {name: self._used(name, each, regular) for name, each in tokens.items()}
-        asked = [self._tier(prompt) for prompt, *_ in list(tokens.values())[:1] if self.plan.predicates.thresholds]
+        terms = [self._tier(prompt) for prompt, *_ in list(tokens.values())[:1] if self.plan.predicates.thresholds]
         if any(used.values()):
-            asked.append(self._of_type(counted, {name: each for name, each in used.items() if each}, "0"))
-        return found | {ASKED: " + ".join(asked)} if asked else found
+            terms.append(self._of_type(counted, {name: each for name, each in used.items() if each}, "0"))
+        return found | {PREDICATES: " + ".join(terms)} if terms else found
 
     def _used(self, type_: str, numbers: Sequence[str], regular: str) -> str:
-        """Which of the buckets without a price a row uses, as one number; empty: all have one."""
+        """The weights of the buckets without a price that a row uses, added up; empty if every bucket has a price."""
         prompt, completion, cached, written = numbers
         # Only of regular quantities the difference cannot overflow.
         rest = f"CASE WHEN {regular} THEN {prompt} - {cached} - {written} ELSE 0 END"
         buckets = dict(zip(BUCKETS, (rest, cached, written, completion), strict=True))
         lacking = self.plan.predicates.lacking.get(type_, ())
         weights = {name: self.plan.predicates.weight(type_, name) for name in lacking}
-        return " + ".join(f"{_tally(f'{buckets[name]} > 0')} * {weight}" for name, weight in weights.items())
+        return " + ".join(f"{_one_if(f'{buckets[name]} > 0')} * {weight}" for name, weight in weights.items())
 
     def _tier(self, prompt: str) -> str:
         """How many thresholds a prompt is above; most are below all of them."""
         first, *others = self.plan.predicates.thresholds
-        above = " + ".join(("1", *(_tally(f"{prompt} > {edge}") for edge in others)))
+        above = " + ".join(("1", *(_one_if(f"{prompt} > {edge}") for edge in others)))
         return f"CASE WHEN {prompt} > {first} THEN {above} ELSE 0 END"
 
     def _regular(self, layout: Layout, numbers: Sequence[str]) -> str:
-        """Whether the quantities of a row are what they can be. The scalar code says what is wrong with all others."""
+        """Whether the quantities of a row can be summed. The scalar code prices all others, or says what is wrong."""
         if len(numbers) == 1:
             beyond = _TOO_MANY_SECONDS if layout.places else MOST_COUNTED + 1
             return f"coalesce({numbers[0]} >= 0 AND {numbers[0]} < {beyond}, FALSE)"
@@ -295,7 +300,7 @@ class RollUpSql:
 
 
 def _alias(number: int, name: str) -> str:
-    """What an attribute is called in a query."""
+    """The column of an attribute in the query."""
     return GIVEN if name == GIVEN else f"a{number}"
 
 
@@ -305,11 +310,11 @@ def period(day: str, boundaries: Iterable[date]) -> str:
     return f"CASE{whens} WHEN {day} IS NOT NULL THEN DATE '{EARLIEST}' END"
 
 
-def _tally(condition: str) -> str:
+def _one_if(condition: str) -> str:
     """1 where a condition holds, 0 where it does not."""
     return f"CAST({condition} AS INTEGER)"
 
 
 def sum_of(column: UsageColumn) -> str:
-    """What the sum of a quantity is called in a query."""
+    """The column of the sum of a quantity in the query."""
     return f"sum_{column.name}"

@@ -10,10 +10,10 @@ from pydantic_core import from_json
 from ratecard.base.money import READING
 from ratecard.rating.source_video import SourceVideo
 from ratecard.simulation.usage.columns import LAYOUTS, LEDGER_LAYOUTS, USAGE_COLUMNS, ColumnKind
-from ratecard.simulation.usage.plan import ASKED, GIVEN
+from ratecard.simulation.usage.plan import GIVEN, PREDICATES
 
 _COLUMNS = {
-    type_: {GIVEN, ASKED, *(column.name for column in layout.attributes)}
+    type_: {GIVEN, PREDICATES, *(column.name for column in layout.attributes)}
     for type_, layout in (LAYOUTS | LEDGER_LAYOUTS).items()
 }
 _FLAGS = {"true": True, "false": False}
@@ -50,27 +50,27 @@ class UsageShape(NamedTuple):
         """A row that has this shape, in the columns of a usage table."""
         values = self.values()
         given = from_json(values.pop(GIVEN, "{}"))
-        values.pop(ASKED, None)
+        values.pop(PREDICATES, None)
         found = {"type": self.type, "model": self.model, **values, **given}
         return {name: value for name, value in found.items() if value is not None}
 
 
-class _Asked(NamedTuple):
+class ShapeRequest(NamedTuple):
     """A usage for `prices.rate` or, of a video, a body for `prices.quote_video`, and what is known of its source."""
 
     usage: dict[str, Any]
     source: SourceVideo | None
-    # What tables ask of its quantities; None: the shape has quantities as they are.
+    # The number for `Predicates.split`; None: the shape has quantities as they are.
     predicates: int | None = 0
 
 
-def asked(shape: UsageShape) -> _Asked:
-    """The usage of a shape, without quantities that are summed. Raises `ValueError` for an invalid source video."""
+def request_of(shape: UsageShape) -> ShapeRequest:
+    """Make the request of a shape, without summed quantities. Raises `ValueError` for an invalid source video."""
     usage: dict[str, Any] = {"type": shape.type} if shape.type is not None else {}
     if shape.model is not None and shape.type != "rpc":
         usage["model"] = shape.model
     values = shape.values()
-    given, predicates = values.pop(GIVEN, None), values.pop(ASKED, 0)
+    given, predicates = values.pop(GIVEN, None), values.pop(PREDICATES, 0)
     if given is not None:
         values |= {name: value for name, value in from_json(given).items() if value is not None}
     for name, value in values.items():
@@ -82,7 +82,9 @@ def asked(shape: UsageShape) -> _Asked:
     if shape.type == "rpc":
         usage["calls"] = [usage.pop("call", {})]
     source = usage.pop("source", None)
-    return _Asked(usage, SourceVideo(**source) if source else None, None if given is not None else int(predicates))
+    return ShapeRequest(
+        usage, SourceVideo(**source) if source else None, None if given is not None else int(predicates)
+    )
 
 
 def _flag(value: str) -> bool | str:
