@@ -16,6 +16,8 @@ from databases import POSTGRES
 from ratecard.ledger import LedgerError, LedgerUnavailableError, charge_async, open_ledger
 from ratecard.ledger.store import Ledger
 
+# Seconds, far more than anything takes on a busy machine: only what never happens fails.
+PATIENCE = 120
 WRITERS = 12  # more than connections and threads of the ledger below
 
 
@@ -32,7 +34,9 @@ def append(ledger: Ledger, account: str, request_id: str) -> bool:
 
 
 def wait_for(holds: Callable[[], object]) -> None:
+    deadline = time.monotonic() + PATIENCE
     while not holds():
+        assert time.monotonic() < deadline
         time.sleep(0.005)
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from kept import WHEN, Card, quote_of, rows
 
 from ratecard import LedgerEntry
-from ratecard.ledger import LedgerConflictError, NewCharge, RefundError, append_many, charge, refund
+from ratecard.ledger import LedgerConflictError, NewCharge, RefundError, append_many, charge, open_ledger, refund
 from ratecard.ledger.store import Ledger
 from ratecard.tables.limits import Rates
 
@@ -83,6 +83,15 @@ def values(entries: list[LedgerEntry]) -> dict[tuple[str, str], Decimal]:
     return found
 
 
+def by_balance(entries: list[LedgerEntry]) -> dict[tuple[str, str, str], Decimal]:
+    """What each balance has paid of each SKU of each request, less what it got back."""
+    found: dict[tuple[str, str, str], Decimal] = {}
+    for entry in entries:
+        key = (entry.details.request_id if entry.details else "", entry.sku, entry.currency)
+        found[key] = found.get(key, Decimal(0)) - entry.amount
+    return found
+
+
 def expected(model: Model) -> dict[tuple[str, str], Decimal]:
     return {(name, sku): left for name, (_, skus) in model.charged.items() for sku, left in skus.items()}
 
@@ -117,12 +126,16 @@ def test_the_sums_are_the_charges_less_the_refunds(ledger: Ledger, steps: list[A
     found = rows(ledger, account)
     assert values(found) == expected(model)
     assert ledger.walk(account).rows == len(found), "numbered without a gap"
+    assert all(left >= 0 for left in by_balance(found).values()), "no balance gets more than it paid"
     for entry in found:
         assert (entry.amount > 0) == entry.notes.startswith("refund "), "what is paid back is a refund"
 
 
-def test_threads_that_charge_repeat_and_pay_back(ledger: Ledger) -> None:
-    """Every thread tries the same requests and refunds in an order of its own; each is booked once."""
+def test_writers_that_charge_repeat_and_pay_back_at_once(ledger: Ledger, database: str) -> None:
+    """Each tries the same requests and refunds in an order of its own; each of these is booked once.
+
+    Every second one opens a ledger of its own, as another process does, and shares nothing with the others.
+    """
     accounts, requests, each = "ab", range(6), range(4)
     together = threading.Barrier(6)
 
@@ -130,17 +143,20 @@ def test_threads_that_charge_repeat_and_pay_back(ledger: Ledger) -> None:
         random, new = Random(seed), list[Any]()  # noqa: S311
         order = [(who, request, part) for who in accounts for request in requests for part in each]
         random.shuffle(order)
+        writer = open_ledger(database) if seed % 2 else ledger
         together.wait()
         for account, request, part in order:
             who: dict[str, Any] = {"account": account, "request_id": f"r-{request}", "timestamp": WHEN}
-            if charge(ledger, CARD, {"amounts": ["1"]}, paid=split(Decimal(1), 1), **who).new:
+            if charge(writer, CARD, {"amounts": ["1"]}, paid=split(Decimal(1), 1), **who).new:
                 new.append((account, request))
             name = f"f-{request}-{part}"
             try:
-                if refund(ledger, refund_id=name, sku="m-0", amount=Decimal("0.3"), **who).new:
+                if refund(writer, refund_id=name, sku="m-0", amount=Decimal("0.3"), **who).new:
                     new.append((account, name))
             except RefundError:
                 pass
+        if writer is not ledger:
+            writer.close()
         return new
 
     with ThreadPoolExecutor(6) as threads:
@@ -149,5 +165,6 @@ def test_threads_that_charge_repeat_and_pay_back(ledger: Ledger) -> None:
     for account in accounts:
         found = rows(ledger, account)
         left = {(f"r-{request}", "m-0"): Decimal("0.1") for request in requests}
+        assert all(part >= 0 for part in by_balance(found).values())
         assert values(found) == left, "three of four refunds of 0.3 fit a charge of 1"
         assert ledger.walk(account).rows == len(found)
