@@ -29,7 +29,7 @@ def post(server: Server, path: str, body: dict[str, Any], key: str = "for-charge
 def test_workers_book_each_charge_and_refund_once(tmp_path: Path) -> None:
     keys, database = tmp_path / "keys", f"sqlite:///{tmp_path}/ledger.db"
     keys.write_text("acme:for-charges\n")
-    options = ["--database", database, "--charge-keys", keys, "--workers", "2", "--pool-size", "3"]
+    options = ["--database", database, "--charge-keys", str(keys), "--workers", "2", "--pool-size", "3"]
     with serving(*options, RATECARD_API_KEYS="umbra:for-quotes") as server:
         assert post(server, "/charges", CHARGE, "for-quotes").status_code == 401
         assert post(server, "/video/quote", CHARGE["usage"], "for-charges").status_code == 401  # type: ignore[arg-type]
