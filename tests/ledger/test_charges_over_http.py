@@ -188,6 +188,14 @@ def test_an_amount_has_at_most_so_many_digits(client: TestClient) -> None:
     assert back(client, amount=f"0.{'0' * 99}1").status_code == 200
 
 
+def test_a_timestamp_without_a_date_in_utc(client: TestClient) -> None:
+    charged(client)
+    for when in ("9999-12-31T23:30:00-01:00", "0001-01-01T00:30:00+01:00"):
+        usage = {"type": "image", "model": "qwen-image-3"} if when[0] == "0" else USAGE
+        for answer in (back(client, timestamp=when), charged(client, usage=usage, timestamp=when, request_id="r")):
+            assert said(answer, "timestamp")[0].endswith("has no date in UTC")
+
+
 def test_what_is_no_body(client: TestClient) -> None:
     headers = {"content-type": "application/json"}
     assert client.post("/charges", content=b"{}", headers={"content-type": "text/plain"}).status_code == 415

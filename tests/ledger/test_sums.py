@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from kept import WHEN, Card, quote_of, rows
 
+from nightly import examples
 from ratecard import LedgerEntry
 from ratecard.ledger import LedgerConflictError, NewCharge, RefundError, append_many, charge, open_ledger, refund
 from ratecard.ledger.store import Ledger
@@ -96,7 +97,9 @@ def expected(model: Model) -> dict[tuple[str, str], Decimal]:
     return {(name, sku): left for name, (_, skus) in model.charged.items() for sku, left in skus.items()}
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(40, nightly=1000), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(steps=st.lists(st.one_of(CHARGES, PAYBACKS, PAYBACKS, BATCHES), max_size=25))
 def test_the_sums_are_the_charges_less_the_refunds(ledger: Ledger, steps: list[Any]) -> None:
     account, model = uuid4().hex, Model()

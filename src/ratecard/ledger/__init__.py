@@ -95,7 +95,7 @@ def open_ledger(
     (True, False, Decimal('-0.22'))
     """
     store, settings = _with_sqlalchemy("store"), (pool_size, connect_timeout, wait_timeout, statement_timeout)
-    ledger: Ledger = store.Ledger(database, store.Waiting(*settings))
+    ledger: Ledger = store.Ledger(database, store.Waiting(*settings), lazy=lazy)
     if not lazy:
         try:
             ledger.ping()

@@ -20,8 +20,8 @@ _EXAMPLES = "Write sqlite:///ledger.db, or postgresql://user@host/name"
 _DIALECTS = ("sqlite", "postgresql")
 # Processes that open a new database at the same time may collide while they create its tables.
 _ATTEMPTS = 10
-# PostgreSQL's code for a lock that was not free in time; SQLite has only words.
-_LOCKED = "55P03"
+# PostgreSQL's codes for a lock that was not free in time, and for a deadlock; SQLite has only words.
+_BUSY = ("55P03", "40P01")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ def connected(engine: Engine, outage: Outage) -> Iterator[Connection]:
         outage.succeeded(attempt)
     except (OperationalError, InterfaceError, InternalError) as error:
         words = " ".join(str(error.orig).split())
-        if getattr(error.orig, "sqlstate", "") == _LOCKED or words == "database is locked":
+        if getattr(error.orig, "sqlstate", "") in _BUSY or words == "database is locked":
             raise LedgerUnavailableError(f"the ledger is busy: {words}") from error
         reason = f"the ledger's database does not answer: {words}"
         outage.failed(reason)

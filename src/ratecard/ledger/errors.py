@@ -12,7 +12,10 @@ class LedgerConflictError(LedgerError):
 
 
 class LedgerUnavailableError(LedgerError):
-    """The database does not answer. It is unknown whether an append was kept; repeating it is safe."""
+    """The database does not answer, or others write for too long.
+
+    It is unknown whether an append was kept; repeating it is safe.
+    """
 
 
 class RefundError(LedgerError):

@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, and_, func, select, tu
 
 from ratecard.ledger.booking import write_charges
 from ratecard.ledger.database import Outage, Turns, Waiting, connected, engine_of, make_tables
-from ratecard.ledger.errors import LedgerUnavailableError
+from ratecard.ledger.errors import LedgerError, LedgerUnavailableError
 from ratecard.ledger.rows import NewCharge, charge_rows, entry_of_row
 from ratecard.ledger.schema import ACCOUNTS, ENTRIES
 from ratecard.ledger.walk import AFTER_ALL, BEFORE_ALL, Page, Walk, instant_of
@@ -27,13 +27,13 @@ _Result = TypeVar("_Result")
 class Ledger:
     """The ledger of any number of accounts, made by `open_ledger`. Threads may share one; each process opens its own.
 
-    `waiting` is its pool size and its timeouts.
+    `waiting` is its pool size and its timeouts; `lazy` says that the tables are looked at when it is first used.
     """
 
-    def __init__(self, database: str | Engine, waiting: Waiting) -> None:
+    def __init__(self, database: str | Engine, waiting: Waiting, *, lazy: bool = False) -> None:
         self.waiting = waiting
         self._engine, self._own = engine_of(database, waiting), isinstance(database, str)
-        self._outage, self._turns, self._ready = Outage(), Turns(), False
+        self._outage, self._turns, self._lazy, self._ready = Outage(), Turns(), lazy, False
         # As many threads as connections: what waits for its turn in an event loop needs neither.
         self._threads = ThreadPoolExecutor(waiting.pool_size, "ratecard-ledger")
         self._queues: WeakKeyDictionary[asyncio.AbstractEventLoop, WeakValueDictionary[str, asyncio.Lock]]
@@ -127,11 +127,23 @@ class Ledger:
     def reading(self) -> Iterator[Connection]:
         """A connection to read on. Raises `LedgerUnavailableError` without a database."""
         if not self._ready:
-            with connected(self._engine, self._outage):
-                make_tables(self._engine)
-            self._ready = True
+            self._make_ready()
         with connected(self._engine, self._outage) as connection:
             yield connection
+
+    def _make_ready(self) -> None:
+        try:
+            with connected(self._engine, self._outage):
+                make_tables(self._engine)
+        except LedgerUnavailableError:
+            raise
+        except LedgerError as error:
+            if not self._lazy:
+                raise
+            # It was opened already, and its schema has changed since: whoever writes must keep what there is to book.
+            self._outage.failed(str(error))
+            raise LedgerUnavailableError(str(error)) from None
+        self._ready = True
 
     @contextmanager
     def writing(self, accounts: Collection[str]) -> Iterator[Connection]:

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ratecard.base.errors import CurrencyError, QuoteError
+from ratecard.base.errors import CurrencyError, InstantError, QuoteError
 from ratecard.base.messages import REQUIRED, Problems, echo, too_small, wrong_type
 from ratecard.base.money import BALANCES, places_of
 from ratecard.card import RateCard
@@ -219,6 +219,8 @@ class _Booking:
             booked = await book(body, account)
         except QuoteError as error:
             return _json(error.to_json(), encodings, 400)
+        except InstantError as error:
+            return _json(QuoteError(INVALID, [(("timestamp",), str(error))]).to_json(), encodings, 400)
         except LedgerConflictError as error:
             return error_object(409, str(error))
         except RefundError as error:
