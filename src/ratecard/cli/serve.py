@@ -25,6 +25,9 @@ _KEYS = "RATECARD_API_KEYS"
 _GRACE, _SLOWEST_WORKER = 10, 60
 
 
+_COUNTED: dict[str, Any] = {"type": click.IntRange(1, 86_400), "show_default": True}
+
+
 @click.command(short_help="Answer quotes over HTTP.")
 @click.argument("folder", required=False, type=FOLDER, default=checkout_tables)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
@@ -32,6 +35,11 @@ _GRACE, _SLOWEST_WORKER = 10, 60
 @click.option("--workers", type=click.IntRange(1), default=1, show_default=True, help="Processes that answer.")
 @click.option("--base-path", default="/api/v1", show_default=True, help="What every path begins with.")
 @click.option("--database", metavar="URL", help="Ledger for the usage history, like sqlite:///ledger.db.")
+@click.option("--charge-keys", type=click.Path(path_type=Path), help="File of ACCOUNT:KEY: keys that may book charges.")
+@click.option("--pool-size", **_COUNTED, default=10, help="Connections of a worker to the database.")
+@click.option("--connect-timeout", **_COUNTED, default=10, help="Seconds to connect to PostgreSQL.")
+@click.option("--wait-timeout", **_COUNTED, default=30, help="Seconds to wait for other writers of an account.")
+@click.option("--statement-timeout", **_COUNTED, default=60, help="Seconds for PostgreSQL to answer.")
 @click.option("--allow-edits", is_flag=True, help="Take changed tables that edit what was in effect, without a word.")
 @click.option("--no-auth", is_flag=True, help="Answer everybody, on a public address too.")
 def serve(
@@ -41,8 +49,10 @@ def serve(
     workers: int,
     base_path: str,
     database: str | None,
+    charge_keys: Path | None,
     allow_edits: bool,
     no_auth: bool,
+    **waiting: int,
 ) -> None:
     """Answer quotes over HTTP from the tables of FOLDER.
 
@@ -57,13 +67,15 @@ def serve(
     machine is answered; a public address then needs --no-auth. The folder is followed: sound changes are served at
     once, others are refused with file:line while the tables before them stay. A price that was in effect may not be
     edited, as `ratecard check --against` has it: write a new version, say `correction: reason`, or give --allow-edits.
+
+    With --database and --charge-keys the server books charges and refunds, for holders of these keys only.
     """
     for name in ("uvicorn", "fastapi", "brotli", "prometheus_client", "watchfiles"):
         if find_spec(name) is None:
             raise click.UsageError(f"The server needs {name}: pip install 'ratecard[server]'")
     _check_access(host, no_auth)
     _check_base_path(base_path)
-    _check_database(database)
+    _check_database(database, charge_keys)
     tell_tables(folder)
     from ratecard.server.tables import LastSound, TableFolder
 
@@ -72,6 +84,7 @@ def serve(
         # Every worker compares changed tables with these, also one that is started later.
         card = TableFolder(folder, LastSound(kept)).card
         os.environ.update(_settings(folder, base_path, database, kept, workers, allow_edits))
+        os.environ.update(_ledger_settings(charge_keys, waiting))
         click.echo(f"{len(card.tables.models)} models of tables {card.digest}", err=True)
         _run(host, port, workers)
 
@@ -108,10 +121,19 @@ def _check_base_path(base_path: str) -> None:
         raise click.BadParameter(f"'{base_path}' must begin with / and not end with one", param_hint="--base-path")
 
 
-def _check_database(database: str | None) -> None:
+def _check_database(database: str | None, charge_keys: Path | None) -> None:
     """Open and close the ledger before anything runs. Raises `click.BadParameter` or `LedgerUnavailableError`."""
     if database is None:
+        if charge_keys is not None:
+            raise click.UsageError("--charge-keys books charges in a ledger. Give --database too")
         return
+    if charge_keys is not None:
+        from ratecard.server.auth import ApiKeys
+
+        try:
+            ApiKeys.of_file(charge_keys)
+        except ValueError as error:
+            raise click.BadParameter(str(error), param_hint="--charge-keys") from None
     from ratecard.ledger import LedgerUnavailableError, open_ledger
 
     try:
@@ -140,6 +162,14 @@ def _settings(
         counts.mkdir()
         found["PROMETHEUS_MULTIPROC_DIR"] = str(counts)
     return found
+
+
+def _ledger_settings(charge_keys: Path | None, waiting: Mapping[str, int]) -> Mapping[str, str]:
+    """The same for the ledger."""
+    from ratecard.server import app as worker
+
+    found = {worker.LEDGER_SETTINGS[name]: str(value) for name, value in waiting.items()}
+    return found | ({worker.CHARGE_KEYS: str(charge_keys.absolute())} if charge_keys else {})
 
 
 def _run(host: str, port: int, workers: int) -> None:

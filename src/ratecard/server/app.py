@@ -128,6 +128,11 @@ def _failure(request: Request, error: Exception) -> Response:
 
 TABLES, TABLES_KEPT, ALLOW_EDITS = "RATECARD_TABLES", "RATECARD_TABLES_KEPT", "RATECARD_ALLOW_EDITS"
 BASE, DATABASE, SECRET = "RATECARD_BASE_PATH", "RATECARD_DATABASE", "RATECARD_CURSOR_SECRET"
+CHARGE_KEYS = "RATECARD_CHARGE_KEYS"
+# The settings of `open_ledger` by their variables.
+LEDGER_SETTINGS = {
+    name: f"RATECARD_{name.upper()}" for name in ("pool_size", "connect_timeout", "wait_timeout", "statement_timeout")
+}
 
 
 def worker() -> FastAPI:
@@ -136,21 +141,28 @@ def worker() -> FastAPI:
 
 
 def configured(environment: Mapping[str, str]) -> FastAPI:
-    """The application for these settings; with the usage history if there is a database."""
+    """The application for these settings: usage history with a database, charges with keys of their own."""
     kept = environment.get(TABLES_KEPT)
     last_sound = LastSound(Path(kept)) if kept else None
     folder = TableFolder(environment.get(TABLES), last_sound, allow_edits=bool(environment.get(ALLOW_EDITS)))
     keys = environment.get(KEYS)
     check = ApiKeys(keys).account if keys is not None else None
     base_path = environment.get(BASE, BASE_PATH)
-    app = application(LiveRateCard(folder), base_path=base_path, check=check, probe=probe_if_installed())
+    live = LiveRateCard(folder)
+    app = application(live, base_path=base_path, check=check, probe=probe_if_installed())
     if DATABASE in environment:
         from ratecard.ledger import open_ledger
         from ratecard.server.usage_history import usage_history_router
 
         account_of = Bearer(check) if check else default_account
-        ledger = open_ledger(environment[DATABASE])
+        settings = {name: int(environment[each]) for name, each in LEDGER_SETTINGS.items() if each in environment}
+        ledger = open_ledger(environment[DATABASE], **settings, lazy=True)
         app.include_router(usage_history_router(ledger, account_of, secret=environment[SECRET]), prefix=base_path)
+        if CHARGE_KEYS in environment:
+            from ratecard.server.charges import charges_router
+
+            charging = Bearer(ApiKeys.of_file(Path(environment[CHARGE_KEYS])).account)
+            app.include_router(charges_router(ledger, live, charging), prefix=base_path)
     return app
 
 

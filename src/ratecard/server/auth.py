@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from hashlib import sha256
 from inspect import isawaitable
+from pathlib import Path
 from typing import Any
 
 from fastapi.openapi.models import HTTPBearer as BearerScheme
@@ -52,24 +53,34 @@ DEFAULT_ACCOUNT = "default"
 class ApiKeys:
     """Keys as in `RATECARD_API_KEYS`: `KEY` or `ACCOUNT:KEY`, separated by commas or white space.
 
-    Raises `ValueError` where there is no key, for an account without a key, and for a key that is listed twice; no
-    message contains a part of a key.
+    `source` is where they come from, for messages. Raises `ValueError` where there is no key, for an account without a
+    key, and for a key that is listed twice; no message contains a part of a key.
 
     >>> ApiKeys("acme:3f9a77c2d1, 88b1c0ffee").account("3f9a77c2d1")
     'acme'
     """
 
-    def __init__(self, given: str) -> None:
+    def __init__(self, given: str, source: str = KEYS) -> None:
         self._accounts: dict[bytes, str] = {}
         for number, entry in enumerate(re.findall(r"[^\s,]+", given), 1):
             name, _, key = entry.rpartition(":")
             if not key:
-                raise ValueError(f"{KEYS}: entry {number} names an account and no key. Write ACCOUNT:KEY")
+                raise ValueError(f"{source}: entry {number} names an account and no key. Write ACCOUNT:KEY")
             if _digest(key) in self._accounts:
-                raise ValueError(f"{KEYS}: key {number} is listed twice")
+                raise ValueError(f"{source}: key {number} is listed twice")
             self._accounts[_digest(key)] = name or DEFAULT_ACCOUNT
         if not self._accounts:
-            raise ValueError(f"{KEYS} holds no key. Write KEY or ACCOUNT:KEY, separated by commas")
+            raise ValueError(f"{source} holds no key. Write KEY or ACCOUNT:KEY, separated by commas")
+
+    @classmethod
+    def of_file(cls, path: Path) -> "ApiKeys":
+        """The keys of a file. Raises `ValueError` for one that cannot be read."""
+        try:
+            return cls(path.read_text(encoding="utf-8"), str(path))
+        except OSError as error:
+            raise ValueError(f"{path} cannot be read: {error.strerror}") from None
+        except UnicodeDecodeError:  # whose message would show a part of a key
+            raise ValueError(f"{path} is not UTF-8") from None
 
     def account(self, token: str) -> str | None:
         """The account of a key; None for any other token. Digests are compared, so the time says nothing of a key."""
