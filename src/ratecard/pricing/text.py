@@ -40,8 +40,6 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
     `surcharges` are those of the searches that the model supports, `scraped_most` the most scraped URLs of a request.
     """
     rates = token_rates(metered)
-    # Most requests are below every threshold, and state no condition.
-    lowest, first = rates.plain[0], min(rates.thresholds, default=MOST_TOKENS)
     tier_of, accepted = rates.tier, accepted_conditions(rates, metered.meters)
     priced, is_text = metered.priced(), metered.model.type == "text"
     search_lines = {name: surcharge_line(each) for name, each in surcharges.items()}
@@ -68,7 +66,7 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
             counts = read_tokens(given, problems, is_text, accepted, stated)
         names, values, searched, ignored = counts
         if not problems:
-            tier = lowest if values[0] <= first and not stated else tier_of(values[0], stated)
+            tier = tier_of(values[0], stated)
             if (found := tier.lines(names, values)) is None:
                 problems += [(path_of_bucket(name, usage), words) for name, words in tier.problems(names, values)]
             else:
