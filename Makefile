@@ -59,15 +59,15 @@ demo: $(VENV)/.package  ## quote real models at real prices, with line items, er
 
 .PHONY: test
 test: lint types  ## run lint, format, types and all tests
-	$(BIN)/python -m pytest -n auto --dist worksteal --ignore-glob='*/test_spark*.py' --ignore-glob='*_in_browser.py' --ignore-glob='*_in_office.py'
+	$(BIN)/python -m pytest -n auto --dist worksteal --ignore-glob='*/test_spark*.py' --ignore-glob='*_in_browser.py' --ignore-glob='*_in_office.py' --ignore-glob='*_behind_nginx.py'
 
 .PHONY: coverage
 coverage: $(VENV)/.tools  ## run the same tests and say which lines and branches none of them reaches
-	$(BIN)/python -m pytest -n auto --dist worksteal --ignore-glob='*/test_spark*.py' --ignore-glob='*_in_browser.py' --ignore-glob='*_in_office.py' --cov --cov-report=term
+	$(BIN)/python -m pytest -n auto --dist worksteal --ignore-glob='*/test_spark*.py' --ignore-glob='*_in_browser.py' --ignore-glob='*_in_office.py' --ignore-glob='*_behind_nginx.py' --cov --cov-report=term
 
 .PHONY: nightly
 nightly: $(VENV)/.tools  ## run the property tests with all their examples, which takes long
-	NIGHTLY=1 $(BIN)/python -m pytest -n auto --dist worksteal --ignore-glob='*/test_spark*.py' --ignore-glob='*_in_browser.py' --ignore-glob='*_in_office.py'
+	NIGHTLY=1 $(BIN)/python -m pytest -n auto --dist worksteal --ignore-glob='*/test_spark*.py' --ignore-glob='*_in_browser.py' --ignore-glob='*_in_office.py' --ignore-glob='*_behind_nginx.py'
 
 .PHONY: lint
 lint: $(VENV)/.tools  ## check style and format
@@ -84,7 +84,7 @@ format: $(VENV)/.tools  ## correct style and format
 	$(BIN)/ruff format .
 
 .PHONY: check
-check: test test-wheel test-tables test-postgres test-browser test-office test-spark test-extras  ## run everything that CI runs
+check: test test-wheel test-tables test-postgres test-proxy test-browser test-office test-spark test-extras  ## run everything that CI runs
 
 .PHONY: test-wheel
 test-wheel: $(VENV)/.package  ## build the wheel and use it alone, far from this folder
@@ -97,6 +97,10 @@ test-extras: $(VENV)/.package  ## install every extra alone in a clean environme
 .PHONY: test-postgres
 test-postgres: $(VENV)/.tools  ## try the ledger and the usage history on a real PostgreSQL
 	@sh .ci/test-postgres $(BIN)/python
+
+.PHONY: test-proxy
+test-proxy: $(VENV)/.tools  ## restart servers behind nginx under load; says why it skips where there is no nginx
+	$(BIN)/python -m pytest -q -rsP tests/server/test_*_behind_nginx.py
 
 .PHONY: test-spark
 test-spark: $(VENV)/.tools  ## simulate 200,000 rows on a real Spark; says why it skips where there is no Java

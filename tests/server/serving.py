@@ -62,7 +62,7 @@ class Server:
 
     def _answers(self) -> bool:
         try:
-            return self.get("/healthz").status_code == 200
+            return self.get("/readyz").status_code == 200
         except httpx.HTTPError:
             return False
 
@@ -85,8 +85,8 @@ class Server:
         host, port = self.base.removeprefix("http://").split(":")
         return socket.create_connection((host, int(port)), timeout=PATIENCE)
 
-    def health(self) -> dict[str, object]:
-        found: dict[str, object] = self.get("/healthz").json()
+    def health(self, headers: Mapping[str, str] | None = None) -> dict[str, object]:
+        found: dict[str, object] = self.get("/healthz", headers).json()
         return found
 
     def stop(self) -> int:
@@ -99,10 +99,12 @@ class Server:
 
 @contextmanager
 def serving(*arguments: str | Path, **environment: str) -> Iterator[Server]:
-    """A server with these arguments, ended with the block."""
+    """A server with these arguments, ended with the block; it does not drain unless it is told to."""
     command = [sys.executable, "-m", "ratecard", "serve", "--port", "0", *map(str, arguments)]
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("RATECARD_", "COV_"))}
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=inherited | environment)
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, env=inherited | {"RATECARD_DRAIN": "0"} | environment
+    )
     server = Server(process)
     try:
         yield server.ready()

@@ -43,7 +43,7 @@ def request_body(description: Any, path: str) -> Any:
 def test_the_server_does_what_it_says() -> None:
     report = send_cases(examples=40)
     assert report["status"] == 0, report["said"]
-    assert report["operations"]["tested"] == 7
+    assert report["operations"]["tested"] == 9
     assert report["test_cases"]["generated"] > 300
     assert report["answers"]["200"] > 50
     assert report["answers"]["400"] > 50
@@ -51,7 +51,7 @@ def test_the_server_does_what_it_says() -> None:
 
 
 def test_every_endpoint_is_described(description: Any) -> None:
-    paths = {"/video/quote", "/audio/quote", "/models", "/billing/usage", "/healthz", "/metrics"}
+    paths = {"/video/quote", "/audio/quote", "/models", "/billing/usage", "/livez", "/readyz", "/healthz", "/metrics"}
     assert set(description["paths"]) == {f"/api/v1{path}" for path in paths}
     assert re.fullmatch(r"\d+\.\d+", description["info"]["version"])
 

@@ -67,7 +67,7 @@ def test_hostile_bytes_end_no_connection_but_their_own(server: Server) -> None:
             connection.shutdown(socket.SHUT_WR)
             answer = connection.recv(4096)
             assert not answer.startswith(b"HTTP/1.1 5"), data
-    assert server.health()["status"] == "ok"
+    assert server.health(KEY)["status"] == "ok"
     assert "Traceback" not in server.said
 
 
@@ -92,7 +92,7 @@ def test_a_killed_worker_is_replaced_and_serves_the_same_tables(server: Server, 
     """Even while the folder is broken: the new worker has the tables that were sound last."""
     grok = folder / GROK
     text = grok.read_text()
-    before = server.health()["digest"]
+    before = server.health(KEY)["digest"]
     workers = server.workers()
     assert len(workers) == 2
     try:
@@ -101,7 +101,7 @@ def test_a_killed_worker_is_replaced_and_serves_the_same_tables(server: Server, 
         os.kill(workers[0], signal.SIGKILL)
         wait_for(lambda: len(set(server.workers()) - set(workers)) == 1, "new worker")
         wait_for(lambda: server.said.count("stay") >= 3, "refusal of the new worker")
-        assert {server.health()["digest"] for _ in range(20)} == {before}
+        assert {server.health(KEY)["digest"] for _ in range(20)} == {before}
     finally:
         rewrite(grok, text)
     wait_for(lambda: server.said.count("take the place of") >= 2, "end of the refusal")
@@ -110,13 +110,13 @@ def test_a_killed_worker_is_replaced_and_serves_the_same_tables(server: Server, 
 def test_all_workers_move_together(server: Server, folder: Path) -> None:
     grok = folder / GROK
     text = grok.read_text()
-    before = str(server.health()["digest"])
+    before = str(server.health(KEY)["digest"])
     try:
         rewrite(grok, at_rate(text, "0.2"))
-        wait_for(lambda: before not in {server.health()["digest"] for _ in range(10)}, "new tables")
+        wait_for(lambda: before not in {server.health(KEY)["digest"] for _ in range(10)}, "new tables")
     finally:
         rewrite(grok, text)
-    wait_for(lambda: {server.health()["digest"] for _ in range(10)} == {before}, "old tables")
+    wait_for(lambda: {server.health(KEY)["digest"] for _ in range(10)} == {before}, "old tables")
 
 
 def test_a_request_in_flight_is_answered_before_the_end(folder: Path) -> None:

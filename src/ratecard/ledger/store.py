@@ -25,6 +25,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, NoSuchModuleError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnectionError
+from sqlalchemy.pool import QueuePool
 
 from ratecard.base.errors import InstantError
 from ratecard.base.messages import echo
@@ -252,6 +253,11 @@ class Ledger:
         more = len(rows) > len(shown)
         after = replace(walk, page=walk.page + 1, instant=shown[-1].instant, number=shown[-1].number) if more else None
         return Page(tuple(map(_entry_of, shown)), after)
+
+    def connections(self) -> tuple[int, int]:
+        """How many connections to the database are in use now, and how many wait for use."""
+        pool = self._engine.pool
+        return (pool.checkedout(), pool.checkedin()) if isinstance(pool, QueuePool) else (0, 0)
 
     def close(self) -> None:
         """Close every connection."""

@@ -93,6 +93,12 @@ class LastRefusal(_Answer):
     faults: list[str]
 
 
+class Probed(_Answer):
+    """What probes are answered."""
+
+    status: Literal["ok"] = "ok"
+
+
 class Health(_Answer):
     """Which tables are served, and which were refused."""
 

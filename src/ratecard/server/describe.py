@@ -18,7 +18,7 @@ from ratecard.price_book import PriceBook
 from ratecard.pricing.counted import MOST_COUNTED
 from ratecard.requests.fields import URL
 from ratecard.requests.text_body import body_of_text
-from ratecard.server.answers import ErrorObject, Health, InvalidRequest, ModelList
+from ratecard.server.answers import ErrorObject, Health, InvalidRequest, ModelList, Probed
 from ratecard.server.http import JSON
 from ratecard.server.tables import Served
 from ratecard.tables.video import VideoExample, VideoModel, VideoVersion
@@ -243,9 +243,19 @@ def usage_description() -> Options:
     return {**_operation("usage", "Gone: use /billing/usage-history", answers), "status_code": 410}
 
 
-def health_description() -> Options:
+def probe_description(name: str, summary: str, *statuses: int) -> Options:
+    """`GET /livez` and `GET /readyz`."""
+    described: _Answers = {
+        200: {"model": Probed, "description": "Yes"},
+        503: {"model": ErrorObject, "description": "No, and why"},
+    }
+    return _operation(name, summary, {status: described[status] for status in statuses})
+
+
+def health_description(guarded: bool) -> Options:
     """`GET /healthz`."""
-    answers: _Answers = {200: _answer("The tables that are served, and those that were refused last", Health)}
+    words = "The tables that are served, and those that were refused last"
+    answers: _Answers = {200: _answer(words, Health), **errors(*_accounts(guarded))}
     return _operation("health", "Which tables are served", answers)
 
 

@@ -19,7 +19,7 @@ from starlette.responses import Response
 from ratecard.accounts.limits import BASE_PATH
 from ratecard.base.errors import QuoteError
 from ratecard.rating.quote import Quote
-from ratecard.requests.body import read_body
+from ratecard.requests.body import MOST_BODY_BYTES, read_body
 from ratecard.requests.fields import Choice
 from ratecard.server.answers import Health, LastRefusal
 from ratecard.server.auth import Bearer, Check
@@ -28,25 +28,29 @@ from ratecard.server.describe import (
     health_description,
     metrics_description,
     models_description,
+    probe_description,
     usage_description,
     video_quote_description,
 )
 from ratecard.server.http import JSON, Headers, best_encoding, encode, read_json_body
+from ratecard.server.readiness import DRAINING
 from ratecard.server.revision import SERVICE_VERSION
 from ratecard.server.source_videos import Probe, Sources
 from ratecard.server.tables import LiveRateCard, Served
 
-MOST_BODY_BYTES = 16 * 2**20
-
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """What the endpoints share. Without `check` no key is needed; without `probe` nothing is fetched."""
+    """What the endpoints share. Without `check` no key is needed; without `probe` nothing is fetched.
+
+    `unready` says why requests should not be sent here now: empty if they should.
+    """
 
     live: LiveRateCard
     check: Check | None = None
     probe: Probe | None = None
     most_body_bytes: int = MOST_BODY_BYTES
+    unready: Callable[[], str] = str
 
     @property
     def guards(self) -> list[Depends]:
@@ -104,14 +108,30 @@ def metrics_routes(routes: APIRouter, service: Service) -> None:
         return Response(encode(registry), headers={"Content-Type": media_type})
 
 
+_OK = b'{"status":"ok"}'
 # A folder can have thousands of faults; all of them are in the log.
 _FAULTS_SHOWN = 20
 
 
 def health_routes(routes: APIRouter, service: Service) -> None:
-    """`GET /healthz`: which tables are served, what is in effect, and which tables were refused last."""
+    """`GET /livez` and `GET /readyz` for whoever restarts and routes, and `GET /healthz`: the tables in detail."""
 
-    @routes.get("/healthz", tags=["Operation"], **health_description())
+    @routes.get("/livez", tags=["Operation"], **probe_description("livez", "Whether this process answers", 200))
+    async def livez(request: Request) -> Response:
+        return Response(_OK, media_type=JSON)
+
+    @routes.get("/readyz", tags=["Operation"], **probe_description("readyz", "Whether to send requests here", 200, 503))
+    async def readyz(request: Request) -> Response:
+        if DRAINING.is_set():
+            raise HTTPException(503, "Not ready: this process is ending")
+        if reason := service.unready():
+            raise HTTPException(503, f"Not ready: {reason}")
+        service.live.now()
+        return Response(_OK, media_type=JSON)
+
+    guarded = service.check is not None
+
+    @routes.get("/healthz", dependencies=service.guards, tags=["Operation"], **health_description(guarded))
     async def healthz(request: Request) -> Response:
         served = service.live.now()
         health = Health(
