@@ -5,11 +5,12 @@ import re
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
@@ -30,8 +31,8 @@ GROK, RATE = "video/grok-imagine.yaml", "rate: 0.161}"
 class Server:
     """A running server: its address, its process, and its output so far."""
 
-    def __init__(self, process: "subprocess.Popen[str]") -> None:
-        self.process, self.said = process, ""
+    def __init__(self, process: "subprocess.Popen[str]", verify: ssl.SSLContext | bool = True) -> None:
+        self.process, self.said, self._verify = process, "", verify
         self._listening, self._ended = threading.Event(), threading.Event()
         self.base = ""
         self._listener = threading.Thread(target=self._listen, daemon=True)
@@ -41,7 +42,7 @@ class Server:
         assert self.process.stderr
         for line in self.process.stderr:
             self.said += line
-            if found := re.search(r"running on (http://[^ ]+)", line):
+            if found := re.search(r"running on (https?://[^ \"]+)", line):
                 self.base = found[1]
                 self._listening.set()
         self._ended.set()
@@ -73,7 +74,7 @@ class Server:
         return [child for child, command in named.items() if b"spawn_main" in command]
 
     def get(self, path: str, headers: Mapping[str, str] | None = None) -> httpx.Response:
-        return httpx.get(f"{self.base}{path}", headers=headers, timeout=PATIENCE)
+        return httpx.get(f"{self.base}{path}", headers=headers, timeout=PATIENCE, verify=self._verify)
 
     def quote(
         self, body: bytes | Iterator[bytes] = BODY, path: str = QUOTE, headers: Mapping[str, str] | None = None
@@ -98,14 +99,19 @@ class Server:
 
 
 @contextmanager
-def serving(*arguments: str | Path, **environment: str) -> Iterator[Server]:
-    """A server with these arguments, ended with the block; it does not drain unless it is told to."""
-    command = [sys.executable, "-m", "ratecard", "serve", "--port", "0", *map(str, arguments)]
+def serving(
+    *arguments: str | Path, verify: ssl.SSLContext | bool = True, within: Sequence[str] = (), **environment: str
+) -> Iterator[Server]:
+    """A server with these arguments, ended with the block; it does not drain unless it is told to.
+
+    `verify` says whom it trusts over TLS, and `within` is a command that runs it.
+    """
+    command = [*within, sys.executable, "-m", "ratecard", "serve", "--port", "0", *map(str, arguments)]
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("RATECARD_", "COV_"))}
     process = subprocess.Popen(
         command, stderr=subprocess.PIPE, text=True, env=inherited | {"RATECARD_DRAIN": "0"} | environment
     )
-    server = Server(process)
+    server = Server(process, verify)
     try:
         yield server.ready()
     finally:
