@@ -3,6 +3,7 @@
 import socket
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from flood import ANSWER, REQUEST
@@ -14,7 +15,8 @@ HEADER, CONNECTIONS = 4096, 8
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
     limits = {"HEADER_BYTES": HEADER, "HEADER_SECONDS": 1, "BODY_SECONDS": 1, "CONNECTIONS": CONNECTIONS}
-    with serving(**{f"RATECARD_{name}": str(value) for name, value in limits.items()}) as found:
+    environment: dict[str, Any] = {f"RATECARD_{name}": str(value) for name, value in limits.items()}
+    with serving(**environment) as found:
         yield found
 
 
