@@ -1,6 +1,7 @@
 """Reads all rows of an account, and makes quotes with any rows."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
@@ -40,3 +41,25 @@ def quote_of(*amounts: Decimal | str, model: str = "m") -> Quote:
 
 
 AMOUNTS = st.decimals(min_value=0, max_value=10**20, allow_nan=False, allow_infinity=False)
+
+
+class Card:
+    """A card whose prices are the amounts that a usage says, one line each; `rates` are what the balances are worth."""
+
+    def __init__(self, rates: Rates = RATES) -> None:
+        self.rates, self.rated = rates, 0
+
+    def at(self, instant: datetime) -> "Card":
+        return self
+
+    def rate(self, usage: Any) -> Quote:
+        self.rated += 1
+        return replace(quote_of(*usage["amounts"]), rates=self.rates)
+
+
+def sums(entries: Iterable[LedgerEntry]) -> dict[str, Decimal]:
+    """What was paid in each currency, less what was paid back."""
+    found: dict[str, Decimal] = {}
+    for entry in entries:
+        found[entry.currency] = found.get(entry.currency, Decimal(0)) - entry.amount
+    return found

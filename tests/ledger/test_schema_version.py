@@ -13,7 +13,6 @@ from kept import WHEN, quote_of, rows
 from sqlalchemy import Connection, create_engine, inspect
 
 from ratecard.ledger import LedgerConflictError, LedgerError, open_ledger
-from ratecard.ledger.store import connect
 
 # As the releases before the first note made it, statement by statement.
 SQLITE = """
@@ -26,6 +25,13 @@ CREATE TABLE ledger_entries (account TEXT NOT NULL, number BIGINT NOT NULL, inst
     PRIMARY KEY (account, number));
 CREATE INDEX ledger_entries_in_time ON ledger_entries (account, instant, number, currency);
 """
+# As the releases with schema 2 changed that.
+SCHEMA_2 = """
+ALTER TABLE ledger_entries RENAME COLUMN price_per_unit_usd TO price_per_unit;
+CREATE TABLE ledger_schema (version INTEGER NOT NULL, PRIMARY KEY (version));
+INSERT INTO ledger_schema VALUES (2);
+"""
+OLDER = {"without a version": "", "with schema 2": SCHEMA_2}
 ROWS = """
 INSERT INTO ledger_accounts VALUES ('a', 2);
 INSERT INTO ledger_requests VALUES ('a', 'r-1', 2, 2);
@@ -85,11 +91,12 @@ def columns(url: str) -> dict[str, list[tuple[str, str, bool]]]:
 def test_a_new_database_has_its_schema_version(database: str) -> None:
     for _ in range(2):
         open_ledger(database).close()
-        assert version(database) == [2]
+        assert version(database) == [3]
 
 
-def test_a_ledger_without_a_schema_version_is_migrated_with_every_digit(database: str) -> None:
-    run(database, SQLITE, ROWS)
+@pytest.mark.parametrize("older", OLDER)
+def test_a_ledger_of_an_earlier_release_is_migrated_with_every_digit(database: str, older: str) -> None:
+    run(database, SQLITE, ROWS, OLDER[older])
     with open_ledger(database) as ledger:
         first, second = rows(ledger, "a")
         assert (str(first.price_per_unit), str(first.amount), first.currency) == (FIRST, f"-{FIRST}", "USD")
@@ -102,19 +109,21 @@ def test_a_ledger_without_a_schema_version_is_migrated_with_every_digit(database
         assert ledger.append(replace(quote_of("3"), currency="EUR"), account="a", request_id="r-2", timestamp=WHEN)
         assert [row.currency for row in rows(ledger, "a")] == ["USD", "USD", "EUR"]
         assert ledger.walk("a").rows == 3
-    assert version(database) == [2]
+    assert version(database) == [3]
     with open_ledger(database) as again:
         assert len(rows(again, "a")) == 3
 
 
-def test_a_migrated_database_is_like_a_new_one(database: str, tmp_path: Path) -> None:
-    run(database, SQLITE, ROWS)
+@pytest.mark.parametrize("older", OLDER)
+def test_a_migrated_database_is_like_a_new_one(database: str, older: str) -> None:
+    run(database, SQLITE, ROWS, OLDER[older])
     open_ledger(database).close()
     migrated = columns(database)
     run(database, "".join(f"DROP TABLE {table};" for table in migrated))
     open_ledger(database).close()
     assert migrated == columns(database)
-    assert set(migrated) == {"ledger_accounts", "ledger_entries", "ledger_requests", "ledger_schema"}
+    names = ("accounts", "entries", "refunds", "requests", "schema")
+    assert list(migrated) == [f"ledger_{name}" for name in names]
 
 
 def test_processes_that_open_an_old_ledger_at_once_migrate_it_once(database: str) -> None:
@@ -135,7 +144,7 @@ def test_processes_that_open_an_old_ledger_at_once_migrate_it_once(database: str
     found = [process.communicate(timeout=600)[0] for process in processes]
     assert found == ["2\n"] * len(processes)
     assert [process.returncode for process in processes] == [0] * len(processes)
-    assert version(database) == [2]
+    assert version(database) == [3]
 
 
 def test_a_migration_that_fails_leaves_everything_as_it_was(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,13 +160,13 @@ def test_a_migration_that_fails_leaves_everything_as_it_was(database: str, monke
 
 def test_a_newer_schema_is_refused_and_left_alone(database: str) -> None:
     open_ledger(database).close()
-    run(database, "UPDATE ledger_schema SET version = 3")
+    run(database, "UPDATE ledger_schema SET version = 4")
     before = columns(database)
     assert refusal(database) == (
-        "the ledger's database has schema 3, of a newer release; this one knows schema 2. "
+        "the ledger's database has schema 4, of a newer release; this one knows schema 3. "
         "Upgrade ratecard, or open another database. Nothing was changed"
     )
-    assert (columns(database), version(database)) == (before, [3])
+    assert (columns(database), version(database)) == (before, [4])
 
 
 @pytest.mark.parametrize(
@@ -167,7 +176,7 @@ def test_a_newer_schema_is_refused_and_left_alone(database: str) -> None:
         ("UPDATE ledger_schema SET version = 0", "0 in ledger_schema"),
         ("UPDATE ledger_schema SET version = -2", "-2 in ledger_schema"),
         ("DELETE FROM ledger_schema", "none in ledger_schema"),
-        ("INSERT INTO ledger_schema VALUES (3)", "2, 3 in ledger_schema"),
+        ("INSERT INTO ledger_schema VALUES (4)", "3, 4 in ledger_schema"),
         ("ALTER TABLE ledger_schema RENAME COLUMN version TO number", "none in ledger_schema"),
         ("DROP TABLE ledger_schema", "ledger_entries has no column price_per_unit_usd"),
         ("DROP TABLE ledger_schema; DROP TABLE ledger_requests", "it has no ledger_requests"),
@@ -186,4 +195,4 @@ def test_opening_a_ledger_of_this_release_waits_for_no_writer(database: str) -> 
             if writer.dialect.name == "sqlite":
                 writer.exec_driver_sql("BEGIN IMMEDIATE")
             writer.exec_driver_sql("UPDATE ledger_accounts SET rows = rows")
-            connect(database).dispose()
+            open_ledger(database).close()

@@ -101,7 +101,7 @@ def test_a_request_that_costs_nothing_is_kept_too(ledger: Ledger) -> None:
 
 def test_a_quote_lands_in_whole_or_not_at_all(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched, pytest.raises(ZeroDivisionError):
-        patched.setattr("ratecard.ledger.store.row_of", lambda *_: 1 // 0)
+        patched.setattr("ratecard.ledger.booking.row_of", lambda *_: 1 // 0)
         ledger.append(quote_of("1", "2"), account="a", request_id="r", timestamp=WHEN)
     with ledger._engine.connect() as connection:
         for table in ("ledger_accounts", "ledger_requests", "ledger_entries"):

@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -12,49 +13,73 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from prometheus_client import REGISTRY
-from serving import Server, serving, wait_for
+from serving import PATIENCE, Server, serving, wait_for
 
 from databases import POSTGRES
-from ratecard.ledger import LedgerUnavailableError, open_ledger
-from ratecard.server.database import WatchedLedger
+from ratecard.ledger import LedgerUnavailableError
+from ratecard.ledger.database import Waiting
+from ratecard.server.database import LedgerWatch, MeasuredLedger
 
 HISTORY = "/api/v1/billing/usage-history"
 GONE = "does not answer"
 
 
-def test_a_ledger_is_opened_when_its_database_is_there(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_ledger_is_ready_when_its_database_is_there(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     folder = tmp_path / "away"
-    watched = WatchedLedger(lambda: open_ledger(f"sqlite:///{folder}/ledger.db"))
-    caplog.set_level(logging.INFO, "ratecard.server.database")
-    watched.start()
+    ledger = MeasuredLedger(f"sqlite:///{folder}/ledger.db", Waiting())
+    watch = LedgerWatch(ledger)
+    caplog.set_level(logging.INFO, "ratecard.ledger")
+    watch.start()
     try:
-        assert watched.unready() == "the ledger's database does not answer"
+        assert watch.unready() == "the ledger's database does not answer"
         for _ in range(3):
             with pytest.raises(LedgerUnavailableError):
-                watched.walk("acme")
+                ledger.walk("acme")
         assert REGISTRY.get_sample_value("ratecard_ledger_answers") == 0
         folder.mkdir()
-        wait_for(lambda: watched.unready() == "", "ledger")
-        assert watched.walk("acme").total == 0
+        wait_for(lambda: watch.unready() == "", "ledger")
+        assert ledger.walk("acme").total == 0
         assert REGISTRY.get_sample_value("ratecard_ledger_answers") == 1
+        assert REGISTRY.get_sample_value("ratecard_ledger_connections", {"connections": "idle"})
     finally:
-        watched.stop()
+        watch.stop()
     words = [record.getMessage() for record in caplog.records]
     assert len(words) == 2
     assert words[0].startswith(f"the ledger's database {GONE}: ")
     assert words[1] == "the ledger's database answers again"
 
 
-def test_calls_are_measured_by_their_outcome(tmp_path: Path) -> None:
-    watched = WatchedLedger(lambda: open_ledger(f"sqlite:///{tmp_path}/ledger.db"))
-    before = calls("walk", "done"), calls("walk", "refused")
-    watched.walk("acme")
-    with pytest.raises(ValueError, match="size=0"):
-        watched.walk("acme", size=0)
-    with pytest.raises(AttributeError):
-        _ = watched.wlak
-    watched.stop()
-    assert (calls("walk", "done"), calls("walk", "refused")) == (before[0] + 1, before[1] + 1)
+def test_a_database_that_hangs_is_not_ready(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It has answered, and does not give the next answer in time: the clock is set on."""
+    hanging, answer = threading.Event(), threading.Event()
+    ledger = MeasuredLedger(f"sqlite:///{tmp_path}/ledger.db", Waiting())
+    watch = LedgerWatch(ledger)
+    watch.start()
+    assert watch.unready() == ""
+
+    def hang() -> None:
+        hanging.set()
+        answer.wait(PATIENCE)
+
+    monkeypatch.setattr(ledger, "ping", hang)
+    assert hanging.wait(PATIENCE)
+    assert watch.unready() == ""
+    monkeypatch.setattr("ratecard.server.database.monotonic_ns", lambda: time.monotonic_ns() + 6 * 10**9)
+    assert watch.unready() == "the ledger's database does not answer"
+    answer.set()
+    watch.stop()
+
+
+def test_transactions_are_measured_by_their_outcome(tmp_path: Path) -> None:
+    names = [(operation, outcome) for operation in ("transaction", "write") for outcome in ("done", "refused")]
+    before = [calls(*each) for each in names]
+    with MeasuredLedger(f"sqlite:///{tmp_path}/ledger.db", Waiting()) as ledger:
+        ledger.walk("acme")
+        with ledger.writing(("acme",)):
+            pass
+        with pytest.raises(KeyError), ledger.writing(("acme",)):
+            raise KeyError
+    assert [calls(*each) - was for each, was in zip(names, before, strict=True)] == [2, 1, 1, 1]
 
 
 def calls(operation: str, outcome: str) -> float:

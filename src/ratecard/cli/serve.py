@@ -77,6 +77,8 @@ def serve(folder: Path | None, **given: Any) -> None:
     may not be edited, as `ratecard check --against` has it: write a new version, say `correction: reason`, or give
     --allow-edits.
 
+    With --database and --charge-keys the server books charges and refunds, for holders of these keys only.
+
     Each option is a variable of the environment too (--header-bytes: RATECARD_HEADER_BYTES) and a key of the file of
     --config (header-bytes); options come first, then the environment, then the file. The environment alone holds
     RATECARD_API_KEYS and RATECARD_CURSOR_SECRET, which signs the cursors of the usage history.
@@ -95,7 +97,7 @@ def serve(folder: Path | None, **given: Any) -> None:
         _check_files(settings)
     except SettingError as error:
         raise click.UsageError(str(error)) from None
-    _check_database(settings.database)
+    _check_database(settings)
     _serve(settings)
 
 
@@ -133,7 +135,7 @@ def _shared_folder(workers: int) -> Iterator[Path | None]:
 
 def _check_access(settings: Settings) -> None:
     """Without keys, allow a local address only, unless --no-auth is given. Raises `SettingError`."""
-    from ratecard.service.worker import check_of
+    from ratecard.service.worker import charging_of, check_of
 
     keys, file = variable("api_keys"), option("keys_file")
     given = [name for name, value in ((keys, settings.api_keys), (file, settings.keys_file)) if value is not None]
@@ -141,12 +143,14 @@ def _check_access(settings: Settings) -> None:
         raise SettingError(f"--no-auth answers everybody, and {given[0]} is set. Give one of them")
     if len(given) > 1:
         raise SettingError(f"{keys} and {file} are set. Give one of them")
-    if given:
-        try:
-            check_of(settings)
-        except ValueError as error:
-            raise SettingError(str(error)) from None
-    elif not settings.no_auth and not settings.unix_socket and not _is_loopback(settings.host):
+    try:
+        check_of(settings)
+        charging_of(settings)
+    except ValueError as error:
+        raise SettingError(str(error)) from None
+    if settings.charge_keys and settings.database is None:
+        raise SettingError(f"{option('charge_keys')} books charges in a ledger. Give {option('database')} too")
+    if not given and not settings.no_auth and not settings.unix_socket and not _is_loopback(settings.host):
         raise SettingError(f"{settings.host} is a public address: set {keys}, or answer everybody with --no-auth")
 
 
@@ -169,14 +173,14 @@ def _check_files(settings: Settings) -> None:
         raise SettingError(f"FOLDER: '{settings.tables}' does not exist")
 
 
-def _check_database(database: str | None) -> None:
+def _check_database(settings: Settings) -> None:
     """Open and close the ledger before anything runs. Raises `click.BadParameter` or `LedgerUnavailableError`."""
-    if database is None:
+    if settings.database is None:
         return
     from ratecard.ledger import LedgerUnavailableError, open_ledger
 
     try:
-        open_ledger(database).close()
+        open_ledger(settings.database, connect_timeout=settings.connect_timeout).close()
     except LedgerUnavailableError:
         raise
     except LedgerError as error:

@@ -1,33 +1,86 @@
 """The billing ledger: rows as JSON pages or CSV, with every digit, and in a database."""
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from ratecard.ledger.errors import LedgerConflictError, LedgerError, LedgerUnavailableError
+from ratecard.ledger.errors import LedgerConflictError, LedgerError, LedgerUnavailableError, RefundError
 from ratecard.ledger.files import COLUMNS, iter_ledger, join_parts, ledger_csv, ledger_json, read_ledger
 
 if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+    from ratecard.ledger.charges import BookedCharge as BookedCharge
+    from ratecard.ledger.charges import BookedRefund as BookedRefund
+    from ratecard.ledger.charges import append_many as append_many
+    from ratecard.ledger.charges import append_many_async as append_many_async
+    from ratecard.ledger.charges import charge as charge
+    from ratecard.ledger.charges import charge_async as charge_async
+    from ratecard.ledger.charges import refund as refund
+    from ratecard.ledger.charges import refund_async as refund_async
+    from ratecard.ledger.rows import NewCharge as NewCharge
     from ratecard.ledger.store import Ledger
 
 __all__ = [
     "COLUMNS",
+    "BookedCharge",
+    "BookedRefund",
     "LedgerConflictError",
     "LedgerError",
     "LedgerUnavailableError",
+    "NewCharge",
+    "RefundError",
+    "append_many",
+    "append_many_async",
+    "charge",
+    "charge_async",
     "iter_ledger",
     "join_parts",
     "ledger_csv",
     "ledger_json",
     "open_ledger",
     "read_ledger",
+    "refund",
+    "refund_async",
 ]
 
+# Names of modules that need SQLAlchemy; they are imported when they are used.
+_IN_DATABASES = {
+    "NewCharge": "rows",
+    **dict.fromkeys(("BookedCharge", "BookedRefund", "append_many", "append_many_async"), "charges"),
+    **dict.fromkeys(("charge", "charge_async", "refund", "refund_async"), "charges"),
+}
 
-def open_ledger(url: str) -> "Ledger":
+
+def __getattr__(name: str) -> Any:
+    if name not in _IN_DATABASES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(_with_sqlalchemy(_IN_DATABASES[name]), name)
+
+
+def _with_sqlalchemy(module: str) -> Any:
+    try:
+        return import_module(f"ratecard.ledger.{module}")
+    except ModuleNotFoundError as error:
+        raise LedgerError(f"a ledger in a database needs {error.name}: pip install 'ratecard[server]'") from None
+
+
+def open_ledger(
+    database: "str | Engine",
+    *,
+    pool_size: int = 10,
+    connect_timeout: int = 10,
+    wait_timeout: int = 30,
+    statement_timeout: int = 60,
+    lazy: bool = False,
+) -> "Ledger":
     """Open the ledger in a database, and create its tables if needed: `sqlite:///ledger.db`, `postgresql://host/name`.
 
-    Migrates a ledger of an earlier release; one process does it. Needs `ratecard[server]`. Raises `LedgerError` for
-    another kind of database, a schema of a newer release, or a missing package, and `LedgerUnavailableError` if the
-    database does not answer.
+    `database` is a URL, or a SQLAlchemy engine of the host, which keeps its own pool and timeouts. Migrates a ledger of
+    an earlier release; one process does it. `pool_size` is the most connections of this process. The timeouts are
+    seconds: to connect to PostgreSQL; to wait for other writers of an account, for a free connection and for a lock;
+    and for PostgreSQL to answer a statement. With `lazy` the database may be down: its tables are looked at when it is
+    first used. Needs `ratecard[server]`. Raises `LedgerError` for another kind of database, a schema of a newer
+    release, a wrong setting or a missing package, and `LedgerUnavailableError` if the database does not answer.
 
     >>> from datetime import UTC, datetime
     >>> from tempfile import TemporaryDirectory
@@ -41,8 +94,12 @@ def open_ledger(url: str) -> "Ledger":
     >>> first, again, row.amount
     (True, False, Decimal('-0.22'))
     """
-    try:
-        from ratecard.ledger.store import Ledger
-    except ModuleNotFoundError as error:
-        raise LedgerError(f"a ledger in a database needs {error.name}: pip install 'ratecard[server]'") from None
-    return Ledger(url)
+    store, settings = _with_sqlalchemy("store"), (pool_size, connect_timeout, wait_timeout, statement_timeout)
+    ledger: Ledger = store.Ledger(database, store.Waiting(*settings))
+    if not lazy:
+        try:
+            ledger.ping()
+        except BaseException:
+            ledger.close()
+            raise
+    return ledger

@@ -8,8 +8,22 @@ class LedgerError(RateCardError):
 
 
 class LedgerConflictError(LedgerError):
-    """The request is in the ledger already with another charge; nothing was written."""
+    """The request or the refund is in the ledger already, and not the same; nothing was written."""
 
 
 class LedgerUnavailableError(LedgerError):
     """The database does not answer. It is unknown whether an append was kept; repeating it is safe."""
+
+
+class RefundError(LedgerError):
+    """A refund that its charge does not allow: `field` (request_id, sku, amount, corrected) and its `messages`.
+
+    Nothing was written.
+    """
+
+    def __init__(self, field: str, *messages: str) -> None:
+        super().__init__(field, *messages)
+        self.field, self.messages = field, messages
+
+    def __str__(self) -> str:
+        return f"{self.field}: {'. '.join(self.messages)}"

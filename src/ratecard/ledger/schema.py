@@ -1,4 +1,4 @@
-"""The tables of the ledger's database: accounts, the requests that they were charged for, and the rows of these.
+"""The tables of the ledger's database: accounts, the requests that they were charged for, refunds, and the rows.
 
 They are checked when a ledger is opened, created in a new database, and migrated from an earlier release.
 """
@@ -19,6 +19,7 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
+    delete,
     insert,
     inspect,
     select,
@@ -64,6 +65,7 @@ ACCOUNTS = Table(
 )
 
 # The key makes appends idempotent. The request has `rows` rows (or 0), the last of which has the number `last`.
+# `content` is the fingerprint of what was charged: its usage, its timestamp, who pays; null where only rows were given.
 REQUESTS = Table(
     "ledger_requests",
     METADATA,
@@ -71,7 +73,21 @@ REQUESTS = Table(
     Column("request_id", Text, primary_key=True),
     Column("last", BigInteger, nullable=False),
     Column("rows", BigInteger, nullable=False),
+    Column("content", Text),
 )
+
+# The same of a refund, whose id is its own; `request_id` is that of the charge.
+REFUNDS = Table(
+    "ledger_refunds",
+    METADATA,
+    Column("account", Text, primary_key=True),
+    Column("refund_id", Text, primary_key=True),
+    Column("request_id", Text, nullable=False),
+    Column("last", BigInteger, nullable=False),
+    Column("rows", BigInteger, nullable=False),
+    Column("content", Text, nullable=False),
+)
+Index("ledger_refunds_of_a_request", REFUNDS.c.account, REFUNDS.c.request_id)
 
 ENTRIES = Table(
     "ledger_entries",
@@ -89,6 +105,7 @@ ENTRIES = Table(
     Column("execution_ms", BigInteger),
     Column("prompt_tokens", BigInteger),
     Column("completion_tokens", BigInteger),
+    Column("worth", Exact),  # of one of `currency`, in the currency of the price; null in rows of earlier releases
 )
 
 # The order of the usage history; because it has the currency, rows are counted by the index alone.
@@ -96,9 +113,9 @@ Index("ledger_entries_in_time", ENTRIES.c.account, ENTRIES.c.instant, ENTRIES.c.
 
 
 # Releases with schema 1 did not write its number: all rows were in US dollars, and the price was in the column
-# `price_per_unit_usd`. Older code fails on the new column, instead of writing other currencies as dollars.
-_CURRENT, _UNNOTED = 2, 1
-_WITHOUT_NOTE = {table.name for table in (ACCOUNTS, REQUESTS, ENTRIES)}
+# `price_per_unit_usd`. Schema 2 had no refunds, and neither `content` nor `worth`.
+_CURRENT, _WITHOUT_REFUNDS, _UNNOTED = 3, 2, 1
+_FIRST_TABLES = {table.name for table in (ACCOUNTS, REQUESTS, ENTRIES)}
 _BEFORE_2 = "price_per_unit_usd"
 # The advisory lock of PostgreSQL under which a ledger is created or migrated.
 _LOCK = 0x7261_7465_6361_7264
@@ -120,8 +137,13 @@ def prepare(engine: Engine) -> None:
         found = _version(connection)  # another process may have done it meanwhile
         if found == _UNNOTED:
             connection.execute(statement(f"ALTER TABLE {ENTRIES.name} RENAME COLUMN {_BEFORE_2} TO price_per_unit"))
+        if found in (_UNNOTED, _WITHOUT_REFUNDS):
+            for column in (REQUESTS.c.content, ENTRIES.c.worth):
+                kind = column.type.compile(connection.dialect)
+                connection.execute(statement(f"ALTER TABLE {column.table.name} ADD COLUMN {column.name} {kind}"))
         if found != _CURRENT:
             METADATA.create_all(connection)
+            connection.execute(delete(SCHEMA))
             connection.execute(insert(SCHEMA).values(version=_CURRENT))
         connection.commit()
 
@@ -142,8 +164,8 @@ def _version(connection: Connection) -> int:
     if SCHEMA.name in tables:
         named = [column["name"] for column in inspector.get_columns(SCHEMA.name)]
         versions = list(connection.scalars(select(SCHEMA.c.version))) if named == ["version"] else []
-        if versions == [_CURRENT]:
-            return _CURRENT
+        if versions in ([_CURRENT], [_WITHOUT_REFUNDS]):
+            return int(versions[0])
         if len(versions) == 1 and isinstance(versions[0], int) and versions[0] > _CURRENT:
             raise LedgerError(
                 f"the ledger's database has schema {versions[0]}, of a newer release; this one knows schema {_CURRENT}."
@@ -151,9 +173,9 @@ def _version(connection: Connection) -> int:
             )
         words = f"{', '.join(map(str, versions)) or 'none'} in {SCHEMA.name}"
         raise LedgerError(f"the schema of the ledger's database is not known: {words}. {_FIX}")
-    if not tables & _WITHOUT_NOTE:
+    if not tables & _FIRST_TABLES:
         return 0
-    if missing := sorted(_WITHOUT_NOTE - tables):
+    if missing := sorted(_FIRST_TABLES - tables):
         raise LedgerError(f"the schema of the ledger's database is not known: it has no {', '.join(missing)}. {_FIX}")
     if _BEFORE_2 not in {column["name"] for column in inspector.get_columns(ENTRIES.name)}:
         words = f"{ENTRIES.name} has no column {_BEFORE_2}"

@@ -1,178 +1,44 @@
 """The ledger in a database, SQLite or PostgreSQL: quotes are appended once, and read in the order of time."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, replace
-from datetime import UTC, datetime
+import asyncio
+from collections.abc import Callable, Collection, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import replace
+from datetime import datetime
 from decimal import Decimal
 from types import TracebackType
-from typing import Any, Self
+from typing import Self, TypeVar
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from sqlalchemy import (
-    URL,
-    ColumnElement,
-    Connection,
-    Engine,
-    Row,
-    and_,
-    create_engine,
-    func,
-    insert,
-    make_url,
-    select,
-    tuple_,
-)
-from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, NoSuchModuleError, OperationalError
-from sqlalchemy.exc import TimeoutError as NoConnectionError
+from sqlalchemy import ColumnElement, Connection, Engine, and_, func, select, tuple_
 from sqlalchemy.pool import QueuePool
 
-from ratecard.base.errors import InstantError
-from ratecard.base.messages import echo
-from ratecard.ledger.errors import LedgerConflictError, LedgerError, LedgerUnavailableError
-from ratecard.ledger.files import PRICES
-from ratecard.ledger.schema import ACCOUNTS, ENTRIES, REQUESTS, prepare
-from ratecard.ledger.walk import AFTER_ALL, BEFORE_ALL, Page, Walk, instant_of, timestamp_of
-from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry
+from ratecard.ledger.booking import write_charges
+from ratecard.ledger.database import Outage, Turns, Waiting, connected, engine_of, make_tables
+from ratecard.ledger.errors import LedgerUnavailableError
+from ratecard.ledger.rows import NewCharge, charge_rows, entry_of_row
+from ratecard.ledger.schema import ACCOUNTS, ENTRIES
+from ratecard.ledger.walk import AFTER_ALL, BEFORE_ALL, Page, Walk, instant_of
 from ratecard.rating.quote import Quote
 
-_EXAMPLES = "Write sqlite:///ledger.db, or postgresql://user@host/name"
-# Seconds that a writer of an SQLite file waits for another one.
-_PATIENCE = 30
-# Processes that open a new database at the same time may collide while they create its tables.
-_ATTEMPTS = 10
-
-
-def connect(url: str) -> Engine:
-    """An engine for a URL, whose tables are created or migrated if needed."""
-    try:
-        given = make_url(url)
-    except ArgumentError:  # the URL is not shown: it may contain a password
-        raise LedgerError(f"the URL of the database cannot be read. {_EXAMPLES}") from None
-    engine = _sqlite(given) if given.get_backend_name() == "sqlite" else _postgresql(given)
-    try:
-        with connected(engine):  # a database that does not answer is an error now, and not at the first append
-            pass
-        _prepare(engine)
-    except BaseException:
-        engine.dispose()
-        raise
-    return engine
-
-
-def _prepare(engine: Engine) -> None:
-    for attempt in range(1, _ATTEMPTS + 1):
-        try:
-            prepare(engine)
-            return
-        except DBAPIError as error:
-            if attempt == _ATTEMPTS:
-                raise LedgerUnavailableError(f"the ledger's tables cannot be made: {error.orig}") from error
-
-
-@contextmanager
-def connected(engine: Engine) -> Iterator[Connection]:
-    """A connection, rolled back unless it was committed. Raises `LedgerUnavailableError` without a database."""
-    try:
-        with engine.connect() as connection:
-            yield connection
-    except (OperationalError, InterfaceError) as error:
-        raise LedgerUnavailableError(f"the ledger's database does not answer: {error.orig}") from error
-    except NoConnectionError as error:
-        raise LedgerUnavailableError("the ledger's database does not answer: every connection is busy") from error
-
-
-def _sqlite(url: URL) -> Engine:
-    if url.database in (None, "", ":memory:") or "memory" in url.query.get("mode", ""):
-        raise LedgerError(f"a ledger in memory would be lost, and differ between threads. {_EXAMPLES}")
-    return create_engine(url, connect_args={"timeout": _PATIENCE})
-
-
-def _postgresql(url: URL) -> Engine:
-    if url.drivername not in ("postgresql", "postgres", "postgresql+psycopg"):
-        raise LedgerError(f"a ledger cannot be kept in {url.drivername}. {_EXAMPLES}")
-    query = {"connect_timeout": "10", **url.query}
-    given = url.set(drivername="postgresql+psycopg", query=query)
-    try:
-        # Set here, not by the server's default: a retry must see what the attempt before it committed.
-        return create_engine(given, pool_pre_ping=True, isolation_level="READ COMMITTED")
-    except (ModuleNotFoundError, NoSuchModuleError):
-        raise LedgerError("a ledger in PostgreSQL needs psycopg: pip install 'psycopg[binary]'") from None
-
-
-_LONGEST = 200
-
-
-def check_name(field: str, given: str) -> None:
-    """Check an account or a request id: short and printable, so that every database takes it as a key."""
-    if not isinstance(given, str) or not 0 < len(given) <= _LONGEST or not given.isprintable():
-        raise LedgerError(f"{field}={echo(repr(given))}. Allowed: 1 to {_LONGEST} printable characters")
-
-
-def check_moment(given: datetime) -> None:
-    """Check that a datetime has a date in UTC: the first and last hours of the calendar may have none."""
-    try:
-        given.astimezone(UTC)
-    except OverflowError:
-        raise InstantError(f"{given!r} has no date in UTC") from None
-
-
-def check_count(field: str, given: int | None) -> None:
-    """Check a whole number, zero or more, that fits 64 bits."""
-    if given is not None and (isinstance(given, bool) or not isinstance(given, int) or not 0 <= given <= AFTER_ALL):
-        raise LedgerError(f"{field}={echo(repr(given))}. Allowed: a whole number, zero or more, of 64 bits")
-
-
-# Timestamp and execution time belong to the attempt and not to the charge: those of a retry may differ.
-_CHARGED = ("sku", "currency", *PRICES, "unit", "amount", "notes", "requestId", "promptTokens", "completionTokens")
-
-
-def row_of(account: str, number: int, instant: int, entry: LedgerEntry) -> dict[str, Any]:
-    """The columns of an entry."""
-    details = entry.details or InferenceDetails("", None)
-    return {
-        "account": account,
-        "number": number,
-        "instant": instant,
-        **{name: getattr(entry, name) for name in ("sku", "price_per_unit", "unit", "amount", "currency", "notes")},
-        **asdict(details),
-    }
-
-
-def _entry_of(row: Row[Any]) -> LedgerEntry:
-    """The entry of a row, its timestamp in UTC."""
-    details = InferenceDetails(row.request_id, row.execution_ms, row.prompt_tokens, row.completion_tokens)
-    return LedgerEntry(
-        timestamp_of(row.instant),
-        row.sku,
-        row.price_per_unit,
-        row.unit,
-        row.amount,
-        row.currency,
-        row.notes,
-        details,
-    )
-
-
-def difference(kept: Sequence[LedgerEntry], given: Sequence[LedgerEntry]) -> str:
-    """The first difference of two charges for one request; empty if they are the same."""
-    if len(kept) != len(given):
-        return f"it has {len(kept)} rows, not {len(given)}"
-    for place, pair in enumerate(zip(kept, given, strict=True), 1):
-        before, now = (entry.to_dict() | (entry.details.to_dict() if entry.details else {}) for entry in pair)
-        for name in _CHARGED:
-            if before.get(name) != now.get(name):
-                return f"{name} of row {place} is {before.get(name)}, not {now.get(name)}"
-    return ""
+_Result = TypeVar("_Result")
 
 
 class Ledger:
-    """The ledger of any number of accounts. Threads may share one; each process opens its own."""
+    """The ledger of any number of accounts, made by `open_ledger`. Threads may share one; each process opens its own.
 
-    def __init__(self, url: str) -> None:
-        self._engine = connect(url)
-        # Both dialects have ON CONFLICT, but SQLAlchemy has no common statement for it.
-        self._insert = sqlite.insert if self._engine.dialect.name == "sqlite" else postgresql.insert
+    `waiting` is its pool size and its timeouts.
+    """
+
+    def __init__(self, database: str | Engine, waiting: Waiting) -> None:
+        self.waiting = waiting
+        self._engine, self._own = engine_of(database, waiting), isinstance(database, str)
+        self._outage, self._turns, self._ready = Outage(), Turns(), False
+        # As many threads as connections: what waits for its turn in an event loop needs neither.
+        self._threads = ThreadPoolExecutor(waiting.pool_size, "ratecard-ledger")
+        self._queues: WeakKeyDictionary[asyncio.AbstractEventLoop, WeakValueDictionary[str, asyncio.Lock]]
+        self._queues = WeakKeyDictionary()
 
     def append(
         self,
@@ -193,27 +59,10 @@ class Ledger:
         charged with other rows, `CurrencyError` for a currency that cannot pay it, `InstantError` for a naive
         timestamp, `LedgerError` for an invalid name or count, and `LedgerUnavailableError` without a database.
         """
-        check_name("account", account)
-        check_name("request_id", request_id)
-        check_count("execution_ms", execution_ms)
-        for count in quote.tokens or ():
-            check_count("tokens", count)
-        entries = quote.ledger_entries(
-            timestamp=timestamp, request_id=request_id, execution_ms=execution_ms, currency=currency, paid=paid
-        )
-        check_moment(timestamp)
-        with connected(self._engine) as connection:
-            last = self._count(connection, account, len(entries))
-            if not self._claim(connection, account, request_id, last, len(entries)):
-                connection.rollback()
-                self._compare(connection, account, request_id, entries)
-                return False
-            if entries:
-                first, instant = last - len(entries) + 1, instant_of(timestamp)
-                rows = [row_of(account, first + place, instant, entry) for place, entry in enumerate(entries)]
-                connection.execute(insert(ENTRIES), rows)
-            connection.commit()
-        return True
+        charge = charge_rows(NewCharge(quote, account, request_id, timestamp, execution_ms, currency, paid))
+        with self.writing((account,)) as connection:
+            [new] = write_charges(connection, [charge])
+        return new
 
     def walk(
         self,
@@ -234,7 +83,7 @@ class Ledger:
             raise ValueError(f"size={size}. Allowed: 1 or more")
         instant = BEFORE_ALL if start is None else instant_of(start)
         before = AFTER_ALL if end is None else instant_of(end)
-        with connected(self._engine) as connection:
+        with self.reading() as connection:
             rows = connection.scalar(select(ACCOUNTS.c.rows).where(ACCOUNTS.c.account == account)) or 0
             # Numbers begin at 1: the place (start, 0) is before every row of that instant.
             walk = Walk(size, before, currency, rows, 0, 1, instant, 0)
@@ -247,12 +96,12 @@ class Ledger:
         Raises `LedgerUnavailableError` without a database.
         """
         query = select(ENTRIES).where(_ahead(account, walk)).order_by(ENTRIES.c.instant, ENTRIES.c.number)
-        with connected(self._engine) as connection:
+        with self.reading() as connection:
             rows = connection.execute(query.limit(walk.size + 1)).all()
         shown = rows[: walk.size]
         more = len(rows) > len(shown)
         after = replace(walk, page=walk.page + 1, instant=shown[-1].instant, number=shown[-1].number) if more else None
-        return Page(tuple(map(_entry_of, shown)), after)
+        return Page(tuple(map(entry_of_row, shown)), after)
 
     def connections(self) -> tuple[int, int]:
         """How many connections to the database are in use now, and how many wait for use."""
@@ -260,8 +109,10 @@ class Ledger:
         return (pool.checkedout(), pool.checkedin()) if isinstance(pool, QueuePool) else (0, 0)
 
     def close(self) -> None:
-        """Close every connection."""
-        self._engine.dispose()
+        """Close every connection; an engine of the host stays open."""
+        self._threads.shutdown()
+        if self._own:
+            self._engine.dispose()
 
     def __enter__(self) -> Self:
         return self
@@ -271,31 +122,45 @@ class Ledger:
     ) -> None:
         self.close()
 
-    def _count(self, connection: Connection, account: str, rows: int) -> int:
-        """Add to the account's count of rows and return it; other appends to the account wait for this transaction."""
-        new = self._insert(ACCOUNTS).values(account=account, rows=rows)
-        added = new.on_conflict_do_update(
-            index_elements=[ACCOUNTS.c.account], set_={"rows": ACCOUNTS.c.rows + new.excluded.rows}
-        )
-        count: int = connection.execute(added.returning(ACCOUNTS.c.rows)).scalar_one()
-        return count
+    def ping(self) -> None:
+        """Ask the database for an answer. Raises `LedgerUnavailableError` if it gives none."""
+        with self.reading() as connection:
+            connection.execute(select(1))
 
-    def _claim(self, connection: Connection, account: str, request_id: str, last: int, rows: int) -> bool:
-        """Insert the request; False if it is there already."""
-        new = self._insert(REQUESTS).values(account=account, request_id=request_id, last=last, rows=rows)
-        claimed = new.on_conflict_do_nothing().returning(REQUESTS.c.last)
-        return connection.execute(claimed).first() is not None
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection to read on. Raises `LedgerUnavailableError` without a database."""
+        if not self._ready:
+            with connected(self._engine, self._outage):
+                make_tables(self._engine)
+            self._ready = True
+        with connected(self._engine, self._outage) as connection:
+            yield connection
 
-    def _compare(self, connection: Connection, account: str, request_id: str, entries: Sequence[LedgerEntry]) -> None:
-        ours = and_(REQUESTS.c.account == account, REQUESTS.c.request_id == request_id)
-        request = connection.execute(select(REQUESTS).where(ours)).one()
-        rows = and_(
-            ENTRIES.c.account == account,
-            ENTRIES.c.number.between(request.last - request.rows + 1, request.last),
-        )
-        kept = connection.execute(select(ENTRIES).where(rows).order_by(ENTRIES.c.number)).all()
-        if differs := difference(tuple(map(_entry_of, kept)), entries):
-            raise LedgerConflictError(f"request {request_id!r} is in the ledger already, and not the same: {differs}")
+    @contextmanager
+    def writing(self, accounts: Collection[str]) -> Iterator[Connection]:
+        """A connection to write the rows of these accounts on, committed at the end unless there was an error.
+
+        In this process one writer of an account at a time has a connection. Raises `LedgerUnavailableError` without a
+        database, and when the accounts stay busy.
+        """
+        with self._turns.take(accounts, self.waiting.wait_timeout), self.reading() as connection:
+            yield connection
+            connection.commit()
+
+    async def in_thread(self, accounts: Collection[str], write: Callable[[], _Result]) -> _Result:
+        """Call a function that writes rows of these accounts in a thread, once it is their turn in this event loop."""
+        loop = asyncio.get_running_loop()
+        queues = self._queues.setdefault(loop, WeakValueDictionary())
+        async with AsyncExitStack() as held:
+            for account in sorted(set(accounts)):
+                turn = queues.setdefault(account, asyncio.Lock())
+                try:
+                    async with asyncio.timeout(self.waiting.wait_timeout):
+                        await held.enter_async_context(turn)
+                except TimeoutError:
+                    raise LedgerUnavailableError(f"the ledger is busy: other appends to {account!r} wait") from None
+            return await loop.run_in_executor(self._threads, write)
 
 
 def _ahead(account: str, walk: Walk) -> ColumnElement[bool]:

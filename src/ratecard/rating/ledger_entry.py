@@ -1,12 +1,12 @@
 """Rows of the billing ledger, and what each balance pays of each line. Exact."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import CurrencyError
-from ratecard.base.money import BALANCES, EXACT, USD, in_usd, multiply, text, total
+from ratecard.base.money import BALANCES, EXACT, USD, in_usd, minus, multiply, plain, text, total
 from ratecard.tables.limits import Rates
 
 
@@ -32,12 +32,13 @@ class InferenceDetails:
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:
-    """One row of the billing ledger: a charge in one currency.
+    """One row of the billing ledger: a charge or a refund in one currency.
 
-    `amount` is negative: minus `unit` x `price_per_unit`, paid in `currency`. The price is in US dollars if `currency`
-    is USD or a balance (DIEM, BUNDLED_CREDITS), else in `currency`. A charge that several balances pay has a row for
-    each, of the same SKU and price: the first has all units, the others 0, and only their sum is `unit` x
-    `price_per_unit`.
+    `amount` of a charge is negative: minus `unit` x `price_per_unit`, paid in `currency`. The price is in US dollars if
+    `currency` is USD or a balance (DIEM, BUNDLED_CREDITS), else in `currency`. A charge that several balances pay has a
+    row for each, of the same SKU and price: the first has all units, the others 0, and only their sum is `unit` x
+    `price_per_unit`. `amount` of a refund is positive, and its `unit` is 0. `worth` is what one of `currency` is worth
+    in the currency of the price; None for rows of files, which do not say so. It does not count in comparisons.
     """
 
     timestamp: str
@@ -48,6 +49,7 @@ class LedgerEntry:
     currency: str
     notes: str
     details: InferenceDetails | None
+    worth: Decimal | None = field(default=None, compare=False, repr=False)
 
     @property
     def price_per_unit_usd(self) -> Decimal | None:
@@ -85,6 +87,7 @@ class _Part(NamedTuple):
 
     line: int
     currency: str
+    worth: Decimal
     amount: Decimal
     first: bool
 
@@ -139,11 +142,40 @@ def pay_lines(
             value = multiply(have, worth)
             if value < rest and len(left) > 1:
                 if have:
-                    yield _Part(number, name, have, first)
+                    yield _Part(number, name, worth, have, first)
                     first, rest = False, EXACT.subtract(rest, value)
                 del left[0]
                 continue
             part = EXACT.divide(rest, worth)
-            yield _Part(number, name, part, first)
+            yield _Part(number, name, worth, part, first)
             left[0] = name, worth, EXACT.subtract(have, part)
             break
+
+
+def value_of(amount: Decimal, entry: LedgerEntry) -> Decimal:
+    """An amount in the currency of a row, in the currency of its price. Raises `CurrencyError` if that is not known."""
+    worth = ONE if entry.worth is None and entry.currency not in BALANCES else entry.worth
+    if worth is None:
+        raise CurrencyError(f"the row does not say what one {entry.currency} was worth: an earlier release wrote it")
+    return multiply(amount, worth)
+
+
+def pay_back(charged: Sequence[LedgerEntry], before: Decimal, amount: Decimal) -> Iterator[tuple[LedgerEntry, Decimal]]:
+    """Split a refund among the rows of a charge, in reverse order of payment: (row, what goes back in its currency).
+
+    `before` is what was refunded earlier; it and `amount` are in the currency of the price, and together at most what
+    was charged.
+
+    >>> paid = [("-0.20", "DIEM", "0.5"), ("-0.07", "USD", "1")]
+    >>> rows = [LedgerEntry("", "s", ONE, ONE, Decimal(a), name, "", None, Decimal(w)) for a, name, w in paid]
+    >>> [(row.currency, back) for row, back in pay_back(rows, Decimal("0.05"), Decimal("0.05"))]
+    [('USD', Decimal('0.02')), ('DIEM', Decimal('0.06'))]
+    """
+    for row in reversed(charged):
+        value = value_of(minus(row.amount), row)
+        gone = min(value, before)
+        before = EXACT.subtract(before, gone)
+        back = min(EXACT.subtract(value, gone), amount)
+        amount = EXACT.subtract(amount, back)
+        if back:
+            yield row, plain(EXACT.divide(back, row.worth or ONE))

@@ -186,7 +186,8 @@ class Quote:
         for part in pay_lines([amount for *_, amount in rows], self.currency, self.rates, paid):
             sku, rate, unit, _ = rows[part.line]
             units, amount = plain(unit) if part.first else Decimal(0), plain(minus(part.amount))
-            entries.append(LedgerEntry(when, sku, plain(rate), units, amount, part.currency, self.model, details))
+            row = LedgerEntry(when, sku, plain(rate), units, amount, part.currency, self.model, details, part.worth)
+            entries.append(row)
         return tuple(entries)
 
     def explain(self) -> str:

@@ -1,99 +1,85 @@
-"""The ledger of a server: opened when its database answers, watched, measured, and back without a restart."""
+"""The ledger of a server: how long its database takes, and whether it answers."""
 
-import logging
-from collections.abc import Callable
-from threading import Event, Lock, Thread
-from time import perf_counter
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+from time import monotonic_ns, perf_counter
 from typing import Any
 
 from ratecard.ledger import LedgerError, LedgerUnavailableError
 from ratecard.ledger.store import Ledger
 from ratecard.server.metrics import LEDGER_ANSWERS, LEDGER_CONNECTIONS, LEDGER_SECONDS
 
-_logger = logging.getLogger(__name__)
-# Seconds between two looks at the database.
-_EVERY = 1
-# Any name will do: the look only has to reach the tables.
-_NOBODY = "nobody"
+# Seconds between two looks at the database, and after which one without an answer says that there is none.
+_EVERY, _PATIENCE = 1, 5
 
 
-class WatchedLedger:
-    """A ledger whose database may be away: its methods raise `LedgerUnavailableError` until it is back.
+class MeasuredLedger(Ledger):
+    """A ledger that counts its transactions, and the seconds that they take."""
 
-    Every method of `Ledger` is there, timed. `open_it` opens the ledger, and is called again until that succeeds.
-    """
+    @contextmanager
+    def reading(self) -> Iterator[Any]:
+        """As that of `Ledger`: a transaction, with the wait for a connection."""
+        with _measured("transaction"), super().reading() as connection:
+            yield connection
 
-    def __init__(self, open_it: Callable[[], Ledger]) -> None:
-        self._open_it, self._opened = open_it, list[Ledger]()
-        self._opening, self._telling = Lock(), Lock()
-        self._stop = Event()
-        self.reason = "not asked yet"
+    @contextmanager
+    def writing(self, accounts: Collection[str]) -> Iterator[Any]:
+        """As that of `Ledger`: a transaction, with the wait for other writers of the accounts."""
+        with _measured("write"), super().writing(accounts) as connection:
+            yield connection
 
-    def __getattr__(self, name: str) -> Any:
-        getattr(Ledger, name)
 
-        def call(*given: Any, **named: Any) -> Any:
-            started, outcome = perf_counter(), "refused"
-            try:
-                found = getattr(self._ledger(), name)(*given, **named)
-                outcome = "done"
-                self._tell("")
-                return found
-            except LedgerUnavailableError as error:
-                outcome = "unavailable"
-                self._tell(" ".join(str(error).split()))
-                raise
-            finally:
-                LEDGER_SECONDS.labels(name, outcome).observe(perf_counter() - started)
+@contextmanager
+def _measured(operation: str) -> Iterator[None]:
+    started, outcome = perf_counter(), "refused"
+    try:
+        yield
+        outcome = "done"
+    except LedgerUnavailableError:
+        outcome = "unavailable"
+        raise
+    finally:
+        LEDGER_SECONDS.labels(operation, outcome).observe(perf_counter() - started)
 
-        return call
+
+class LedgerWatch:
+    """Looks at the database of a ledger once a second, in a thread: `/readyz` needs no key, and must not reach it."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger, self._stop = ledger, Event()
+        self._answers = False
+        self._asked: int | None = None
 
     def unready(self) -> str:
         """Why the ledger cannot be used, without the names of machines; empty if it can."""
-        return "the ledger's database does not answer" if self.reason else ""
+        late = self._asked is not None and monotonic_ns() - self._asked > _PATIENCE * 10**9
+        return "" if self._answers and not late else "the ledger's database does not answer"
 
     def start(self) -> None:
-        """Look at the database now, and in a thread from now on."""
+        """Look now, and in a thread from now on."""
         self._stop = Event()
         self._look()
         Thread(target=self._watch, args=(self._stop,), name="ratecard ledger", daemon=True).start()
 
     def stop(self) -> None:
-        """End the thread, and close every connection."""
+        """End the thread, and close the ledger."""
         self._stop.set()
-        with self._opening:
-            while self._opened:
-                self._opened.pop().close()
-
-    def _ledger(self) -> Ledger:
-        if not self._opened:
-            with self._opening:
-                if not self._opened:
-                    self._opened.append(self._open_it())
-        return self._opened[0]
+        self._ledger.close()
 
     def _watch(self, stop: Event) -> None:
         while not stop.wait(_EVERY):
             self._look()
 
     def _look(self) -> None:
+        self._asked = monotonic_ns()
         try:
-            self.walk(_NOBODY, size=1)
-        except LedgerUnavailableError:
-            return
-        except LedgerError as error:  # another schema, since this server began
-            self._tell(str(error))
-            return
-        used, idle = self._ledger().connections()
+            self._ledger.ping()
+            self._answers = True
+        except LedgerError:  # the ledger has logged why
+            self._answers = False
+        self._asked = None
+        LEDGER_ANSWERS.set(self._answers)
+        used, idle = self._ledger.connections()
         LEDGER_CONNECTIONS.labels("used").set(used)
         LEDGER_CONNECTIONS.labels("idle").set(idle)
-
-    def _tell(self, reason: str) -> None:
-        """Log once that the database no longer answers, and once that it does again."""
-        with self._telling:
-            before, self.reason = self.reason, reason
-        LEDGER_ANSWERS.set(not reason)
-        if reason and before in ("", "not asked yet"):
-            _logger.error("%s; what needs it is answered with 503 until it does", reason)
-        elif before and not reason and before != "not asked yet":
-            _logger.info("the ledger's database answers again")

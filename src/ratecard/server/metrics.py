@@ -19,7 +19,7 @@ REFUSED_REQUESTS = Counter(
 )
 LEDGER_SECONDS = Histogram(
     "ratecard_ledger_seconds",
-    "Calls of the ledger by operation and outcome (done, refused, unavailable), and the seconds that they took.",
+    "Transactions and writes of the ledger by outcome (done, refused, unavailable), and the seconds that they took.",
     ("operation", "outcome"),
     buckets=("0.001", "0.0025", "0.005", "0.01", "0.025", "0.05", "0.1", "0.25", "1", "5", "30"),
 )

@@ -58,8 +58,6 @@ def log_config(style: str, access: bool) -> dict[str, Any]:
             "uvicorn": {"level": "INFO"},
             "ratecard": {"level": "INFO"},
             "ratecard.access": {"level": "INFO" if access else "WARNING"},
-            # What it says of a database that is gone, the watch of the server says, once.
-            "ratecard.ledger": {"level": "CRITICAL"},
             # The reasons of broken connections, each with a traceback; a ledger that does not answer is one line.
             "sqlalchemy.pool": {"level": "CRITICAL"},
         },

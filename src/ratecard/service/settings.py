@@ -53,6 +53,7 @@ def _proxy(given: str) -> str:
 
 
 _Count = Annotated[int, Field(ge=1)]
+_Counted = Annotated[int, Field(ge=1, le=86_400)]
 _Path = Annotated[str, AfterValidator(_base_path)]
 _Origins = Annotated[tuple[Annotated[str, AfterValidator(_origin)], ...], BeforeValidator(_items)]
 _Proxies = Annotated[tuple[Annotated[str, AfterValidator(_proxy)], ...], BeforeValidator(_items)]
@@ -86,6 +87,11 @@ class Settings(BaseModel):
     database: str | None = Field(
         None, min_length=1, repr=False, description="Ledger for the usage history, like sqlite:///ledger.db"
     )
+    pool_size: _Counted = Field(10, description="Connections of a worker to the database")
+    connect_timeout: _Counted = Field(10, description="Seconds to connect to PostgreSQL")
+    wait_timeout: _Counted = Field(30, description="Seconds to wait for other writers of an account")
+    statement_timeout: _Counted = Field(60, description="Seconds for PostgreSQL to answer")
+    charge_keys: Path | None = Field(None, description="File of ACCOUNT:KEY: keys that may book charges")
     cursor_secret: str | None = Field(
         None, min_length=16, repr=False, json_schema_extra=_SECRET, description="Signs the cursors of the usage history"
     )

@@ -3,10 +3,9 @@
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, FastAPI
 
@@ -18,7 +17,7 @@ from ratecard.server.tables import LastSound, LiveRateCard, TableFolder
 from ratecard.service.settings import Settings
 
 if TYPE_CHECKING:
-    from ratecard.server.database import WatchedLedger
+    from ratecard.server.database import LedgerWatch
 
 # The settings as JSON, and the folder that the workers share: in the environment, which every worker inherits.
 SETTINGS, SHARED = "_RATECARD_SETTINGS", "_RATECARD_SHARED"
@@ -31,7 +30,7 @@ def worker() -> FastAPI:
 
 
 def configured(settings: Settings, shared: Path | None = None) -> FastAPI:
-    """The application for these settings; with the usage history if there is a database."""
+    """The application for these settings: usage history with a database, charges with keys of their own."""
     last_sound = LastSound(shared / "tables.json") if shared else None
     folder = TableFolder(settings.tables, last_sound, allow_edits=settings.allow_edits)
     check = check_of(settings)
@@ -48,29 +47,33 @@ def configured(settings: Settings, shared: Path | None = None) -> FastAPI:
 
 
 def _with_ledger(settings: Settings, live: LiveRateCard, check: Check | None, options: dict[str, Any]) -> FastAPI:
-    from ratecard.ledger import open_ledger
-    from ratecard.ledger.store import Ledger
-    from ratecard.server.database import WatchedLedger
+    from ratecard.ledger.database import Waiting
+    from ratecard.server.database import LedgerWatch, MeasuredLedger
     from ratecard.server.usage_history import usage_history_router
 
-    watched = WatchedLedger(partial(open_ledger, settings.database or ""))
-    app = application(live, **options, unready=watched.unready)
+    waiting = Waiting(settings.pool_size, settings.connect_timeout, settings.wait_timeout, settings.statement_timeout)
+    ledger = MeasuredLedger(settings.database or "", waiting)
+    watch = LedgerWatch(ledger)
+    app = application(live, **options, unready=watch.unready)
     account_of = Bearer(check) if check else default_account
-    ledger = cast(Ledger, watched)  # it has every method of one
     history = usage_history_router(ledger, account_of, secret=settings.cursor_secret or "")
     app.include_router(history, prefix=settings.base_path)
-    app.include_router(APIRouter(lifespan=_watching(watched)))
+    if charging := charging_of(settings):
+        from ratecard.server.charges import charges_router
+
+        app.include_router(charges_router(ledger, live, Bearer(charging)), prefix=settings.base_path)
+    app.include_router(APIRouter(lifespan=_watching(watch)))
     return app
 
 
-def _watching(ledger: "WatchedLedger") -> Lifespan:
+def _watching(watch: "LedgerWatch") -> Lifespan:
     """Watch the ledger while the application runs."""
 
     @asynccontextmanager
     async def lifespan(_: Any) -> AsyncIterator[None]:
-        ledger.start()
+        watch.start()
         yield
-        ledger.stop()
+        watch.stop()
 
     return lifespan
 
@@ -80,6 +83,11 @@ def check_of(settings: Settings) -> Check | None:
     if settings.keys_file is not None:
         return KeyFile(settings.keys_file).account
     return ApiKeys(settings.api_keys).account if settings.api_keys is not None else None
+
+
+def charging_of(settings: Settings) -> Check | None:
+    """What decides about keys for charges; None without any. Raises `ValueError` for keys that cannot be read."""
+    return KeyFile(settings.charge_keys).account if settings.charge_keys else None
 
 
 def probe_if_installed() -> Probe | None:

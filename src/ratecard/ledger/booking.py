@@ -1,0 +1,229 @@
+"""Charges and refunds on a connection, in the transaction that it has: all of it is written, or nothing."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from sqlalchemy import Connection, and_, bindparam, delete, insert, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from ratecard.base.errors import CurrencyError
+from ratecard.base.messages import invalid_enum, too_big
+from ratecard.base.money import EXACT, minus, plain, total
+from ratecard.ledger.errors import LedgerConflictError, RefundError
+from ratecard.ledger.rows import ChargeRows, difference, entry_of_row, row_of
+from ratecard.ledger.schema import ACCOUNTS, ENTRIES, REFUNDS, REQUESTS
+from ratecard.ledger.walk import timestamp_of
+from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry, pay_back, value_of
+
+_Key = tuple[str, str]
+
+
+def write_charges(connection: Connection, charges: Sequence[ChargeRows]) -> list[bool]:
+    """Write the charges that the ledger does not have yet; returns which were new, in order.
+
+    The rows of their accounts are locked in one order until the transaction ends. Raises `LedgerConflictError` for a
+    request that was charged with other rows or for other content; then nothing is written.
+    """
+    first: dict[_Key, ChargeRows] = {}
+    for each in charges:
+        before = first.setdefault(each.key, each)
+        if before is not each:
+            _refuse_other(each, before.content, before.instant, before.entries)
+    ordered = sorted(first.values(), key=lambda each: each.account)
+    last = _claim(connection, ordered)
+    if len(last) < len(ordered):
+        # Some are in the ledger. Give back every number, so that none is missing, and claim again without these; that
+        # succeeds, because the accounts are locked now. A host that goes on after an error finds nothing written.
+        _give_back(connection, ordered, last.keys())
+        for each in ordered:
+            if each.key not in last:
+                _refuse_other(each, *_kept(connection, each.key))
+        ordered = [each for each in ordered if each.key in last]
+        last = _claim(connection, ordered)
+    rows = [
+        row_of(each.account, last[each.key] - len(each.entries) + place, each.instant, entry)
+        for each in ordered
+        for place, entry in enumerate(each.entries, 1)
+    ]
+    if rows:
+        connection.execute(insert(ENTRIES), rows)
+    new = set(last)
+    return [first[each.key] is each and each.key in new for each in charges]
+
+
+def _claim(connection: Connection, charges: Sequence[ChargeRows]) -> dict[_Key, int]:
+    """Insert the requests that are not there yet; returns the number of the last row of each of these."""
+    rows = Counter[str]()
+    for each in charges:
+        rows[each.account] += len(each.entries)
+    ends = {account: _count(connection, account, more) - more for account, more in rows.items()}
+    claims = []
+    for each in charges:
+        ends[each.account] += len(each.entries)
+        claim = {"account": each.account, "request_id": each.request_id, "last": ends[each.account]}
+        claims.append({**claim, "rows": len(each.entries), "content": each.content})
+    if not claims:
+        return {}
+    claimed = _insert(connection)(REQUESTS).on_conflict_do_nothing()
+    found = connection.execute(claimed.returning(REQUESTS.c.account, REQUESTS.c.request_id, REQUESTS.c.last), claims)
+    return {(account, request_id): last for account, request_id, last in found}
+
+
+def _give_back(connection: Connection, charges: Iterable[ChargeRows], claimed: Iterable[_Key]) -> None:
+    """Undo a claim."""
+    for each in charges:
+        if each.entries:
+            _count(connection, each.account, -len(each.entries))
+    keys = [{"of_account": account, "of_request": request_id} for account, request_id in claimed]
+    if keys:
+        ours = and_(REQUESTS.c.account == bindparam("of_account"), REQUESTS.c.request_id == bindparam("of_request"))
+        connection.execute(delete(REQUESTS).where(ours), keys)
+
+
+def _insert(connection: Connection) -> type[sqlite.Insert] | type[postgresql.Insert]:
+    """Both dialects have ON CONFLICT, but SQLAlchemy has no common statement for it."""
+    return sqlite.Insert if connection.dialect.name == "sqlite" else postgresql.Insert
+
+
+def _count(connection: Connection, account: str, rows: int) -> int:
+    """Add to the account's count of rows and return it; other appends to the account wait for this transaction."""
+    new = _insert(connection)(ACCOUNTS).values(account=account, rows=rows)
+    added = new.on_conflict_do_update(
+        index_elements=[ACCOUNTS.c.account], set_={"rows": ACCOUNTS.c.rows + new.excluded.rows}
+    )
+    count: int = connection.execute(added.returning(ACCOUNTS.c.rows)).scalar_one()
+    return count
+
+
+_Kept = tuple[str | None, int, tuple[LedgerEntry, ...]]
+
+
+def find_charge(connection: Connection, account: str, request_id: str) -> _Kept | None:
+    """The content, the instant and the rows of a charge; None if there is none. The instant of no rows is 0."""
+    ours = and_(REQUESTS.c.account == account, REQUESTS.c.request_id == request_id)
+    request = connection.execute(select(REQUESTS).where(ours)).first()
+    if request is None:
+        return None
+    instant, entries = _rows(connection, account, request.last, request.rows)
+    return request.content, instant, entries
+
+
+def _kept(connection: Connection, key: _Key) -> _Kept:
+    found = find_charge(connection, *key)
+    if found is None:  # it was there when it was claimed, under the lock of the account
+        raise LedgerConflictError(f"request {key[1]!r} was removed from the ledger meanwhile")
+    return found
+
+
+def _rows(connection: Connection, account: str, last: int, count: int) -> tuple[int, tuple[LedgerEntry, ...]]:
+    """The instant and the rows with these numbers."""
+    ours = and_(ENTRIES.c.account == account, ENTRIES.c.number.between(last - count + 1, last))
+    rows = connection.execute(select(ENTRIES).where(ours).order_by(ENTRIES.c.number)).all()
+    return (rows[0].instant if rows else 0), tuple(map(entry_of_row, rows))
+
+
+def _refuse_other(given: ChargeRows, content: str | None, instant: int, entries: Sequence[LedgerEntry]) -> None:
+    """Raise `LedgerConflictError` unless the ledger has this charge: of the same content, where both say it."""
+    if content and given.content:
+        refuse_other_content("request", given.request_id, (content, given.content), (instant, given.instant))
+    elif differs := difference(entries, given.entries):
+        raise LedgerConflictError(_same(f"request {given.request_id!r}", differs))
+
+
+def refuse_other_content(kind: str, name: str, contents: tuple[str, str], instants: tuple[int, int]) -> None:
+    """Raise `LedgerConflictError` unless both contents, the kept and the given one, are the same."""
+    kept, given = contents
+    if kept != given:
+        before, now = map(timestamp_of, instants)
+        differs = f"its timestamp is {before}, not {now}" if instants[0] and before != now else "its content differs"
+        raise LedgerConflictError(_same(f"{kind} {name!r}", differs))
+
+
+def _same(what: str, differs: str) -> str:
+    return f"{what} is in the ledger already, and not the same: {differs}"
+
+
+@dataclass(frozen=True, slots=True)
+class NewRefund:
+    """A refund of an amount; or, if it `corrects`, of what the SKU comes to now above that amount."""
+
+    account: str
+    request_id: str
+    refund_id: str
+    sku: str
+    instant: int
+    amount: Decimal
+    corrects: bool
+    content: str
+
+
+def write_refund(connection: Connection, asked: NewRefund) -> tuple[bool, tuple[LedgerEntry, ...]]:
+    """Write a refund unless the ledger has it; returns whether it was new, and its rows.
+
+    The account is locked until the transaction ends, so that refunds at the same time never exceed a charge together.
+    Raises `RefundError`, and `LedgerConflictError` for the same id with other content.
+    """
+    account, request_id = asked.account, asked.request_id
+    known = and_(REQUESTS.c.account == account, REQUESTS.c.request_id == request_id)
+    if connection.scalar(select(REQUESTS.c.rows).where(known)) is None:  # no lock, and no account, for what is unknown
+        raise RefundError("request_id", f"no charge {request_id!r} of this account")
+    _count(connection, account, 0)
+    ours = and_(REFUNDS.c.account == account, REFUNDS.c.refund_id == asked.refund_id)
+    if (kept := connection.execute(select(REFUNDS).where(ours)).first()) is not None:
+        instant, entries = _rows(connection, account, kept.last, kept.rows)
+        refuse_other_content("refund", asked.refund_id, (kept.content, asked.content), (instant, asked.instant))
+        return False, entries
+    entries = _refunded(connection, asked)
+    last = _count(connection, account, len(entries))
+    names = {"account": account, "refund_id": asked.refund_id, "request_id": request_id, "content": asked.content}
+    connection.execute(insert(REFUNDS), {**names, "last": last, "rows": len(entries)})
+    if entries:
+        first = last - len(entries) + 1
+        rows = [row_of(account, first + place, asked.instant, entry) for place, entry in enumerate(entries)]
+        connection.execute(insert(ENTRIES), rows)
+    return True, entries
+
+
+def _refunded(connection: Connection, asked: NewRefund) -> tuple[LedgerEntry, ...]:
+    """The rows of a refund: of the last balance that paid first. Raises `RefundError`."""
+    _, _, charged = _kept(connection, (asked.account, asked.request_id))
+    parts = [row for row in charged if row.sku == asked.sku]
+    if not parts:
+        raise RefundError("sku", invalid_enum(dict.fromkeys(row.sku for row in charged), asked.sku))
+    try:
+        before = total([value_of(row.amount, row) for row in _refunds(connection, asked)])
+        left = EXACT.subtract(total([value_of(minus(row.amount), row) for row in parts]), before)
+    except CurrencyError as error:
+        raise RefundError("sku", str(error)) from None
+    if asked.amount > left:
+        words = [too_big(plain(left)), *(["More than was charged is a new charge"] if asked.corrects else [])]
+        raise RefundError("corrected" if asked.corrects else "amount", *words)
+    amount = EXACT.subtract(left, asked.amount) if asked.corrects else asked.amount
+    notes, details = f"refund {asked.refund_id}", InferenceDetails(asked.request_id, None)
+    return tuple(
+        LedgerEntry(
+            timestamp_of(asked.instant),
+            row.sku,
+            row.price_per_unit,
+            Decimal(0),
+            back,
+            row.currency,
+            notes,
+            details,
+            row.worth,
+        )
+        for row, back in pay_back(parts, before, amount)
+    )
+
+
+def _refunds(connection: Connection, asked: NewRefund) -> tuple[LedgerEntry, ...]:
+    """The rows of every refund of this SKU of the charge."""
+    rows = and_(
+        ENTRIES.c.account == REFUNDS.c.account,
+        ENTRIES.c.number.between(REFUNDS.c.last - REFUNDS.c.rows + 1, REFUNDS.c.last),
+    )
+    ours = and_(REFUNDS.c.account == asked.account, REFUNDS.c.request_id == asked.request_id)
+    query = select(ENTRIES).join(REFUNDS, rows).where(ours, ENTRIES.c.sku == asked.sku)
+    return tuple(map(entry_of_row, connection.execute(query).all()))

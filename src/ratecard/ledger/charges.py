@@ -1,0 +1,261 @@
+"""Charges and refunds as functions, in a transaction of the ledger or of the host, from threads and event loops."""
+
+from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+from sqlalchemy import Connection
+
+from ratecard.base.money import text
+from ratecard.ledger.booking import NewRefund, find_charge, refuse_other_content, write_charges, write_refund
+from ratecard.ledger.errors import LedgerError, RefundError
+from ratecard.ledger.rows import NewCharge, charge_rows, check_count, check_moment, check_name, fingerprint
+from ratecard.ledger.store import Ledger
+from ratecard.ledger.walk import timestamp_of
+from ratecard.rating.ledger_entry import LedgerEntry
+from ratecard.rating.quote import Quote
+from ratecard.requests.body import Body
+from ratecard.requests.usage import AnyUsage, read_usage
+
+if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncConnection  # needs greenlet, which a ledger of its own does without
+
+# Where a function writes: a ledger, in a transaction of its own, or a connection of the host, who commits.
+LedgerWriter = Ledger | Connection
+
+
+class PricesAt(Protocol):
+    """Prices at an instant: a price book."""
+
+    def rate(self, usage: AnyUsage | Body) -> Quote:
+        """The quote of a usage."""
+
+
+class Card(Protocol):
+    """Prices at every instant: a rate card."""
+
+    def at(self, instant: datetime) -> PricesAt:
+        """The prices in effect."""
+
+
+@dataclass(frozen=True, slots=True)
+class BookedCharge:
+    """A charge as it is in the ledger; `new` is whether this call wrote it. A repeated call gets the same rows."""
+
+    request_id: str
+    timestamp: str
+    entries: tuple[LedgerEntry, ...]
+    new: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """The charge with its rows; numbers are text. It says nothing of `new`."""
+        rows = _rows(self.entries)
+        return {"object": "charge", "request_id": self.request_id, "timestamp": self.timestamp, "entries": rows}
+
+
+@dataclass(frozen=True, slots=True)
+class BookedRefund:
+    """A refund as it is in the ledger; `new` is whether this call wrote it. A repeated call gets the same rows."""
+
+    refund_id: str
+    request_id: str
+    sku: str
+    timestamp: str
+    entries: tuple[LedgerEntry, ...]
+    new: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """The refund with its rows; numbers are text. It says nothing of `new`."""
+        names = {"object": "refund", "id": self.refund_id, "request_id": self.request_id, "sku": self.sku}
+        return {**names, "timestamp": self.timestamp, "entries": _rows(self.entries)}
+
+
+def _rows(entries: Sequence[LedgerEntry]) -> list[dict[str, Any]]:
+    rows = [entry.to_dict() for entry in entries]
+    return [{name: text(part) if isinstance(part, Decimal) else part for name, part in row.items()} for row in rows]
+
+
+@contextmanager
+def _reading(writer: LedgerWriter) -> Iterator[Connection]:
+    if isinstance(writer, Connection):
+        yield writer
+    else:
+        with writer.reading() as connection:
+            yield connection
+
+
+@contextmanager
+def _writing(writer: LedgerWriter, accounts: Collection[str]) -> Iterator[Connection]:
+    if isinstance(writer, Connection):
+        yield writer
+    else:
+        with writer.writing(accounts) as connection:
+            yield connection
+
+
+def append_many(writer: LedgerWriter, charges: Sequence[NewCharge]) -> list[bool]:
+    """Charge many requests, of any accounts, in one transaction; returns which of them were new, in order.
+
+    `writer` is a ledger, or a connection of the host, who commits. All are written or none; each counts once, as with
+    `Ledger.append`. Raises what that raises, before anything is written; and on a connection of the host, the errors of
+    SQLAlchemy.
+
+    >>> from datetime import UTC
+    >>> from tempfile import TemporaryDirectory
+    >>> from ratecard.ledger import open_ledger
+    >>> from ratecard.rating.quote import LineItem, LineRate
+    >>> line = LineItem(LineRate("m-fixed", "clip", Decimal("0.22"), "video/m.yaml:3"), 1, Decimal("0.22"))
+    >>> when = datetime(2026, 10, 1, tzinfo=UTC)
+    >>> quote = Quote("m", line.amount, line.amount, "USD", (line,), when.date(), "", type="image")
+    >>> requests = [NewCharge(quote, account, "r-1", when) for account in ("acme", "umbra", "acme")]
+    >>> with TemporaryDirectory() as folder, open_ledger(f"sqlite:///{folder}/ledger.db") as ledger:
+    ...     append_many(ledger, requests)
+    [True, True, False]
+    """
+    rows = [charge_rows(each) for each in charges]
+    with _writing(writer, _accounts_of(writer, charges)) as connection:
+        return write_charges(connection, rows)
+
+
+def charge(
+    writer: LedgerWriter,
+    card: Card,
+    usage: AnyUsage | Body,
+    *,
+    account: str,
+    request_id: str,
+    timestamp: datetime,
+    execution_ms: int | None = None,
+    currency: str | None = None,
+    paid: Mapping[str, Decimal] | None = None,
+) -> BookedCharge:
+    """Rate a usage at the prices of its timestamp, and charge an account for it, once, however often it is tried.
+
+    `writer` is a ledger, or a connection of the host, who commits; `card` is a rate card. `currency`, `paid` and
+    `execution_ms` (milliseconds) are those of `Ledger.append`. The same request with the same usage, timestamp and
+    payment gets the rows of the first time, without being rated again: other tables do not change what was charged.
+    Amounts are exact. Raises `QuoteError` for a usage without a price, `LedgerConflictError` for a request that was
+    charged for other content, otherwise what `Ledger.append` raises; and on a connection of the host, the errors of
+    SQLAlchemy.
+
+    >>> from datetime import UTC
+    >>> from tempfile import TemporaryDirectory
+    >>> from ratecard import load_rate_card
+    >>> from ratecard.ledger import open_ledger
+    >>> what = {"account": "acme", "request_id": "r-1", "timestamp": datetime(2026, 10, 1, tzinfo=UTC)}
+    >>> with TemporaryDirectory() as folder, open_ledger(f"sqlite:///{folder}/ledger.db") as ledger:
+    ...     booked = charge(ledger, load_rate_card(), {"model": "ovi-image-to-video"}, **what)
+    >>> booked.new, [(row.sku, row.amount) for row in booked.entries]
+    (True, [('ovi-image-to-video-fixed', Decimal('-0.22'))])
+    """
+    check_name("account", account)
+    check_name("request_id", request_id)
+    check_count("execution_ms", execution_ms)
+    instant, fields = check_moment(timestamp), read_usage(usage)
+    content = fingerprint({"usage": fields, "timestamp": instant, "currency": currency, "paid": paid})
+    with _reading(writer) as connection:
+        kept = find_charge(connection, account, request_id)
+    new, when = False, timestamp_of(instant)
+    if kept is None or kept[0] is None:
+        quote = card.at(timestamp).rate(fields)
+        rows = charge_rows(NewCharge(quote, account, request_id, timestamp, execution_ms, currency, paid), content)
+        with _writing(writer, (account,)) as connection:
+            [new] = write_charges(connection, [rows])
+            kept = None if new else find_charge(connection, account, request_id)
+        if kept is None:
+            return BookedCharge(request_id, when, tuple(replace(row, timestamp=when) for row in rows.entries), new)
+    known, at, entries = kept
+    if known is not None:
+        refuse_other_content("request", request_id, (known, content), (at, instant))
+    return BookedCharge(request_id, timestamp_of(at) if entries else when, entries, new)
+
+
+def refund(
+    writer: LedgerWriter,
+    *,
+    account: str,
+    request_id: str,
+    refund_id: str,
+    sku: str,
+    timestamp: datetime,
+    amount: Decimal | None = None,
+    corrected: Decimal | None = None,
+) -> BookedRefund:
+    """Pay back a part of a charge, once, however often it is tried: to the balance that paid last first.
+
+    `amount` is what goes back of the `sku`; or `corrected` is what the SKU should have cost, and what it comes to now
+    above that goes back. Both are in the currency of the price, US dollars for a balance. Nothing is rounded. All
+    refunds of a charge together never exceed it, and nothing adds to it: more is a new charge. `timestamp` is when it
+    is paid back, `refund_id` its own name, unlike that of any other refund of the account; `writer` is that of
+    `charge`. Raises `RefundError` for an unknown charge, a SKU that it does not have and an amount above what is left,
+    `LedgerConflictError` for an id of another refund, otherwise what `charge` raises.
+
+    >>> from datetime import UTC
+    >>> from tempfile import TemporaryDirectory
+    >>> from ratecard import load_rate_card
+    >>> from ratecard.ledger import open_ledger
+    >>> what = {"account": "acme", "request_id": "r-1", "timestamp": datetime(2026, 10, 1, tzinfo=UTC)}
+    >>> paid = {"DIEM": Decimal("0.20"), "USD": Decimal("0.02")}
+    >>> with TemporaryDirectory() as folder, open_ledger(f"sqlite:///{folder}/ledger.db") as ledger:
+    ...     _ = charge(ledger, load_rate_card(), {"model": "ovi-image-to-video"}, paid=paid, **what)
+    ...     back = refund(ledger, refund_id="f-1", sku="ovi-image-to-video-fixed", amount=Decimal("0.10"), **what)
+    >>> [(row.amount, row.currency) for row in back.entries]
+    [(Decimal('0.02'), 'USD'), (Decimal('0.08'), 'DIEM')]
+    """
+    for name, given in (("account", account), ("request_id", request_id), ("refund_id", refund_id), ("sku", sku)):
+        check_name(name, given)
+    if (amount is None) == (corrected is None):
+        raise LedgerError("a refund has an amount, or what is corrected: one of the two")
+    instant, corrects = check_moment(timestamp), amount is None
+    back = _number("corrected", corrected) if amount is None else _number("amount", amount)
+    if not corrects and not back:
+        raise RefundError("amount", "Number must be greater than 0")
+    names = {"request_id": request_id, "sku": sku, "timestamp": instant, "corrects": corrects, "amount": back}
+    asked = NewRefund(account, request_id, refund_id, sku, instant, back, corrects, fingerprint(names))
+    with _writing(writer, (account,)) as connection:
+        new, entries = write_refund(connection, asked)
+    return BookedRefund(refund_id, request_id, sku, timestamp_of(instant), entries, new)
+
+
+def _number(name: str, given: object) -> Decimal:
+    if isinstance(given, bool) or not isinstance(given, (Decimal, int)):
+        raise LedgerError(f"{name}={given!r} must be a Decimal or an int; a float has lost its digits already")
+    number = Decimal(given)
+    if not number.is_finite() or number < 0:
+        raise LedgerError(f"{name}={given!r} must be a finite number, zero or more")
+    return number
+
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def _accounts_of(_: object, charges: Sequence[NewCharge], **__: object) -> set[str]:
+    return {each.account for each in charges}
+
+
+def _account_of(*_: object, account: str, **__: object) -> set[str]:
+    return {account}
+
+
+def _async_form(
+    function: Callable[Concatenate[LedgerWriter, _P], _R], accounts: Callable[..., Collection[str]]
+) -> Callable[Concatenate["Ledger | AsyncConnection", _P], Coroutine[Any, Any, _R]]:
+    """The function for an event loop: on an `AsyncConnection` of the host, or in a thread of the ledger."""
+
+    @wraps(function)
+    async def call(writer: "Ledger | AsyncConnection", /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        if isinstance(writer, Ledger):
+            return await writer.in_thread(accounts(writer, *args, **kwargs), partial(function, writer, *args, **kwargs))
+        return await writer.run_sync(function, *args, **kwargs)
+
+    return call
+
+
+append_many_async = _async_form(append_many, _accounts_of)
+charge_async = _async_form(charge, _account_of)
+refund_async = _async_form(refund, _account_of)

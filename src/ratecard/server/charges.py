@@ -1,0 +1,442 @@
+"""`POST /charges` and `POST /charges/{request_id}/refunds`: usages are rated, booked in the ledger, and paid back."""
+
+import json
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from ratecard.base.errors import CurrencyError, QuoteError
+from ratecard.base.messages import REQUIRED, Problems, echo, too_small, wrong_type
+from ratecard.base.money import BALANCES
+from ratecard.card import RateCard
+from ratecard.ledger import LedgerConflictError, LedgerError, LedgerUnavailableError, RefundError
+from ratecard.ledger.charges import BookedCharge, BookedRefund, charge_async, refund_async
+from ratecard.ledger.store import Ledger
+from ratecard.requests.body import INVALID, read_body
+from ratecard.requests.fields import Field as RequestField
+from ratecard.requests.fields import WholeNumber, decimal
+from ratecard.requests.metered import unrecognized
+from ratecard.server.answers import ErrorObject, InvalidRequest
+from ratecard.server.http import JSON, encode, error_object, read_json_body
+from ratecard.server.revision import SERVICE_VERSION
+from ratecard.server.route import new_router
+from ratecard.server.tables import LiveRateCard
+from ratecard.server.usage_history import Timestamp
+
+_MOST_BODY_BYTES = 2**20
+_MOST_MILLISECONDS = 2**53
+_LONGEST_NAME, _MOST_DIGITS = 200, 100
+_AMOUNT = rf"^[0-9]{{1,{_MOST_DIGITS}}}(\.[0-9]{{1,{_MOST_DIGITS}}})?$"
+_DIGITS = re.compile(_AMOUNT.removesuffix("$") + r"\Z")
+
+
+class _Name:
+    """The id of a request or refund, or a SKU: 1 to 200 printable characters."""
+
+    def accept(self, given: Any) -> str | None:
+        """The name; None for anything else."""
+        fits = isinstance(given, str) and 0 < len(given) <= _LONGEST_NAME and given.isprintable()
+        return given if fits else None
+
+    def messages(self, given: object) -> list[str]:
+        """Why it is refused."""
+        if not isinstance(given, str):
+            return [wrong_type("string", given)]
+        if not given:
+            return ["String must contain at least 1 character(s)"]
+        if len(given) > _LONGEST_NAME:
+            return [f"String must contain at most {_LONGEST_NAME} character(s)"]
+        return [f"Must have printable characters only, received '{echo(given)}'"]
+
+
+class _Amount:
+    """An amount of money, zero or more: text with its digits, or a JSON number."""
+
+    def accept(self, given: Any) -> Decimal | None:
+        """The amount, exact; None for anything else."""
+        if isinstance(given, str):
+            return Decimal(given) if _DIGITS.match(given) else None
+        number = decimal(given)
+        return number if number is not None and _DIGITS.match(format(number, "f")) else None
+
+    def messages(self, given: object) -> list[str]:
+        """Why it is refused."""
+        number = decimal(given)
+        if number is None and not isinstance(given, str):
+            return [wrong_type("string", given)]
+        if number is not None and number < 0:
+            return [too_small(0)]
+        return [f"Invalid amount. Expected digits like 0.25, at most {_MOST_DIGITS} before and after the point"]
+
+
+class _Payment:
+    """What each of several balances pays."""
+
+    def accept(self, given: Any) -> dict[str, Decimal] | None:
+        """The amounts by balance; None if one of them is wrong."""
+        if not isinstance(given, Mapping):
+            return None
+        amounts = {name: _MONEY.accept(amount) for name, amount in given.items()}
+        return None if None in amounts.values() else amounts  # type: ignore[return-value]
+
+    def messages(self, given: object) -> list[str]:
+        """Why it is refused."""
+        if not isinstance(given, Mapping):
+            return [wrong_type("object", given)]
+        return [words for _, words in self.problems(given)]
+
+    def problems(self, given: Mapping[str, Any]) -> Problems:
+        """What is wrong with each amount, by the name of its balance."""
+        wrong = {name: amount for name, amount in given.items() if _MONEY.accept(amount) is None}
+        return [((name,), words) for name, amount in wrong.items() for words in _MONEY.messages(amount)]
+
+
+class _Usage:
+    """The usage of a request; its own fields are read when it is rated."""
+
+    def accept(self, given: Any) -> Mapping[str, Any] | None:
+        """The usage; None for what is not an object."""
+        return given if isinstance(given, Mapping) else None
+
+    def messages(self, given: object) -> list[str]:
+        """Why it is refused."""
+        return [wrong_type("object", given)]
+
+
+class _Text:
+    """Any text; what it may be is decided where it is used."""
+
+    def accept(self, given: Any) -> str | None:
+        """The text; None for anything else."""
+        return given if isinstance(given, str) else None
+
+    def messages(self, given: object) -> list[str]:
+        """Why it is refused."""
+        return [wrong_type("string", given)]
+
+
+_MONEY, _NAME = _Amount(), _Name()
+_CHARGE: dict[str, RequestField] = {
+    "usage": _Usage(),
+    "timestamp": Timestamp(),
+    "request_id": _NAME,
+    "execution_ms": WholeNumber(0, _MOST_MILLISECONDS),
+    "currency": _Text(),
+    "paid": _Payment(),
+}
+_CHARGE_NEEDS = ("usage", "timestamp", "request_id")
+_REFUND: dict[str, RequestField] = {
+    "id": _NAME,
+    "sku": _NAME,
+    "timestamp": Timestamp(),
+    "amount": _MONEY,
+    "corrected": _MONEY,
+}
+_REFUND_NEEDS = ("id", "sku", "timestamp")
+
+
+def _checked(
+    body: bytes, fields: Mapping[str, RequestField], needed: tuple[str, ...]
+) -> tuple[dict[str, Any], Problems]:
+    """The valid fields of a body, and what is wrong with the others. Raises `QuoteError` if it is not an object."""
+    given = read_body(body)
+    problems: Problems = unrecognized(given, fields.keys())
+    problems += [((name,), REQUIRED) for name in needed if name not in given]
+    found = {}
+    for name, field in fields.items():
+        if name in given:
+            value = field.accept(given[name])
+            if value is not None:
+                found[name] = value
+            elif isinstance(field, _Payment) and isinstance(given[name], Mapping):
+                problems += [((name, *path), words) for path, words in field.problems(given[name])]
+            else:
+                problems += [((name,), words) for words in field.messages(given[name])]
+    return found, problems
+
+
+def read_charge(body: bytes, card: RateCard) -> dict[str, Any]:
+    """The fields of a charge. Raises `QuoteError` with every error, those of the usage at `usage`."""
+    found, problems = _checked(body, _CHARGE, _CHARGE_NEEDS)
+    if problems:
+        if found.keys() >= {"usage", "timestamp"}:
+            try:
+                card.at(found["timestamp"]).rate(found["usage"])
+            except QuoteError as error:
+                problems += _at_usage(error).problems or [(("usage",), error.error)]
+        raise QuoteError(INVALID, problems)
+    return found
+
+
+def read_refund(body: bytes) -> dict[str, Any]:
+    """The fields of a refund. Raises `QuoteError` with every error."""
+    found, problems = _checked(body, _REFUND, _REFUND_NEEDS)
+    given = [name for name in ("amount", "corrected") if name in found or any(path == (name,) for path, _ in problems)]
+    if len(given) != 1:
+        problems.append((("amount",), "Exactly one of amount and corrected is needed"))
+    if found.get("amount") == 0:
+        problems.append((("amount",), "Number must be greater than 0"))
+    if problems:
+        raise QuoteError(INVALID, problems)
+    return found
+
+
+def _at_usage(error: QuoteError) -> QuoteError:
+    """The error of a usage as that of the body which holds it."""
+    return QuoteError(error.error, [(("usage", *path), words) for path, words in error.problems])
+
+
+@dataclass(frozen=True, slots=True)
+class _Booking:
+    """What both endpoints share."""
+
+    ledger: Ledger
+    live: LiveRateCard
+    most_body_bytes: int
+
+    async def answered(
+        self,
+        request: Request,
+        account: str | None,
+        book: Callable[[bytes, str], Awaitable[BookedCharge | BookedRefund]],
+    ) -> Response:
+        """The answer of a booking, or of what refused it."""
+        if account is None:
+            raise HTTPException(401, "Authentication failed", {"WWW-Authenticate": "Bearer"})
+        body = await read_json_body(request, dict(request.scope["headers"]), self.most_body_bytes)
+        encodings = request.headers.get("accept-encoding", "")
+        try:
+            booked = await book(body, account)
+        except QuoteError as error:
+            return _json(error.to_json(), encodings, 400)
+        except LedgerConflictError as error:
+            return error_object(409, str(error))
+        except RefundError as error:
+            if error.field == "request_id":
+                return error_object(404, f"Not found: {error.messages[0]}")
+            problems = [((error.field,), words) for words in error.messages]
+            return _json(QuoteError(INVALID, problems).to_json(), encodings, 400)
+        except LedgerUnavailableError:  # its reason may name machines of the host, and is not passed on
+            words = "The ledger is not available now. Send the same again later: it is booked once"
+            raise HTTPException(503, words, {"Retry-After": "1"}) from None
+        except LedgerError as error:
+            return error_object(400, str(error))
+        content = json.dumps(booked.to_dict(), ensure_ascii=False, separators=(",", ":"))
+        return _json(content.encode(), encodings)
+
+    async def charge(self, body: bytes, account: str) -> BookedCharge:
+        """Rate and book."""
+        card = self.live.now().card
+        found = read_charge(body, card)
+        try:
+            return await charge_async(self.ledger, card, found.pop("usage"), account=account, **found)
+        except QuoteError as error:
+            raise _at_usage(error) from None
+        except CurrencyError as error:
+            field = "paid" if "paid" in found else "currency"
+            raise QuoteError(INVALID, [((field,), str(error))]) from None
+
+    async def refund(self, body: bytes, account: str, request_id: str) -> BookedRefund:
+        """Pay back."""
+        found = read_refund(body)
+        if _NAME.accept(request_id) is None:
+            raise RefundError("request_id", f"no charge '{echo(request_id)}' of this account")
+        name = found.pop("id")
+        return await refund_async(self.ledger, account=account, request_id=request_id, refund_id=name, **found)
+
+
+def _json(content: bytes, encodings: str, status: int = 200) -> Response:
+    body, encoding = encode(content, encodings)
+    headers = {"x-service-version": SERVICE_VERSION, "vary": "Accept-Encoding"}
+    return Response(body, status, headers | ({"content-encoding": encoding} if encoding else {}), JSON)
+
+
+def _no_default(schema: dict[str, Any]) -> None:
+    """A field that may be missing, and is never null."""
+    schema.pop("default", None)
+
+
+_MoneyText = Annotated[str, Field(description="Exact, with all its digits")]
+
+
+class _Booked(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class BookedDetails(_Booked):
+    """The request that a row belongs to."""
+
+    requestId: str  # noqa: N815 - the API's spelling
+    inferenceExecutionTime: int = Field(0, description="Milliseconds", json_schema_extra=_no_default)  # noqa: N815
+    promptTokens: int = Field(0, json_schema_extra=_no_default)  # noqa: N815
+    completionTokens: int = Field(0, json_schema_extra=_no_default)  # noqa: N815
+
+
+class BookedEntry(_Booked):
+    """A row of the ledger, as the usage history shows it, with its numbers as text."""
+
+    timestamp: str = Field(json_schema_extra={"format": "date-time"})
+    sku: str
+    pricePerUnitUsd: str = Field("", description="Of rows in USD or of a balance", json_schema_extra=_no_default)  # noqa: N815
+    pricePerUnit: str = Field("", description="Of rows in another currency", json_schema_extra=_no_default)  # noqa: N815
+    unit: _MoneyText
+    amount: str = Field(description="Negative for what is charged, positive for what is paid back")
+    currency: str
+    notes: str
+    inferenceDetails: BookedDetails  # noqa: N815
+
+
+class ChargeAnswer(_Booked):
+    """A charge as it is in the ledger; the same request gets the same answer again."""
+
+    object: Literal["charge"]
+    request_id: str
+    timestamp: str = Field(json_schema_extra={"format": "date-time"})
+    entries: list[BookedEntry]
+
+
+class RefundAnswer(_Booked):
+    """A refund as it is in the ledger; the same id gets the same answer again."""
+
+    object: Literal["refund"]
+    id: str
+    request_id: str
+    sku: str
+    timestamp: str = Field(json_schema_extra={"format": "date-time"})
+    entries: list[BookedEntry]
+
+
+_NAMED = {"type": "string", "minLength": 1, "maxLength": _LONGEST_NAME}
+_TIME = {"type": "string", "format": "date-time"}
+_MONEY_SCHEMA = {"anyOf": [{"type": "string", "pattern": _AMOUNT}, {"type": "number", "minimum": 0}]}
+_CHARGE_BODY = {
+    "title": "NewCharge",
+    "type": "object",
+    "required": list(_CHARGE_NEEDS),
+    "additionalProperties": False,
+    "properties": {
+        "usage": {"type": "object", "description": "What the request used, as for `POST /rate`"},
+        "timestamp": {**_TIME, "description": "When it ran, with a time zone: the prices of this instant count"},
+        "request_id": {**_NAMED, "description": "Its own name: the same again is charged once"},
+        "execution_ms": {"type": "integer", "minimum": 0, "maximum": _MOST_MILLISECONDS},
+        "currency": {"type": "string", "description": "A balance that pays all of it", "examples": list(BALANCES[:2])},
+        "paid": {
+            "type": "object",
+            "additionalProperties": _MONEY_SCHEMA,
+            "description": "What each of several balances pays, in its own unit; it must come to the price",
+        },
+    },
+}
+_REFUND_BODY = {
+    "title": "NewRefund",
+    "type": "object",
+    "required": list(_REFUND_NEEDS),
+    "additionalProperties": False,
+    "oneOf": [{"required": ["amount"]}, {"required": ["corrected"]}],
+    "properties": {
+        "id": {**_NAMED, "description": "The refund's own name: the same again pays back once"},
+        "sku": {**_NAMED, "description": "The SKU of the charge that is paid back"},
+        "timestamp": {**_TIME, "description": "When it is paid back, with a time zone"},
+        "amount": {**_MONEY_SCHEMA, "description": "What goes back, above 0, in the currency of the price"},
+        "corrected": {**_MONEY_SCHEMA, "description": "What the SKU should have cost: the rest goes back"},
+    },
+}
+_CHARGE_EXAMPLE = {
+    "usage": {"type": "video", "model": "ovi-image-to-video"},
+    "timestamp": "2026-10-01T12:00:00Z",
+    "request_id": "r-1",
+}
+_REFUND_EXAMPLE = {
+    "id": "refund-1",
+    "sku": "ovi-image-to-video-fixed",
+    "timestamp": "2026-10-02T09:00:00Z",
+    "amount": "0.10",
+}
+
+
+def _described(
+    name: str, summary: str, answer: type[BaseModel], body: dict[str, Any], example: dict[str, Any], path: str = ""
+) -> dict[str, Any]:
+    """What OpenAPI says of an endpoint."""
+    errors = {
+        400: (InvalidRequest | ErrorObject, "The request is wrong, or its model has no price at its timestamp"),
+        401: (ErrorObject, "No API key, or one that is not known here"),
+        404: (ErrorObject, "No charge of this account has this request id"),
+        409: (ErrorObject, "The id was used before, for other content; nothing was booked"),
+        413: (ErrorObject, "The body is too long"),
+        415: (ErrorObject, "The body is not application/json"),
+        503: (ErrorObject, "The ledger does not answer; send the same again later"),
+    }
+    answers: dict[int, Any] = {200: {"model": answer, "description": "It is booked, now or before"}}
+    for status in (400, 401, *([404] if path else []), 409, 413, 415, 503):
+        model, words = errors[status]
+        answers[status] = {"model": model, "description": words}
+    content = {JSON: {"schema": body, "examples": {"one": {"value": example}}}}
+    extra: dict[str, Any] = {"requestBody": {"required": True, "content": content}}
+    if path:
+        extra["parameters"] = [{"name": path, "in": "path", "required": True, "schema": _NAMED}]
+    return {
+        "tags": ["Charges"],
+        "operation_id": name,
+        "summary": summary,
+        "response_class": Response,
+        "responses": answers,
+        "openapi_extra": extra,
+    }
+
+
+def charges_router(
+    ledger: Ledger,
+    tables: LiveRateCard,
+    account_of: Callable[..., Any],
+    *,
+    most_body_bytes: int = _MOST_BODY_BYTES,
+) -> APIRouter:
+    """A router with `POST /charges` and its refunds, to be included under the base path of the API.
+
+    `account_of` is a FastAPI dependency that returns the account of a request, or None for 401, or raises an
+    `HTTPException`: use keys that no customer has, because a key may charge its account any usage. `tables` rate each
+    usage at its timestamp. A longer body than `most_body_bytes` is refused.
+    """
+    booking, routes = _Booking(ledger, tables, most_body_bytes), new_router()
+
+    @routes.post(
+        "/charges",
+        **_described(
+            "charge",
+            "Rate a usage at its timestamp and charge it to the account of the key, once",
+            ChargeAnswer,
+            _CHARGE_BODY,
+            _CHARGE_EXAMPLE,
+        ),
+    )
+    async def charges(request: Request, account: Annotated[str | None, Depends(account_of)]) -> Response:
+        return await booking.answered(request, account, booking.charge)
+
+    # A request id may have a slash. It is no argument, for which FastAPI would describe an answer 422.
+    @routes.post(
+        "/charges/{request_id:path}/refunds",
+        **_described(
+            "refund",
+            "Pay back a part of a charge, once: to the balance that paid last first",
+            RefundAnswer,
+            _REFUND_BODY,
+            _REFUND_EXAMPLE,
+            path="request_id",
+        ),
+    )
+    async def refunds(request: Request, account: Annotated[str | None, Depends(account_of)]) -> Response:
+        async def book(body: bytes, who: str) -> BookedRefund:
+            return await booking.refund(body, who, request.path_params["request_id"])
+
+        return await booking.answered(request, account, book)
+
+    return routes

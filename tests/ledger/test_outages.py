@@ -1,0 +1,139 @@
+"""A database that is gone and comes back: one line in the log, and nothing lost or doubled."""
+
+import logging
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from kept import WHEN, quote_of, rows
+from sqlalchemy import make_url
+
+from databases import POSTGRES
+from ratecard.ledger import LedgerUnavailableError, open_ledger
+from ratecard.ledger.store import Ledger
+
+
+def append(ledger: Ledger, request_id: str) -> bool:
+    return ledger.append(quote_of("1"), account="a", request_id=request_id, timestamp=WHEN)
+
+
+def test_a_lazy_ledger_needs_no_database_until_it_is_used(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "ratecard.ledger")
+    with open_ledger(f"sqlite:///{tmp_path}/later/ledger.db", lazy=True) as ledger:
+        for _ in range(3):
+            with pytest.raises(LedgerUnavailableError):
+                append(ledger, "r")
+        (tmp_path / "later").mkdir()
+        assert append(ledger, "r")
+        ledger.ping()
+    assert [record.getMessage() for record in caplog.records] == [
+        "the ledger's database does not answer: unable to open database file; each request tries again",
+        "the ledger's database answers again",
+    ]
+
+
+class Cable:
+    """Carries connections to PostgreSQL until it is cut; `mend` lets new ones through."""
+
+    def __init__(self, path: str) -> None:
+        self._path, self._open, self._cut = path, list[socket.socket](), False
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listening.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                near, _ = self._listening.accept()
+            except OSError:
+                return
+            if self._cut:
+                near.close()
+                continue
+            far = socket.socket(socket.AF_UNIX)
+            far.connect(self._path)
+            self._open += [near, far]
+            for one, other in ((near, far), (far, near)):
+                threading.Thread(target=self._carry, args=(one, other), daemon=True).start()
+
+    @staticmethod
+    def _carry(source: socket.socket, to: socket.socket) -> None:
+        with suppress(OSError):
+            while part := source.recv(1 << 16):
+                to.sendall(part)
+        for each in (source, to):
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+
+    def cut(self) -> None:
+        self._cut = True
+        for each in self._open:
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+
+    def mend(self) -> None:
+        self._cut = False
+
+    def close(self) -> None:
+        self.cut()
+        self._listening.close()
+        for each in self._open:
+            each.close()
+
+
+@pytest.fixture
+def cable(database: str) -> Iterator[Cable]:
+    folder = str(make_url(database).query["host"])
+    found = Cable(f"{folder}/.s.PGSQL.5432")
+    yield found
+    found.close()
+
+
+def refuse(ledger: Ledger, refused: list[LedgerUnavailableError]) -> None:
+    with pytest.raises(LedgerUnavailableError) as caught:
+        append(ledger, "r-3")
+    refused.append(caught.value)
+
+
+@pytest.mark.skipif(not POSTGRES, reason="needs a PostgreSQL")
+def test_a_database_that_goes_and_comes_back(database: str, cable: Cable, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "ratecard.ledger")
+    url = make_url(database)
+    query = {name: value for name, value in url.query.items() if name != "host"}
+    tcp = url.set(host="127.0.0.1", port=cable.port, query=query).render_as_string(hide_password=False)
+    with open_ledger(tcp) as ledger:
+        assert append(ledger, "r-0")
+        for outage in (1, 2):
+            cable.cut()
+            for _ in range(3):
+                with pytest.raises(LedgerUnavailableError):
+                    append(ledger, f"r-{outage}")
+            cable.mend()
+            assert append(ledger, f"r-{outage}")
+            assert append(ledger, "r-0") is False
+        # A cut in the midst of an append: it is not known whether it was kept, and the same again books it once.
+        with open_ledger(database) as direct, direct.reading() as other:
+            other.exec_driver_sql("UPDATE ledger_accounts SET rows = rows")
+            refused = list[LedgerUnavailableError]()
+            waiting = threading.Thread(target=refuse, args=(ledger, refused))
+            waiting.start()
+            with direct.reading() as watch:
+                waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+                while not watch.exec_driver_sql(waits).scalar():
+                    watch.rollback()
+            cable.cut()
+            waiting.join()
+        assert len(refused) == 1
+        cable.mend()
+        assert append(ledger, "r-3")
+        assert append(ledger, "r-3") is False
+        assert len(rows(ledger, "a")) == 4
+    said = [record.getMessage() for record in caplog.records]
+    assert [each.partition(":")[0] for each in said] == [
+        "the ledger's database does not answer",
+        "the ledger's database answers again",
+    ] * 3
+    assert not [each for each in said if "\n" in each]
