@@ -166,6 +166,28 @@ def test_everything_that_is_wrong_with_a_charge_is_said_at_once(client: TestClie
     assert rows(ledger, "a") == []
 
 
+@pytest.mark.parametrize("wrong", [None, True, 5, 0.5, "x", [], {}, [1], {"x": 1}, 10**400, chr(0xD800)])
+def test_a_value_of_any_kind_is_answered(client: TestClient, wrong: Any) -> None:
+    """Whatever a client sends in place of a field is refused there, or means what it says."""
+    for path, body in (("/charges", CHARGE), ("/charges/r-1/refunds", BACK)):
+        for name in (*body, "paid", "currency", "execution_ms", "corrected"):
+            content = json.dumps({**body, name: wrong})
+            answer = client.post(path, content=content, headers={"content-type": "application/json"})
+            assert answer.status_code in (200, 400, 404, 409), answer.text
+            assert set(answer.json()) <= {"error", "details"} or answer.status_code == 200
+
+
+def test_an_amount_has_at_most_so_many_digits(client: TestClient) -> None:
+    charged(client)
+    for number in ("1e-99999999", "1e99999999", "1e100", "1e-101", "1E9999999999999999999"):
+        content = json.dumps({**BACK, "amount": 0}).replace('"amount": 0', f'"amount": {number}')
+        answer = client.post("/charges/r-1/refunds", content=content, headers={"content-type": "application/json"})
+        assert said(answer, "amount") == [
+            "Invalid amount. Expected digits like 0.25, at most 100 before and after the point"
+        ]
+    assert back(client, amount=f"0.{'0' * 99}1").status_code == 200
+
+
 def test_what_is_no_body(client: TestClient) -> None:
     headers = {"content-type": "application/json"}
     assert client.post("/charges", content=b"{}", headers={"content-type": "text/plain"}).status_code == 415

@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from ratecard.base.errors import CurrencyError, QuoteError
 from ratecard.base.messages import REQUIRED, Problems, echo, too_small, wrong_type
-from ratecard.base.money import BALANCES
+from ratecard.base.money import BALANCES, places_of
 from ratecard.card import RateCard
 from ratecard.ledger import LedgerConflictError, LedgerError, LedgerUnavailableError, RefundError
 from ratecard.ledger.charges import BookedCharge, BookedRefund, charge_async, refund_async
@@ -65,7 +65,9 @@ class _Amount:
         if isinstance(given, str):
             return Decimal(given) if _DIGITS.match(given) else None
         number = decimal(given)
-        return number if number is not None and _DIGITS.match(format(number, "f")) else None
+        if number is None or not number.is_finite() or number < 0:
+            return None
+        return number if number.adjusted() < _MOST_DIGITS and places_of(number) <= _MOST_DIGITS else None
 
     def messages(self, given: object) -> list[str]:
         """Why it is refused."""

@@ -41,12 +41,15 @@ class Timestamp:
     def accept(self, given: Any) -> datetime | None:
         """The instant; None for anything else, the 31st of June included."""
         try:
-            return datetime.fromisoformat(given) if _TIMESTAMP.fullmatch(given) else None
+            written = isinstance(given, str) and _TIMESTAMP.fullmatch(given)
+            return datetime.fromisoformat(given) if written else None
         except ValueError:
             return None
 
     def messages(self, given: Any) -> list[str]:
         """Why it is refused."""
+        if not isinstance(given, str):
+            return [wrong_type("string", given)]
         return ["Invalid datetime. Expected ISO 8601 with at most 6 decimal places, like 2026-10-01T00:00:00Z"]
 
 

@@ -1,0 +1,75 @@
+"""`ratecard serve` books charges: with a database and a file of keys, for the holders of these keys alone."""
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from click.testing import CliRunner
+from serving import PATIENCE, Server, serving
+
+from ratecard.cli import main
+from ratecard.ledger import open_ledger
+
+CHARGE = {
+    "usage": {"type": "video", "model": "ovi-image-to-video"},
+    "timestamp": "2026-10-01T12:00:00Z",
+    "request_id": "r-1",
+}
+BACK = {"sku": "ovi-image-to-video-fixed", "timestamp": "2026-10-01T12:00:00Z", "amount": "0.10"}
+
+
+def post(server: Server, path: str, body: dict[str, Any], key: str = "for-charges") -> httpx.Response:
+    headers = {"authorization": f"Bearer {key}"}
+    return httpx.post(f"{server.base}/api/v1{path}", json=body, headers=headers, timeout=PATIENCE)
+
+
+def test_workers_book_each_charge_and_refund_once(tmp_path: Path) -> None:
+    keys, database = tmp_path / "keys", f"sqlite:///{tmp_path}/ledger.db"
+    keys.write_text("acme:for-charges\n")
+    options = ["--database", database, "--charge-keys", str(keys), "--workers", "2", "--pool-size", "3"]
+    with serving(*options, RATECARD_API_KEYS="umbra:for-quotes") as server:
+        assert post(server, "/charges", CHARGE, "for-quotes").status_code == 401
+        assert post(server, "/video/quote", CHARGE["usage"], "for-charges").status_code == 401  # type: ignore[arg-type]
+        with ThreadPoolExecutor(8) as clients:
+            charges = list(clients.map(lambda _: post(server, "/charges", CHARGE), range(16)))
+            refunds = list(
+                clients.map(
+                    lambda number: post(server, "/charges/r-1/refunds", {**BACK, "id": f"f-{number % 4}"}), range(16)
+                )
+            )
+        assert {answer.status_code for answer in charges} == {200}
+        assert len({answer.content for answer in charges}) == 1
+        assert Counter(answer.status_code for answer in refunds) == {200: 8, 400: 8}, "two of four fit"
+    with open_ledger(database) as ledger:
+        rows = ledger.page("acme", ledger.walk("acme")).entries
+    assert [str(row.amount) for row in rows] == ["-0.22", "0.1", "0.1"]
+
+
+def test_charges_are_off_by_default(tmp_path: Path) -> None:
+    with serving("--database", f"sqlite:///{tmp_path}/ledger.db") as server:
+        assert post(server, "/charges", CHARGE).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("content", "database", "said"),
+    [
+        ("acme:key", False, "--charge-keys books charges in a ledger. Give --database too"),
+        ("", True, "{file} holds no key. Write KEY or ACCOUNT:KEY, separated by commas"),
+        (None, True, "{file} cannot be read: No such file or directory"),
+        (b"\xff", True, "{file} is not UTF-8"),
+    ],
+)
+def test_keys_that_cannot_be_used_are_refused(
+    tmp_path: Path, content: str | bytes | None, database: bool, said: str
+) -> None:
+    file = tmp_path / "keys"
+    if content is not None:
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    options = ["serve", "--charge-keys", str(file)]
+    options += ["--database", f"sqlite:///{tmp_path}/ledger.db"] if database else []
+    done = CliRunner().invoke(main, options, env={"COLUMNS": "1000", "RATECARD_API_KEYS": None})
+    assert done.exit_code == 2
+    assert said.format(file=file) in done.output
