@@ -163,12 +163,12 @@ test-openapi: $(VENV)/.tools  ## send 10,000 cases made from the OpenAPI descrip
 
 .PHONY: test-swaps
 test-swaps: $(VENV)/.tools  ## swap tables 200 times under load: no failed request, no answer of refused tables
-	$(BIN)/python benchmarks/serve_soak.py --swaps 200 --kill-every 0
+	$(BIN)/python benchmarks/serve_soak.py --swaps 200 --kill-every 0 --stop-every 0
 
 # How long `make soak` takes.
-SECONDS := 600
+SECONDS := 1800
 .PHONY: soak
-soak: $(VENV)/.tools  ## ten minutes of requests while tables are swapped and workers are killed
+soak: $(VENV)/.tools  ## half an hour of requests and charges: tables swapped, workers killed, the database stopped
 	$(BIN)/python benchmarks/serve_soak.py --seconds $(SECONDS)
 
 .PHONY: fuzz

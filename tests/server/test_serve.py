@@ -4,12 +4,17 @@ import json
 import os
 import signal
 import socket
+import time
 from collections.abc import Iterator
+from multiprocessing import Pipe, get_context
 from pathlib import Path
+from threading import Timer
 
 import httpx
 import pytest
-from serving import BODY, EVERY_ADDRESS, GROK, Server, at_rate, copy_tables, rewrite, serving, wait_for
+from serving import BODY, EVERY_ADDRESS, GROK, PATIENCE, Server, at_rate, copy_tables, rewrite, serving, wait_for
+
+from ratecard.service.process import Worker
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +110,22 @@ def test_a_killed_worker_is_replaced_and_serves_the_same_tables(server: Server, 
     finally:
         rewrite(grok, text)
     wait_for(lambda: server.said.count("take the place of") >= 2, "end of the refusal")
+
+
+def test_a_worker_that_ends_while_its_parent_asks_it_is_noticed_at_once() -> None:
+    """Its end of the pipe is open in the parent too, so that the pipe alone would not tell."""
+    worker = object.__new__(Worker)
+    worker.parent_conn, worker.child_conn = Pipe()
+    worker.process = get_context("spawn").Process(target=time.sleep, args=(PATIENCE,))
+    worker.process.start()
+    assert worker.process.pid
+    Timer(1, os.kill, (worker.process.pid, signal.SIGKILL)).start()
+    started = time.monotonic()
+    assert not worker.is_alive(timeout=PATIENCE)
+    assert time.monotonic() - started < PATIENCE
+    worker.process.join()
+    worker.parent_conn.close()
+    worker.child_conn.close()
 
 
 def test_all_workers_move_together(server: Server, folder: Path) -> None:

@@ -9,9 +9,11 @@ import ssl
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from multiprocessing.connection import wait
 from pathlib import Path
 from stat import S_ISSOCK
 from types import FrameType
+from typing import Any
 
 from prometheus_client.multiprocess import mark_process_dead
 from uvicorn import Server
@@ -203,6 +205,16 @@ class Worker(multiprocess.Process):
         if self._server is None:
             self._server = DrainingServer(self.config)
         return self._server
+
+    def is_alive(self, timeout: Any = 5) -> bool:
+        """Whether it answers its parent in time; that it ended while it was asked is noticed at once."""
+        if not self.process.is_alive():
+            return False
+        with suppress(OSError, EOFError):
+            self.parent_conn.send(b"ping")
+            answered = wait([self.parent_conn, self.process.sentinel], timeout)
+            return self.parent_conn in answered and isinstance(self.parent_conn.recv(), bool)
+        return False
 
     def join(self) -> None:
         """Wait for the end, and take its figures out of the metrics of what is alive."""
