@@ -62,6 +62,8 @@ class Ledger:
         charge = charge_rows(NewCharge(quote, account, request_id, timestamp, execution_ms, currency, paid))
         with self.writing((account,)) as connection:
             [new] = write_charges(connection, [charge])
+            if not new:
+                connection.rollback()  # nothing is written to the disk
         return new
 
     def walk(

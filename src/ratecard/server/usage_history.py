@@ -264,7 +264,8 @@ _ENTRY = {
         },
         "amount": {
             **_NUMBER_SCHEMA,
-            "description": "What was charged, in units of `currency`, with all its digits; a charge is negative",
+            "description": "What was charged, in units of `currency`, with all its digits: negative; positive where it was "
+            "paid back",
         },
         "currency": {**_CURRENCY, "description": "Currency or balance charged"},
         "notes": _TEXT,
