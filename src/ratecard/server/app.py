@@ -26,6 +26,7 @@ from ratecard.server.endpoints import (
     quote_routes,
 )
 from ratecard.server.http import error_object
+from ratecard.server.rates import rate_routes
 from ratecard.server.revision import SERVICE_VERSION
 from ratecard.server.route import Lifespan, new_router
 from ratecard.server.source_videos import Probe
@@ -33,6 +34,7 @@ from ratecard.server.tables import LastSound, LiveRateCard, TableFolder, TableSo
 
 _PARTS: dict[str, Callable[[APIRouter, Service], None]] = {
     "quotes": quote_routes,
+    "rates": rate_routes,
     "models": model_routes,
     "billing": billing_routes,
     "health": health_routes,
@@ -53,13 +55,13 @@ def router(
     """The endpoints, for `app.include_router(...)` of FastAPI and `app.mount("/", ...)` of Starlette.
 
     `tables` is a rate card, or a folder that is followed while it is edited; None is the shipped folder. `base_path` is
-    put before every path. `parts` are the endpoints to include: quotes, models, billing, health, metrics. `check`
-    returns the account of a bearer token, or None to refuse it; without it no key is needed. `probe` reads source
-    videos (`ratecard.probe.probe`); without it nothing is fetched. A longer body than `most_body_bytes` is refused.
-    Raises `TableError` for unsound tables, and `ValueError` for an unknown part or a wrong base path.
+    put before every path. `parts` are the endpoints to include: quotes, rates, models, billing, health, metrics.
+    `check` returns the account of a bearer token, or None to refuse it; without it no key is needed. `probe` reads
+    source videos (`ratecard.probe.probe`); without it nothing is fetched. A longer body than `most_body_bytes` is
+    refused. Raises `TableError` for unsound tables, and `ValueError` for an unknown part or a wrong base path.
 
     >>> [route.path for route in router(parts=["models"]).routes]
-    ['/api/v1/models']
+    ['/api/v1/models', '/api/v1/models/{model:path}']
     """
     for part in parts:
         if part not in _PARTS:
@@ -102,6 +104,7 @@ def application(tables: LiveRateCard | TableSource = None, *, base_path: str = B
     # As routes of the application itself, they are found twice as quickly as in a router that it includes.
     app = FastAPI(
         title="ratecard",
+        servers=[{"url": "/"}],
         version=SERVICE_VERSION,
         routes=routes,
         lifespan=_following(live),
