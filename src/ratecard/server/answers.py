@@ -1,6 +1,6 @@
 """The JSON answers as typed models: endpoints build them, and OpenAPI describes them.
 
-`Quote`, `RatedQuote` and their lines only describe what the library writes itself: pydantic has no exact number.
+`PriceQuote`, `RatedQuote` and their lines only describe what the library writes itself: pydantic has no exact number.
 """
 
 import json
@@ -18,11 +18,11 @@ def json_of(answer: BaseModel) -> bytes:
     return json.dumps(answer.model_dump(mode="json"), ensure_ascii=False, separators=(",", ":")).encode()
 
 
-class ErrorTree(BaseModel):
+class ErrorDetails(BaseModel):
     """What is wrong here, and below each invalid field the same again."""
 
     model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, "ErrorTree"]
+    __pydantic_extra__: dict[str, "ErrorDetails"]
     errors: list[str] = Field(alias="_errors")
 
 
@@ -38,7 +38,7 @@ class InvalidRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     error: str
-    details: ErrorTree
+    details: ErrorDetails
 
 
 class _Answer(BaseModel):
@@ -86,7 +86,7 @@ class RatedQuote(BaseModel):
     ignored: list[str] = Field(description="Fields without effect on the price")
 
 
-class Quote(BaseModel):
+class PriceQuote(BaseModel):
     """A price; with `explain` everything that a `RatedQuote` has too."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra=may_be_absent)

@@ -73,7 +73,7 @@ class AudioQuoteRequest(_Body):
     character_count: int = Field(0, ge=0, le=MOST_COUNTED)
 
 
-class Usage(_Body):
+class MeteredUsage(_Body):
     """A metered request of any type, with the fields of its type, and every further key that its tables declare."""
 
     model_config = ConfigDict(extra="allow")
@@ -89,10 +89,10 @@ class UsageList(_Body):
     """Several usages, to be answered in their order."""
 
     model_config = ConfigDict(extra="forbid")
-    usages: list[Usage] = Field(max_length=MOST_USAGES)
+    usages: list[MeteredUsage] = Field(max_length=MOST_USAGES)
 
 
-class EstimateRequest(_Body):
+class TextEstimateRequest(_Body):
     """A text request before it runs; the last three are the most of each search, where the limits do not say it."""
 
     model_config = ConfigDict(extra="forbid")

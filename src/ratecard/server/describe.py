@@ -20,7 +20,7 @@ from ratecard.server.answers import (
     InvalidRequest,
     ListedModel,
     ModelList,
-    Quote,
+    PriceQuote,
     RatedList,
     RatedQuote,
 )
@@ -31,11 +31,11 @@ from ratecard.tables.metered import UsageExample
 from ratecard.tables.video import VideoExample
 
 Options = dict[str, Any]
-Answers = dict[int | str, dict[str, Any]]
+_Answers = dict[int | str, dict[str, Any]]
 _TEXT = {"type": "string"}
 
 
-def errors(*statuses: int) -> Answers:
+def errors(*statuses: int) -> _Answers:
     """The error answers of an endpoint: those that it often gives by status, and all others."""
     described: dict[int, tuple[Any, str, dict[str, Any]]] = {
         400: (
@@ -60,7 +60,7 @@ def errors(*statuses: int) -> Answers:
         ),
         503: (ErrorObject, "Not available now; try again", _error("Not available now. Try again later")),
     }
-    found: Answers = {
+    found: _Answers = {
         status: {"model": model, "description": words, "content": {JSON: {"examples": _examples(examples)}}}
         for status, (model, words, examples) in described.items()
         if status in statuses
@@ -167,7 +167,7 @@ def video_quote_description(served: Served, guarded: bool) -> Options:
     """`POST /video/quote`."""
     prices = served.book
     examples = video_examples(prices)
-    answers = _priced(Quote, lambda body: json.loads(prices.quote_video(body).to_json()), examples)
+    answers = _priced(PriceQuote, lambda body: json.loads(prices.quote_video(body).to_json()), examples)
     return _post("videoQuote", "/video/quote", "Price a video without running it", answers, examples, guarded, EXPLAIN)
 
 
@@ -175,7 +175,7 @@ def audio_quote_description(served: Served, guarded: bool) -> Options:
     """`POST /audio/quote`."""
     prices = served.book
     examples = audio_examples(prices)
-    answers = _priced(Quote, lambda body: json.loads(prices.quote_audio(body).to_json()), examples)
+    answers = _priced(PriceQuote, lambda body: json.loads(prices.quote_audio(body).to_json()), examples)
     words = "Price speech, transcription or music without running it"
     return _post("audioQuote", "/audio/quote", words, answers, examples, guarded, EXPLAIN)
 
@@ -192,7 +192,7 @@ def rate_description(served: Served, guarded: bool) -> Options:
 def estimate_description(served: Served, guarded: bool) -> Options:
     """`POST /estimate`."""
     examples = estimate_examples(served.book)
-    answers: Answers = {200: _answer("The least and the most", EstimatedCost, _NOTICES)}
+    answers: _Answers = {200: _answer("The least and the most", EstimatedCost, _NOTICES)}
     words = "The least and the most that a text request can cost before it runs"
     return _post("estimate", "/estimate", words, answers, examples, guarded)
 
@@ -218,7 +218,7 @@ def usage_description() -> Options:
     names = ("Deprecation", "Link", "Sunset")
     headers = {name: {"schema": _TEXT} for name in names} | _headers({"x-service-version": _VERSION})
     words = {404: "Before its last day", 410: "From its last day on"}
-    answers: Answers = {
+    answers: _Answers = {
         status: {
             "model": ErrorObject,
             "description": f"{when}: the endpoint that replaces this one, and the parameters to rename",
@@ -239,11 +239,11 @@ def health_description() -> Options:
 def metrics_description() -> Options:
     """`GET /metrics`."""
     content = {"text/plain": {"schema": _TEXT}, "application/openmetrics-text": {"schema": _TEXT}}
-    answers: Answers = {200: {"description": "Counters", "content": content}, **errors()}
+    answers: _Answers = {200: {"description": "Counters", "content": content}, **errors()}
     return _operation("metrics", "/metrics", "Counters for Prometheus", answers)
 
 
-def _priced(answer: Any, price: Callable[[Any], Any], examples: Mapping[str, Any]) -> Answers:
+def _priced(answer: Any, price: Callable[[Any], Any], examples: Mapping[str, Any]) -> _Answers:
     """The answer of an endpoint that prices, with what it says to the first of the examples."""
     described = _answer("The price", answer, _NOTICES)
     shown = {name: price(example["value"]) for name, example in list(examples.items())[:1]}
@@ -251,14 +251,14 @@ def _priced(answer: Any, price: Callable[[Any], Any], examples: Mapping[str, Any
 
 
 def _post(
-    name: str, path: str, summary: str, answers: Answers, examples: Mapping[str, Any], guarded: bool, *parameters: Any
+    name: str, path: str, summary: str, answers: _Answers, examples: Mapping[str, Any], guarded: bool, *parameters: Any
 ) -> Options:
     options = _operation(name, path, summary, {**answers, **errors(400, *_accounts(guarded), 413, 415)})
     body = {"required": True, "content": {JSON: {"examples": examples}}}
     return {**options, "openapi_extra": {"parameters": list(parameters), "requestBody": body}}
 
 
-def _operation(name: str, path: str, summary: str, answers: Answers) -> Options:
+def _operation(name: str, path: str, summary: str, answers: _Answers) -> Options:
     return {
         "path": path,
         "generate_unique_id_function": operation_id(name, path),

@@ -16,7 +16,7 @@ from ratecard.requests.body import INVALID, read_body
 from ratecard.requests.metered import unrecognized, usage_keys, usage_problems
 from ratecard.requests.service_parameters import SEARCHES, split_model
 from ratecard.server.answers import EstimatedCost, json_of
-from ratecard.server.bodies import MOST_USAGES, EstimateRequest, Usage, UsageList
+from ratecard.server.bodies import MOST_USAGES, MeteredUsage, TextEstimateRequest, UsageList
 from ratecard.server.describe import estimate_description, rate_description
 from ratecard.server.endpoints import Service, table_answer
 from ratecard.server.http import read_json_body
@@ -44,11 +44,11 @@ def rate_routes(routes: APIRouter, service: Service) -> None:
         return table_answer(served, asked, found, model=model)
 
     @routes.post(dependencies=guards, tags=["Quotes"], **rate_description(*described))
-    async def rate(request: Request, body: Usage | UsageList = UNREAD) -> Response:
+    async def rate(request: Request, body: MeteredUsage | UsageList = UNREAD) -> Response:
         return await answered(request, _rated)
 
     @routes.post(dependencies=guards, tags=["Quotes"], **estimate_description(*described))
-    async def estimate(request: Request, body: EstimateRequest = UNREAD) -> Response:
+    async def estimate(request: Request, body: TextEstimateRequest = UNREAD) -> Response:
         return await answered(request, _estimated)
 
 

@@ -246,7 +246,7 @@ class _Described(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, json_schema_extra=may_be_absent)
 
 
-class InferenceDetails(_Described):
+class EntryDetails(_Described):
     """The request that an entry is of."""
 
     request_id: str = Field(description="Request id of the inference")
@@ -284,7 +284,7 @@ class UsageEntry(_Described):
     )
     currency: Annotated[str, Field(json_schema_extra=_CURRENCY)] = Field(description="Currency or balance charged")
     notes: str
-    inference_details: InferenceDetails | None
+    inference_details: EntryDetails | None
 
 
 class UsagePage(_Described):
