@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import NotOffered
-from ratecard.base.money import multiply, plain, text
+from ratecard.base.money import multiply, plain_text
 from ratecard.price_book import PriceBook
 from ratecard.server.answers import ListedCharge, ListedDeprecation, ListedModel, ListedPricing, ListedVersion
 from ratecard.tables.card import AnyModel
@@ -151,7 +151,7 @@ def _charge(charge: Charge, unit: Unit) -> ListedCharge:
 def _rate(rate: Rate, charge: Charge) -> dict[str, Any]:
     """A rate, with the markup of its charge, under its conditions."""
     own = rate.model_dump(mode="json", exclude={"attributes", "rate", "source"}, exclude_none=True)
-    return {**rate.attributes, **own, "rate": text(plain(multiply(rate.rate, charge.markup)))}
+    return {**rate.attributes, **own, "rate": plain_text(multiply(rate.rate, charge.markup))}
 
 
 def _further(part: BaseModel, base: type[BaseModel]) -> dict[str, Any]:

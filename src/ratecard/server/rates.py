@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import REQUIRED, NotOffered, Problems, wrong_type
-from ratecard.base.money import plain, text
+from ratecard.base.money import plain_text
 from ratecard.price_book import PriceBook
 from ratecard.requests.body import INVALID, read_body
 from ratecard.requests.metered import unrecognized, usage_keys, usage_problems
@@ -108,8 +108,8 @@ def _estimated(served: Served, body: bytes) -> tuple[bytes, str]:
     estimate = EstimatedCost(
         type="text",
         model=name,
-        lowest=text(plain(found.lowest)),
-        highest=text(plain(found.highest)),
+        lowest=plain_text(found.lowest),
+        highest=plain_text(found.highest),
         currency=found.currency,
         digest=served.digest,
     )

@@ -328,7 +328,7 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
         "description": "Rows of the ledger, in ascending order of time",
         "headers": {**_PAGINATION, "x-next-cursor": _NEXT},
         "model": UsagePage,
-        "content": {CSV: {"schema": _TEXT}},
+        "content": {JSON: {}, CSV: {"schema": _TEXT}},
     },
     **errors(400, 401, 406, 503),
 }
