@@ -1,4 +1,4 @@
-"""What a client of its own would write: prices from nothing but the JSON of `GET /models`, as docs/models.md says.
+"""What a client of its own would write: prices from nothing but the JSON of `GET /models`, as docs/clients.md says.
 
 Nothing of ratecard is imported. Amounts are fractions, so that only the rounding that the listing states is done.
 """

@@ -13,7 +13,7 @@ from openai import AuthenticationError, BadRequestError, OpenAI
 from serving import Server, serving
 
 ROOT = Path(__file__).parent.parent.parent
-PAGES = ("docs/server.md", "README.md")
+PAGES = ("docs/server.md", "docs/clients.md", "README.md")
 KEY = "open-sesame"
 BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```(?:\n\n```text\n(.*?)^```)?$", re.MULTILINE | re.DOTALL)
 
