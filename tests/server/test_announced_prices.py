@@ -85,6 +85,16 @@ def test_an_announced_price_shows_before_it_takes_effect(announced: ratecard.Rat
         assert CHANGE not in listed.headers
 
 
+def test_the_next_of_several_announced_prices_is_first(card: ratecard.RateCard) -> None:
+    told = date(2026, 12, 1)
+    days = [date(2027, 1, 1), date(2027, 2, 1), date(2027, 3, 1)]
+    later = with_versions(card, MODEL, *({"effective": day, "announced": told} for day in days))
+    with client_on(later, 2026, 12, 31) as client:
+        listed = client.get(f"/api/v1/models/{MODEL}")
+    assert [each["pricing"]["effective"] for each in listed.json()["upcoming"]] == [day.isoformat() for day in days]
+    assert listed.headers[CHANGE] == "2027-01-01"
+
+
 def test_the_price_of_a_day_is_shown_as_far_as_it_is_announced(announced: ratecard.RateCard) -> None:
     path = f"/api/v1/models/{MODEL}"
     with client_on(announced, 2026, 12, 31) as client:

@@ -88,6 +88,33 @@ def test_the_sunset_endpoint_is_deprecated_and_open(description: Any) -> None:
     assert operation(description, "/video/quote")["security"] == [{"bearer": []}]
 
 
+@pytest.mark.parametrize("path", ["/rate", "/estimate"])
+def test_every_example_of_a_usage_has_a_price(client: Any, description: Any, path: str) -> None:
+    content = operation(description, path)["requestBody"]["content"]["application/json"]
+    answers = operation(description, path)["responses"]["200"]["content"]["application/json"]["schema"]
+    assert len(content["examples"]) >= {"/rate": 10, "/estimate": 1}[path]
+    for name, example in content["examples"].items():
+        jsonschema.validate(example["value"], content["schema"] | {"components": description["components"]})
+        answer = post(client, json.dumps(example["value"], default=str).encode(), f"/api/v1{path}")
+        assert answer.status_code == 200, f"{name}: {answer.text}"
+        jsonschema.validate(answer.json(), answers | {"components": description["components"]})
+        assert "error" not in str(answer.json())
+
+
+def test_every_body_answer_and_error_is_a_component_with_a_name(description: Any) -> None:
+    for path, operations in description["paths"].items():
+        for operation in operations.values():
+            parts = [
+                *operation["responses"].values(),
+                *([operation["requestBody"]] if "requestBody" in operation else []),
+            ]
+            for part in parts:
+                schema = part["content"].get("application/json", {"schema": {"$ref": "text"}})["schema"]
+                assert all("$ref" in each for each in schema.get("anyOf", [schema])), f"{path}: {schema}"
+            assert {"4XX", "5XX"} <= set(operation["responses"])
+    assert description["servers"] == [{"url": "/"}]
+
+
 @pytest.mark.parametrize("path", ["/video/quote", "/audio/quote"])
 def test_every_example_is_quoted_and_is_what_the_schema_says(client: Any, description: Any, path: str) -> None:
     content = request_body(description, path)

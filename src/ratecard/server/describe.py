@@ -6,10 +6,12 @@ tables that are served first.
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from starlette.responses import Response
 
+from ratecard.base.errors import QuoteError
 from ratecard.base.money import text
 from ratecard.price_book import PriceBook
 from ratecard.requests.text_body import body_of_text, usage_of_text
@@ -245,8 +247,10 @@ def metrics_description() -> Options:
 
 def _priced(answer: Any, price: Callable[[Any], Any], examples: Mapping[str, Any]) -> _Answers:
     """The answer of an endpoint that prices, with what it says to the first of the examples."""
-    described = _answer("The price", answer, _NOTICES)
-    shown = {name: price(example["value"]) for name, example in list(examples.items())[:1]}
+    described, shown = _answer("The price", answer, _NOTICES), {}
+    for name, example in list(examples.items())[:1]:
+        with suppress(QuoteError):  # an example holds for the first day of its version, and what it is of may be gone
+            shown[name] = price(example["value"])
     return {200: {**described, "content": {JSON: {"examples": _examples(shown)}}}}
 
 

@@ -13,7 +13,7 @@ from prometheus_client import Histogram
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
 from ratecard.accounts.limits import BASE_PATH
@@ -75,7 +75,7 @@ class Route(APIRoute):
             await super().handle(scope, receive, send)
             return
         if method == "HEAD" and "GET" in methods:
-            await super().handle({**scope, "method": "GET"}, receive, _head_only(send))
+            await super().handle({**scope, "method": "GET"}, receive, send)  # servers send no body after HEAD
             return
         started = perf_counter()
         allowed = sorted({*methods, *({"HEAD"} if "GET" in methods else ())})
@@ -114,18 +114,14 @@ class Route(APIRoute):
 class _Unread(Request):
     """A request whose body FastAPI sees as empty: it would parse it, and lose digits, before the endpoint reads it."""
 
+    _was_asked = False
+
     async def body(self) -> bytes:
-        """No bytes."""
+        """No bytes for FastAPI, which asks first; the body for a dependency of the host."""
+        if self._was_asked:
+            return await super().body()
+        self._was_asked = True
         return b""
-
-
-def _head_only(send: Send) -> Send:
-    """Send the headers of an answer, and no body."""
-
-    async def headers(message: Message) -> None:
-        await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
-
-    return headers
 
 
 def operation_id(name: str, path: str) -> Callable[[Any], str]:
