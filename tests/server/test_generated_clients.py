@@ -158,7 +158,7 @@ const listed = (await client.GET("/api/v1/models", { params: { query: { type: "t
 const opus = listed.data.find((model) => model.id === "claude-opus-4-6")!;
 const charge = opus.pricing.charges[0];
 say(opus.type, opus.pricing["context_tokens"], charge.rates[0].rate, charge.method);
-const one = (model: string) => client.GET("/api/v1/models/{model}", { params: { path: { model } } });
+const one = (id: string) => client.GET("/api/v1/models/{id}", { params: { path: { id } } });
 say((await one("openai/whisper-large-v3")).data!.id);
 say((await one("a/b")).error!.error);
 

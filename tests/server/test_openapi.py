@@ -59,7 +59,7 @@ def test_the_server_does_what_it_says() -> None:
 
 
 def test_every_endpoint_is_described(description: Any) -> None:
-    paths = {"/video/quote", "/audio/quote", "/rate", "/estimate", "/models", "/models/{model}"}
+    paths = {"/video/quote", "/audio/quote", "/rate", "/estimate", "/models", "/models/{id}"}
     paths |= {"/billing/usage", "/healthz", "/metrics"}
     assert set(description["paths"]) == {f"/api/v1{path}" for path in paths}
     assert re.fullmatch(r"\d+\.\d+", description["info"]["version"])

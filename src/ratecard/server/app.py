@@ -61,7 +61,7 @@ def router(
     refused. Raises `TableError` for unsound tables, and `ValueError` for an unknown part or a wrong base path.
 
     >>> [route.path for route in router(parts=["models"]).routes]
-    ['/api/v1/models', '/api/v1/models/{model:path}']
+    ['/api/v1/models', '/api/v1/models/{id:path}']
     """
     for part in parts:
         if part not in _PARTS:

@@ -207,11 +207,13 @@ def models_description(guarded: bool) -> Options:
     return {**options, "openapi_extra": {"parameters": [of_type, _DAY]}}
 
 
-def model_description(guarded: bool) -> Options:
+def model_description(served: Served, guarded: bool) -> Options:
     """`GET /models/{id}`."""
     answers = {200: _answer("One model", ListedModel, _NOTICES), **errors(400, *_accounts(guarded), 404)}
-    name = _parameter("model", _TEXT, "The id of the model, which may hold slashes", "path")
-    options = _operation("retrieveModel", "/models/{model:path}", "What one model accepts and costs", answers)
+    known = [model.model for model, _ in list(served.book.in_effect_all())[:1]]
+    schema = {**_TEXT, "examples": known} if known else _TEXT
+    name = _parameter("id", schema, "The id of the model, which may hold slashes", "path")
+    options = _operation("retrieveModel", "/models/{id:path}", "What one model accepts and costs", answers)
     return {**options, "openapi_extra": {"parameters": [name, _DAY]}}
 
 

@@ -159,9 +159,9 @@ def model_routes(routes: APIRouter, service: Service) -> None:
         body = await to_thread.run_sync(served.models, type_, day, encoding)
         return encoded_answer(body, encoding, served.headers)
 
-    @routes.get(dependencies=guards, tags=["Models"], **model_description(guarded))
+    @routes.get(dependencies=guards, tags=["Models"], **model_description(service.live.served, guarded))
     async def model(request: Request) -> Response:
-        served, asked, name = service.live.now(), dict(request.scope["headers"]), request.path_params["model"]
+        served, asked, name = service.live.now(), dict(request.scope["headers"]), request.path_params["id"]
         try:
             _, day = listing_asked(request, served, names=("at",))
         except QuoteError as error:
