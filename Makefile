@@ -57,17 +57,21 @@ demo: $(VENV)/.package  ## quote real models at real prices, with line items, er
 	printf '%s\n' 'model,duration,resolution' 'ovi-image-to-video,,' 'veo3,5s,' 'wan-3-0-pro-text-to-video,30s,4k' | $(RATECARD) quote --at $(DAY) --batch - || test $$? = 1
 	@echo; echo "Done. Next: README.md, docs/tutorial.md, make test"
 
+# Tests that need more than Python have targets of their own.
+QUICK := --ignore-glob='*/test_spark*.py' --ignore-glob='*_in_browser.py' --ignore-glob='*_in_office.py' --ignore-glob='*_generated_clients.py' --ignore-glob='*_behind_nginx.py'
+
 .PHONY: test
 test: lint types  ## run lint, format, types and all tests
-	$(BIN)/python -m pytest -n auto --dist worksteal --ignore-glob='*/test_spark*.py' --ignore-glob='*_in_browser.py' --ignore-glob='*_in_office.py' --ignore-glob='*_behind_nginx.py'
+	$(BIN)/python -m pytest -n auto --dist worksteal $(QUICK)
 
 .PHONY: coverage
 coverage: $(VENV)/.tools  ## run the same tests and say which lines and branches none of them reaches
-	$(BIN)/python -m pytest -n auto --dist worksteal --ignore-glob='*/test_spark*.py' --ignore-glob='*_in_browser.py' --ignore-glob='*_in_office.py' --ignore-glob='*_behind_nginx.py' --cov --cov-report=term
+	$(BIN)/python -m pytest -n auto --dist worksteal $(QUICK) --cov --cov-report=term
 
 .PHONY: nightly
-nightly: $(VENV)/.tools  ## run the property tests with all their examples, which takes long
-	NIGHTLY=1 $(BIN)/python -m pytest -n auto --dist worksteal --ignore-glob='*/test_spark*.py' --ignore-glob='*_in_browser.py' --ignore-glob='*_in_office.py' --ignore-glob='*_behind_nginx.py'
+nightly: $(VENV)/.tools  ## run the property tests with all their examples, and test-openapi, which takes long
+	NIGHTLY=1 $(BIN)/python -m pytest -n auto --dist worksteal $(QUICK)
+	$(MAKE) test-openapi
 
 .PHONY: lint
 lint: $(VENV)/.tools  ## check style and format
@@ -84,7 +88,7 @@ format: $(VENV)/.tools  ## correct style and format
 	$(BIN)/ruff format .
 
 .PHONY: check
-check: test test-wheel test-tables test-postgres test-proxy test-browser test-office test-spark test-extras  ## run everything that CI runs
+check: test test-wheel test-tables test-postgres test-proxy test-browser test-office test-spark test-extras test-clients  ## run everything that CI runs
 
 .PHONY: test-wheel
 test-wheel: $(VENV)/.package  ## build the wheel and use it alone, far from this folder
@@ -93,6 +97,10 @@ test-wheel: $(VENV)/.package  ## build the wheel and use it alone, far from this
 .PHONY: test-extras
 test-extras: $(VENV)/.package  ## install every extra alone in a clean environment, and run its page's first command
 	@$(BIN)/python .ci/test_extras.py
+
+.PHONY: test-clients
+test-clients: $(VENV)/.tools  ## make clients of the HTTP API in Python and TypeScript, and use them; says why it skips
+	$(BIN)/python -m pytest -q -rs tests/server/test_generated_clients.py
 
 .PHONY: test-postgres
 test-postgres: $(VENV)/.tools  ## try the ledger and the usage history on a real PostgreSQL
@@ -158,8 +166,8 @@ bench-serve: $(VENV)/.tools  ## compare quotes over HTTP with a constant endpoin
 	$(BIN)/python benchmarks/serve.py
 
 .PHONY: test-openapi
-test-openapi: $(VENV)/.tools  ## send 10,000 cases made from the OpenAPI description to a running server
-	$(BIN)/python tests/server/openapi_cases.py 10000
+test-openapi: $(VENV)/.tools  ## send 20,000 cases made from the OpenAPI description to a running server
+	$(BIN)/python tests/server/openapi_cases.py 20000
 
 .PHONY: test-swaps
 test-swaps: $(VENV)/.tools  ## swap tables 200 times under load: no failed request, no answer of refused tables

@@ -44,7 +44,7 @@ def test_the_usage_history_asks_for_the_same_key(server: Server) -> None:
     path = "/api/v1/billing/usage-history"
     assert server.get(path).status_code == 401
     answer = server.get(path, KEY)
-    assert (answer.status_code, answer.json()) == (200, {"data": [], "nextCursor": None})
+    assert (answer.status_code, answer.json()) == (200, {"object": "list", "data": [], "nextCursor": None})
 
 
 def test_the_workers_count_together(server: Server) -> None:

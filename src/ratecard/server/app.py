@@ -26,6 +26,7 @@ from ratecard.server.endpoints import (
 )
 from ratecard.server.http import error_object
 from ratecard.server.metrics import REFUSED_REQUESTS
+from ratecard.server.rates import rate_routes
 from ratecard.server.request_log import RequestLog
 from ratecard.server.revision import SERVICE_VERSION
 from ratecard.server.route import Lifespan, new_router
@@ -34,6 +35,7 @@ from ratecard.server.tables import LiveRateCard, TableSource
 
 _PARTS: dict[str, Callable[[APIRouter, Service], None]] = {
     "quotes": quote_routes,
+    "rates": rate_routes,
     "models": model_routes,
     "billing": billing_routes,
     "health": health_routes,
@@ -55,14 +57,14 @@ def router(
     """The endpoints, for `app.include_router(...)` of FastAPI and `app.mount("/", ...)` of Starlette.
 
     `tables` is a rate card, or a folder that is followed while it is edited; None is the shipped folder. `base_path` is
-    put before every path. `parts` are the endpoints to include: quotes, models, billing, health, metrics. `check`
-    returns the account of a bearer token, or None to refuse it; without it no key is needed. `probe` reads source
-    videos (`ratecard.probe.probe`); without it nothing is fetched. A longer body than `most_body_bytes` is refused.
-    `unready` says why `/readyz` should answer 503, and nothing for 200. Raises `TableError` for unsound tables, and
-    `ValueError` for an unknown part or a wrong base path.
+    put before every path. `parts` are the endpoints to include: quotes, rates, models, billing, health, metrics.
+    `check` returns the account of a bearer token, or None to refuse it; without it no key is needed. `probe` reads
+    source videos (`ratecard.probe.probe`); without it nothing is fetched. A longer body than `most_body_bytes` is
+    refused. `unready` says why `/readyz` should answer 503, and nothing for 200. Raises `TableError` for unsound
+    tables, and `ValueError` for an unknown part or a wrong base path.
 
     >>> [route.path for route in router(parts=["models"]).routes]
-    ['/api/v1/models']
+    ['/api/v1/models', '/api/v1/models/{id:path}']
     """
     for part in parts:
         if part not in _PARTS:
@@ -129,6 +131,7 @@ def application(
     # As routes of the application itself, they are found twice as quickly as in a router that it includes.
     app = _Application(
         title="ratecard",
+        servers=[{"url": "/"}],
         version=SERVICE_VERSION,
         routes=routes,
         lifespan=_following(live),
