@@ -3,7 +3,7 @@
 from collections.abc import Generator, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -23,8 +23,8 @@ settings.load_profile("any-speed")
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Print what the browser shows when a test with a `page` fails: elsewhere, the screen cannot be looked at."""
     report = yield
-    page = getattr(item, "funcargs", {}).get("page")
-    if report.when == "call" and report.failed and page is not None:
+    page: Any = getattr(item, "funcargs", {}).get("page")
+    if report.when == "call" and report.failed and hasattr(page, "execute_script"):
         fields = page.execute_script(
             "return [...document.querySelectorAll('input')].map(e => e.ariaLabel + '=' + e.value)"
         )
