@@ -60,17 +60,21 @@ demo: $(VENV)/.package  ## quote real models at real prices, with line items, er
 	printf '%s\n' 'model,duration,resolution' 'ovi-image-to-video,,' 'veo3,5s,' 'wan-3-0-pro-text-to-video,30s,4k' | $(RATECARD) quote --at $(DAY) --batch - || test $$? = 1
 	@echo; echo "Done. Next: README.md, docs/tutorial.md, make test"
 
+# Tests that need more than Python have targets of their own.
+QUICK := --ignore-glob='*/test_spark*.py' --ignore-glob='*_in_browser.py' --ignore-glob='*_in_office.py' --ignore-glob='*_generated_clients.py' --ignore-glob='*_behind_nginx.py'
+
 .PHONY: test
 test: lint types  ## run lint, format, types and all tests
-	$(BIN)/python -m pytest -n auto --dist worksteal --ignore-glob='*/test_spark*.py' --ignore-glob='*_in_browser.py' --ignore-glob='*_in_office.py'
+	$(BIN)/python -m pytest -n auto --dist worksteal $(QUICK)
 
 .PHONY: coverage
 coverage: $(VENV)/.tools  ## run the same tests and say which lines and branches none of them reaches
-	$(BIN)/python -m pytest -n auto --dist worksteal --ignore-glob='*/test_spark*.py' --ignore-glob='*_in_browser.py' --ignore-glob='*_in_office.py' --cov --cov-report=term
+	$(BIN)/python -m pytest -n auto --dist worksteal $(QUICK) --cov --cov-report=term
 
 .PHONY: nightly
-nightly: $(VENV)/.tools  ## run the property tests with all their examples, which takes long
-	NIGHTLY=1 $(BIN)/python -m pytest -n auto --dist worksteal --ignore-glob='*/test_spark*.py' --ignore-glob='*_in_browser.py' --ignore-glob='*_in_office.py'
+nightly: $(VENV)/.tools  ## run the property tests with all their examples, and test-openapi, which takes long
+	NIGHTLY=1 $(BIN)/python -m pytest -n auto --dist worksteal $(QUICK)
+	$(MAKE) test-openapi
 
 .PHONY: lint
 lint: $(VENV)/.tools  ## check style and format
@@ -87,7 +91,7 @@ format: $(VENV)/.tools  ## correct style and format
 	$(BIN)/ruff format .
 
 .PHONY: check
-check: test test-wheel test-tables test-postgres test-browser test-office test-spark test-extras  ## run everything that CI runs
+check: test test-wheel test-tables test-postgres test-proxy test-browser test-office test-spark test-extras test-clients  ## run everything that CI runs
 
 .PHONY: test-wheel
 test-wheel: $(VENV)/.package  ## build the wheel and use it alone, far from this folder
@@ -97,9 +101,17 @@ test-wheel: $(VENV)/.package  ## build the wheel and use it alone, far from this
 test-extras: $(VENV)/.package  ## install every extra alone in a clean environment, and run its page's first command
 	@$(BIN)/python .ci/test_extras.py
 
+.PHONY: test-clients
+test-clients: $(VENV)/.tools  ## make clients of the HTTP API in Python and TypeScript, and use them; says why it skips
+	$(BIN)/python -m pytest -q -rs tests/server/test_generated_clients.py
+
 .PHONY: test-postgres
 test-postgres: $(VENV)/.tools  ## try the ledger and the usage history on a real PostgreSQL
 	@sh .ci/test-postgres $(BIN)/python
+
+.PHONY: test-proxy
+test-proxy: $(VENV)/.tools  ## restart servers behind nginx under load; says why it skips where there is no nginx
+	$(BIN)/python -m pytest -q -rsP tests/server/test_*_behind_nginx.py
 
 .PHONY: test-spark
 test-spark: $(VENV)/.tools  ## simulate 200,000 rows on a real Spark; says why it skips where there is no Java
@@ -157,17 +169,17 @@ bench-serve: $(VENV)/.tools  ## compare quotes over HTTP with a constant endpoin
 	$(BIN)/python benchmarks/serve.py
 
 .PHONY: test-openapi
-test-openapi: $(VENV)/.tools  ## send 10,000 cases made from the OpenAPI description to a running server
-	$(BIN)/python tests/server/openapi_cases.py 10000
+test-openapi: $(VENV)/.tools  ## send 20,000 cases made from the OpenAPI description to a running server
+	$(BIN)/python tests/server/openapi_cases.py 20000
 
 .PHONY: test-swaps
 test-swaps: $(VENV)/.tools  ## swap tables 200 times under load: no failed request, no answer of refused tables
-	$(BIN)/python benchmarks/serve_soak.py --swaps 200 --kill-every 0
+	$(BIN)/python benchmarks/serve_soak.py --swaps 200 --kill-every 0 --stop-every 0
 
 # How long `make soak` takes.
-SECONDS := 600
+SECONDS := 1800
 .PHONY: soak
-soak: $(VENV)/.tools  ## ten minutes of requests while tables are swapped and workers are killed
+soak: $(VENV)/.tools  ## half an hour of requests and charges: tables swapped, workers killed, the database stopped
 	$(BIN)/python benchmarks/serve_soak.py --seconds $(SECONDS)
 
 .PHONY: fuzz

@@ -1,11 +1,13 @@
-"""Valid, invalid and hostile requests while tables are swapped and workers are killed: is every answer the right one?
+"""Valid, invalid and hostile requests, and charges, while tables are swapped, workers killed and the database stopped.
 
-    python benchmarks/serve_soak.py --seconds 600                     make soak
-    python benchmarks/serve_soak.py --swaps 200 --kill-every 0        make test-swaps
+    python benchmarks/serve_soak.py --seconds 1800 --stop-every 20                   make soak
+    python benchmarks/serve_soak.py --swaps 200 --kill-every 0 --stop-every 0        make test-swaps
 
 Half of the swaps are broken. Every answer to a body must be the library's, byte for byte, for the digest that the
-answer names, and that must be the digest of a sound folder; nothing may be answered with 5xx. A request may fail only
-where the worker that had it was killed. The exit status is 1 if any of this does not hold.
+answer names, and that must be the digest of a sound folder; nothing may be answered with 5xx but what needs the
+database, with 503, while that is stopped. A request may fail only where the worker that had it was killed. Charges are
+sent until they are booked, and some again: in the end the ledger must have each once. The exit status is 1 if any of
+this does not hold.
 """
 
 import argparse
@@ -17,20 +19,27 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import nullcontext
 from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 
+from postgres import Postgres, postgres
 from serve_client import Answer, Connection
 from serve_requests import HOSTILE, body
 from serve_tables import ChangingTables
 
 from ratecard import QuoteError
+from ratecard.ledger import open_ledger
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "server"))
 from serving import Server, serving
 
-CONNECTIONS = 12
+CONNECTIONS, CHARGERS = 12, 4
+# Whose key may book, and who reads the history of a server without other keys.
+ACCOUNT, KEY = "default", "for-charges"
+# What a charge of this model books; its table is not swapped.
+CHARGED, AMOUNT = '{"type": "video", "model": "ovi-image-to-video"}', "-0.22"
 # For so long after a worker was killed may a request fail.
 AFTERSHOCK = 3
 # So long may it take at most until changed tables are served, or refused: far longer than on the slowest machine.
@@ -40,8 +49,10 @@ _PATIENCE = 60
 class Soak:
     """One run: what is counted, and what was wrong."""
 
-    def __init__(self, server: Server, tables: ChangingTables, seed: int) -> None:
-        self.server, self.tables, self.seed = server, tables, seed
+    def __init__(self, server: Server, tables: ChangingTables, database: Postgres | None, seed: int) -> None:
+        self.server, self.tables, self.database, self.seed = server, tables, database, seed
+        self.booked: list[str] = []
+        self.stops, self.away, self.back_at, self.unavailable = 0, False, -60.0, 0
         self.statuses, self.digests = Counter[int](), Counter[str]()
         self.swaps, self.kills, self.lost, self.hostile, self.slowest = 0, 0, 0, 0, 0.0
         self.wrong: list[str] = []
@@ -65,6 +76,80 @@ class Soak:
             self.slowest = max(self.slowest, time.monotonic() - started)
             if dice.random() < 0.02:
                 await self.attack(dice.choice(HOSTILE))
+
+    async def charge(self, number: int) -> None:
+        """Book one charge after the other, each until it is answered with 200, some once more; read the history."""
+        dice, connection, count = random.Random(f"charge {self.seed} {number}"), None, 0
+        while not self.over:
+            count += 1
+            request_id = f"r-{number}-{count}"
+            fields = f'"usage": {CHARGED}, "timestamp": "2026-10-01T12:00:00Z", "request_id": "{request_id}"'
+            raw = f"{{{fields}}}".encode()
+            head = b"POST /api/v1/charges HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            head += f"Authorization: Bearer {KEY}\r\nContent-Length: {len(raw)}\r\n\r\n".encode()
+            history = b"GET /api/v1/billing/usage-history?pageSize=10 HTTP/1.1\r\nHost: x\r\n\r\n"
+            answers = set[bytes]()
+            for request in (head + raw, *([head + raw] if dice.random() < 0.2 else []), history):
+                answered = None
+                while answered is None:
+                    connection, answered = await self.booked_with(connection, request)
+                if request is not history:
+                    answers.add(answered.body)
+            self.booked.append(request_id)
+            if len(answers) != 1:
+                self.wrong.append(f"{request_id} is answered {answers}")
+
+    async def booked_with(
+        self, connection: Connection | None, request: bytes
+    ) -> tuple[Connection | None, Answer | None]:
+        """The connection to go on with, and the answer with 200; None where the request must be sent again."""
+        sent = time.monotonic()
+        try:
+            connection = connection or await Connection.open(self.server.base)
+            answer = await connection.send(request)
+        except (OSError, EOFError, asyncio.IncompleteReadError) as error:
+            if sent - self.killed_at > AFTERSHOCK and time.monotonic() - self.killed_at > AFTERSHOCK:
+                self.wrong.append(f"lost: {request!r}: {error!r}")
+            self.lost += 1
+            return None, None
+        if answer.status == 503 and (self.away or sent - self.back_at < AFTERSHOCK):
+            self.unavailable += 1
+            await asyncio.sleep(0.1)
+            return connection, None
+        self.statuses[answer.status] += 1
+        if answer.status != 200:
+            self.wrong.append(f"{request!r} is answered {answer.status} {answer.body!r}")
+            await asyncio.sleep(0.1)
+            return connection, None
+        return connection, answer
+
+    async def stop(self, database: Postgres, every: float) -> None:
+        """Stop the database now and then, and start it again; it runs in the end."""
+        dice = random.Random(self.seed)
+        while every and not self.over:
+            await asyncio.sleep(every)
+            self.stops, self.away = self.stops + 1, True
+            await asyncio.to_thread(database.stop, dice.choice(["fast", "immediate"]))
+            await asyncio.sleep(dice.uniform(0, every / 4))
+            await asyncio.to_thread(database.start)
+            self.away, self.back_at = False, time.monotonic()
+
+    def read_ledger(self, url: str) -> None:
+        """Compare the ledger with the charges that were booked: none lost, none doubled, none of another amount."""
+        with open_ledger(url) as ledger:
+            walk = ledger.walk(ACCOUNT)
+            rows = Counter[tuple[str, str]]()
+            while walk is not None:
+                page = ledger.page(ACCOUNT, walk)
+                rows.update(
+                    (each.details.request_id if each.details else "", str(each.amount)) for each in page.entries
+                )
+                walk = page.next  # type: ignore[assignment]
+        expected = Counter((request_id, AMOUNT) for request_id in self.booked)
+        for request, count in ((rows - expected) | (expected - rows)).items():
+            self.wrong.append(
+                f"charge {request} is {rows[request]} times in the ledger, not {expected[request]}: {count}"
+            )
 
     async def attack(self, raw: bytes) -> None:
         """Hostile bytes on a connection of their own."""
@@ -132,9 +217,12 @@ class Soak:
                 self.kills, self.killed_at = self.kills + 1, time.monotonic()
                 os.kill(dice.choice(workers), signal.SIGKILL)
 
-    async def run(self, seconds: float, swaps: int, swap_every: float, kill_every: float) -> None:
+    async def run(self, seconds: float, swaps: int, swap_every: float, kill_every: float, stop_every: float) -> None:
         """Until the time is over, or so many swaps are made."""
         asking = [asyncio.create_task(self.ask(number)) for number in range(CONNECTIONS)]
+        if self.database:
+            asking += [asyncio.create_task(self.charge(number)) for number in range(CHARGERS)]
+            asking.append(asyncio.create_task(self.stop(self.database, stop_every)))
         killing = asyncio.create_task(self.kill(kill_every))
         swapping = asyncio.create_task(self.swap(swap_every, swaps))
         await asyncio.wait({swapping}, timeout=None if swaps else seconds)
@@ -151,6 +239,9 @@ class Soak:
         print(f"{asked:,} answers in {seconds:.0f} s: {dict(sorted(self.statuses.items()))}; {self.hostile:,} hostile")
         print(f"{self.swaps} swaps, {broken} of them broken; answers of {len(self.digests)} different sound tables")
         print(f"{self.kills} workers killed, {self.lost} requests lost with them; slowest answer {self.slowest:.2f} s")
+        print(
+            f"{len(self.booked):,} charges booked; {self.stops} stops of the database, {self.unavailable} answers 503"
+        )
         failed = sum(count for status, count in self.statuses.items() if status >= 500)
         taken = self.server.said.count("take the place of")
         print(f"{failed} answers with 5xx, {len(self.wrong)} wrong; the workers took {taken} tables into service")
@@ -164,14 +255,24 @@ def main() -> None:
     given.add_argument("--swaps", type=int, default=0, help="so many swaps instead of so many seconds")
     given.add_argument("--swap-every", type=float, default=1)
     given.add_argument("--kill-every", type=float, default=15, help="seconds between two kills; 0: none")
+    given.add_argument("--stop-every", type=float, default=20, help="seconds between two stops of the database")
     given.add_argument("--workers", type=int, default=2)
     given.add_argument("--seed", type=int, default=1)
     options = given.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        tables = ChangingTables(Path(folder), states=min(24, options.swaps) or 24)
-        with serving(tables.folder, "--allow-edits", "--workers", str(options.workers)) as server:
-            soak, started = Soak(server, tables, options.seed), time.monotonic()
-            asyncio.run(soak.run(options.seconds, options.swaps, options.swap_every, options.kill_every))
+    with tempfile.TemporaryDirectory() as folder, postgres() if options.stop_every else nullcontext() as database:
+        tables, keys = ChangingTables(Path(folder), states=min(24, options.swaps) or 24), Path(folder) / "keys"
+        keys.write_text(f"{ACCOUNT}:{KEY}\n")
+        command = ["--allow-edits", "--workers", str(options.workers)]
+        if database:
+            command += ["--database", database.url, "--charge-keys", str(keys)]
+        elif options.stop_every:
+            print("no charges, and no database that is stopped: there is no PostgreSQL here")
+        with serving(tables.folder, *command) as server:
+            soak, started = Soak(server, tables, database, options.seed), time.monotonic()
+            every = (options.swap_every, options.kill_every, options.stop_every)
+            asyncio.run(soak.run(options.seconds, options.swaps, *every))
+            if database:
+                soak.read_ledger(database.url)
             right = soak.report(time.monotonic() - started)
     print(f"{options.workers} workers, seed {options.seed}; {datetime.now(UTC):%Y-%m-%d}")
     sys.exit(not right)

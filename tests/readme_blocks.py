@@ -33,6 +33,7 @@ CHANGE, FORMAT, CANDIDATES = "docs/change-a-price.md", "docs/table-format.md", "
 # Pages whose examples need more than a folder of their own, and what runs them instead.
 ELSEWHERE = {
     "docs/server.md": "tests/server/test_clients.py, which asks a server",
+    "docs/clients.md": "tests/server/test_clients.py, which asks a server",
     "docs/probe.md": ".ci/test_extras.py, with a video of its own in place of one from the network",
     "docs/warehouses.md": ".ci/test_extras.py, in a session of Spark",
 }

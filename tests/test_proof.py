@@ -16,7 +16,7 @@ from ratecard.cli.commands import main
 from ratecard.examples import work_version
 from ratecard.load.folder import read_folder, shipped_folder, tables_from
 from ratecard.server import LiveRateCard, application
-from ratecard.server.tables import models_json
+from ratecard.server.models import listed_models
 from ratecard.tables.metered import UsageExample
 from ratecard.views.explain import explain
 from ratecard.views.sheet import price_cells
@@ -65,7 +65,7 @@ ASKED: dict[str, Callable[[RateCard], Any]] = {
     "rate": lambda card: card.at(DAY).rate({"type": "video", "model": OVI_MODEL}),
     "explain": lambda card: explain(card.at(DAY), OVI_MODEL),
     "sheet": lambda card: list(price_cells(card.at(DAY), OVI_MODEL)),
-    "models": lambda card: models_json(card.at(DAY)),
+    "models": lambda card: listed_models(card.at(DAY), DAY),
     "what-if": lambda card: rates_on(card, DAY, OVI_MODEL),
 }
 

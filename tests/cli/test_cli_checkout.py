@@ -1,7 +1,6 @@
 """Commands inside a checkout of this project use its tables, whatever copy of the package runs; and say which."""
 
 import json
-import os
 import shutil
 from datetime import date
 from pathlib import Path
@@ -12,7 +11,7 @@ from click.testing import CliRunner, Result
 from ratecard import load_rate_card
 from ratecard.cli import main, serve
 from ratecard.load.folder import shipped_folder
-from ratecard.server import app as worker
+from ratecard.service.settings import Settings
 from shipped import CARD
 
 PROJECT = '[project]\nname = "ratecard"\n'
@@ -119,10 +118,9 @@ def test_simulate_says_which_folder_its_prices_are_from(checkout: Path, tmp_path
 
 
 def test_serve_serves_the_checkout_and_says_so(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    served: dict[str, str] = {}
-    monkeypatch.setattr(serve, "_run", lambda *_: served.update(os.environ))
-    monkeypatch.setattr(os, "environ", dict(os.environ))
+    served: list[Settings] = []
+    monkeypatch.setattr(serve, "_run", lambda settings, _: served.append(settings))
     sent = run("serve")
     assert sent.exit_code == 0, sent.output
     assert sent.stderr.startswith(f"Tables: {checkout}\n366 models of tables ")
-    assert served[worker.TABLES] == str(checkout)
+    assert served[0].tables == checkout

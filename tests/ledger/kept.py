@@ -54,7 +54,12 @@ class Card:
 
     def rate(self, usage: Any) -> Quote:
         self.rated += 1
-        return replace(quote_of(*usage["amounts"]), rates=self.rates)
+        return at_rates(quote_of(*usage["amounts"]), self.rates)
+
+
+def at_rates(quote: Quote, rates: Rates) -> Quote:
+    """A quote of a day on which balances were worth this."""
+    return replace(quote, version=replace(quote.version, rates=rates))
 
 
 def sums(entries: Iterable[LedgerEntry]) -> dict[str, Decimal]:

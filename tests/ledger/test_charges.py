@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from kept import WHEN, Card, quote_of, rows, sums
+from kept import WHEN, Card, at_rates, quote_of, rows, sums
 from sqlalchemy import Engine, create_engine
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 from sqlalchemy.orm import Session
@@ -96,14 +96,14 @@ def test_other_content_is_refused(ledger: Ledger) -> None:
 
 
 def test_a_charge_and_an_append_of_the_same_rows_are_the_same(ledger: Ledger) -> None:
-    quote = replace(quote_of("0.1"), rates=HALF)
+    quote = at_rates(quote_of("0.1"), HALF)
     ledger.append(quote, **WHO)
     assert booked(ledger, "0.1").new is False
     with pytest.raises(LedgerConflictError) as caught:
         booked(ledger, "0.2")
     assert str(caught.value).endswith("not the same: pricePerUnitUsd of row 1 is 0.1, not 0.2")
     assert booked(ledger, "0.3", request_id="s").new
-    assert ledger.append(replace(quote_of("0.3"), rates=HALF), **(WHO | {"request_id": "s"})) is False
+    assert ledger.append(at_rates(quote_of("0.3"), HALF), **(WHO | {"request_id": "s"})) is False
 
 
 def test_what_has_no_price_is_not_charged(ledger: Ledger, card: RateCard) -> None:

@@ -7,7 +7,7 @@ import pytest
 from ratecard import VideoUsage
 from ratecard.cli.quote import quote
 from ratecard.requests.video import FIELD_ORDER, api_wide_fields
-from ratecard.server.describe import video_body
+from ratecard.server.bodies import VideoQuoteRequest
 from ratecard.simulation.usage.columns import LAYOUTS
 from ratecard.tables.units import VideoFields
 from ratecard.testing.video_strategies import BROKEN
@@ -23,7 +23,7 @@ OF_SOURCE = {"source_seconds", "source_width", "source_height", "source_fps"}
     [
         ("validation", ["model", *api_wide_fields(CARD.tables.vocabulary.video)]),
         ("typed usages", [name for name in VideoUsage.model_fields if name not in ("type", "metadata")]),
-        ("OpenAPI", video_body(CARD)["properties"]),
+        ("OpenAPI", VideoQuoteRequest.model_fields),
         ("price sheet", SHEET_COLUMNS[: len(FIELD_ORDER)]),
         ("test kit", BROKEN),
         ("command line", [each.name for each in quote.params if each.name in FIELD_ORDER]),

@@ -5,11 +5,12 @@ import re
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
@@ -26,15 +27,23 @@ EVERY_ADDRESS = "0.0.0.0"  # noqa: S104
 PATIENCE = 300
 GROK, RATE = "video/grok-imagine.yaml", "rate: 0.161}"
 OVI = "video/ovi.yaml"
-# Each request has a connection of its own, so that every worker is met. The certificates of the machine are not read.
-_HTTP = httpx.Client(timeout=PATIENCE, verify=False, limits=httpx.Limits(max_keepalive_connections=0))  # noqa: S501
+
+
+def _client(verify: ssl.SSLContext | bool) -> httpx.Client:
+    """A client whose requests each have a connection of their own, so that every worker is met."""
+    return httpx.Client(timeout=PATIENCE, verify=verify, limits=httpx.Limits(max_keepalive_connections=0))
+
+
+# Without TLS. It does not read the certificates of the machine, which takes long.
+_HTTP = _client(verify=False)
 
 
 class Server:
     """A running server: its address, its process, and its output so far."""
 
-    def __init__(self, process: "subprocess.Popen[str]") -> None:
+    def __init__(self, process: "subprocess.Popen[str]", verify: ssl.SSLContext | None = None) -> None:
         self.process, self.said = process, ""
+        self._http = _HTTP if verify is None else _client(verify)
         self._listening, self._ended = threading.Event(), threading.Event()
         self.base = ""
         self._listener = threading.Thread(target=self._listen, daemon=True)
@@ -44,7 +53,7 @@ class Server:
         assert self.process.stderr
         for line in self.process.stderr:
             self.said += line
-            if found := re.search(r"running on (http://[^ ]+)", line):
+            if found := re.search(r"running on (https?://[^ \"]+)", line):
                 self.base = found[1]
                 self._listening.set()
         self._ended.set()
@@ -65,7 +74,7 @@ class Server:
 
     def _answers(self) -> bool:
         try:
-            return self.get("/healthz").status_code == 200
+            return self.get("/readyz").status_code == 200
         except httpx.HTTPError:
             return False
 
@@ -76,20 +85,20 @@ class Server:
         return [child for child, command in named.items() if b"spawn_main" in command]
 
     def get(self, path: str, headers: Mapping[str, str] | None = None) -> httpx.Response:
-        return _HTTP.get(f"{self.base}{path}", headers=headers)
+        return self._http.get(f"{self.base}{path}", headers=headers)
 
     def quote(
         self, body: bytes | Iterator[bytes] = BODY, path: str = QUOTE, headers: Mapping[str, str] | None = None
     ) -> httpx.Response:
-        return _HTTP.post(f"{self.base}{path}", content=body, headers=JSON | dict(headers or {}))
+        return self._http.post(f"{self.base}{path}", content=body, headers=JSON | dict(headers or {}))
 
     def connect(self) -> socket.socket:
         """A connection for bytes of any kind."""
         host, port = self.base.removeprefix("http://").split(":")
         return socket.create_connection((host, int(port)), timeout=PATIENCE)
 
-    def health(self) -> dict[str, object]:
-        found: dict[str, object] = self.get("/healthz").json()
+    def health(self, headers: Mapping[str, str] | None = None) -> dict[str, object]:
+        found: dict[str, object] = self.get("/healthz", headers).json()
         return found
 
     def stop(self) -> int:
@@ -101,12 +110,19 @@ class Server:
 
 
 @contextmanager
-def serving(*arguments: str | Path, **environment: str) -> Iterator[Server]:
-    """A server with these arguments, ended with the block."""
-    command = [sys.executable, "-m", "ratecard", "serve", "--port", "0", *map(str, arguments)]
+def serving(
+    *arguments: str | Path, verify: ssl.SSLContext | None = None, within: Sequence[str] = (), **environment: str
+) -> Iterator[Server]:
+    """A server with these arguments, ended with the block; it does not drain unless it is told to.
+
+    `verify` says whom it trusts over TLS, and `within` is a command that runs it.
+    """
+    command = [*within, sys.executable, "-m", "ratecard", "serve", "--port", "0", *map(str, arguments)]
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("RATECARD_", "COV_"))}
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=inherited | environment)
-    server = Server(process)
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, env=inherited | {"RATECARD_DRAIN": "0"} | environment
+    )
+    server = Server(process, verify)
     try:
         yield server.ready()
     finally:

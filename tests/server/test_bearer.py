@@ -44,10 +44,18 @@ def test_the_check_of_the_host_decides_about_a_token(
         assert all(answer.headers["www-authenticate"] == "Bearer" for answer in answers)
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/metrics", "/api/v1/healthz", "/api/v1/metrics"])
-def test_operation_needs_no_key(card: ratecard.RateCard, path: str) -> None:
+@pytest.mark.parametrize("path", ["/livez", "/readyz", "/metrics"])
+@pytest.mark.parametrize("base", ["", "/api/v1"])
+def test_probes_and_metrics_need_no_key(card: ratecard.RateCard, base: str, path: str) -> None:
     with asked(application(card, check=check)) as client:
-        assert client.get(path).status_code == 200
+        assert client.get(base + path).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/api/v1/healthz"])
+def test_what_is_served_in_detail_needs_a_key(card: ratecard.RateCard, path: str) -> None:
+    with asked(application(card, check=check)) as client:
+        assert client.get(path).status_code == 401
+        assert client.get(path, headers={"authorization": "Bearer sesame"}).status_code == 200
 
 
 def test_the_sunset_endpoint_needs_no_key(card: ratecard.RateCard) -> None:

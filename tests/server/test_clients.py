@@ -13,7 +13,7 @@ from openai import AuthenticationError, BadRequestError, OpenAI
 from serving import Server, serving
 
 ROOT = Path(__file__).parent.parent.parent
-PAGES = ("docs/server.md", "README.md")
+PAGES = ("docs/server.md", "docs/clients.md", "README.md")
 KEY = "open-sesame"
 BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```(?:\n\n```text\n(.*?)^```)?$", re.MULTILINE | re.DOTALL)
 
@@ -68,6 +68,11 @@ def test_the_openai_client_reads_the_models(client: OpenAI) -> None:
     assert models["topaz-video-upscale"].owned_by
 
 
+def test_the_openai_client_retrieves_a_model_whose_id_has_slashes(client: OpenAI) -> None:
+    slashed = next(model.id for model in client.models.list() if "/" in model.id)
+    assert client.models.retrieve(slashed).id == slashed
+
+
 def test_the_openai_client_posts_a_quote_and_reads_its_errors(client: OpenAI) -> None:
     body = {"model": "ovi-image-to-video"}
     assert client.post("/video/quote", body=body, cast_to=object) == {"quote": 0.22}
@@ -82,3 +87,17 @@ def test_the_openai_client_knows_a_wrong_key(server: Server) -> None:
         pytest.raises(AuthenticationError),
     ):
         client.models.list()
+
+
+def test_a_head_has_no_body_and_options_has_none(server: Server) -> None:
+    with server.connect() as connection:
+        connection.sendall(b"HEAD /api/v1/healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        connection.sendall(b"OPTIONS /api/v1/rate HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        said = b""
+        while part := connection.recv(65536):
+            said += part
+    head, options = said.split(b"HTTP/1.1 ")[1:]
+    assert head.startswith(b"200 OK")
+    assert head.endswith(b"\r\n\r\n")
+    assert options.startswith(b"204 No Content")
+    assert b"\r\nallow: POST, OPTIONS\r\n" in options

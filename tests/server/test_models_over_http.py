@@ -36,7 +36,7 @@ def test_every_model_that_has_a_price_is_listed_and_no_other(card: ratecard.Rate
 
 def test_constraints_are_named_like_the_fields_of_a_request(models: dict[str, Any]) -> None:
     names = {name for model in models.values() if model["type"] == "video" for name in model["constraints"]}
-    assert names <= {*FIELD_ORDER, "topaz", "defaults"}
+    assert names <= {*FIELD_ORDER, "topaz", "defaults", "resolution_aliases"}
     kling = models["kling-v3-pro-text-to-video"]["constraints"]
     assert kling["duration"] == [f"{seconds}s" for seconds in range(3, 16)]
     assert kling["aspect_ratio"] == ["16:9", "9:16", "1:1"]

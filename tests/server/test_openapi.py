@@ -37,13 +37,21 @@ def operation(description: Any, path: str) -> Any:
 
 
 def request_body(description: Any, path: str) -> Any:
-    return operation(description, path)["requestBody"]["content"]["application/json"]
+    """The examples of a body, and its schema, which is a component."""
+    content = operation(description, path)["requestBody"]["content"]["application/json"]
+    return {**content, "schema": resolved(description, content["schema"])}
+
+
+def resolved(description: Any, schema: Any) -> Any:
+    """A component by its reference, with the others beside it."""
+    name = schema["$ref"].removeprefix("#/components/schemas/")
+    return {**description["components"]["schemas"][name], "components": description["components"]}
 
 
 def test_the_server_does_what_it_says() -> None:
-    report = send_cases(examples=40)
+    report = send_cases(examples=8)
     assert report["status"] == 0, report["said"]
-    assert report["operations"]["tested"] == 9
+    assert report["operations"]["tested"] == 14
     assert report["test_cases"]["generated"] > 300
     assert report["answers"]["200"] > 50
     assert report["answers"]["400"] > 50
@@ -51,7 +59,8 @@ def test_the_server_does_what_it_says() -> None:
 
 
 def test_every_endpoint_is_described(description: Any) -> None:
-    paths = {"/video/quote", "/audio/quote", "/models", "/billing/usage", "/healthz", "/metrics"}
+    paths = {"/video/quote", "/audio/quote", "/rate", "/estimate", "/models", "/models/{id}"}
+    paths |= {"/billing/usage", "/livez", "/readyz", "/healthz", "/metrics"}
     assert set(description["paths"]) == {f"/api/v1{path}" for path in paths}
     assert re.fullmatch(r"\d+\.\d+", description["info"]["version"])
 
@@ -65,7 +74,7 @@ def test_every_field_of_a_request_is_described(description: Any) -> None:
 def test_both_error_objects_are_described(description: Any) -> None:
     for path in ("/video/quote", "/audio/quote"):
         answers = operation(description, path)["responses"]
-        assert set(answers) == {"200", "400", "401", "413", "415"}
+        assert set(answers) == {"200", "400", "401", "413", "415", "4XX", "5XX"}
         schema = answers["400"]["content"]["application/json"]["schema"]
         names = {each["$ref"].rpartition("/")[2] for each in schema["anyOf"]}
         assert names == {"InvalidRequest", "ErrorObject"}
@@ -77,6 +86,33 @@ def test_the_sunset_endpoint_is_deprecated_and_open(description: Any) -> None:
     assert "security" not in usage
     assert set(usage["responses"]["410"]["headers"]) >= {"Deprecation", "Link", "Sunset"}
     assert operation(description, "/video/quote")["security"] == [{"bearer": []}]
+
+
+@pytest.mark.parametrize("path", ["/rate", "/estimate"])
+def test_every_example_of_a_usage_has_a_price(client: Any, description: Any, path: str) -> None:
+    content = operation(description, path)["requestBody"]["content"]["application/json"]
+    answers = operation(description, path)["responses"]["200"]["content"]["application/json"]["schema"]
+    assert len(content["examples"]) >= {"/rate": 10, "/estimate": 1}[path]
+    for name, example in content["examples"].items():
+        jsonschema.validate(example["value"], content["schema"] | {"components": description["components"]})
+        answer = post(client, json.dumps(example["value"], default=str).encode(), f"/api/v1{path}")
+        assert answer.status_code == 200, f"{name}: {answer.text}"
+        jsonschema.validate(answer.json(), answers | {"components": description["components"]})
+        assert "error" not in str(answer.json())
+
+
+def test_every_body_answer_and_error_is_a_component_with_a_name(description: Any) -> None:
+    for path, operations in description["paths"].items():
+        for operation in operations.values():
+            parts = [
+                *operation["responses"].values(),
+                *([operation["requestBody"]] if "requestBody" in operation else []),
+            ]
+            for part in parts:
+                schema = part["content"].get("application/json", {"schema": {"$ref": "text"}})["schema"]
+                assert all("$ref" in each for each in schema.get("anyOf", [schema])), f"{path}: {schema}"
+            assert {"4XX", "5XX"} <= set(operation["responses"])
+    assert description["servers"] == [{"url": "/"}]
 
 
 @pytest.mark.parametrize("path", ["/video/quote", "/audio/quote"])

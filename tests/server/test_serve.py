@@ -4,12 +4,17 @@ import json
 import os
 import signal
 import socket
+import time
 from collections.abc import Iterator
+from multiprocessing import Pipe, get_context
 from pathlib import Path
+from threading import Timer
 
 import httpx
 import pytest
-from serving import BODY, EVERY_ADDRESS, GROK, Server, at_rate, copy_tables, rewrite, serving, wait_for
+from serving import BODY, EVERY_ADDRESS, GROK, PATIENCE, Server, at_rate, copy_tables, rewrite, serving, wait_for
+
+from ratecard.service.process import Worker
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +44,7 @@ def test_the_usage_history_asks_for_the_same_key(server: Server) -> None:
     path = "/api/v1/billing/usage-history"
     assert server.get(path).status_code == 401
     answer = server.get(path, KEY)
-    assert (answer.status_code, answer.json()) == (200, {"data": [], "nextCursor": None})
+    assert (answer.status_code, answer.json()) == (200, {"object": "list", "data": [], "nextCursor": None})
 
 
 def test_the_workers_count_together(server: Server) -> None:
@@ -67,7 +72,7 @@ def test_hostile_bytes_end_no_connection_but_their_own(server: Server) -> None:
             connection.shutdown(socket.SHUT_WR)
             answer = connection.recv(4096)
             assert not answer.startswith(b"HTTP/1.1 5"), data
-    assert server.health()["status"] == "ok"
+    assert server.health(KEY)["status"] == "ok"
     assert "Traceback" not in server.said
 
 
@@ -92,7 +97,7 @@ def test_a_killed_worker_is_replaced_and_serves_the_same_tables(server: Server, 
     """Even while the folder is broken: the new worker has the tables that were sound last."""
     grok = folder / GROK
     text = grok.read_text()
-    before = server.health()["digest"]
+    before = server.health(KEY)["digest"]
     workers = server.workers()
     assert len(workers) == 2
     try:
@@ -101,22 +106,38 @@ def test_a_killed_worker_is_replaced_and_serves_the_same_tables(server: Server, 
         os.kill(workers[0], signal.SIGKILL)
         wait_for(lambda: len(set(server.workers()) - set(workers)) == 1, "new worker")
         wait_for(lambda: server.said.count("stay") >= 3, "refusal of the new worker")
-        assert {server.health()["digest"] for _ in range(20)} == {before}
+        assert {server.health(KEY)["digest"] for _ in range(20)} == {before}
     finally:
         rewrite(grok, text)
     wait_for(lambda: server.said.count("take the place of") >= 2, "end of the refusal")
 
 
+def test_a_worker_that_ends_while_its_parent_asks_it_is_noticed_at_once() -> None:
+    """Its end of the pipe is open in the parent too, so that the pipe alone would not tell."""
+    worker = object.__new__(Worker)
+    worker.parent_conn, worker.child_conn = Pipe()
+    worker.process = get_context("spawn").Process(target=time.sleep, args=(PATIENCE,))
+    worker.process.start()
+    assert worker.process.pid
+    Timer(1, os.kill, (worker.process.pid, signal.SIGKILL)).start()
+    started = time.monotonic()
+    assert not worker.is_alive(timeout=PATIENCE)
+    assert time.monotonic() - started < PATIENCE
+    worker.process.join()
+    worker.parent_conn.close()
+    worker.child_conn.close()
+
+
 def test_all_workers_move_together(server: Server, folder: Path) -> None:
     grok = folder / GROK
     text = grok.read_text()
-    before = str(server.health()["digest"])
+    before = str(server.health(KEY)["digest"])
     try:
         rewrite(grok, at_rate(text, "0.2"))
-        wait_for(lambda: before not in {server.health()["digest"] for _ in range(10)}, "new tables")
+        wait_for(lambda: before not in {server.health(KEY)["digest"] for _ in range(10)}, "new tables")
     finally:
         rewrite(grok, text)
-    wait_for(lambda: {server.health()["digest"] for _ in range(10)} == {before}, "old tables")
+    wait_for(lambda: {server.health(KEY)["digest"] for _ in range(10)} == {before}, "old tables")
 
 
 def test_a_request_in_flight_is_answered_before_the_end(folder: Path) -> None:

@@ -99,11 +99,27 @@ def cursor(client: TestClient, ledger: Ledger) -> str:
 
 
 def test_a_cursor_is_used_alone(client: TestClient, cursor: str) -> None:
-    filters = {"pageSize": "1", "currency": "USD", "startTimestamp": "2026-10-01T00:00:00Z"}
+    filters = {"currency": "USD", "startTimestamp": "2026-10-01T00:00:00Z"}
     for name, text in filters.items():
         assert refusal(client, {"cursor": cursor, name: text}) == {"cursor": [ALONE]}
     assert refusal(client, [("cursor", cursor), ("cursor", cursor)]) == {"cursor": ["Expected string, received array"]}
     assert client.get(PATH, params={"cursor": cursor}).status_code == 200
+
+
+def test_the_same_page_size_may_be_beside_a_cursor(client: TestClient, cursor: str) -> None:
+    alone = client.get(PATH, params={"cursor": cursor})
+    assert client.get(PATH, params={"cursor": cursor, "pageSize": 1}).json()["data"] == alone.json()["data"]
+    words = "The pages of this cursor have 1 rows. Send the same, or leave it out"
+    assert refusal(client, {"cursor": cursor, "pageSize": "2"}) == {"pageSize": [words]}
+
+
+def test_the_name_of_the_answers_field_is_not_that_of_the_parameter(client: TestClient, cursor: str) -> None:
+    details = client.get(PATH, params={"nextCursor": cursor}).json()["details"]
+    assert details["_errors"] == [
+        "Unrecognized key(s) in object: 'nextCursor'. Did you mean 'cursor'? "
+        "It takes the nextCursor of the answer before",
+        ALLOWED,
+    ]
 
 
 def test_a_cursor_belongs_to_its_account_and_its_secret(client: TestClient, ledger: Ledger, cursor: str) -> None:

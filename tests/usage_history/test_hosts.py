@@ -68,7 +68,7 @@ def test_errors_have_the_words_of_every_endpoint(ledger: Ledger, mounted: bool) 
     for method in ("POST", "PUT", "DELETE", "BREW"):
         answer = client.request(method, PATH)
         assert (answer.status_code, answer.json()) == (405, {"error": "Method not allowed. Use GET"})
-        assert answer.headers["allow"] == "GET"
+        assert answer.headers["allow"] == "GET, HEAD"
         assert "x-service-version" in answer.headers
     if mounted:
         answer = client.get(f"{PATH}/2")
@@ -128,13 +128,15 @@ def test_the_description_is_what_is_answered(ledger: Ledger) -> None:
     assert {(row["currency"], "pricePerUnit" in row, "pricePerUnitUsd" in row) for row in rows} == {
         ("USD", False, True), ("DIEM", False, True), ("EUR", True, False)
     }  # fmt: skip
-    schema = described["responses"]["200"]["content"]["application/json"]["schema"]["properties"]["data"]["items"]
+    schema = {"$ref": "#/components/schemas/UsageEntry", "components": description["components"]}
+    assert all(Draft202012Validator(schema).is_valid(row) for row in rows)
     for wrong in ({"pricePerUnit": 1}, {"currency": "usd"}):
         assert not Draft202012Validator(schema).is_valid(rows[0] | wrong)
+    assert not Draft202012Validator(schema).is_valid({k: v for k, v in rows[0].items() if k != "pricePerUnitUsd"})
     headers = described["responses"]["200"]["headers"]
     answer = client.get(PATH, params={"pageSize": 1}, headers={"accept": "text/csv"})
     assert set(headers) <= set(answer.headers)
-    assert set(described["responses"]) == {"200", "400", "401", "406", "503"}
+    assert set(described["responses"]) == {"200", "400", "401", "406", "503", "4XX", "5XX"}
 
 
 @pytest.fixture

@@ -36,11 +36,11 @@ def test_a_page_is_what_the_specification_says(client: TestClient, ledger: Ledge
     answer = client.get(PATH)
     assert answer.headers["content-type"] == "application/json"
     assert answer.text == (
-        '{"data":[{"timestamp":"2026-10-01T00:00:00+00:00","sku":"sku","pricePerUnitUsd":0.1,"unit":1,"amount":-0.1,'
+        '{"object":"list","data":[{"timestamp":"2026-10-01T00:00:00+00:00","sku":"sku","pricePerUnitUsd":0.1,"unit":1,"amount":-0.1,'
         '"currency":"USD","notes":"model, 1","inferenceDetails":{"requestId":"r-1","inferenceExecutionTime":840,'
         '"promptTokens":7,"completionTokens":9}}],"nextCursor":null}'
     )
-    assert client.get(PATH, headers={"x-account": "b"}).json() == {"data": [], "nextCursor": None}
+    assert client.get(PATH, headers={"x-account": "b"}).json() == {"object": "list", "data": [], "nextCursor": None}
 
 
 def test_every_row_once_in_order_whatever_the_size_of_a_page(client: TestClient, ledger: Ledger) -> None:

@@ -2,58 +2,66 @@
 
 import os
 import secrets
-import signal
 import socket
-import sys
-from collections.abc import Mapping
-from contextlib import suppress
-from copy import deepcopy
+import tempfile
+import typing
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
+import annotated_types
 import click
+from pydantic.fields import FieldInfo
 
 from ratecard.cli.options import FOLDER, checkout_tables, tell_tables
 from ratecard.ledger import LedgerError
-
-_KEYS = "RATECARD_API_KEYS"
-# Seconds: until open requests are broken off, and until a worker that does not answer its parent is replaced. On a busy
-# machine a worker may start slowly.
-_GRACE, _SLOWEST_WORKER = 10, 60
+from ratecard.service.settings import CONFIG, SettingError, Settings, is_secret, option, read_settings, variable
 
 
-_COUNTED: dict[str, Any] = {"type": click.IntRange(1, 86_400), "show_default": True}
+def _options(command: Callable[..., None]) -> Callable[..., None]:
+    """An option for each setting, as the list has them; what is not given is left to the environment and the file."""
+    for name, field in reversed(Settings.model_fields.items()):
+        if name != "tables" and not is_secret(name):
+            command = _option(name, field)(command)
+    return command
+
+
+def _option(name: str, field: FieldInfo) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    words = f"{field.description}."
+    if field.annotation is bool:
+        return click.option(option(name), is_flag=True, default=None, help=words)
+    several = isinstance(field.default, tuple)
+    shown = ", ".join(field.default) if several else str(field.default)
+    return click.option(
+        option(name),
+        name,
+        type=_type(field),
+        multiple=several,
+        default=None,
+        help=f"{words}  [default: {shown}]" if field.default not in (None, "", ()) else words,
+    )
+
+
+def _type(field: FieldInfo) -> Any:
+    if field.annotation is int:
+        least = next((int(str(each.ge)) for each in field.metadata if isinstance(each, annotated_types.Ge)), None)
+        most = next((int(str(each.le)) for each in field.metadata if isinstance(each, annotated_types.Le)), None)
+        return click.IntRange(least, most)
+    if typing.get_origin(field.annotation) is typing.Literal:
+        return click.Choice(typing.get_args(field.annotation))
+    return click.Path(path_type=Path) if field.annotation == Path | None else str
 
 
 @click.command(short_help="Answer quotes over HTTP.")
-@click.argument("folder", required=False, type=FOLDER, default=checkout_tables)
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Port; 0: any free one.")
-@click.option("--workers", type=click.IntRange(1), default=1, show_default=True, help="Processes that answer.")
-@click.option("--base-path", default="/api/v1", show_default=True, help="What every path begins with.")
-@click.option("--database", metavar="URL", help="Ledger for the usage history, like sqlite:///ledger.db.")
-@click.option("--charge-keys", type=click.Path(path_type=Path), help="File of ACCOUNT:KEY: keys that may book charges.")
-@click.option("--pool-size", **_COUNTED, default=10, help="Connections of a worker to the database.")
-@click.option("--connect-timeout", **_COUNTED, default=10, help="Seconds to connect to PostgreSQL.")
-@click.option("--wait-timeout", **_COUNTED, default=30, help="Seconds to wait for other writers of an account.")
-@click.option("--statement-timeout", **_COUNTED, default=60, help="Seconds for PostgreSQL to answer.")
-@click.option("--allow-edits", is_flag=True, help="Take changed tables that edit what was in effect, without a word.")
-@click.option("--no-auth", is_flag=True, help="Answer everybody, on a public address too.")
-def serve(
-    folder: Path | None,
-    host: str,
-    port: int,
-    workers: int,
-    base_path: str,
-    database: str | None,
-    charge_keys: Path | None,
-    allow_edits: bool,
-    no_auth: bool,
-    **waiting: int,
-) -> None:
+@click.argument("folder", required=False, type=FOLDER)
+@click.option(
+    "--config", CONFIG, type=click.Path(path_type=Path), help="Settings as TOML, like `port = 80` or `no-auth = true`."
+)
+@_options
+def serve(folder: Path | None, **given: Any) -> None:
     """Answer quotes over HTTP from the tables of FOLDER.
 
     Where none is named, they are those of the checkout that you are in, else the shipped ones; which, is said.
@@ -63,46 +71,87 @@ def serve(
     curl http://127.0.0.1:8000/api/v1/video/quote -H 'Authorization: Bearer SECRET' \\
          -H 'Content-Type: application/json' -d '{"model": "ovi-image-to-video"}'
 
-    Keys are read from RATECARD_API_KEYS: KEY or ACCOUNT:KEY, separated by commas. Without keys everybody on this
-    machine is answered; a public address then needs --no-auth. The folder is followed: sound changes are served at
-    once, others are refused with file:line while the tables before them stay. A price that was in effect may not be
-    edited, as `ratecard check --against` has it: write a new version, say `correction: reason`, or give --allow-edits.
+    Keys are read from RATECARD_API_KEYS: KEY or ACCOUNT:KEY, separated by commas; or from --keys-file. Without keys
+    everybody on this machine is answered; a public address then needs --no-auth. The folder is followed: sound changes
+    are served at once, others are refused with file:line while the tables before them stay. A price that was in effect
+    may not be edited, as `ratecard check --against` has it: write a new version, say `correction: reason`, or give
+    --allow-edits.
 
     With --database and --charge-keys the server books charges and refunds, for holders of these keys only.
+
+    Each option is a variable of the environment too (--header-bytes: RATECARD_HEADER_BYTES) and a key of the file of
+    --config (header-bytes); options come first, then the environment, then the file. The environment alone holds
+    RATECARD_API_KEYS and RATECARD_CURSOR_SECRET, which signs the cursors of the usage history.
+
+    SIGTERM ends the server without losing a request: `/readyz` answers 503 at once, requests are answered for --drain
+    seconds more and each connection is closed after its answer, then those in flight have --grace seconds. Ctrl-C
+    skips the draining.
     """
     for name in ("uvicorn", "fastapi", "brotli", "prometheus_client", "watchfiles"):
         if find_spec(name) is None:
             raise click.UsageError(f"The server needs {name}: pip install 'ratecard[server]'")
-    _check_access(host, no_auth)
-    _check_base_path(base_path)
-    _check_database(database, charge_keys)
-    tell_tables(folder)
+    try:
+        options = {name: value for name, value in {**given, "tables": folder}.items() if value not in (None, ())}
+        settings = read_settings(options, os.environ, {"tables": checkout_tables()})
+        _check_access(settings)
+        _check_files(settings)
+    except SettingError as error:
+        raise click.UsageError(str(error)) from None
+    _check_database(settings)
+    _serve(settings)
+
+
+def _serve(settings: Settings) -> None:
     from ratecard.server.tables import LastSound, TableFolder
 
-    with TemporaryDirectory(prefix="ratecard-") as shared:
-        kept = Path(shared) / "tables.json"
+    if settings.log_format == "text":  # a line of words would be none of JSON
+        tell_tables(settings.tables)
+    with _shared_folder(settings.workers) as shared:
         # Every worker compares changed tables with these, also one that is started later.
-        card = TableFolder(folder, LastSound(kept)).card
-        os.environ.update(_settings(folder, base_path, database, kept, workers, allow_edits))
-        os.environ.update(_ledger_settings(charge_keys, waiting))
-        click.echo(f"{len(card.tables.models)} models of tables {card.digest}", err=True)
-        _run(host, port, workers)
+        card = TableFolder(settings.tables, LastSound(shared / "tables.json") if shared else None).card
+        if settings.log_format == "text":
+            click.echo(f"{len(card.tables.models)} models of tables {card.digest}", err=True)
+        _run(settings, shared)
 
 
-def _check_access(host: str, no_auth: bool) -> None:
-    """Without keys, allow a local address only, unless --no-auth is given. Raises `click.UsageError`."""
-    from ratecard.server.auth import ApiKeys
+@contextmanager
+def _shared_folder(workers: int) -> Iterator[Path | None]:
+    """Where workers share the last valid tables and their metrics; None for a single one, which writes no file."""
+    if workers == 1:
+        yield None
+        return
+    # Shared memory is left where nothing else can be written.
+    places = (None, "/dev/shm")  # noqa: S108
+    for place in places:
+        with suppress(OSError):
+            folder = tempfile.TemporaryDirectory(prefix="ratecard-", dir=place)
+            break
+    else:
+        raise click.UsageError("several workers need a folder that can be written: name one in TMPDIR")
+    with folder as shared:
+        (Path(shared) / "metrics").mkdir()
+        yield Path(shared)
 
-    given = os.environ.get(_KEYS)
-    if given is not None and no_auth:
-        raise click.UsageError(f"--no-auth answers everybody, and {_KEYS} is set. Give one of them")
-    if given is not None:
-        try:
-            ApiKeys(given)
-        except ValueError as error:
-            raise click.UsageError(str(error)) from None
-    elif not no_auth and not _is_loopback(host):
-        raise click.UsageError(f"{host} is a public address: set {_KEYS}, or answer everybody with --no-auth")
+
+def _check_access(settings: Settings) -> None:
+    """Without keys, allow a local address only, unless --no-auth is given. Raises `SettingError`."""
+    from ratecard.service.worker import charging_of, check_of
+
+    keys, file = variable("api_keys"), option("keys_file")
+    given = [name for name, value in ((keys, settings.api_keys), (file, settings.keys_file)) if value is not None]
+    if given and settings.no_auth:
+        raise SettingError(f"--no-auth answers everybody, and {given[0]} is set. Give one of them")
+    if len(given) > 1:
+        raise SettingError(f"{keys} and {file} are set. Give one of them")
+    try:
+        check_of(settings)
+        charging_of(settings)
+    except ValueError as error:
+        raise SettingError(str(error)) from None
+    if settings.charge_keys and settings.database is None:
+        raise SettingError(f"{option('charge_keys')} books charges in a ledger. Give {option('database')} too")
+    if not given and not settings.no_auth and not settings.unix_socket and not _is_loopback(settings.host):
+        raise SettingError(f"{settings.host} is a public address: set {keys}, or answer everybody with --no-auth")
 
 
 def _is_loopback(host: str) -> bool:
@@ -112,83 +161,41 @@ def _is_loopback(host: str) -> bool:
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except OSError as error:
-        raise click.BadParameter(f"'{host}' is no address: {error.strerror}", param_hint="--host") from None
+        raise SettingError(f"{option('host')}: '{host}' is no address: {error.strerror}") from None
     return all(ip_address(str(address[0])).is_loopback for *_, address in found)
 
 
-def _check_base_path(base_path: str) -> None:
-    if base_path and (not base_path.startswith("/") or base_path.endswith("/") or "{" in base_path):
-        raise click.BadParameter(f"'{base_path}' must begin with / and not end with one", param_hint="--base-path")
+def _check_files(settings: Settings) -> None:
+    from ratecard.service.process import check_tls
+
+    check_tls(settings)
+    if settings.tables is not None and not settings.tables.is_dir():
+        raise SettingError(f"FOLDER: '{settings.tables}' does not exist")
 
 
-def _check_database(database: str | None, charge_keys: Path | None) -> None:
+def _check_database(settings: Settings) -> None:
     """Open and close the ledger before anything runs. Raises `click.BadParameter` or `LedgerUnavailableError`."""
-    if database is None:
-        if charge_keys is not None:
-            raise click.UsageError("--charge-keys books charges in a ledger. Give --database too")
+    if settings.database is None:
         return
-    if charge_keys is not None:
-        from ratecard.server.auth import ApiKeys
-
-        try:
-            ApiKeys.of_file(charge_keys)
-        except ValueError as error:
-            raise click.BadParameter(str(error), param_hint="--charge-keys") from None
     from ratecard.ledger import LedgerUnavailableError, open_ledger
 
     try:
-        open_ledger(database).close()
+        open_ledger(settings.database, connect_timeout=settings.connect_timeout).close()
     except LedgerUnavailableError:
         raise
     except LedgerError as error:
-        raise click.BadParameter(str(error), param_hint="--database") from None
+        raise click.BadParameter(str(error), param_hint=option("database")) from None
 
 
-def _settings(
-    folder: Path | None, base_path: str, database: str | None, kept: Path, workers: int, allow_edits: bool
-) -> Mapping[str, str]:
-    """The environment variables that tell every process of the server its settings."""
-    from ratecard.server import app as worker
+def _run(settings: Settings, shared: Path | None) -> None:
+    """Run, with everything that the workers need in the environment, which they inherit."""
+    from ratecard.service.process import run_server
+    from ratecard.service.worker import SETTINGS, SHARED
 
-    found = {worker.BASE: base_path, worker.TABLES_KEPT: str(kept)}
-    found[worker.ALLOW_EDITS] = "yes" if allow_edits else ""
-    if folder is not None:
-        found[worker.TABLES] = str(folder.absolute())
-    if database is not None:
-        found[worker.DATABASE] = database
-        found[worker.SECRET] = os.environ.get(worker.SECRET) or secrets.token_urlsafe()
-    if workers > 1:  # where all processes write their metrics
-        counts = kept.with_name("metrics")
-        counts.mkdir()
-        found["PROMETHEUS_MULTIPROC_DIR"] = str(counts)
-    return found
-
-
-def _ledger_settings(charge_keys: Path | None, waiting: Mapping[str, int]) -> Mapping[str, str]:
-    """The same for the ledger."""
-    from ratecard.server import app as worker
-
-    found = {worker.LEDGER_SETTINGS[name]: str(value) for name, value in waiting.items()}
-    return found | ({worker.CHARGE_KEYS: str(charge_keys.absolute())} if charge_keys else {})
-
-
-def _run(host: str, port: int, workers: int) -> None:
-    import uvicorn
-    from uvicorn.config import LOGGING_CONFIG
-
-    # Once it has finished its requests, the server raises the signal again; that ends this command normally.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    log: dict[str, Any] = deepcopy(LOGGING_CONFIG)
-    log["loggers"]["ratecard"] = {"handlers": ["default"], "level": "INFO"}
-    uvicorn.run(
-        "ratecard.server.app:worker",
-        factory=True,
-        host=host,
-        port=port,
-        workers=workers,
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=_GRACE,
-        timeout_worker_healthcheck=_SLOWEST_WORKER,
-        log_config=log,
-    )
+    tables = settings.tables.absolute() if settings.tables else None
+    secret = settings.cursor_secret or secrets.token_urlsafe()
+    complete = settings.model_copy(update={"tables": tables, "cursor_secret": secret})
+    os.environ[SETTINGS] = complete.model_dump_json()
+    if shared:
+        os.environ |= {SHARED: str(shared), "PROMETHEUS_MULTIPROC_DIR": str(shared / "metrics")}
+    run_server(complete)

@@ -18,7 +18,7 @@ from ratecard.ledger.files import PRICES
 from ratecard.ledger.walk import AFTER_ALL, instant_of, timestamp_of
 from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry
 from ratecard.rating.quote import Quote
-from ratecard.requests.token_usage import mapping_of
+from ratecard.requests.body import mapping_of
 
 _LONGEST = 200
 

@@ -12,6 +12,7 @@ from typing import Self, TypeVar
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from sqlalchemy import ColumnElement, Connection, Engine, and_, func, select, tuple_
+from sqlalchemy.pool import QueuePool
 
 from ratecard.ledger.booking import write_charges
 from ratecard.ledger.database import Outage, Turns, Waiting, connected, engine_of, make_tables
@@ -103,6 +104,11 @@ class Ledger:
         more = len(rows) > len(shown)
         after = replace(walk, page=walk.page + 1, instant=shown[-1].instant, number=shown[-1].number) if more else None
         return Page(tuple(map(entry_of_row, shown)), after)
+
+    def connections(self) -> tuple[int, int]:
+        """How many connections to the database are in use now, and how many wait for use."""
+        pool = self._engine.pool
+        return (pool.checkedout(), pool.checkedin()) if isinstance(pool, QueuePool) else (0, 0)
 
     def close(self) -> None:
         """Close every connection; an engine of the host stays open."""

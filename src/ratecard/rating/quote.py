@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from ratecard.base.errors import CurrencyError, InstantError
-from ratecard.base.money import USD, minus, multiply, plain, text
+from ratecard.base.money import USD, minus, multiply, plain, plain_text, text
 from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry, check_paid, pay_lines, worth_of
 from ratecard.tables.limits import Rates
 
@@ -81,10 +81,10 @@ class LineItem:
         """The line as a dict; numbers are text, so that no reader makes floats of them."""
         record = {
             "sku": self.sku,
-            "quantity": text(plain(self.quantity)),
+            "quantity": plain_text(self.quantity),
             "unit": self.unit,
-            "unit_rate": text(plain(self.unit_rate)),
-            "amount": text(plain(self.amount)),
+            "unit_rate": plain_text(self.unit_rate),
+            "amount": plain_text(self.amount),
             "source": self.source,
         }
         return record | {"note": self.note} if self.note else record
@@ -159,8 +159,7 @@ class Quote:
 
     def _total_text(self) -> str:
         """The digits of the total: for a video, which is rounded, all places of the table, like `0.80`."""
-        total = self.total
-        return text(total if self.version.type == "video" else plain(total))
+        return text(self.total) if self.type == "video" else plain_text(self.total)
 
     def to_json(self) -> bytes:
         """The answer over HTTP: `{"quote":0.95}` in exact digits, and the currency if it is not USD."""
@@ -175,7 +174,7 @@ class Quote:
             "type": self.type,
             "model": self.model,
             "total": self._total_text(),
-            "exact": text(plain(self.exact)),
+            "exact": plain_text(self.exact),
             "currency": self.currency,
             "lines": [line.to_dict() for line in self.lines],
             "effective": self.effective.isoformat(),

@@ -13,6 +13,8 @@ from ratecard.base.money import READING
 Body = Mapping[str, Any] | bytes | bytearray | str
 
 INVALID = "Invalid request body"
+# What a server reads of a body at most, unless it is told another length.
+MOST_BODY_BYTES = 16 * 2**20
 # JSON numbers never pass through a float; the scanner is called directly because `decode` would search for white space
 # around every body first.
 _SCAN: Any = json.JSONDecoder(parse_float=READING.create_decimal).scan_once  # type: ignore[attr-defined]

@@ -1,18 +1,28 @@
-"""The JSON answers as typed models: the endpoints build them, and OpenAPI describes them."""
+"""The JSON answers as typed models: endpoints build them, and OpenAPI describes them.
 
+`PriceQuote`, `RatedQuote` and their lines only describe what the library writes itself: pydantic has no exact number.
+"""
+
+import json
 from datetime import date
+from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 _Instant = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 
 
-class _ErrorTree(BaseModel):
+def json_of(answer: BaseModel) -> bytes:
+    """An answer as JSON."""
+    return json.dumps(answer.model_dump(mode="json"), ensure_ascii=False, separators=(",", ":")).encode()
+
+
+class ErrorDetails(BaseModel):
     """What is wrong here, and below each invalid field the same again."""
 
     model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, "_ErrorTree"]
+    __pydantic_extra__: dict[str, "ErrorDetails"]
     errors: list[str] = Field(alias="_errors")
 
 
@@ -28,7 +38,7 @@ class InvalidRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     error: str
-    details: _ErrorTree
+    details: ErrorDetails
 
 
 class _Answer(BaseModel):
@@ -37,22 +47,119 @@ class _Answer(BaseModel):
     model_config = ConfigDict(json_schema_serialization_defaults_required=True)
 
 
-class ListedCharge(_Answer):
-    """What is charged: its unit, how many of what one unit holds, and the rates, exact and so as text."""
+def may_be_absent(schema: dict[str, Any]) -> None:
+    """A field with a default is absent where it has nothing to say, and never null."""
+    for described in schema.get("properties", {}).values():
+        described.pop("default", None)
 
+
+ExactNumber = Annotated[Decimal, WithJsonSchema({"type": "number"})]
+ExactText = Annotated[str, Field(json_schema_extra={"pattern": r"^-?[0-9]+(\.[0-9]+)?$"})]
+_Digest = Annotated[str, Field(description="Names the tables that the price was made with")]
+
+
+class QuoteLine(BaseModel):
+    """What one rate comes to; numbers are text, so that no reader makes floats of them."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra=may_be_absent)
+    sku: str = Field(description="The name of the charge in the ledger")
+    quantity: ExactText = Field(description="The number of units")
+    unit: str
+    unit_rate: ExactText
+    amount: ExactText
+    source: str = Field(description="The file and line of the rate")
+    note: str = ""
+
+
+class RatedQuote(BaseModel):
+    """The price of one request with the lines that add up to it; amounts are text."""
+
+    model_config = ConfigDict(extra="forbid")
+    type: str
+    model: str
+    total: ExactText = Field(description="The price, in `currency`: the exact sum, for a video rounded once")
+    exact: ExactText = Field(description="The exact sum of the lines")
+    currency: str = Field(description="ISO 4217")
+    lines: list[QuoteLine]
+    effective: date = Field(description="The first day of these prices")
+    digest: _Digest
+    ignored: list[str] = Field(description="Fields without effect on the price")
+
+
+class PriceQuote(BaseModel):
+    """A price; with `explain` everything that a `RatedQuote` has too."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra=may_be_absent)
+    quote: Annotated[Decimal, WithJsonSchema({"type": "number", "minimum": 0})] = Field(
+        description="The price with its exact digits: in USD, or in `currency` where the answer has one"
+    )
+    currency: str = Field("", description="ISO 4217; always there with `explain`, else where it is not USD")
+    type: str = ""
+    model: str = ""
+    total: ExactText = ""
+    exact: ExactText = ""
+    lines: list[QuoteLine] = []
+    effective: date = date.max
+    digest: str = ""
+    ignored: list[str] = Field([], description="Fields without effect on the price")
+
+
+class RatedList(BaseModel):
+    """The quotes of several usages, in their order; where one has no price, its error."""
+
+    model_config = ConfigDict(extra="forbid")
+    object: Literal["list"]
+    data: list[RatedQuote | InvalidRequest | ErrorObject]
+
+
+class EstimatedCost(_Answer):
+    """The least and the most that a request can cost before it runs; amounts are text."""
+
+    type: str
+    model: str
+    lowest: ExactText
+    highest: ExactText
+    currency: str = Field(description="ISO 4217")
+    digest: _Digest
+
+
+class ListedRate(_Answer):
+    """A rate, and the conditions under which it applies: the allowed values of each; what is left out is no matter."""
+
+    model_config = ConfigDict(extra="allow")
+    rate: ExactText = Field(description="The price of one unit, any markup included")
+
+
+class ListedCharge(_Answer):
+    """What is charged: method, unit, rates, and every option of the method under the name that it has in the tables."""
+
+    model_config = ConfigDict(extra="allow")
     charge: str
+    method: str = Field(description="How the quantity comes about: see the page on computing prices")
     unit: str
     counts: str
     per: int = Field(description="How many of what it counts one unit holds")
-    rates: list[Annotated[dict[str, Any], Field(json_schema_extra={"required": ["rate"]})]]
+    rates: list[ListedRate]
 
 
 class ListedPricing(_Answer):
-    """The charges of the version in effect."""
+    """The prices of one version, with its rounding, and for text its `surcharges` and `context_tokens`."""
 
+    model_config = ConfigDict(extra="allow")
     currency: str = Field(description="Of every rate and quote of this model, by its ISO 4217 code")
-    effective: date
+    effective: date = Field(description="The first day of these prices, from 00:00 UTC")
+    announced: date | None
     charges: list[ListedCharge]
+
+
+Constraints = Annotated[dict[str, Any], Field(description="The values of each request field, by the field's name")]
+
+
+class ListedVersion(_Answer):
+    """What a model accepts, and what that costs."""
+
+    constraints: Constraints
+    pricing: ListedPricing
 
 
 class ListedDeprecation(_Answer):
@@ -64,21 +171,23 @@ class ListedDeprecation(_Answer):
 
 
 class ListedModel(_Answer):
-    """A model that has a price now. Clients of the OpenAI API read `id`, `object`, `created` and `owned_by`."""
+    """A model that has a price. Clients of the OpenAI API read `id`, `object`, `created` and `owned_by`."""
 
+    model_config = ConfigDict(extra="allow")
     id: str
     object: Literal["model"] = "model"
     created: int = Field(description="When its first prices took effect, seconds since 1970")
     owned_by: Literal["service"] = "service"
     type: str
     name: str
-    constraints: dict[str, Any] = Field(description="The values of each request field, by the field's name")
+    constraints: Constraints
     pricing: ListedPricing
     deprecation: ListedDeprecation | None
+    upcoming: list[ListedVersion] = Field(description="Announced versions that take effect later, the next one first")
 
 
 class ModelList(_Answer):
-    """Every model that has a price now."""
+    """Every model that has a price."""
 
     data: list[ListedModel]
     object: Literal["list"] = "list"
@@ -91,6 +200,12 @@ class LastRefusal(_Answer):
     standing: bool
     count: int
     faults: list[str]
+
+
+class Probed(_Answer):
+    """What probes are answered."""
+
+    status: Literal["ok"] = "ok"
 
 
 class Health(_Answer):

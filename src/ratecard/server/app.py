@@ -1,23 +1,22 @@
-"""The endpoints as a router, as a whole application, and as one worker process of `ratecard serve`."""
+"""The endpoints as a router, and as a whole application."""
 
-import os
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import ASGIApp
 
 from ratecard.accounts.limits import BASE_PATH
 from ratecard.base.messages import echo
 from ratecard.base.suggestions import did_you_mean
-from ratecard.server.auth import DEFAULT_ACCOUNT, KEYS, ApiKeys, Bearer, Check
+from ratecard.requests.body import MOST_BODY_BYTES
+from ratecard.server.auth import Check
 from ratecard.server.endpoints import (
-    MOST_BODY_BYTES,
     Service,
     billing_routes,
     health_routes,
@@ -26,13 +25,17 @@ from ratecard.server.endpoints import (
     quote_routes,
 )
 from ratecard.server.http import error_object
+from ratecard.server.metrics import REFUSED_REQUESTS
+from ratecard.server.rates import rate_routes
+from ratecard.server.request_log import RequestLog
 from ratecard.server.revision import SERVICE_VERSION
 from ratecard.server.route import Lifespan, new_router
 from ratecard.server.source_videos import Probe
-from ratecard.server.tables import LastSound, LiveRateCard, TableFolder, TableSource
+from ratecard.server.tables import LiveRateCard, TableSource
 
 _PARTS: dict[str, Callable[[APIRouter, Service], None]] = {
     "quotes": quote_routes,
+    "rates": rate_routes,
     "models": model_routes,
     "billing": billing_routes,
     "health": health_routes,
@@ -49,17 +52,19 @@ def router(
     check: Check | None = None,
     probe: Probe | None = None,
     most_body_bytes: int = MOST_BODY_BYTES,
+    unready: Callable[[], str] = str,
 ) -> APIRouter:
     """The endpoints, for `app.include_router(...)` of FastAPI and `app.mount("/", ...)` of Starlette.
 
     `tables` is a rate card, or a folder that is followed while it is edited; None is the shipped folder. `base_path` is
-    put before every path. `parts` are the endpoints to include: quotes, models, billing, health, metrics. `check`
-    returns the account of a bearer token, or None to refuse it; without it no key is needed. `probe` reads source
-    videos (`ratecard.probe.probe`); without it nothing is fetched. A longer body than `most_body_bytes` is refused.
-    Raises `TableError` for unsound tables, and `ValueError` for an unknown part or a wrong base path.
+    put before every path. `parts` are the endpoints to include: quotes, rates, models, billing, health, metrics.
+    `check` returns the account of a bearer token, or None to refuse it; without it no key is needed. `probe` reads
+    source videos (`ratecard.probe.probe`); without it nothing is fetched. A longer body than `most_body_bytes` is
+    refused. `unready` says why `/readyz` should answer 503, and nothing for 200. Raises `TableError` for unsound
+    tables, and `ValueError` for an unknown part or a wrong base path.
 
     >>> [route.path for route in router(parts=["models"]).routes]
-    ['/api/v1/models']
+    ['/api/v1/models', '/api/v1/models/{id:path}']
     """
     for part in parts:
         if part not in _PARTS:
@@ -67,7 +72,7 @@ def router(
     if base_path and (not base_path.startswith("/") or base_path.endswith("/")):
         raise ValueError(f"base_path={base_path!r} must begin with / and not end with one, like {BASE_PATH}")
     live = tables if isinstance(tables, LiveRateCard) else LiveRateCard(tables)
-    service = Service(live, check, probe, most_body_bytes)
+    service = Service(live, check, probe, most_body_bytes, unready)
     routes = new_router(base_path, lifespan=_following(live))
     for part in parts:
         _PARTS[part](routes, service)
@@ -86,22 +91,47 @@ def _following(live: LiveRateCard) -> Lifespan:
     return lifespan
 
 
-def application(tables: LiveRateCard | TableSource = None, *, base_path: str = BASE_PATH, **options: Any) -> FastAPI:
+class _Application(FastAPI):
+    """An application in which every answer has the id of its request, that to an unexpected exception too."""
+
+    def build_middleware_stack(self) -> ASGIApp:
+        return RequestLog(super().build_middleware_stack())
+
+
+# What the pages of another origin may read of an answer, beside its body.
+_EXPOSED = (
+    *("Deprecation", "Link", "Retry-After", "Sunset", "X-Request-Id", "X-Service-Version", "X-Ratecard-Digest"),
+    *("X-Service-Model-Deprecation-Date", "X-Service-Model-Deprecation-Warning", "X-Next-Cursor"),
+    *("X-Pagination-Limit", "X-Pagination-Page", "X-Pagination-Total", "X-Pagination-Total-Pages"),
+)
+
+
+def application(
+    tables: LiveRateCard | TableSource = None,
+    *,
+    base_path: str = BASE_PATH,
+    cors_origins: Sequence[str] = (),
+    **options: Any,
+) -> FastAPI:
     """A FastAPI application with every endpoint; tables, base path and further options are those of `router`.
 
     Health and metrics are answered without the base path too, where load balancers and Prometheus look for them.
-    Every error is an error object.
+    Every error is an error object, and every answer has the `X-Request-Id` of its request, or one that is made. Pages
+    of `cors_origins`, like `https://shop.example`, may ask from a browser; `*` stands for all, and there are none by
+    default.
     """
     live = tables if isinstance(tables, LiveRateCard) else LiveRateCard(tables)
     routes = router(live, base_path=base_path, **options).routes
     if base_path:
         at_root = new_router(include_in_schema=False)
-        health_routes(at_root, Service(live))
-        metrics_routes(at_root, Service(live))
+        service = Service(live, options.get("check"), unready=options.get("unready", str))
+        health_routes(at_root, service)
+        metrics_routes(at_root, service)
         routes = [*routes, *at_root.routes]
     # As routes of the application itself, they are found twice as quickly as in a router that it includes.
-    app = FastAPI(
+    app = _Application(
         title="ratecard",
+        servers=[{"url": "/"}],
         version=SERVICE_VERSION,
         routes=routes,
         lifespan=_following(live),
@@ -110,6 +140,14 @@ def application(tables: LiveRateCard | TableSource = None, *, base_path: str = B
     )
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(Exception, _failure)
+    if cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=cors_origins,
+            allow_methods=("GET", "HEAD", "POST"),
+            allow_headers=("Authorization", "Content-Type", "X-Request-Id"),
+            expose_headers=_EXPOSED,
+        )
     return app
 
 
@@ -117,6 +155,7 @@ def _http_error(request: Request, error: Exception) -> Response:
     """What the framework raises: a path that is not there."""
     if not isinstance(error, HTTPException):
         raise error
+    REFUSED_REQUESTS.labels("not found" if error.status_code == 404 else "method").inc()
     words = f"Not found: {echo(request.url.path)}" if error.status_code == 404 else error.detail
     return error_object(error.status_code, words, error.headers)
 
@@ -124,57 +163,3 @@ def _http_error(request: Request, error: Exception) -> Response:
 def _failure(request: Request, error: Exception) -> Response:
     """An unexpected exception: its reason is in the log, and not in the answer."""
     return error_object(500, "Internal server error")
-
-
-TABLES, TABLES_KEPT, ALLOW_EDITS = "RATECARD_TABLES", "RATECARD_TABLES_KEPT", "RATECARD_ALLOW_EDITS"
-BASE, DATABASE, SECRET = "RATECARD_BASE_PATH", "RATECARD_DATABASE", "RATECARD_CURSOR_SECRET"
-CHARGE_KEYS = "RATECARD_CHARGE_KEYS"
-# The settings of `open_ledger` by their variables.
-LEDGER_SETTINGS = {
-    name: f"RATECARD_{name.upper()}" for name in ("pool_size", "connect_timeout", "wait_timeout", "statement_timeout")
-}
-
-
-def worker() -> FastAPI:
-    """The application of one process of `ratecard serve`, whose settings are in the environment that it inherits."""
-    return configured(os.environ)
-
-
-def configured(environment: Mapping[str, str]) -> FastAPI:
-    """The application for these settings: usage history with a database, charges with keys of their own."""
-    kept = environment.get(TABLES_KEPT)
-    last_sound = LastSound(Path(kept)) if kept else None
-    folder = TableFolder(environment.get(TABLES), last_sound, allow_edits=bool(environment.get(ALLOW_EDITS)))
-    keys = environment.get(KEYS)
-    check = ApiKeys(keys).account if keys is not None else None
-    base_path = environment.get(BASE, BASE_PATH)
-    live = LiveRateCard(folder)
-    app = application(live, base_path=base_path, check=check, probe=probe_if_installed())
-    if DATABASE in environment:
-        from ratecard.ledger import open_ledger
-        from ratecard.server.usage_history import usage_history_router
-
-        account_of = Bearer(check) if check else default_account
-        settings = {name: int(environment[each]) for name, each in LEDGER_SETTINGS.items() if each in environment}
-        ledger = open_ledger(environment[DATABASE], **settings, lazy=True)
-        app.include_router(usage_history_router(ledger, account_of, secret=environment[SECRET]), prefix=base_path)
-        if CHARGE_KEYS in environment:
-            from ratecard.server.charges import charges_router
-
-            charging = Bearer(ApiKeys.of_file(Path(environment[CHARGE_KEYS])).account)
-            app.include_router(charges_router(ledger, live, charging), prefix=base_path)
-    return app
-
-
-def probe_if_installed() -> Probe | None:
-    """The function that reads source videos; None where `ratecard[probe]` is not installed."""
-    if any(find_spec(name) is None for name in ("av", "httpx")):
-        return None
-    from ratecard.probe import probe
-
-    return probe
-
-
-async def default_account() -> str:
-    """The account of every request to a server without keys."""
-    return DEFAULT_ACCOUNT

@@ -1,16 +1,22 @@
-"""Bearer tokens: a dependency that asks the host's check for the account, and API keys from the environment."""
+"""Bearer tokens: a dependency that asks the host's check for the account; keys from the environment or a file."""
 
+import logging
 import re
 from collections.abc import Callable
 from hashlib import sha256
 from inspect import isawaitable
 from pathlib import Path
+from time import monotonic_ns
 from typing import Any
 
 from fastapi.openapi.models import HTTPBearer as BearerScheme
 from fastapi.security.base import SecurityBase
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+
+from ratecard.server.metrics import KEYS_REFUSED, KEYS_TAKEN
+
+_logger = logging.getLogger(__name__)
 
 # Returns the account of a token, or None to refuse it; may be a coroutine function.
 Check = Callable[[str], Any]
@@ -53,8 +59,8 @@ DEFAULT_ACCOUNT = "default"
 class ApiKeys:
     """Keys as in `RATECARD_API_KEYS`: `KEY` or `ACCOUNT:KEY`, separated by commas or white space.
 
-    `source` is where they come from, for messages. Raises `ValueError` where there is no key, for an account without a
-    key, and for a key that is listed twice; no message contains a part of a key.
+    Raises `ValueError` where there is no key, for an account without a key, and for a key that is listed twice; no
+    message contains a part of a key.
 
     >>> ApiKeys("acme:3f9a77c2d1, 88b1c0ffee").account("3f9a77c2d1")
     'acme'
@@ -72,19 +78,65 @@ class ApiKeys:
         if not self._accounts:
             raise ValueError(f"{source} holds no key. Write KEY or ACCOUNT:KEY, separated by commas")
 
-    @classmethod
-    def of_file(cls, path: Path) -> "ApiKeys":
-        """The keys of a file. Raises `ValueError` for one that cannot be read."""
-        try:
-            return cls(path.read_text(encoding="utf-8"), str(path))
-        except OSError as error:
-            raise ValueError(f"{path} cannot be read: {error.strerror}") from None
-        except UnicodeDecodeError:  # whose message would show a part of a key
-            raise ValueError(f"{path} is not UTF-8") from None
-
     def account(self, token: str) -> str | None:
         """The account of a key; None for any other token. Digests are compared, so the time says nothing of a key."""
         return self._accounts.get(_digest(token))
+
+
+# Seconds for which a file of keys is not looked at again.
+_LOOK_EVERY = 1
+
+
+class KeyFile:
+    """Keys in a file, as in `RATECARD_API_KEYS`, one or more a line; a line that begins with `#` is a comment.
+
+    The file is read again when it has changed, at most a second later. A changed file that cannot be read or has no
+    sound keys is refused: the keys before it stay, and the log says why. Raises `ValueError` at the first reading.
+    """
+
+    def __init__(self, path: Path, clock: Callable[[], int] = monotonic_ns) -> None:
+        self.path, self._clock = path, clock
+        self._seen, self._keys = self._state(), self._read()
+        self._looked = clock()
+
+    def account(self, token: str) -> str | None:
+        """The account of a key; None for any other token."""
+        now = self._clock()
+        if now - self._looked >= _LOOK_EVERY * 10**9:
+            self._looked = now
+            self._look()
+        return self._keys.account(token)
+
+    def _look(self) -> None:
+        state = self._state()
+        if state == self._seen:
+            return
+        self._seen = state
+        try:
+            self._keys = self._read()
+        except ValueError as error:
+            KEYS_REFUSED.inc()
+            _logger.error("%s; the keys before stay", error)
+            return
+        KEYS_TAKEN.inc()
+        _logger.info("keys of %s are read again", self.path)
+
+    def _state(self) -> tuple[int, ...]:
+        """What differs once the file has changed, by a link to another one too; nothing where there is none."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return ()
+        return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
+
+    def _read(self) -> ApiKeys:
+        try:
+            lines = self.path.read_text(encoding="utf-8").splitlines()
+        except OSError as error:
+            raise ValueError(f"{self.path} cannot be read: {error.strerror}") from None
+        except UnicodeDecodeError:  # whose message would show a part of a key
+            raise ValueError(f"{self.path} is not UTF-8") from None
+        return ApiKeys("\n".join(line for line in lines if not line.lstrip().startswith("#")), str(self.path))
 
 
 def _digest(key: str) -> bytes:

@@ -1,39 +1,84 @@
-"""What OpenAPI says of the endpoints: fields, answers, errors, and worked requests from the tables as examples.
+"""What OpenAPI says of the endpoints: paths, answers, errors, headers, and worked requests from the tables as examples.
 
-Answers are described by their models. Written by hand are the request bodies, whose values come from the tables, and
-the quote and the ledger entry: pydantic has no exact number, no field that may be absent but never null, and no object
-with one of two fields.
+Bodies and answers are described by their models, so that each is a named component. The examples are priced by the
+tables that are served first.
 """
 
-import re
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
-from pydantic import BaseModel
 from starlette.responses import Response
 
+from ratecard.base.errors import QuoteError
 from ratecard.base.money import text
-from ratecard.card import RateCard
 from ratecard.price_book import PriceBook
-from ratecard.pricing.counted import MOST_COUNTED
-from ratecard.requests.fields import URL
-from ratecard.requests.text_body import body_of_text
-from ratecard.server.answers import ErrorObject, Health, InvalidRequest, ModelList
+from ratecard.requests.text_body import body_of_text, usage_of_text
+from ratecard.server.answers import (
+    ErrorObject,
+    EstimatedCost,
+    Health,
+    InvalidRequest,
+    ListedModel,
+    ModelList,
+    PriceQuote,
+    Probed,
+    RatedList,
+    RatedQuote,
+)
 from ratecard.server.http import JSON
+from ratecard.server.route import operation_id
 from ratecard.server.tables import Served
-from ratecard.tables.video import VideoExample, VideoModel, VideoVersion
+from ratecard.tables.metered import UsageExample
+from ratecard.tables.video import VideoExample
+
+Options = dict[str, Any]
+_Answers = dict[int | str, dict[str, Any]]
+_TEXT = {"type": "string"}
 
 
-def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The error answers of an endpoint, by status."""
-    described: dict[int, dict[str, Any]] = {
-        400: {"model": InvalidRequest | ErrorObject, "description": "The request is wrong, or its model has no price"},
-        401: {"model": ErrorObject, "description": "No API key, or one that is not known"},
-        404: {"model": ErrorObject, "description": "Not found"},
-        413: {"model": ErrorObject, "description": "The body is too long"},
-        415: {"model": ErrorObject, "description": "The body is not application/json"},
+def errors(*statuses: int) -> _Answers:
+    """The error answers of an endpoint: those that it often gives by status, and all others."""
+    described: dict[int, tuple[Any, str, dict[str, Any]]] = {
+        400: (
+            InvalidRequest | ErrorObject,
+            "The request is wrong, or its model has no price",
+            {
+                "at a field": {
+                    "error": "Invalid request body",
+                    "details": {"_errors": [], "model": {"_errors": ["Required"]}},
+                },
+                "in a sentence": {"error": "Specified model not found: nothing"},
+            },
+        ),
+        401: (ErrorObject, "No API key, or one that is not known", _error("Authentication failed")),
+        404: (ErrorObject, "Not found", _error("Specified model not found: nothing")),
+        406: (ErrorObject, "No offered type is accepted", _error("Accept application/json or text/csv")),
+        413: (ErrorObject, "The body is too long", _error("The body is too long: at most 16777216 bytes")),
+        415: (
+            ErrorObject,
+            "The body is not JSON, or encoded otherwise than by gzip or deflate",
+            _error("The body must be JSON"),
+        ),
+        503: (ErrorObject, "Not available now; try again", _error("Not available now. Try again later")),
     }
-    return {status: described[status] for status in statuses}
+    found: _Answers = {
+        status: {"model": model, "description": words, "content": {JSON: {"examples": _examples(examples)}}}
+        for status, (model, words, examples) in described.items()
+        if status in statuses
+    }
+    found["4XX"] = {"model": ErrorObject, "description": "Another error of the request"}
+    found["5XX"] = {"model": ErrorObject, "description": "An error of the server"}
+    return found
+
+
+def _error(words: str) -> dict[str, Any]:
+    return {"in a sentence": {"error": words}}
+
+
+def _examples(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: {"value": value} for name, value in values.items()}
 
 
 def video_examples(prices: PriceBook) -> dict[str, Any]:
@@ -61,170 +106,116 @@ def audio_examples(prices: PriceBook) -> dict[str, Any]:
     }
 
 
-_TEXT = {"type": "string"}
-EXPLAIN = {
-    "name": "explain",
-    "in": "query",
-    "required": False,
-    "schema": {"type": "boolean", "default": False},
-    "description": "Add the line items, the effective date and the digest of the tables",
-}
-_LINE = {
-    "type": "object",
-    "required": ["sku", "quantity", "unit", "unit_rate", "amount", "source"],
-    "properties": dict.fromkeys(("sku", "quantity", "unit", "unit_rate", "amount", "source", "note"), _TEXT),
-    "additionalProperties": False,
-}
-QUOTE = {
-    "type": "object",
-    "title": "Quote",
-    "required": ["quote"],
-    "properties": {
-        "quote": {
-            "type": "number",
-            "minimum": 0,
-            "description": "The price with its exact digits: in USD, or in `currency` where the answer has one",
-        },
-        **dict.fromkeys(("type", "model", "total", "exact", "digest"), _TEXT),
-        "currency": {**_TEXT, "description": "ISO 4217; always there with `explain`, else where it is not USD"},
-        "lines": {"type": "array", "items": _LINE},
-        "effective": {"type": "string", "format": "date"},
-        "ignored": {"type": "array", "items": _TEXT, "description": "Fields without effect on the price"},
-    },
-    "additionalProperties": False,
-}
+def usage_examples(prices: PriceBook) -> dict[str, Any]:
+    """A worked usage of every type but video, and two of them together."""
+    found: dict[str, Any] = {}
+    for model, version in prices.in_effect_all():
+        for example in version.examples:
+            if model.type not in found and isinstance(example, UsageExample):
+                value = usage_of_text(model.type, model.model, example.usage)
+                summary = f"{model.name}: {text(example.total)} {model.currency}"
+                found[model.type] = {"summary": summary, "value": value}
+    if found:
+        usages = [each["value"] for each in list(found.values())[:2]]
+        found["several"] = {"summary": "Several usages", "value": {"usages": usages}}
+    return found
 
 
-Schema = dict[str, Any]
-
-
-def video_body(card: RateCard) -> Schema:
-    """The body of `POST /video/quote`. Which fields matter, and their values, vary by model: see `GET /models`."""
-    fields = card.tables.vocabulary.video
-    models = [model for model in card.tables.models.values() if isinstance(model, VideoModel)]
-    versions = [version for model in models for version in model.versions]
-    properties = {
-        "model": _model("The model to quote", (model.model for model in models)),
-        "duration": {
-            "type": "string",
-            "enum": _all(fields.duration, versions, "duration"),
-            "description": "Seconds of video, or `-1` and `auto` to match the source clip",
-        },
-        "aspect_ratio": {
-            "type": "string",
-            "enum": _all(fields.aspect_ratio, versions, "aspect_ratio"),
-            "description": "`adaptive` and `auto` match the source clip",
-        },
-        "resolution": {
-            "type": "string",
-            "pattern": _any_case(_all(fields.resolution, versions, "resolution")),
-            "description": "In capital or small letters",
-            "examples": ["720p", "1080p", "4k"],
-        },
-        "upscale_factor": {"type": "integer", "enum": list(fields.upscale_factor)},
-        "enhancement_model": {
-            "type": "string",
-            "examples": _all((), versions, "enhancement_model"),
-            "description": "Enhancement models only; the values are in `constraints.topaz.models` of `GET /models`",
-        },
-        "target_fps": {
-            "type": "integer",
-            "minimum": int(fields.target_fps.min),
-            "maximum": int(fields.target_fps.max),
-            "description": "Enhancement models only; left out, the frame rate of the source, or the dearest if unknown",
-        },
-        "slowdown_factor": {"type": "integer", "enum": list(fields.slowdown_factor)},
-        "audio": {"type": "boolean", "default": True},
-        "video_url": {
-            "type": "string",
-            "pattern": URL,
-            "examples": ["https://example.com/clip.mp4"],
-            "description": "The video to process: a URL or a base64 data URI",
-        },
-        "reference_video_total_duration": {
-            "type": "number",
-            "minimum": int(fields.reference_video_total_duration.min),
-            "maximum": int(fields.reference_video_total_duration.max),
-            "description": "Seconds of all reference videos together",
-        },
+def estimate_examples(prices: PriceBook) -> dict[str, Any]:
+    """An estimate of the first text model."""
+    return {
+        model.model: {
+            "summary": model.name,
+            "value": {"model": model.model, "prompt_tokens": 1000, "max_completion_tokens": 500},
+        }
+        for model, _ in list(prices.in_effect_all("text"))[:1]
     }
-    return {"type": "object", "title": "VideoQuoteRequest", "required": ["model"], "properties": properties}
 
 
-def audio_body(card: RateCard) -> Schema:
-    """The body of `POST /audio/quote`: a count of seconds or of characters, whichever the model is billed by."""
-    types = ("speech", "transcription", "music")
-    names = (model.model for model in card.tables.models.values() if model.type in types)
-    seconds = [
-        {"type": "integer", "minimum": 1, "maximum": MOST_COUNTED},
-        {"type": "string", "pattern": "^(?=[0-9]{1,12}$)0*[1-9][0-9]*$"},
-    ]
-    properties = {
-        "model": _model("The model of speech, transcription or music to quote", names),
-        "duration_seconds": {"anyOf": seconds, "description": "Whole seconds, as a number or as its digits"},
-        "character_count": {"type": "integer", "minimum": 0, "maximum": MOST_COUNTED},
+def _parameter(name: str, schema: dict[str, Any], description: str, where: str = "query") -> dict[str, Any]:
+    return {
+        "name": name,
+        "in": where,
+        "required": where == "path",
+        "schema": schema,
+        "description": description,
     }
-    return {"type": "object", "title": "AudioQuoteRequest", "required": ["model"], "properties": properties}
 
 
-def _model(description: str, names: Iterable[str]) -> Schema:
-    """An id: one of those known when this was written, or of a model that is new since."""
-    known = {"enum": sorted(names), "title": "known models"}
-    return {"type": "string", "description": description, "anyOf": [known, {"title": "any other model"}]}
-
-
-def _all(words: Iterable[str], versions: Iterable[VideoVersion], field: str) -> list[str]:
-    """The API-wide words of a field, and those of every version beside them."""
-    own = (word for version in versions for word in getattr(version.accepts, field) or ())
-    return list(dict.fromkeys((*words, *own)))
-
-
-def _any_case(words: Iterable[str]) -> str:
-    """A pattern of these words in capital or small letters."""
-    pattern = "|".join(map(re.escape, words))
-    return f"^({re.sub('[A-Za-z]', lambda letter: f'[{letter[0].lower()}{letter[0].upper()}]', pattern)})$"
-
-
-Options = dict[str, Any]
-_Answers = dict[int | str, dict[str, Any]]
+EXPLAIN = _parameter(
+    "explain",
+    {"type": "boolean", "default": False},
+    "Add the line items, the effective date and the digest of the tables",
+)
+_DAY = _parameter(
+    "at",
+    {"type": "string", "format": "date", "examples": ["2026-10-01"]},
+    "The prices of a day, as far as they are announced",
+)
 
 _VERSION = "The revision of the service, a date and a time"
 _HEADERS = {
     "x-service-version": _VERSION,
     "x-ratecard-digest": "The tables that the answer was made with",
 }
-_RETIRING = {
+_NOTICES = {
     "x-service-model-deprecation-warning": "That the model will be retired, and what to use instead",
     "x-service-model-deprecation-date": "The day from which it is retired, ISO 8601",
+    "x-service-model-price-change-warning": "That other prices of the model are announced",
+    "x-service-model-price-change-date": "The day on which they take effect, ISO 8601",
 }
 
 
 def video_quote_description(served: Served, guarded: bool) -> Options:
     """`POST /video/quote`."""
-    return _quote(
-        "videoQuote",
-        "Price a video generation request without running it",
-        video_body(served.card),
-        video_examples(served.book),
-        guarded,
-    )
+    prices = served.book
+    examples = video_examples(prices)
+    answers = _priced(PriceQuote, lambda body: json.loads(prices.quote_video(body).to_json()), examples)
+    return _post("videoQuote", "/video/quote", "Price a video without running it", answers, examples, guarded, EXPLAIN)
 
 
 def audio_quote_description(served: Served, guarded: bool) -> Options:
     """`POST /audio/quote`."""
-    return _quote(
-        "audioQuote",
-        "Price a speech, transcription or music request without running it",
-        audio_body(served.card),
-        audio_examples(served.book),
-        guarded,
-    )
+    prices = served.book
+    examples = audio_examples(prices)
+    answers = _priced(PriceQuote, lambda body: json.loads(prices.quote_audio(body).to_json()), examples)
+    words = "Price speech, transcription or music without running it"
+    return _post("audioQuote", "/audio/quote", words, answers, examples, guarded, EXPLAIN)
+
+
+def rate_description(served: Served, guarded: bool) -> Options:
+    """`POST /rate`."""
+    prices = served.book
+    examples = usage_examples(prices)
+    one = dict(list(examples.items())[:1])
+    answers = _priced(RatedQuote | RatedList, lambda usage: prices.rate(usage).to_dict(), one)
+    return _post("rate", "/rate", "Price a metered request of any type, or a list of them", answers, examples, guarded)
+
+
+def estimate_description(served: Served, guarded: bool) -> Options:
+    """`POST /estimate`."""
+    examples = estimate_examples(served.book)
+    answers: _Answers = {200: _answer("The least and the most", EstimatedCost, _NOTICES)}
+    words = "The least and the most that a text request can cost before it runs"
+    return _post("estimate", "/estimate", words, answers, examples, guarded)
 
 
 def models_description(guarded: bool) -> Options:
     """`GET /models`."""
-    answers: _Answers = {200: _answer("Every model that has a price now", ModelList), **errors(*_accounts(guarded))}
-    return _operation("listModels", "List the models that have a price now", answers)
+    answers = {200: _answer("Every model that has a price", ModelList), **errors(400, *_accounts(guarded))}
+    of_type = _parameter("type", _TEXT, "Only models of a type: text, video, image, ...")
+    options = _operation("listModels", "/models", "List the models that have a price", answers)
+    return {**options, "openapi_extra": {"parameters": [of_type, _DAY]}}
+
+
+def model_description(served: Served, guarded: bool) -> Options:
+    """`GET /models/{id}`."""
+    answers = {200: _answer("One model", ListedModel, _NOTICES), **errors(400, *_accounts(guarded), 404)}
+    known = [model.model for model, _ in list(served.book.in_effect_all())[:1]]
+    schema = {**_TEXT, "examples": known} if known else _TEXT
+    name = _parameter("id", schema, "The id of the model, which may hold slashes", "path")
+    options = _operation("retrieveModel", "/models/{id:path}", "What one model accepts and costs", answers)
+    return {**options, "openapi_extra": {"parameters": [name, _DAY]}}
 
 
 def usage_description() -> Options:
@@ -240,43 +231,69 @@ def usage_description() -> Options:
         }
         for status, when in words.items()
     }
-    return {**_operation("usage", "Gone: use /billing/usage-history", answers), "status_code": 410}
+    options = _operation("usage", "/billing/usage", "Gone: use /billing/usage-history", {**answers, **errors()})
+    return {**options, "status_code": 410}
 
 
-def health_description() -> Options:
+def livez_description() -> Options:
+    """`GET /livez`."""
+    answers: _Answers = {200: {"model": Probed, "description": "It does"}, **errors()}
+    return _operation("livez", "/livez", "Whether this process answers", answers)
+
+
+def readyz_description() -> Options:
+    """`GET /readyz`."""
+    answers: _Answers = {200: {"model": Probed, "description": "Yes"}, **errors(503)}
+    return _operation("readyz", "/readyz", "Whether requests should be sent here", answers)
+
+
+def health_description(guarded: bool) -> Options:
     """`GET /healthz`."""
-    answers: _Answers = {200: _answer("The tables that are served, and those that were refused last", Health)}
-    return _operation("health", "Which tables are served", answers)
+    words = "The tables that are served, and those that were refused last"
+    answers: _Answers = {200: _answer(words, Health), **errors(*_accounts(guarded))}
+    return _operation("health", "/healthz", "Which tables are served", answers)
 
 
 def metrics_description() -> Options:
     """`GET /metrics`."""
     content = {"text/plain": {"schema": _TEXT}, "application/openmetrics-text": {"schema": _TEXT}}
-    return _operation("metrics", "Counters for Prometheus", {200: {"description": "Counters", "content": content}})
+    answers: _Answers = {200: {"description": "Counters", "content": content}, **errors()}
+    return _operation("metrics", "/metrics", "Counters for Prometheus", answers)
 
 
-def _quote(name: str, summary: str, body: Schema, examples: Schema, guarded: bool) -> Options:
-    answers: _Answers = {
-        200: _answer("The price", QUOTE, _RETIRING),
-        **errors(400, *_accounts(guarded), 413, 415),
+def _priced(answer: Any, price: Callable[[Any], Any], examples: Mapping[str, Any]) -> _Answers:
+    """The answer of an endpoint that prices, with what it says to the first of the examples."""
+    described, shown = _answer("The price", answer, _NOTICES), {}
+    for name, example in list(examples.items())[:1]:
+        with suppress(QuoteError):  # an example holds for the first day of its version, and what it is of may be gone
+            shown[name] = price(example["value"])
+    return {200: {**described, "content": {JSON: {"examples": _examples(shown)}}}}
+
+
+def _post(
+    name: str, path: str, summary: str, answers: _Answers, examples: Mapping[str, Any], guarded: bool, *parameters: Any
+) -> Options:
+    options = _operation(name, path, summary, {**answers, **errors(400, *_accounts(guarded), 413, 415)})
+    body = {"required": True, "content": {JSON: {"examples": examples}}}
+    return {**options, "openapi_extra": {"parameters": list(parameters), "requestBody": body}}
+
+
+def _operation(name: str, path: str, summary: str, answers: _Answers) -> Options:
+    return {
+        "path": path,
+        "generate_unique_id_function": operation_id(name, path),
+        "summary": summary,
+        "responses": answers,
+        "response_class": Response,
     }
-    content = {JSON: {"schema": body, "examples": examples}}
-    extra = {"parameters": [EXPLAIN], "requestBody": {"required": True, "content": content}}
-    return {**_operation(name, summary, answers), "openapi_extra": extra}
 
 
-def _operation(name: str, summary: str, answers: _Answers) -> Options:
-    return {"operation_id": name, "summary": summary, "responses": answers, "response_class": Response}
+def _answer(description: str, answer: Any, further: Mapping[str, str] | None = None) -> dict[str, Any]:
+    headers = _headers({**_HEADERS, **(further or {})})
+    return {"description": description, "headers": headers, "model": answer}
 
 
-def _answer(
-    description: str, answer: type[BaseModel] | Schema, further: Mapping[str, str] | None = None
-) -> dict[str, Any]:
-    described = {"content": {JSON: {"schema": answer}}} if isinstance(answer, dict) else {"model": answer}
-    return {"description": description, "headers": _headers({**_HEADERS, **(further or {})}), **described}
-
-
-def _headers(descriptions: Mapping[str, str]) -> Schema:
+def _headers(descriptions: Mapping[str, str]) -> dict[str, Any]:
     return {name: {"schema": _TEXT, "description": words} for name, words in descriptions.items()}
 
 

@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any
 
 from anyio import to_thread
@@ -18,35 +20,44 @@ from starlette.responses import Response
 
 from ratecard.accounts.limits import BASE_PATH
 from ratecard.base.errors import QuoteError
+from ratecard.base.messages import Problems, allowed_values, echo
 from ratecard.rating.quote import Quote
-from ratecard.requests.body import read_body
+from ratecard.requests.body import MOST_BODY_BYTES, read_body
 from ratecard.requests.fields import Choice
 from ratecard.server.answers import Health, LastRefusal
 from ratecard.server.auth import Bearer, Check
+from ratecard.server.bodies import AudioQuoteRequest, VideoQuoteRequest
 from ratecard.server.describe import (
     audio_quote_description,
     health_description,
+    livez_description,
     metrics_description,
+    model_description,
     models_description,
+    readyz_description,
     usage_description,
     video_quote_description,
 )
 from ratecard.server.http import JSON, Headers, best_encoding, encode, read_json_body
+from ratecard.server.readiness import DRAINING
 from ratecard.server.revision import SERVICE_VERSION
+from ratecard.server.route import UNREAD
 from ratecard.server.source_videos import Probe, Sources
 from ratecard.server.tables import LiveRateCard, Served
-
-MOST_BODY_BYTES = 16 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """What the endpoints share. Without `check` no key is needed; without `probe` nothing is fetched."""
+    """What the endpoints share. Without `check` no key is needed; without `probe` nothing is fetched.
+
+    `unready` says why requests should not be sent here now: empty if they should.
+    """
 
     live: LiveRateCard
     check: Check | None = None
     probe: Probe | None = None
     most_body_bytes: int = MOST_BODY_BYTES
+    unready: Callable[[], str] = str
 
     @property
     def guards(self) -> list[Depends]:
@@ -54,6 +65,7 @@ class Service:
         return [Security(Bearer(self.check))] if self.check else []
 
 
+_INVALID_QUERY = "Invalid query parameters"
 _BOOLEAN = Choice(("true", "false"))
 
 
@@ -62,7 +74,7 @@ def explain_asked(request: Request) -> bool:
     asked = False
     for given in request.query_params.getlist("explain"):
         if _BOOLEAN.accept(given) is None:
-            raise QuoteError("Invalid query parameters", [(("explain",), _BOOLEAN.messages(given)[0])])
+            raise QuoteError(_INVALID_QUERY, [(("explain",), _BOOLEAN.messages(given)[0])])
         asked = given == "true"
     return asked
 
@@ -74,11 +86,11 @@ class _Answer(Response):
         self.body, self.status_code, self.raw_headers, self.background = body, status, raw_headers, None
 
 
-def _answer(served: Served, asked: Headers, body: bytes, status: int = 200, model: str = "") -> Response:
+def table_answer(served: Served, asked: Headers, body: bytes, status: int = 200, model: str = "") -> Response:
     """JSON in the encoding that the client prefers, with the service, the tables' digest and a model's retirement."""
     headers = [*served.headers]
-    if model in served.deprecated:
-        headers += served.deprecated[model]
+    if model in served.notices:
+        headers += served.notices[model]
     encoding = ""
     if b"accept-encoding" in asked:
         body, encoding = encode(body, asked[b"accept-encoding"].decode("latin-1"))
@@ -94,7 +106,7 @@ def encoded_answer(body: bytes, encoding: str, headers: Sequence[tuple[bytes, by
 def metrics_routes(routes: APIRouter, service: Service) -> None:
     """`GET /metrics`: this process; all workers where `PROMETHEUS_MULTIPROC_DIR` names the folder that they share."""
 
-    @routes.get("/metrics", tags=["Operation"], **metrics_description())
+    @routes.get(tags=["Operation"], **metrics_description())
     async def metrics(request: Request) -> Response:
         registry: CollectorRegistry = REGISTRY
         if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
@@ -104,14 +116,30 @@ def metrics_routes(routes: APIRouter, service: Service) -> None:
         return Response(encode(registry), headers={"Content-Type": media_type})
 
 
+_OK = b'{"status":"ok"}'
 # A folder can have thousands of faults; all of them are in the log.
 _FAULTS_SHOWN = 20
 
 
 def health_routes(routes: APIRouter, service: Service) -> None:
-    """`GET /healthz`: which tables are served, what is in effect, and which tables were refused last."""
+    """`GET /livez` and `GET /readyz` for whoever restarts and routes, and `GET /healthz`: the tables in detail."""
 
-    @routes.get("/healthz", tags=["Operation"], **health_description())
+    @routes.get(tags=["Operation"], **livez_description())
+    async def livez(request: Request) -> Response:
+        return Response(_OK, media_type=JSON)
+
+    @routes.get(tags=["Operation"], **readyz_description())
+    async def readyz(request: Request) -> Response:
+        if DRAINING.is_set():
+            raise HTTPException(503, "Not ready: this process is ending")
+        if reason := service.unready():
+            raise HTTPException(503, f"Not ready: {reason}")
+        service.live.now()
+        return Response(_OK, media_type=JSON)
+
+    guarded = service.check is not None
+
+    @routes.get(dependencies=service.guards, tags=["Operation"], **health_description(guarded))
     async def healthz(request: Request) -> Response:
         served = service.live.now()
         health = Health(
@@ -122,7 +150,7 @@ def health_routes(routes: APIRouter, service: Service) -> None:
             versions=served.versions,
         )
         body = json.dumps(health.model_dump(mode="json"), ensure_ascii=False).encode()
-        return _answer(served, dict(request.scope["headers"]), body)
+        return table_answer(served, dict(request.scope["headers"]), body)
 
 
 def _last_refusal(live: LiveRateCard) -> LastRefusal | None:
@@ -138,15 +166,63 @@ def _last_refusal(live: LiveRateCard) -> LastRefusal | None:
 
 
 def model_routes(routes: APIRouter, service: Service) -> None:
-    """`GET /models`: every model that has a price now."""
+    """`GET /models`: every model that has a price, now or on a day; `GET /models/{id}`: one of them."""
+    guards, guarded = service.guards, service.check is not None
 
-    @routes.get(
-        "/models", dependencies=service.guards, tags=["Models"], **models_description(service.check is not None)
-    )
+    @routes.get(dependencies=guards, tags=["Models"], **models_description(guarded))
     async def models(request: Request) -> Response:
-        served = service.live.now()
+        served, asked = service.live.now(), dict(request.scope["headers"])
+        try:
+            type_, day = listing_asked(request, served)
+        except QuoteError as error:
+            return table_answer(served, asked, error.to_json(), 400)
         encoding = best_encoding(request.headers.get("accept-encoding", ""))
-        return encoded_answer(served.models(encoding), encoding, served.headers)
+        body = await to_thread.run_sync(served.models, type_, day, encoding)
+        return encoded_answer(body, encoding, served.headers)
+
+    @routes.get(dependencies=guards, tags=["Models"], **model_description(service.live.served, guarded))
+    async def model(request: Request) -> Response:
+        served, asked, name = service.live.now(), dict(request.scope["headers"]), request.path_params["id"]
+        try:
+            _, day = listing_asked(request, served, names=("at",))
+        except QuoteError as error:
+            return table_answer(served, asked, error.to_json(), 400)
+        try:
+            return table_answer(served, asked, served.model(name, day), model=name)
+        except QuoteError as error:
+            return table_answer(served, asked, error.to_json(), 404)
+
+
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def listing_asked(
+    request: Request, served: Served, names: Sequence[str] = ("type", "at")
+) -> tuple[str | None, date | None]:
+    """The type and the day of a query. Raises `QuoteError` for anything else: ignored, it would list other models."""
+    given = dict[str, str]()
+    problems: Problems = []
+    for name, value in request.query_params.multi_items():
+        if name not in names or name in given:
+            words = "Unrecognized key(s) in object" if name not in names else "Given twice"
+            problems.append(((), f"{words}: '{echo(name)}'. Allowed: {allowed_values(names)}, each once"))
+        given[name] = value
+    types = Choice(sorted({model.type for model in served.card.tables.models.values()}))
+    if "type" in given and types.accept(given["type"]) is None:
+        problems += [(("type",), words) for words in types.messages(given["type"])]
+    day = _day(given["at"]) if "at" in given else None
+    if "at" in given and day is None:
+        problems.append((("at",), "Invalid date. Expected YYYY-MM-DD, like 2026-10-01"))
+    if problems:
+        raise QuoteError(_INVALID_QUERY, problems)
+    return given.get("type"), day
+
+
+def _day(given: str) -> date | None:
+    try:
+        return date.fromisoformat(given) if _DAY.fullmatch(given) else None
+    except ValueError:  # the 31st of June
+        return None
 
 
 _PATH = "/billing/usage"
@@ -155,8 +231,7 @@ _PATH = "/billing/usage"
 def billing_routes(routes: APIRouter, service: Service) -> None:
     """`GET /billing/usage`, which was replaced: 404 before its last day, 410 from then on."""
 
-    @routes.head(_PATH, include_in_schema=False)
-    @routes.get(_PATH, deprecated=True, tags=["Billing"], **usage_description())
+    @routes.get(deprecated=True, tags=["Billing"], **usage_description())
     async def usage(request: Request) -> Response:
         sunset = service.live.now().book.sunset(f"GET {_PATH}")
         if sunset is None:  # not in the limits table of the host
@@ -200,15 +275,15 @@ def quote_routes(routes: APIRouter, service: Service) -> None:
             explain = bool(request.scope["query_string"]) and explain_asked(request)
             quote = await price(served, body)
         except QuoteError as error:
-            return _answer(served, asked, error.to_json(), 400)
-        return _answer(served, asked, explained(quote) if explain else quote.to_json(), model=quote.model)
+            return table_answer(served, asked, error.to_json(), 400)
+        return table_answer(served, asked, explained(quote) if explain else quote.to_json(), model=quote.model)
 
-    @routes.post("/video/quote", dependencies=guards, tags=["Quotes"], **video_quote_description(served, guarded))
-    async def video_quote(request: Request) -> Response:
+    @routes.post(dependencies=guards, tags=["Quotes"], **video_quote_description(served, guarded))
+    async def video_quote(request: Request, body: VideoQuoteRequest = UNREAD) -> Response:
         return await answered(request, priced_video)
 
-    @routes.post("/audio/quote", dependencies=guards, tags=["Quotes"], **audio_quote_description(served, guarded))
-    async def audio_quote(request: Request) -> Response:
+    @routes.post(dependencies=guards, tags=["Quotes"], **audio_quote_description(served, guarded))
+    async def audio_quote(request: Request, body: AudioQuoteRequest = UNREAD) -> Response:
         return await answered(request, priced_audio)
 
 

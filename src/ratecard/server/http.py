@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 
 import brotli  # type: ignore[import-untyped]
+from anyio import to_thread
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
+from ratecard.server.content_encoding import decoder
 from ratecard.server.revision import SERVICE_VERSION
 
 JSON = "application/json"
@@ -101,11 +103,16 @@ _DIGITS = 18
 async def read_json_body(request: Request, headers: Headers, most: int) -> bytes:
     """The bytes of a JSON body. Raises `HTTPException`: 415 for another type, 413 for more than `most` bytes.
 
+    An encoded body is decoded, in a thread, and is longer than `most` by what comes out (see `content_encoding`).
     What the client sends is counted too, so that neither a wrong Content-Length nor a chunked body exceeds the limit.
     """
     kind = headers.get(b"content-type", _JSON)
     if kind != _JSON and kind.partition(b";")[0].strip().lower() != _JSON:
         raise HTTPException(415, f"The body must be JSON. Send the header Content-Type: {JSON}")
+    if b"content-encoding" in headers:
+        decode = decoder(headers[b"content-encoding"].decode("latin-1"), most)
+        plain = {name: value for name, value in headers.items() if name != b"content-encoding"}
+        return await to_thread.run_sync(decode, await read_json_body(request, plain, most))
     length = headers.get(b"content-length", b"0")
     if length.isdigit() and (len(length) > _DIGITS or int(length) > most):
         raise _too_long(most)

@@ -1,12 +1,13 @@
 """The route class of every endpoint: errors are error objects, and each request is counted."""
 
+import re
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager
 from inspect import signature
 from time import perf_counter
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Body
 from fastapi.routing import APIRoute, iter_route_contexts
 from prometheus_client import Histogram
 from starlette.exceptions import HTTPException
@@ -15,10 +16,14 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
+from ratecard.accounts.limits import BASE_PATH
 from ratecard.base.messages import echo
 from ratecard.server.http import error_object
 from ratecard.server.metrics import REQUEST_SECONDS
+from ratecard.server.revision import SERVICE_VERSION
 
+# The default of a body that is only described: its endpoint reads the request itself.
+UNREAD: Any = Body(None)
 Lifespan = Callable[[Any], AbstractAsyncContextManager[None]]
 
 
@@ -26,12 +31,14 @@ class Route(APIRoute):
     """An endpoint that answers the same wherever it is mounted.
 
     `HTTPException`, from the endpoint or from a dependency of the host, is answered as an error object. An endpoint
-    whose only parameter is the request is called directly: FastAPI's handling of arguments would be half of the time of
-    a quote. It is used where the host includes the router with dependencies: those are never skipped.
+    whose only parameter is the request (beside a body that is only described) is called directly: FastAPI's handling of
+    arguments would be half of the time of a quote. It is used where the host includes the router with dependencies:
+    those are never skipped. `HEAD` is answered wherever `GET` is, and `OPTIONS` by the methods.
     """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
-        self._direct = list(signature(endpoint).parameters) == ["request"]
+        parameters = signature(endpoint).parameters.values()
+        self._direct = [each.name for each in parameters if each.default is not UNREAD] == ["request"]
         self._guarded: tuple[object, bool] = (None, False)
         self._counted: dict[int, Histogram] = {}
         super().__init__(path, endpoint, **options)
@@ -44,7 +51,10 @@ class Route(APIRoute):
             started, status = perf_counter(), 500
             try:
                 direct = self._direct and not self._host_guards(request.scope.get("app"))
-                response = await (self._own(request) if direct else handler(request))
+                if direct:
+                    response = await self._own(request)
+                else:
+                    response = await handler(_Unread(request.scope, request.receive) if self._direct else request)
                 status = response.status_code
             except HTTPException as error:
                 status = error.status_code
@@ -59,14 +69,23 @@ class Route(APIRoute):
         return answered
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer 405 as an error object where the path matches and the method does not."""
-        methods = self.methods or set()
-        if scope["method"] in methods:
+        """Answer HEAD as GET; other methods that the route does not have by those that it has."""
+        methods, method = self.methods or set(), scope["method"]
+        if method in methods:
             await super().handle(scope, receive, send)
             return
-        started, allowed = perf_counter(), ", ".join(sorted(methods))
-        response = error_object(405, f"Method not allowed. Use {allowed}", {"Allow": allowed})
-        self._seconds(405).observe(perf_counter() - started)
+        if method == "HEAD" and "GET" in methods:
+            await super().handle({**scope, "method": "GET"}, receive, send)  # servers send no body after HEAD
+            return
+        started = perf_counter()
+        allowed = sorted({*methods, *({"HEAD"} if "GET" in methods else ())})
+        if method == "OPTIONS":
+            headers = {"Allow": ", ".join([*allowed, "OPTIONS"]), "x-service-version": SERVICE_VERSION}
+            response = Response(status_code=204, headers=headers)
+        else:
+            words = f"Method not allowed. Use {', '.join(sorted(methods))}"
+            response = error_object(405, words, {"Allow": ", ".join(allowed)})
+        self._seconds(response.status_code).observe(perf_counter() - started)
         await response(scope, receive, send)
 
     async def _own(self, request: Request) -> Response:
@@ -90,6 +109,34 @@ class Route(APIRoute):
             guarded = any(len(context.dependencies) > len(self.dependencies) for context in own)
             self._guarded = (app, guarded)
         return guarded
+
+
+class _Unread(Request):
+    """A request whose body FastAPI sees as empty: it would parse it, and lose digits, before the endpoint reads it."""
+
+    _was_asked = False
+
+    async def body(self) -> bytes:
+        """No bytes for FastAPI, which asks first; the body for a dependency of the host."""
+        if self._was_asked:
+            return await super().body()
+        self._was_asked = True
+        return b""
+
+
+def operation_id(name: str, path: str) -> Callable[[Any], str]:
+    """The id of an operation at a path: its name, after the words of a base path that is not the usual one.
+
+    So two routers in one application have different ids.
+    """
+
+    def of(route: Any) -> str:
+        base = route.path_format.removesuffix(path.replace(":path}", "}"))
+        words = re.findall("[A-Za-z0-9]+", "" if base == BASE_PATH else base)
+        found = "".join(word.capitalize() for word in words) + name[0].upper() + name[1:]
+        return found[0].lower() + found[1:]
+
+    return of
 
 
 def new_router(prefix: str = "", *, lifespan: Lifespan | None = None, include_in_schema: bool = True) -> APIRouter:

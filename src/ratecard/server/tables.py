@@ -17,81 +17,20 @@ from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from threading import Event, Lock, Thread
-from typing import Any
 
-from pydantic import BaseModel
 from watchfiles import watch
 
 from ratecard.base.errors import Fault, TableError
-from ratecard.base.money import multiply, plain, text
 from ratecard.card import RateCard
 from ratecard.changes.guard import Rules, refusals
 from ratecard.load.folder import read_folder, shipped_folder, tables_from
 from ratecard.price_book import PriceBook
-from ratecard.server.answers import ListedCharge, ListedDeprecation, ListedModel, ListedPricing, ModelList
+from ratecard.server.answers import ModelList, json_of
 from ratecard.server.http import JSON, encode_as
 from ratecard.server.metrics import TABLES_REFUSED, TABLES_TAKEN
+from ratecard.server.models import listed_model, listed_models, price_change
 from ratecard.server.revision import SERVICE_VERSION
 from ratecard.tables.card import AnyModel
-from ratecard.tables.metered import MeteredVersion
-from ratecard.tables.rate import Charge
-from ratecard.tables.units import Unit
-from ratecard.tables.version import Version
-from ratecard.tables.video import VideoVersion
-
-# Parts of `accepts` that are not request fields of their own.
-_NO_FIELDS = {"resolution_aliases", "enhancement_model"}
-# Request fields of metered models that rates may name.
-_CHOICES = ("resolution", "quality", "factor")
-
-
-def models_json(prices: PriceBook) -> bytes:
-    """`{"data": [...], "object": "list"}`: every model that has a price now, with its rates."""
-    listed = ModelList(data=[_listed(prices, model, version) for model, version in prices.in_effect_all()])
-    return json.dumps(listed.model_dump(mode="json"), ensure_ascii=False, separators=(",", ":")).encode()
-
-
-def _listed(prices: PriceBook, model: AnyModel, version: Version) -> ListedModel:
-    prices.prove(model, version)
-    first = model.versions[-1].effective
-    charges = [_charge(charge, prices.tables.units[charge.unit]) for charge in version.charges]
-    deprecation, retired = prices.deprecation(model.model), None
-    if deprecation and model.retired:
-        retired = ListedDeprecation(
-            date=date.fromisoformat(deprecation.date), warning=deprecation.warning, successor=model.retired.successor
-        )
-    return ListedModel(
-        id=model.model,
-        created=int(datetime(first.year, first.month, first.day, tzinfo=UTC).timestamp()),
-        type=model.type,
-        name=model.name,
-        constraints=dict(_constraints(version)),
-        pricing=ListedPricing(currency=model.currency, effective=version.effective, charges=charges),
-        deprecation=retired,
-    )
-
-
-def _constraints(version: Version) -> Iterator[tuple[str, Any]]:
-    """The allowed values by request field; those of `enhancement_model` as `topaz.models`."""
-    if isinstance(version, VideoVersion):
-        for name in type(version.accepts).model_fields:
-            value = getattr(version.accepts, name)
-            if value is not None and name not in _NO_FIELDS:
-                yield name, value.model_dump() if isinstance(value, BaseModel) else value
-        if version.accepts.enhancement_model:
-            yield "topaz", {"models": version.accepts.enhancement_model}
-        if version.defaults:
-            yield "defaults", version.defaults
-    elif isinstance(version, MeteredVersion):
-        for name in _CHOICES:
-            if values := version.values_of(name):
-                yield name, values
-
-
-def _charge(charge: Charge, unit: Unit) -> ListedCharge:
-    rates = [{**rate.attributes, "rate": text(plain(multiply(rate.rate, charge.markup)))} for rate in charge.rates]
-    return ListedCharge(charge=charge.charge, unit=unit.unit, counts=unit.counts, per=unit.per, rates=rates)
-
 
 _SECOND = 10**9
 
@@ -111,18 +50,32 @@ class Served:
         self.until = int((midnight + timedelta(days=1)).timestamp()) * _SECOND
         self.book = card.at(instant)
         self.digest = card.digest
-        self._models: dict[str, bytes] = {}
-        # Of every answer, and of the answers about each model that will be retired.
+        self._models: dict[tuple[str | None, str], bytes] = {}
+        # Of every answer, and of the answers about each model whose retirement or next prices are announced.
         own = {"content-type": JSON, "x-service-version": SERVICE_VERSION, "x-ratecard-digest": self.digest}
         self.headers = _encoded(own)
-        deprecations = {name: self.book.deprecation(name) for name in card.tables.models}
-        self.deprecated = {name: _encoded(each.headers) for name, each in deprecations.items() if each}
+        notices = {name: self._notices(model) for name, model in card.tables.models.items()}
+        self.notices = {name: _encoded(headers) for name, headers in notices.items() if headers}
 
-    def models(self, encoding: str) -> bytes:
-        """The answer of `GET /models` in an encoding, made at the first request."""
-        if encoding not in self._models:
-            self._models[encoding] = encode_as(models_json(self.book), encoding)
-        return self._models[encoding]
+    def _notices(self, model: AnyModel) -> dict[str, str]:
+        deprecation = self.book.deprecation(model.model)
+        return (deprecation.headers if deprecation else {}) | price_change(model, self.book.day)
+
+    def models(self, type_: str | None, day: date | None, encoding: str) -> bytes:
+        """The answer of `GET /models` for a type and a day, in an encoding; that of today is made once."""
+        if day is not None and day != self.book.day:
+            return encode_as(self._listed(self.card.at(day), type_), encoding)
+        if (type_, encoding) not in self._models:
+            self._models[type_, encoding] = encode_as(self._listed(self.book, type_), encoding)
+        return self._models[type_, encoding]
+
+    def _listed(self, prices: PriceBook, type_: str | None) -> bytes:
+        return json_of(ModelList(data=listed_models(prices, self.book.day, type_)))
+
+    def model(self, name: str, day: date | None) -> bytes:
+        """The answer of `GET /models/{id}` for a day. Raises `QuoteError` for a model without a price on it."""
+        prices = self.book if day is None else self.card.at(day)
+        return json_of(listed_model(prices, self.book.day, name))
 
     @cached_property
     def versions(self) -> dict[str, str]:

@@ -4,14 +4,16 @@ import hashlib
 import hmac
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends
 from itsdangerous import BadData, URLSafeSerializer
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -22,11 +24,13 @@ from ratecard.base.money import CURRENCIES, READING, unknown_currency
 from ratecard.ledger import LedgerUnavailableError, ledger_csv, ledger_json
 from ratecard.ledger.store import Ledger
 from ratecard.ledger.walk import Page, Walk
-from ratecard.requests.fields import Field, WholeNumber
-from ratecard.server.answers import ErrorObject, InvalidRequest
+from ratecard.requests.fields import Field as RequestField
+from ratecard.requests.fields import WholeNumber
+from ratecard.server.answers import ExactNumber, may_be_absent
+from ratecard.server.describe import errors
 from ratecard.server.http import JSON, encode, preferred
 from ratecard.server.revision import SERVICE_VERSION
-from ratecard.server.route import new_router
+from ratecard.server.route import new_router, operation_id
 
 _NUMBER = re.compile(r"-?[0-9]{1,100}(\.[0-9]{1,100})?")
 # No more digits than the ledger keeps: a finer timestamp would be cut, and select other rows.
@@ -102,7 +106,7 @@ class RefusedError(RateCardError):
 
 
 LARGEST_PAGE = 1000
-FILTERS: dict[str, Field] = {
+FILTERS: dict[str, RequestField] = {
     "startTimestamp": Timestamp(),
     "endTimestamp": Timestamp(),
     "currency": Currency(),
@@ -113,13 +117,13 @@ _NAMED_MOST = 10
 
 @dataclass(frozen=True, slots=True)
 class _Query:
-    """Either the cursor of a further page, or the filters of a first page."""
+    """Either the cursor of a further page, or the filters of a first page; a page size may be beside both."""
 
     cursor: str | None = None
     start: datetime | None = None
     end: datetime | None = None
     currency: str | None = None
-    size: int = LARGEST_PAGE
+    size: int | None = None
 
 
 def read_query(pairs: Iterable[tuple[str, str]]) -> _Query:
@@ -132,7 +136,7 @@ def read_query(pairs: Iterable[tuple[str, str]]) -> _Query:
     for name, text in pairs:
         given.setdefault(name, []).append(text)
     problems = [*_unknown(given), *(((name,), wrong_type("string", [])) for name in given if len(given[name]) > 1)]
-    if "cursor" in given and given.keys() & FILTERS.keys():
+    if "cursor" in given and given.keys() & FILTERS.keys() - {"pageSize"}:
         problems.append((("cursor",), "A cursor carries the filters of its first page. Send it alone, or leave it out"))
     values: dict[str, Any] = {}
     for name, field in FILTERS.items():
@@ -146,16 +150,17 @@ def read_query(pairs: Iterable[tuple[str, str]]) -> _Query:
     if problems:
         raise RefusedError(problems)
     cursor = given["cursor"][0] if "cursor" in given else None
-    return _Query(cursor, start, end, values.get("currency"), values.get("pageSize", LARGEST_PAGE))
+    return _Query(cursor, start, end, values.get("currency"), values.get("pageSize"))
 
 
-def _unknown(names: Iterable[str]) -> list[tuple[Path, str]]:
+def _unknown(names: Collection[str]) -> list[tuple[Path, str]]:
     """A misspelt filter is refused, because ignoring it would return other rows."""
     unknown = [f"'{echo(name)}'" for name in names if name != "cursor" and name not in FILTERS][:_NAMED_MOST]
     if not unknown:
         return []
     allowed = f"Allowed: 'cursor' alone, or {allowed_values(FILTERS)}"
-    return [((), f"Unrecognized key(s) in object: {', '.join(unknown)}"), ((), allowed)]
+    meant = ". Did you mean 'cursor'? It takes the nextCursor of the answer before" if "nextCursor" in names else ""
+    return [((), f"Unrecognized key(s) in object: {', '.join(unknown)}{meant}"), ((), allowed)]
 
 
 _INVALID = "Invalid cursor. Send the nextCursor of the answer before, as it is"
@@ -211,7 +216,8 @@ def page_answer(media: str, walk: Walk, page: Page, following: str | None, encod
         "x-pagination-total-pages": str(-(-walk.total // walk.size)),
     }
     if media == JSON:
-        content = ledger_json(page.entries, following)
+        # As every list of the API has it; the library writes the page with all digits of its numbers.
+        content = '{"object":"list",' + ledger_json(page.entries, following).removeprefix("{")
     else:
         content = ledger_csv(page.entries)
         # The time of the export gives each page a file name of its own, sorted in the order of the pages.
@@ -231,64 +237,66 @@ def refusal_answer(refusal: RefusedError) -> Response:
     return Response(body, 400, {"x-service-version": SERVICE_VERSION}, JSON)
 
 
-_NUMBER_SCHEMA, _TEXT = {"type": "number"}, {"type": "string"}
-_COUNT = {"type": "integer", "minimum": 0}
-_CURRENCY = {
-    "type": "string",
-    "anyOf": [{"enum": list(CURRENCIES)}, {"pattern": "^[A-Z]{3}$", "title": "another ISO 4217 code"}],
-}
+_Count = Annotated[int, Field(ge=0)]
+_CURRENCY = {"type": "string", "pattern": f"^({'|'.join(CURRENCIES)}|[A-Z]{{3}})$"}
+_TEXT, _COUNT = {"type": "string"}, {"type": "integer", "minimum": 0}
 _TIME = {"type": "string", "format": "date-time"}
 
-_ENTRY = {
-    "type": "object",
-    "required": ["timestamp", "sku", "unit", "amount", "currency", "notes", "inferenceDetails"],
-    "oneOf": [
-        {"title": "in US dollars", "required": ["pricePerUnitUsd"]},
-        {"title": "in another currency", "required": ["pricePerUnit"]},
-    ],
-    "properties": {
-        "timestamp": {**_TIME, "description": "When the entry was created, in UTC"},
-        "sku": {**_TEXT, "description": "The product that the entry relates to"},
-        "pricePerUnitUsd": {
-            **_NUMBER_SCHEMA,
-            "description": "Price per unit in USD; of rows in USD, and of those that a balance in units of USD paid",
-        },
-        "pricePerUnit": {
-            **_NUMBER_SCHEMA,
-            "description": "Price per unit in `currency`; of rows that are not priced in USD",
-        },
-        "unit": {
-            **_NUMBER_SCHEMA,
-            "description": "Number of units consumed. Where several balances paid, each has a row with the same "
-            "request and SKU: all units are in the first, and 0 in the others",
-        },
-        "amount": {
-            **_NUMBER_SCHEMA,
-            "description": "What was charged, in units of `currency`, with all its digits: negative, and positive for "
-            "what was paid back",
-        },
-        "currency": {**_CURRENCY, "description": "Currency or balance charged"},
-        "notes": _TEXT,
-        "inferenceDetails": {
-            "type": ["object", "null"],
-            "required": ["requestId"],
-            "properties": {
-                "requestId": {**_TEXT, "description": "Request id of the inference"},
-                "inferenceExecutionTime": {**_COUNT, "description": "Execution time in milliseconds"},
-                "promptTokens": {**_COUNT, "description": "Tokens in the prompt; for language models only"},
-                "completionTokens": {**_COUNT, "description": "Tokens in the completion; for language models only"},
-            },
-        },
-    },
-}
-_PAGE = {
-    "type": "object",
-    "required": ["data", "nextCursor"],
-    "properties": {
-        "data": {"type": "array", "items": _ENTRY},
-        "nextCursor": {"type": ["string", "null"], "description": "The cursor of the next page; null on the last"},
-    },
-}
+
+class _Described(BaseModel):
+    """What the ledger writes itself, in the names of the API."""
+
+    model_config = ConfigDict(alias_generator=to_camel, json_schema_extra=may_be_absent)
+
+
+class EntryDetails(_Described):
+    """The request that an entry is of."""
+
+    request_id: str = Field(description="Request id of the inference")
+    inference_execution_time: _Count = Field(0, description="Execution time in milliseconds")
+    prompt_tokens: _Count = Field(0, description="Tokens in the prompt; for language models only")
+    completion_tokens: _Count = Field(0, description="Tokens in the completion; for language models only")
+
+
+def _one_price(schema: dict[str, Any]) -> None:
+    """An entry has one of the two prices. (Clients that are made from `oneOf` would have two kinds of entries.)"""
+    may_be_absent(schema)
+    usd, other = {"required": ["pricePerUnitUsd"]}, {"required": ["pricePerUnit"]}
+    schema |= {"if": usd, "then": {"not": other}, "else": other}
+
+
+class UsageEntry(_Described):
+    """A row of the ledger. In USD, or paid by a balance, it has `pricePerUnitUsd`; otherwise `pricePerUnit`."""
+
+    model_config = ConfigDict(json_schema_extra=_one_price)
+    timestamp: Annotated[str, Field(json_schema_extra=_TIME)] = Field(description="When the entry was created, in UTC")
+    sku: str = Field(description="The product that the entry relates to")
+    price_per_unit_usd: ExactNumber = Field(
+        Decimal(0),
+        description="Price per unit in USD; of rows in USD, and of those that a balance in units of USD paid",
+    )
+    price_per_unit: ExactNumber = Field(
+        Decimal(0), description="Price per unit in `currency`; of rows that are not priced in USD"
+    )
+    unit: ExactNumber = Field(
+        description="Number of units consumed. Where several balances paid, each has a row with the same request and "
+        "SKU: all units are in the first, and 0 in the others"
+    )
+    amount: ExactNumber = Field(
+        description="What was charged, in units of `currency`, with all its digits: negative; positive where it was "
+        "paid back"
+    )
+    currency: Annotated[str, Field(json_schema_extra=_CURRENCY)] = Field(description="Currency or balance charged")
+    notes: str
+    inference_details: EntryDetails | None
+
+
+class UsagePage(_Described):
+    """Rows of the ledger, in ascending order of time."""
+
+    object: Literal["list"]
+    data: list[UsageEntry]
+    next_cursor: str | None = Field(description="The cursor of the next page; null on the last")
 
 
 def _parameter(name: str, schema: dict[str, Any], description: str) -> dict[str, Any]:
@@ -302,9 +310,9 @@ _PARAMETERS = [
     _parameter(
         "pageSize",
         {"type": "integer", "minimum": 1, "maximum": LARGEST_PAGE, "default": LARGEST_PAGE},
-        "How many rows a page has. First page only",
+        "How many rows a page has. Beside a cursor, as on its first page or left out",
     ),
-    _parameter("cursor", _TEXT, "The nextCursor of the page before. It carries the filters: send it alone"),
+    _parameter("cursor", _TEXT, "The nextCursor of the page before. It carries the filters: send none beside it"),
 ]
 _PAGINATION = {
     f"x-pagination-{name}": {"schema": _COUNT, "description": description}
@@ -318,16 +326,15 @@ _PAGINATION = {
 _NEXT = {"schema": _TEXT, "description": "The cursor of the next page; absent on the last, and from JSON"}
 
 
+PATH = "/billing/usage-history"
 RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Rows of the ledger, in ascending order of time",
         "headers": {**_PAGINATION, "x-next-cursor": _NEXT},
-        "content": {JSON: {"schema": _PAGE}, CSV: {"schema": _TEXT}},
+        "model": UsagePage,
+        "content": {JSON: {}, CSV: {"schema": _TEXT}},
     },
-    400: {"description": "Parameters that are wrong", "model": InvalidRequest},
-    401: {"description": "No account, or one that is not known", "model": ErrorObject},
-    406: {"description": "Neither JSON nor CSV is accepted", "model": ErrorObject},
-    503: {"description": "The ledger does not answer; try again", "model": ErrorObject},
+    **errors(400, 401, 406, 503),
 }
 
 
@@ -344,15 +351,20 @@ def usage_history_router(ledger: Ledger, account_of: Callable[..., Any], *, secr
     def walk_of(request: Request, account: str) -> Walk:
         query = read_query(request.query_params.multi_items())
         if query.cursor is not None:
-            return cursors.read(account, query.cursor)
-        return ledger.walk(account, start=query.start, end=query.end, currency=query.currency, size=query.size)
+            walk = cursors.read(account, query.cursor)
+            if query.size not in (None, walk.size):
+                words = f"The pages of this cursor have {walk.size} rows. Send the same, or leave it out"
+                raise RefusedError([(("pageSize",), words)])
+            return walk
+        size = LARGEST_PAGE if query.size is None else query.size
+        return ledger.walk(account, start=query.start, end=query.end, currency=query.currency, size=size)
 
     # Not a coroutine: FastAPI runs it in a thread, so that the event loop never waits for the database.
     @router.get(
-        "/billing/usage-history",
+        PATH,
         tags=["Billing"],
         summary="The ledger entries of the account, with cursor pagination",
-        operation_id="usageHistory",
+        generate_unique_id_function=operation_id("usageHistory", PATH),
         response_class=Response,
         responses=RESPONSES,
         openapi_extra={"parameters": _PARAMETERS},

@@ -1,0 +1,48 @@
+"""The `Content-Encoding` of a request: gzip and deflate, with the limit of a body on what comes out."""
+
+import zlib
+from collections.abc import Callable
+from functools import partial
+
+from starlette.exceptions import HTTPException
+
+# What a window of zlib begins with: the header of gzip, or that of zlib, which HTTP calls deflate.
+_WINDOWS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
+UNDERSTOOD = "gzip, deflate"
+
+
+def decoder(coding: str, most: int) -> Callable[[bytes], bytes]:
+    """The function from an encoded body to its bytes. Raises `HTTPException`: 415 for a coding that is not understood.
+
+    The function raises `HTTPException` too: 400 for bytes that are not of the coding, 413 for more than `most` of them.
+
+    >>> decoder("gzip", 100)(zlib.compress(b"{}", wbits=31))
+    b'{}'
+    """
+    names = [name for each in coding.lower().split(",") if (name := each.strip()) not in ("", "identity")]
+    if not names:
+        return bytes
+    if len(names) > 1 or names[0] not in _WINDOWS:
+        words = f"The Content-Encoding of the body is not understood. Send it plain, or as one of: {UNDERSTOOD}"
+        # The body is not read, so the connection must end with the answer.
+        raise HTTPException(415, words, {"Accept-Encoding": UNDERSTOOD, "Connection": "close"})
+    return partial(_decoded, names[0], most)
+
+
+def _decoded(coding: str, most: int, body: bytes) -> bytes:
+    parts: list[bytes] = []
+    left = most
+    while body or not parts:
+        reader = zlib.decompressobj(_WINDOWS[coding])
+        try:
+            part = reader.decompress(body, left + 1)
+        except zlib.error:
+            raise HTTPException(400, f"The body is not {coding}, as its Content-Encoding says") from None
+        left -= len(part)
+        if left < 0:
+            raise HTTPException(413, f"The body is too long: at most {most} bytes")
+        if not reader.eof:
+            raise HTTPException(400, f"The body is not whole: its {coding} ends early")
+        parts.append(part)
+        body = reader.unused_data  # gzip may have several members
+    return b"".join(parts)

@@ -1,0 +1,159 @@
+"""The models as `GET /models` lists them: everything that a client needs to compute their prices.
+
+Charges and versions are listed by the fields of their classes, so that an option of a new pricing method is listed as
+soon as tables can have it.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from typing import Any
+
+from pydantic import BaseModel
+
+from ratecard.base.errors import QuoteError
+from ratecard.base.messages import NotOffered
+from ratecard.base.money import multiply, plain_text
+from ratecard.price_book import PriceBook
+from ratecard.server.answers import ListedCharge, ListedDeprecation, ListedModel, ListedPricing, ListedVersion
+from ratecard.tables.card import AnyModel
+from ratecard.tables.metered import MeteredVersion
+from ratecard.tables.rate import Charge, Rate
+from ratecard.tables.units import Unit
+from ratecard.tables.version import Model, Version
+from ratecard.tables.video import VideoVersion
+
+# Parts of `accepts` that are listed in another form.
+_OTHERWISE = {"resolution_aliases", "enhancement_model"}
+# Request fields of metered models that rates may name.
+_CHOICES = ("resolution", "quality", "factor")
+
+
+def listed_models(prices: PriceBook, today: date, type_: str | None = None) -> list[ListedModel]:
+    """Every model (of a type) that has a price on the day of `prices`, as far as it is known `today`."""
+    models = (model for _, model in sorted(prices.tables.models.items()) if type_ in (None, model.type))
+    return [
+        _listed(prices, model, version, today)
+        for model in models
+        if not model.retired_on(prices.day) and (version := _in_effect(model, prices.day, today))
+    ]
+
+
+def listed_model(prices: PriceBook, today: date, name: str) -> ListedModel:
+    """One model. Raises `QuoteError` that says why it has no price on the day of `prices`."""
+    model, _ = prices.in_effect(name)
+    version = _in_effect(model, prices.day, today)
+    if version is None:
+        raise QuoteError(NotOffered(f"No price for {name} on {prices.day} is announced"))
+    return _listed(prices, model, version, today)
+
+
+def price_change(model: Model[Any], today: date) -> dict[str, str]:
+    """The headers that announce the next change of a model's prices; none where no change is announced.
+
+    >>> from ratecard import load_rate_card
+    >>> price_change(load_rate_card().tables.models["ovi-image-to-video"], date(2026, 10, 1))
+    {}
+    """
+    for version in _announced(model, today):
+        return {
+            "x-service-model-price-change-warning": f"The prices of {model.model} change on {version.effective}, "
+            "00:00 UTC.",
+            "x-service-model-price-change-date": version.effective.isoformat(),
+        }
+    return {}
+
+
+def _is_known(version: Version, today: date) -> bool:
+    """Whether a version is in effect or announced: a future one without `announced` is nobody's to see."""
+    return version.effective <= today or (version.announced is not None and version.announced <= today)
+
+
+def _in_effect(model: Model[Any], day: date, today: date) -> Any:
+    """The version of a day as far as it is known; None before the first one."""
+    return next((each for each in model.versions if each.effective <= day and _is_known(each, today)), None)
+
+
+def _announced(model: Model[Any], today: date, after: date | None = None) -> list[Any]:
+    """The announced versions after a day (by default today), the next one first."""
+    return [each for each in reversed(model.versions) if each.effective > (after or today) and _is_known(each, today)]
+
+
+def _listed(prices: PriceBook, model: AnyModel, version: Version, today: date) -> ListedModel:
+    first = model.versions[-1].effective
+    deprecation, retired = prices.deprecation(model.model), None
+    if deprecation and model.retired:
+        retired = ListedDeprecation(
+            date=date.fromisoformat(deprecation.date), warning=deprecation.warning, successor=model.retired.successor
+        )
+    return ListedModel(
+        id=model.model,
+        created=int(datetime(first.year, first.month, first.day, tzinfo=UTC).timestamp()),
+        type=model.type,
+        name=model.name,
+        **_further(model, Model),
+        **dict(_version(prices, model, version)),
+        deprecation=retired,
+        upcoming=[
+            ListedVersion(**dict(_version(prices, model, each))) for each in _announced(model, today, prices.day)
+        ],
+    )
+
+
+def _version(prices: PriceBook, model: AnyModel, version: Version) -> Iterator[tuple[str, Any]]:
+    """What a model accepts, and what that costs, in one version."""
+    prices.prove(model, version)
+    yield "constraints", dict(_constraints(version))
+    further = {name: value for name, value in _further(version, Version).items() if name not in ("accepts", "defaults")}
+    charges = [_charge(charge, prices.tables.units[charge.unit]) for charge in version.charges]
+    yield (
+        "pricing",
+        ListedPricing(
+            currency=model.currency,
+            effective=version.effective,
+            announced=version.announced,
+            charges=charges,
+            **further,
+        ),
+    )
+
+
+def _constraints(version: Version) -> Iterator[tuple[str, Any]]:
+    """The allowed values by request field; those of `enhancement_model` as `topaz.models`."""
+    if isinstance(version, VideoVersion):
+        for name in type(version.accepts).model_fields:
+            value = getattr(version.accepts, name)
+            if value is not None and name not in _OTHERWISE:
+                yield name, value.model_dump() if isinstance(value, BaseModel) else value
+        if version.accepts.resolution_aliases:
+            yield "resolution_aliases", version.accepts.resolution_aliases
+        if version.accepts.enhancement_model:
+            yield "topaz", {"models": version.accepts.enhancement_model}
+        if version.defaults:
+            yield "defaults", version.defaults
+    elif isinstance(version, MeteredVersion):
+        for name in _CHOICES:
+            if values := version.values_of(name):
+                yield name, values
+
+
+def _charge(charge: Charge, unit: Unit) -> ListedCharge:
+    return ListedCharge(
+        charge=charge.charge,
+        method=charge.method,
+        unit=unit.unit,
+        counts=unit.counts,
+        per=unit.per,
+        rates=[_rate(rate, charge) for rate in charge.rates],
+        **_further(charge, Charge),
+    )
+
+
+def _rate(rate: Rate, charge: Charge) -> dict[str, Any]:
+    """A rate, with the markup of its charge, under its conditions."""
+    own = rate.model_dump(mode="json", exclude={"attributes", "rate", "source"}, exclude_none=True)
+    return {**rate.attributes, **own, "rate": plain_text(multiply(rate.rate, charge.markup))}
+
+
+def _further(part: BaseModel, base: type[BaseModel]) -> dict[str, Any]:
+    """What a class of tables has beyond its base, as JSON: decimals and fractions as text, sizes as two numbers."""
+    return part.model_dump(mode="json", by_alias=True, exclude=set(base.model_fields), exclude_none=True)

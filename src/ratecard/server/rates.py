@@ -1,0 +1,125 @@
+"""`POST /rate`: usages and their quotes. `POST /estimate`: the least and the most before a request runs."""
+
+import json
+from typing import Any
+
+from anyio import to_thread
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from ratecard.base.errors import QuoteError
+from ratecard.base.messages import REQUIRED, NotOffered, Problems, wrong_type
+from ratecard.base.money import plain_text
+from ratecard.price_book import PriceBook
+from ratecard.requests.body import INVALID, read_body
+from ratecard.requests.metered import unrecognized, usage_keys, usage_problems
+from ratecard.requests.service_parameters import SEARCHES, split_model
+from ratecard.server.answers import EstimatedCost, json_of
+from ratecard.server.bodies import MOST_USAGES, MeteredUsage, TextEstimateRequest, UsageList
+from ratecard.server.describe import estimate_description, rate_description
+from ratecard.server.endpoints import Service, table_answer
+from ratecard.server.http import read_json_body
+from ratecard.server.route import UNREAD
+from ratecard.server.tables import Served
+
+# Bodies of this size in bytes and more are priced in a thread, so that other requests do not wait.
+_LONG = 2**16
+# Made once: `json.dumps` makes an encoder for every call with these options.
+_ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def rate_routes(routes: APIRouter, service: Service) -> None:
+    """`POST /rate` and `POST /estimate`."""
+    described, guards = (service.live.served, service.check is not None), service.guards
+
+    async def answered(request: Request, price: Any) -> Response:
+        asked = dict(request.scope["headers"])
+        body = await read_json_body(request, asked, service.most_body_bytes)
+        served = service.live.now()
+        try:
+            found, model = price(served, body) if len(body) < _LONG else await to_thread.run_sync(price, served, body)
+        except QuoteError as error:
+            return table_answer(served, asked, error.to_json(), 400)
+        return table_answer(served, asked, found, model=model)
+
+    @routes.post(dependencies=guards, tags=["Quotes"], **rate_description(*described))
+    async def rate(request: Request, body: MeteredUsage | UsageList = UNREAD) -> Response:
+        return await answered(request, _rated)
+
+    @routes.post(dependencies=guards, tags=["Quotes"], **estimate_description(*described))
+    async def estimate(request: Request, body: TextEstimateRequest = UNREAD) -> Response:
+        return await answered(request, _estimated)
+
+
+def _rated(served: Served, body: bytes) -> tuple[bytes, str]:
+    """The answer to a usage, and its model; or to a list of usages."""
+    fields = read_body(body)
+    if "usages" not in fields:
+        quote = served.book.rate(fields)
+        return _ENCODE(quote.to_dict()).encode(), quote.model
+    problems = unrecognized(fields, {"usages": None}.keys())
+    usages = fields["usages"]
+    if not isinstance(usages, list):
+        problems.append((("usages",), wrong_type("array", usages)))
+    elif len(usages) > MOST_USAGES:
+        problems.append((("usages",), f"Array must contain at most {MOST_USAGES} element(s)"))
+    if problems:
+        raise QuoteError(INVALID, problems)
+    data = [_quote_or_error(served.book, usage) for usage in usages]
+    return _ENCODE({"object": "list", "data": data}).encode(), ""
+
+
+def _quote_or_error(prices: PriceBook, usage: Any) -> dict[str, Any]:
+    try:
+        if not isinstance(usage, dict):  # text would be read as JSON
+            raise QuoteError(INVALID, [((), wrong_type("object", usage))])
+        return prices.rate(usage).to_dict()
+    except QuoteError as error:
+        return error.body()
+
+
+_TOKENS = ("prompt_tokens", "max_completion_tokens")
+_SEARCHES = tuple(field for field, _ in SEARCHES.values())
+_OF_TEXT = (*_TOKENS, "service_parameters", *_SEARCHES)
+_ESTIMATED = usage_keys(_OF_TEXT)
+
+
+def _estimated(served: Served, body: bytes) -> tuple[bytes, str]:
+    """The estimate of a text request, and its model; a refusal of any other, which has a price before it runs."""
+    fields, prices = read_body(body), served.book
+    given = fields.get("model")
+    if not isinstance(given, str):
+        message = wrong_type("string", given) if "model" in fields else REQUIRED
+        raise QuoteError(INVALID, [(("model",), message)])
+    name = given if given in prices.tables.models else split_model(given)[0]
+    model, _ = prices.in_effect(name)
+    type_ = fields.get("type", model.type)
+    if type_ != "text" or model.type != "text":
+        raise _not_estimated(name, model.type, type_)
+    problems: Problems = usage_problems(fields, _ESTIMATED)
+    problems += [((field,), REQUIRED) for field in _TOKENS if field not in fields]
+    # For the library None is a field that was left out, which null in JSON is not.
+    nulls = [field for field in _OF_TEXT if field not in _TOKENS and fields.get(field, field) is None]
+    problems += [((field,), wrong_type("number" if field in _SEARCHES else "object", None)) for field in nulls]
+    if problems:
+        raise QuoteError(INVALID, problems)
+    found = prices.estimate_text(given, **{field: fields[field] for field in _OF_TEXT if field in fields})
+    estimate = EstimatedCost(
+        type="text",
+        model=name,
+        lowest=plain_text(found.lowest),
+        highest=plain_text(found.highest),
+        currency=found.currency,
+        digest=served.digest,
+    )
+    return json_of(estimate), name
+
+
+def _not_estimated(name: str, of: str, asked: object) -> QuoteError:
+    if asked != of:
+        message = f"Expected '{of}', the type of {name}" if isinstance(asked, str) else wrong_type("string", asked)
+        return QuoteError(INVALID, [(("type",), message)])
+    where = "/video/quote" if of == "video" else "/rate"
+    words = f"No estimate for {name}, which is of type {of}: only text has one. POST {where} prices what it counts"
+    return QuoteError(NotOffered(words))

@@ -1,0 +1,59 @@
+"""The id of every request, which its answer carries and each line of the log names, and the log of requests."""
+
+import logging
+import re
+from contextvars import ContextVar
+from secrets import token_hex
+from time import perf_counter_ns
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_logger = logging.getLogger("ratecard.access")
+
+REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="")
+HEADER = b"x-request-id"
+# Ids of other systems, and nothing that could end a line of a log or a header.
+_TAKEN = re.compile(rb"[A-Za-z0-9._~:/+=@-]{1,128}")
+_BYTES = 8
+
+
+class RequestLog:
+    """Takes `X-Request-Id` or makes one, and answers with it; logs the request if the log is on.
+
+    An id is 1 to 128 letters, digits and `._~:/+=@-`. One that is not is replaced, and no part of it is logged.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        given = next((value for name, value in scope["headers"] if name == HEADER), b"")
+        request_id = given if _TAKEN.fullmatch(given) else token_hex(_BYTES).encode()
+        REQUEST_ID.set(request_id.decode())
+        started, status = perf_counter_ns(), 0
+
+        async def answer(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message.get("headers", ()), (HEADER, request_id)]
+            await send(message)
+
+        try:
+            await self.app(scope, receive, answer)
+        finally:
+            if _logger.isEnabledFor(logging.INFO):
+                _log(scope, status, perf_counter_ns() - started)
+
+
+def _log(scope: Scope, status: int, nanoseconds: int) -> None:
+    # The path as it was sent, so that it cannot hold the end of a line; no query, which may hold a cursor.
+    path = scope.get("raw_path", b"").decode("latin-1").partition("?")[0]
+    client = (scope.get("client") or ("-",))[0]
+    seconds = f"{nanoseconds / 10**9:.6f}"
+    fields = {"method": scope["method"], "path": path, "status": status, "seconds": seconds, "client": client}
+    _logger.info("%s %s %d %s s %s", *fields.values(), extra={"fields": fields})

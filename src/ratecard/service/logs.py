@@ -1,0 +1,64 @@
+"""The lines of the log, as text or as JSON: with time, level, process and request id."""
+
+import json
+import logging
+from datetime import UTC, datetime
+from typing import Any
+
+from ratecard.server.request_log import REQUEST_ID
+
+
+def _time(record: logging.LogRecord) -> str:
+    return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class TextLines(logging.Formatter):
+    """`2026-11-22T08:00:00.000Z INFO 17 5f0c... tables ... take the place of ...`: a `-` where there is no request."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One event; the lines of a traceback follow."""
+        head = f"{_time(record)} {record.levelname} {record.process} {REQUEST_ID.get() or '-'} "
+        return head + super().format(record)
+
+
+class JsonLines(logging.Formatter):
+    """An object a line: `time`, `level`, `worker`, `request_id`, `logger`, `message`, a traceback as `exception`.
+
+    Requests have `method`, `path`, `status`, `seconds` and `client` too.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One event."""
+        found: dict[str, Any] = {
+            "time": _time(record),
+            "level": record.levelname,
+            "worker": record.process,
+            "request_id": REQUEST_ID.get() or None,
+            "logger": record.name,
+            "message": record.getMessage(),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info:
+            found["exception"] = self.formatException(record.exc_info)
+        return json.dumps(found, ensure_ascii=False, default=str)
+
+
+def log_config(style: str, access: bool) -> dict[str, Any]:
+    """The configuration of `logging` for a process of the server: text or json, with a line a request or without."""
+    lines = {"text": TextLines, "json": JsonLines}[style]
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"default": {"()": f"{__name__}.{lines.__name__}"}},
+        "handlers": {
+            "default": {"class": "logging.StreamHandler", "stream": "ext://sys.stderr", "formatter": "default"}
+        },
+        "root": {"handlers": ["default"], "level": "WARNING"},
+        "loggers": {
+            "uvicorn": {"level": "INFO"},
+            "ratecard": {"level": "INFO"},
+            "ratecard.access": {"level": "INFO" if access else "WARNING"},
+            # The reasons of broken connections, each with a traceback; a ledger that does not answer is one line.
+            "sqlalchemy.pool": {"level": "CRITICAL"},
+        },
+    }

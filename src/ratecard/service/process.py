@@ -1,0 +1,237 @@
+"""The processes of `ratecard serve`: the socket, the workers, and an end that leaves no request without an answer."""
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+import ssl
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from multiprocessing.connection import wait
+from pathlib import Path
+from stat import S_ISSOCK
+from types import FrameType
+from typing import Any
+
+from prometheus_client.multiprocess import mark_process_dead
+from uvicorn import Server
+from uvicorn.config import STARTUP_FAILURE
+from uvicorn.supervisors import multiprocess
+
+from ratecard.server.readiness import DRAINING
+from ratecard.service.logs import log_config
+from ratecard.service.protocol import Connection, ServiceConfig
+from ratecard.service.settings import SettingError, Settings, option
+
+_logger = logging.getLogger(__name__)
+# Seconds until a worker that does not answer its parent is replaced. On a busy machine one may start slowly.
+_SLOWEST_WORKER = 60
+# Connections that may wait to be accepted, as uvicorn has it.
+_BACKLOG = 2048
+# Ticks of uvicorn in a second.
+_TICKS = 10
+# Seconds in which the last connections must be set up.
+_SET_UP = 2
+# Everybody may connect to a socket, if the folder lets them reach it.
+_SOCKET_MODE = 0o666
+
+
+def run_server(settings: Settings) -> None:
+    """Serve until SIGTERM or SIGINT. The settings must be in the environment too, for the workers."""
+    config = ServiceConfig(
+        "ratecard.service.worker:worker",
+        settings,
+        factory=True,
+        http=Connection,
+        ws="none",
+        workers=settings.workers,
+        access_log=False,
+        server_header=False,
+        root_path=settings.root_path,
+        forwarded_allow_ips=list(settings.forwarded_allow),
+        ssl_certfile=settings.tls_certificate,
+        ssl_keyfile=settings.tls_key,
+        timeout_keep_alive=settings.keep_alive,
+        timeout_graceful_shutdown=settings.grace,
+        timeout_worker_healthcheck=_SLOWEST_WORKER,
+        log_config=log_config(settings.log_format, settings.access_log),
+    )
+    # Once it has finished its requests, the server raises the signal again; that ends this command normally.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    sockets = listen(settings)
+    try:
+        if settings.workers > 1:
+            supervisor = Supervisor(config, sockets)
+            supervisor.run()
+            failed = any(each.exitcode == STARTUP_FAILURE for each in supervisor.processes)
+        else:
+            server = DrainingServer(config)
+            with suppress(KeyboardInterrupt):
+                server.run(sockets)
+            failed = not server.started
+    finally:
+        if settings.unix_socket:
+            settings.unix_socket.unlink(missing_ok=True)
+    if failed:
+        sys.exit(STARTUP_FAILURE)
+
+
+def listen(settings: Settings) -> list[socket.socket]:
+    """The sockets of an address, or a unix socket; says where. Raises `SettingError` for one that cannot be had."""
+    if settings.unix_socket:
+        found, where = [_unix_socket(settings.unix_socket)], f"unix socket {settings.unix_socket}"
+    else:
+        found = _sockets(settings.host, settings.port)
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        where = f"http{'s' if settings.tls_certificate else ''}://{host}:{found[0].getsockname()[1]}"
+    for each in found:  # from here on clients wait, and are not refused
+        each.listen(_BACKLOG)
+    _logger.info("ratecard is running on %s (Press CTRL+C to quit)", where)
+    return found
+
+
+def _sockets(host: str, port: int) -> list[socket.socket]:
+    found: list[socket.socket] = []
+    try:
+        known = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, address in dict.fromkeys((each[0], each[4]) for each in known):
+            opened = socket.socket(family, socket.SOCK_STREAM)
+            found.append(opened)
+            opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                opened.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            # A free port that was chosen for the first address is that of the others too.
+            opened.bind((address[0], port or found[0].getsockname()[1], *address[2:]))
+    except OSError as error:
+        for each in found:
+            each.close()
+        raise SettingError(f"{option('port')}: {host}:{port} cannot be listened on: {error.strerror}") from None
+    return found
+
+
+def _unix_socket(path: Path) -> socket.socket:
+    """A socket at a path; one that a killed server left there is replaced."""
+    opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        with suppress(FileNotFoundError):
+            if S_ISSOCK(path.stat().st_mode) and opened.connect_ex(str(path)):
+                path.unlink()
+        opened.close()
+        opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        opened.bind(str(path))
+        path.chmod(_SOCKET_MODE)
+    except OSError as error:
+        opened.close()
+        raise SettingError(f"{option('unix_socket')}: {path} cannot be listened on: {error.strerror}") from None
+    return opened
+
+
+def check_tls(settings: Settings) -> None:
+    """Check that the certificate and its key can be read. Raises `SettingError`."""
+    if settings.tls_certificate is None:
+        if settings.tls_key:
+            raise SettingError(f"{option('tls_key')} needs {option('tls_certificate')}")
+        return
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(settings.tls_certificate, settings.tls_key)
+    except OSError as error:  # an unreadable file, or one that holds something else
+        raise SettingError(f"{option('tls_certificate')}: {error.strerror or error}") from None
+
+
+class DrainingServer(Server):
+    """Answers on for a while after SIGTERM, and closes nothing that waits for an answer."""
+
+    config: ServiceConfig
+
+    def __init__(self, config: ServiceConfig) -> None:
+        super().__init__(config)
+        self._drains = False
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to end; Ctrl-C ends without draining, and a second one breaks off requests too."""
+        self._drains = sig == signal.SIGTERM and (self._drains or not self.should_exit)
+        super().handle_exit(sig, frame)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Drain, answer the connections that wait to be accepted, and end."""
+        DRAINING.set()
+        if self._drains and self.config.settings.drain:
+            await self._drain(self.config.settings.drain)
+        await self._accept_the_last(sockets or [])
+        await super().shutdown(sockets)
+
+    async def _drain(self, seconds: int) -> None:
+        _logger.info("Draining for %d s: not ready, and each connection is closed after its answer", seconds)
+        for connection in list(self.server_state.connections):
+            if isinstance(connection, Connection):
+                connection.drain()
+        for tick in range(1, seconds * _TICKS + 1):
+            if not self._drains:  # Ctrl-C
+                return
+            await asyncio.sleep(1 / _TICKS)
+            await self.on_tick(tick)
+
+    async def _accept_the_last(self, sockets: Sequence[socket.socket]) -> None:
+        """Close the listening sockets when nobody waits there: the kernel resets what waits in a closed one."""
+        waiting = [each.dup() for each in sockets]
+        for server in self.servers:
+            server.close()
+        accepted: list[socket.socket] = []
+        for each in waiting:
+            each.setblocking(False)
+            with suppress(OSError):  # nobody is left
+                while True:
+                    accepted.append(each.accept()[0])
+            each.close()
+        loop = asyncio.get_running_loop()
+        taken = (loop.connect_accepted_socket(self._connection, each, ssl=self.config.ssl) for each in accepted)
+        with suppress(TimeoutError):  # of a client that does not finish to set up TLS
+            await asyncio.wait_for(asyncio.gather(*taken, return_exceptions=True), _SET_UP)
+
+    def _connection(self) -> asyncio.Protocol:
+        return Connection(config=self.config, server_state=self.server_state, app_state=self.lifespan.state)
+
+
+class Worker(multiprocess.Process):
+    """A worker process whose server drains."""
+
+    config: ServiceConfig
+
+    @property
+    def server(self) -> Server:
+        """The server of this process."""
+        if self._server is None:
+            self._server = DrainingServer(self.config)
+        return self._server
+
+    def is_alive(self, timeout: Any = 5) -> bool:
+        """Whether it answers its parent in time; that it ended while it was asked is noticed at once."""
+        if not self.process.is_alive():
+            return False
+        with suppress(OSError, EOFError):
+            self.parent_conn.send(b"ping")
+            answered = wait([self.parent_conn, self.process.sentinel], timeout)
+            return self.parent_conn in answered and isinstance(self.parent_conn.recv(), bool)
+        return False
+
+    def join(self) -> None:
+        """Wait for the end, and take its figures out of the metrics of what is alive."""
+        super().join()
+        if self.pid is not None and "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+            mark_process_dead(self.pid)  # type: ignore[no-untyped-call]
+
+
+# The supervisor makes its workers by this name.
+multiprocess.Process = Worker  # type: ignore[misc]
+
+
+class Supervisor(multiprocess.Multiprocess):
+    """The parent of the workers, which share its sockets."""
+
+    def terminate_all(self) -> None:
+        """End every worker. The last one must find nobody waiting, so the sockets end with the workers."""
+        for each in self.sockets:
+            each.close()
+        super().terminate_all()

@@ -1,0 +1,104 @@
+"""The application of one worker process of `ratecard serve`."""
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fastapi import APIRouter, FastAPI
+
+from ratecard.server.app import application
+from ratecard.server.auth import DEFAULT_ACCOUNT, ApiKeys, Bearer, Check, KeyFile
+from ratecard.server.route import Lifespan
+from ratecard.server.source_videos import Probe
+from ratecard.server.tables import LastSound, LiveRateCard, TableFolder
+from ratecard.service.settings import Settings
+
+if TYPE_CHECKING:
+    from ratecard.server.database import LedgerWatch
+
+# The settings as JSON, and the folder that the workers share: in the environment, which every worker inherits.
+SETTINGS, SHARED = "_RATECARD_SETTINGS", "_RATECARD_SHARED"
+
+
+def worker() -> FastAPI:
+    """The application, by the settings in the environment."""
+    shared = os.environ.get(SHARED)
+    return configured(Settings.model_validate_json(os.environ[SETTINGS]), Path(shared) if shared else None)
+
+
+def configured(settings: Settings, shared: Path | None = None) -> FastAPI:
+    """The application for these settings: usage history with a database, charges with keys of their own."""
+    last_sound = LastSound(shared / "tables.json") if shared else None
+    folder = TableFolder(settings.tables, last_sound, allow_edits=settings.allow_edits)
+    check = check_of(settings)
+    options: dict[str, Any] = {
+        "base_path": settings.base_path,
+        "check": check,
+        "probe": probe_if_installed(),
+        "most_body_bytes": settings.body_bytes,
+        "cors_origins": settings.cors_origin,
+    }
+    if settings.database is None:
+        return application(LiveRateCard(folder), **options)
+    return _with_ledger(settings, LiveRateCard(folder), check, options)
+
+
+def _with_ledger(settings: Settings, live: LiveRateCard, check: Check | None, options: dict[str, Any]) -> FastAPI:
+    from ratecard.ledger.database import Waiting
+    from ratecard.server.database import LedgerWatch, MeasuredLedger
+    from ratecard.server.usage_history import usage_history_router
+
+    waiting = Waiting(settings.pool_size, settings.connect_timeout, settings.wait_timeout, settings.statement_timeout)
+    ledger = MeasuredLedger(settings.database or "", waiting)
+    watch = LedgerWatch(ledger)
+    app = application(live, **options, unready=watch.unready)
+    account_of = Bearer(check) if check else default_account
+    history = usage_history_router(ledger, account_of, secret=settings.cursor_secret or "")
+    app.include_router(history, prefix=settings.base_path)
+    if charging := charging_of(settings):
+        from ratecard.server.charges import charges_router
+
+        app.include_router(charges_router(ledger, live, Bearer(charging)), prefix=settings.base_path)
+    app.include_router(APIRouter(lifespan=_watching(watch)))
+    return app
+
+
+def _watching(watch: "LedgerWatch") -> Lifespan:
+    """Watch the ledger while the application runs."""
+
+    @asynccontextmanager
+    async def lifespan(_: Any) -> AsyncIterator[None]:
+        watch.start()
+        yield
+        watch.stop()
+
+    return lifespan
+
+
+def check_of(settings: Settings) -> Check | None:
+    """What decides about keys; None without any. Raises `ValueError` for keys that cannot be read."""
+    if settings.keys_file is not None:
+        return KeyFile(settings.keys_file).account
+    return ApiKeys(settings.api_keys).account if settings.api_keys is not None else None
+
+
+def charging_of(settings: Settings) -> Check | None:
+    """What decides about keys for charges; None without any. Raises `ValueError` for keys that cannot be read."""
+    return KeyFile(settings.charge_keys).account if settings.charge_keys else None
+
+
+def probe_if_installed() -> Probe | None:
+    """The function that reads source videos; None where `ratecard[probe]` is not installed."""
+    if any(find_spec(name) is None for name in ("av", "httpx")):
+        return None
+    from ratecard.probe import probe
+
+    return probe
+
+
+async def default_account() -> str:
+    """The account of every request to a server without keys."""
+    return DEFAULT_ACCOUNT

@@ -1,0 +1,279 @@
+"""What a client of its own would write: prices from nothing but the JSON of `GET /models`, as docs/clients.md says.
+
+Nothing of ratecard is imported. Amounts are fractions, so that only the rounding that the listing states is done.
+"""
+
+from collections.abc import Mapping
+from decimal import ROUND_HALF_UP, Context, Decimal
+from fnmatch import fnmatchcase
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+Fields = Mapping[str, Any]
+# A fraction: arithmetic with what JSON holds has no type of its own.
+Amount = Any
+_WIDE = Context(prec=200)
+
+
+def rounded(amount: Fraction, places: int) -> Fraction:
+    """Round half-up."""
+    number = _WIDE.divide(Decimal(amount.numerator), Decimal(amount.denominator))
+    return Fraction(number.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP, _WIDE))
+
+
+class PricesFromModels:
+    """The listed models by their ids."""
+
+    def __init__(self, listing: Fields) -> None:
+        self.models = {model["id"]: model for model in listing["data"]}
+
+    def price(self, model: str, fields: Fields, source: Fields | None = None) -> Amount:
+        """The total of a request: a body of a video, or a usage of another type."""
+        listed = self.models[model]
+        if listed["type"] == "video":
+            return video(listed, fields, source or {})
+        return metered(listed, fields) + self.searches(listed, fields)
+
+    def searches(self, listed: Fields, fields: Fields) -> Amount:
+        """The searches of a text request, each at the model of type surcharge that its model names."""
+        counts = {"web_search": "web_search_requests", "web_scraping": "scraped_urls", "x_search": "x_search_results"}
+        found = Fraction(0)
+        for kind, model in listed["pricing"].get("surcharges", {}).items():
+            if count := fields.get(counts[kind], 0):
+                found += metered(self.models[model], {"count": count})
+        return found
+
+
+def rate_of(charge: Fields, **values: str | None) -> Amount:
+    """The only rate whose conditions hold; one that it does not name is no matter."""
+    [rate] = [rate for rate in charge["rates"] if all(values[name] in rate[name] for name in rate if name != "rate")]
+    return Fraction(rate["rate"]) / charge["per"]
+
+
+def charges_of(listed: Fields) -> dict[str, Fields]:
+    """The charges by their methods."""
+    return {charge["method"]: charge for charge in listed["pricing"]["charges"]}
+
+
+# Models that are not video.
+
+
+def metered(listed: Fields, fields: Fields) -> Amount:
+    """The exact amount of a usage."""
+    charges = charges_of(listed)
+    first = listed["pricing"]["charges"][0]
+    match first["method"]:
+        case "tokens":
+            return tokens(first, fields["usage"])
+        case "rpc-credits":
+            return rpc(first, fields)
+        case "surcharge":
+            return (1 if first["counts"] == "prompt" else fields["count"]) * rate_of(first)
+        case "per-character":
+            return fields.get("characters", fields.get("character_count")) * rate_of(first)
+        case "per-audio-second":
+            return Fraction(fields.get("seconds", fields.get("duration_seconds"))) * rate_of(first)
+        case "per-song":
+            return rate_of(first)
+        case "duration-band":
+            return song(first, fields.get("duration_seconds"))
+    if "factor" in fields:
+        return rate_of(charges["per-upscale"], factor=fields["factor"])
+    return images(listed, charges, fields)
+
+
+def tokens(charge: Fields, usage: Fields) -> Amount:
+    """Tokens by bucket; the whole prompt decides whether all of them are at the extended rates."""
+    details = usage.get("prompt_tokens_details") or {}
+    cached, written = details.get("cached_tokens", 0), details.get("cache_creation_input_tokens", 0)
+    prompt = usage["prompt_tokens"]
+    counts = {"input": prompt - cached - written, "cache_input": cached, "cache_write": written}
+    counts["output"] = usage.get("completion_tokens", 0)
+    threshold = charge.get("context_token_threshold")
+    contexts = ["extended", "base"] if threshold is not None and prompt > threshold else ["base"]
+
+    def rate(bucket: str) -> Amount:
+        for context in contexts:
+            for listed in charge["rates"]:
+                if bucket in listed["tokens"] and context in listed.get("context", ["base"]):
+                    return Fraction(listed["rate"]) / charge["per"]
+        assert charge["missing_cache_rate"] == "input"
+        return rate("input")
+
+    return sum((count * rate(bucket) for bucket, count in counts.items() if count), Fraction(0))
+
+
+def rpc(charge: Fields, usage: Fields) -> Amount:
+    """The chain's credits times the factor of each method's first tier; a failed call has its own credits."""
+    chain = next(
+        chain
+        for chain in charge["chains"]
+        if usage["network"] in [f"{chain['chain']}-{network}" for network in chain["networks"]]
+    )
+    found = Fraction(0)
+    for call in usage["calls"]:
+        if call.get("failed"):
+            found += charge["failed_credits"]
+            continue
+        tier = next(
+            tier
+            for tier in charge["tiers"]
+            if ("chains" not in tier or {chain["chain"], chain.get("kind")} & set(tier["chains"]))
+            and any(fnmatchcase(call["method"], pattern) for pattern in tier["methods"])
+        )
+        found += Fraction(tier["factor"]) * chain["credits"]
+    return found * rate_of(charge)
+
+
+def song(charge: Fields, seconds: int | None) -> Amount:
+    """The band that the seconds are in; the first one if they are left out."""
+    bands: list[tuple[Any, ...]] = [
+        (*map(int, band.split("..")), Fraction(rate["rate"])) for rate in charge["rates"] for band in rate["seconds"]
+    ]
+    if seconds is None:
+        return min(bands)[2] / charge["per"]
+    return next(rate for first, last, rate in bands if first <= seconds <= last) / charge["per"]
+
+
+def images(listed: Fields, charges: Mapping[str, Fields], fields: Fields) -> Amount:
+    """`n` images at a resolution and quality, and the input images of an edit beyond those that are included."""
+    accepts, n, charge = listed["constraints"], fields.get("n", 1), charges["per-image"]
+    lowest = min(
+        accepts.get("resolution", []), key=lambda each: int("0" + "".join(filter(str.isdigit, each))), default=None
+    )
+    resolution = fields.get("resolution", lowest)
+    quality = fields.get("quality")
+    if "quality" in accepts and quality is None:
+        priced = {
+            value: Fraction(rate["rate"])
+            for rate in charge["rates"]
+            for value in rate.get("quality", [])
+            if resolution in rate.get("resolution", [resolution])
+        }
+        dearest = "high" if "high" in priced else max(priced, key=lambda value: priced[value])
+        quality = "unstated" if "unstated" in priced and "resolution" in fields else dearest
+    found = n * rate_of(charge, resolution=resolution, quality=quality)
+    if further := charges.get("per-input-image"):
+        found += n * max(0, fields.get("input_images", 1) - further["included"]) * rate_of(further)
+    return found
+
+
+# Videos.
+
+
+def video(listed: Fields, body: Fields, source: Fields) -> Amount:
+    """The sum of the charges, rounded once."""
+    pricing, accepts = listed["pricing"], listed["constraints"]
+    shape = {name: values[0] for name, values in accepts.items() if isinstance(values, list) and len(values) == 1}
+    if len(accepts.get("topaz", {}).get("models", ())) == 1:
+        shape["enhancement_model"] = accepts["topaz"]["models"][0]
+    shape |= {name: type(accepts.get(name, [""])[0])(value) for name, value in accepts.get("defaults", {}).items()}
+    shape |= body
+    if "resolution" in shape:
+        words = {word.lower(): word for word in accepts.get("resolution", ())}
+        words |= {each.lower(): word for each, word in accepts.get("resolution_aliases", {}).items()}
+        shape["resolution"] = words.get(shape["resolution"].lower())
+    sound = {"none": False, "always": True}.get(accepts["audio"], shape.get("audio", True))
+    reference = shape.get("reference_video_total_duration") or None
+    if "reference_video_total_duration" not in accepts:
+        reference = None
+    shape |= {"audio": str(bool(sound)).lower(), "video_input": str(reference is not None).lower()}
+    if reference is not None and shape.get("duration") in ("-1", "auto", "Auto"):
+        shape["duration"] = f"{ceil(reference)}s"
+    rounding = pricing["rounding"]
+    amounts = [
+        rounded(METHODS[charge["method"]](charge, shape, source, reference), rounding["line_places"])
+        for charge in pricing["charges"]
+    ]
+    return rounded(sum(amounts, Fraction(0)), rounding["places"])
+
+
+def chosen(charge: Fields, shape: Fields, **more: str) -> Amount:
+    """The rate of a shape by the unit."""
+    names = ("resolution", "audio", "duration", "video_input", "enhancement_model")
+    return rate_of(charge, **{name: shape.get(name) for name in names}, **more)
+
+
+def seconds_of(shape: Fields, source: Fields) -> Amount:
+    return Fraction(source["seconds"]) if "seconds" in source else Fraction(shape["duration"].removesuffix("s"))
+
+
+def size_of(charge: Fields, shape: Fields) -> Amount:
+    """The pixels of the listed size that fits; for a ratio of the source the most of the resolution."""
+    fitting = [
+        each for each in charge["sizes"] if each.get("resolution", shape.get("resolution")) == shape.get("resolution")
+    ]
+    exact = [
+        each for each in fitting if each.get("aspect_ratio", shape.get("aspect_ratio")) == shape.get("aspect_ratio")
+    ]
+    return max(each["size"][0] * each["size"][1] for each in exact or fitting)
+
+
+def per_clip(charge: Fields, shape: Fields, source: Fields, reference: Any) -> Amount:
+    return chosen(charge, shape)
+
+
+def per_second(charge: Fields, shape: Fields, source: Fields, reference: Any) -> Amount:
+    return seconds_of(shape, {}) * chosen(charge, shape)
+
+
+def token_formula(charge: Fields, shape: Fields, source: Fields, reference: Any) -> Amount:
+    seconds = seconds_of(shape, {})
+    billed = seconds
+    if reference is not None:
+        billed = max(seconds + Fraction(reference), Fraction(ceil(seconds * Fraction(charge["reference_minimum"]))))
+    count = billed * size_of(charge, shape) * charge["frames_per_second"] / charge["pixels_per_token"]
+    return count * chosen(charge, shape)
+
+
+def megapixel_rate(charge: Fields, shape: Fields, source: Fields, reference: Any) -> Amount:
+    if charge["sizes"]:
+        frames = seconds_of(shape, {}) * charge["frames"]["per_second"] + charge["frames"]["plus"]
+        pixels = size_of(charge, shape) * frames
+    else:
+        factor = int(shape["upscale_factor"])
+        pixels = int(source["width"]) * int(source["height"]) * factor**2 * seconds_of(shape, source)
+        pixels *= Fraction(source["fps"])
+    if charge["megapixels"] == "rounded-up":
+        pixels = Fraction(ceil(Fraction(pixels) / charge["per"])) * charge["per"]
+    return pixels * chosen(charge, shape)
+
+
+def tiered(charge: Fields, shape: Fields, height: int | None) -> Amount:
+    """The rate of the first tier that is not below the height; the dearest if it is unknown."""
+    model = shape.get("enhancement_model")
+    rates = [rate for rate in charge["rates"] if model in rate.get("enhancement_model", [model])]
+    tiers = sorted(
+        (int(edge) if edge != "any" else 10**9, Fraction(each["rate"])) for each in rates for edge in each["up_to"]
+    )
+    if height is None:
+        return max(rate for _, rate in tiers) / charge["per"]
+    return next(rate for edge, rate in tiers if height <= edge) / charge["per"]
+
+
+def upscale_rate(charge: Fields, shape: Fields, source: Fields, reference: Any) -> Amount:
+    height = int(source["height"]) * int(shape["upscale_factor"]) if "height" in source else None
+    step, fps = charge["frame_rate"], shape.get("target_fps") or source.get("fps")
+    factor = Fraction(step["factor"])
+    doubled = factor > 1 if fps is None else Fraction(fps) >= Fraction(step["from"])
+    return seconds_of(shape, source) * tiered(charge, shape, height) * (factor if doubled else 1)
+
+
+def interpolation_rate(charge: Fields, shape: Fields, source: Fields, reference: Any) -> Amount:
+    height = int(source["height"]) if "height" in source else None
+    fps = Fraction(shape.get("target_fps") or source["fps"])
+    seconds = seconds_of(shape, source) * int(shape["slowdown_factor"]) * fps / Fraction(charge["at_frame_rate"])
+    return seconds * tiered(charge, shape, height)
+
+
+METHODS = {
+    "fixed": per_clip,
+    "duration-resolution-rate": per_clip,
+    "duration-rate": per_second,
+    "resolution-rate": per_second,
+    "token-formula": token_formula,
+    "megapixel-rate": megapixel_rate,
+    "upscale-rate": upscale_rate,
+    "interpolation-rate": interpolation_rate,
+}

@@ -1,0 +1,96 @@
+"""`GET /models` is enough to compute every price: a client that knows nothing else agrees with the quotes."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import Any, get_args
+
+import pytest
+from asking import asked
+from prices_from_models import PricesFromModels
+
+import ratecard
+from ratecard.examples import price_example
+from ratecard.requests.text_body import body_of_text, usage_of_text
+from ratecard.server import LiveRateCard, application
+from ratecard.tables.metered import MeteredCharge, UsageExample
+from ratecard.tables.video import VideoCharge, VideoExample
+
+DAYS = [datetime(2026, 7, 1, tzinfo=UTC), datetime(2026, 8, 22, tzinfo=UTC), datetime(2026, 10, 1, tzinfo=UTC)]
+
+
+def listed(card: ratecard.RateCard, day: datetime) -> PricesFromModels:
+    with asked(application(LiveRateCard(card, clock=lambda: int(day.timestamp()) * 10**9))) as client:
+        return PricesFromModels(client.get("/api/v1/models").json())
+
+
+def worked(book: ratecard.PriceBook) -> Iterator[Any]:
+    """(model, fields, source, quote) of every worked example in effect."""
+    for model, version in book.in_effect_all():
+        for example in version.examples:
+            quote = price_example(book, model, example)
+            if isinstance(example, VideoExample):
+                yield model.model, body_of_text(example.request), example.source, quote
+            elif isinstance(example, UsageExample):
+                usage = usage_of_text(model.type, model.model, example.usage)
+                yield model.model, usage, None, quote
+
+
+@pytest.mark.parametrize("day", DAYS, ids=lambda day: f"{day:%Y-%m-%d}")
+def test_every_worked_example_comes_to_its_quote(card: ratecard.RateCard, day: datetime) -> None:
+    book, prices = card.at(day), listed(card, day)
+    wrong = [
+        (model, fields, quote.total)
+        for model, fields, source, quote in worked(book)
+        if prices.price(model, fields, source) != Fraction(quote.total)
+    ]
+    assert not wrong
+
+
+def test_every_pricing_method_is_among_the_samples(card: ratecard.RateCard) -> None:
+    book = card.at(DAYS[-1])
+    sampled = {model for model, *_ in worked(book)}
+    methods = {
+        charge.method for model, version in book.in_effect_all() if model.model in sampled for charge in version.charges
+    }
+    classes = [kind for union in (MeteredCharge, VideoCharge) for kind in get_args(get_args(union)[0])]
+    assert methods == {method for kind in classes for method in get_args(kind.model_fields["method"].annotation)}
+
+
+SAMPLES: list[dict[str, Any]] = [
+    {"model": "claude-opus-4-6", "usage": {"prompt_tokens": 5500, "completion_tokens": 300,
+     "prompt_tokens_details": {"cached_tokens": 5000, "cache_creation_input_tokens": 100}}},
+    {"model": "grok-4-3", "usage": {"prompt_tokens": 5500, "completion_tokens": 300}, "web_search_requests": 2},
+    {"model": "grok-4-3", "usage": {"prompt_tokens": 5, "completion_tokens": 3}, "x_search_results": 7},
+    {"model": "crypto-rpc", "network": "base-mainnet",
+     "calls": [{"method": "eth_call"}, {"method": "eth_call", "failed": True}, {"method": "trace_replayTransaction"}]},
+    {"model": "flux-2-max-edit", "type": "edit", "n": 3, "input_images": 4},
+    {"model": "qwen-image-2", "type": "upscale", "factor": "4x"},
+    {"model": "openai/whisper-large-v3", "seconds": Fraction(123456789, 10**6)},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("usage", SAMPLES, ids=lambda usage: usage["model"])
+def test_further_usages_come_to_their_quotes(card: ratecard.RateCard, usage: dict[str, Any]) -> None:
+    prices, book = listed(card, DAYS[-1]), card.at(DAYS[-1])
+    asked_for = {name: value for name, value in usage.items() if (name, value) != ("model", "crypto-rpc")}
+    if "seconds" in asked_for:
+        asked_for["seconds"] = 123.456789
+    assert prices.price(usage["model"], usage) == Fraction(book.rate(asked_for).exact)
+
+
+def test_above_a_threshold_every_token_is_at_the_extended_rates(card: ratecard.RateCard) -> None:
+    prices, book = listed(card, DAYS[-1]), card.at(DAYS[-1])
+    found = 0
+    for model, version in book.in_effect_all("text"):
+        threshold = getattr(version.charges[0], "context_token_threshold", None)
+        for prompt in (threshold, threshold + 1) if threshold else ():
+            usage = {
+                "prompt_tokens": prompt,
+                "completion_tokens": 10,
+                "prompt_tokens_details": {"cached_tokens": 9},
+            }
+            rated = book.rate({"model": model.model, "usage": usage})
+            assert prices.price(model.model, {"usage": usage}) == Fraction(rated.exact)
+            found += 1
+    assert found >= 4
