@@ -99,7 +99,7 @@ def _is_loopback(host: str) -> bool:
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except OSError as error:
-        raise click.BadParameter(f"'{host}' is no address: {error.strerror}", param_hint="--host") from None
+        raise click.BadParameter(f"'{host}' is not an address: {error.strerror}", param_hint="--host") from None
     return all(ip_address(str(address[0])).is_loopback for *_, address in found)
 
 
