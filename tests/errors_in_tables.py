@@ -46,7 +46,7 @@ FIXES = {
     r"A rate is zero or more$": "Write the amount without a sign.",
     r"must be before .* newest first$": "Put the newest version first; no two begin on the same day.",
     r"^retired on": "Write a later day, or remove the model.",
-    r"stands in .* too$": "Keep the model in one place, and give another model another id.",
+    r"is in .* too$": "Keep the model in one place, and give another model another id.",
     r"lists '([^']+)' twice": r"Write `\1` once.",
     r"must be more than zero": "Write a number above zero.",
     r"is not true or false": "Write `true` or `false`.",

@@ -317,7 +317,7 @@ def test_a_successor_that_is_added_with_a_fault_is_one_fault(card: RateCard, fol
         ),
         (
             HEAD.format(day="2027-09-01", announced="") + "- retire: plain\n  retire: free\n",
-            "7: key 'retire' stands twice (first in line 6); keep one",
+            "7: key 'retire' is written twice (first in line 6); keep one",
         ),
         (HEAD.format(day="2027-09-01", announced="") + "- [\n", "7: not YAML: "),
     ],

@@ -145,7 +145,7 @@ def test_a_csv_of_several_types_is_answered_row_by_row(rate: Rate) -> None:
     assert ["quote" in answer for answer in answers] == [True, True, False, False, False]
     assert "received float" in str(answers[2])
     assert answers[3]["details"]["source_seconds"]["_errors"] == [
-        "A source video is no part of a usage. Price it by `ratecard quote`"
+        "A source video is not part of a usage. Price it by `ratecard quote`"
     ]
     assert answers[4]["details"]["_errors"] == ["Row 6 has more cells than the heading"]
 

@@ -80,6 +80,6 @@ def test_the_source_of_every_shipped_rate_is_the_line_that_holds_it(path: Any) -
 
 def test_the_first_of_two_equal_keys_counts_and_each_further_one_is_a_fault() -> None:
     file = read_yaml_text("t.yaml", b"a: 1\nb: 2\na: {x: [3]}\na: 4\n")
-    words = "key 'a' stands twice (first in line 1); keep one"
+    words = "key 'a' is written twice (first in line 1); keep one"
     assert file.data == {"a": "1", "b": "2"}
     assert [(fault.line, fault.message) for fault in file.faults] == [(3, words), (4, words)]

@@ -13,7 +13,7 @@ from ratecard import QuoteError
 from ratecard.probe import Limits, network, probe
 from ratecard.probe.limits import UnreadableError
 from ratecard.probe.network import is_public
-from ratecard.probe.source import read_source
+from ratecard.probe.worker import read_source
 
 
 def answers(*addresses: Sequence[str]) -> Callable[[str, int], Sequence[str]]:

@@ -17,7 +17,7 @@ from ratecard import QuoteError
 from ratecard.probe import Limits, probe
 from ratecard.probe.container import OPTIONS
 from ratecard.probe.limits import UnreadableError
-from ratecard.probe.source import facts_of_bytes, read_source
+from ratecard.probe.worker import facts_of_bytes, read_source
 
 NO_VIDEO_FILE = "it is not an MP4, MOV, WebM or Matroska file"
 
@@ -174,7 +174,7 @@ def test_data_uris_are_bounded_and_strict(uri: str, reason: str) -> None:
 
 def test_a_data_uri_that_is_too_long_is_not_decoded_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("binascii.a2b_base64", None)
-    monkeypatch.setattr("ratecard.probe.source.unquote_to_bytes", None)
+    monkeypatch.setattr("ratecard.probe.worker.unquote_to_bytes", None)
     for uri in ("data:;base64," + "A" * 1400, "data:;base64,%41" + "A" * 3000, "data:," + "A" * 3001):
         with pytest.raises(UnreadableError, match="its data URI holds more than 1000 bytes"):
             read_source(uri, Limits(max_bytes=1000))

@@ -15,7 +15,7 @@ from video_server import VideoServer
 from ratecard import QuoteError
 from ratecard.probe import probe
 from ratecard.probe.limits import UnreadableError
-from ratecard.probe.source import facts_of_bytes, read_source
+from ratecard.probe.worker import facts_of_bytes, read_source
 
 # A noisy picture fills about 20 kB a frame: these files have some megabytes, most of them media.
 BIG: dict[str, Any] = {"size": (640, 480), "frames": 40}

@@ -43,7 +43,7 @@ def refused(*arguments: str | Path, **environment: str) -> tuple[int, str]:
         (["--base-path", "/api/"], {}, "not end with one"),
         (["--workers", "0"], {}, "0 is not in the range"),
         (["--port", "65536"], {}, "65536 is not in the range"),
-        (["--host", "no such host"], {}, "is no address"),
+        (["--host", "no such host"], {}, "is not an address"),
         (["--database", "mysql://x"], {}, "mysql"),
         (["no such folder"], {}, "does not exist"),
     ],

@@ -17,7 +17,7 @@ from ratecard.simulation.demo.usage import demo_usage
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
 
-ROWS = examples(40_000, nightly=200_000)
+ROWS = examples(15_000, nightly=200_000)
 CANDIDATE = """\
 candidate: dearer
 effective: 2026-10-02

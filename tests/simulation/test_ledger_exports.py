@@ -203,7 +203,7 @@ def test_as_billed_takes_refunds_too(tmp_path: Path) -> None:
 def test_as_billed_is_of_a_ledger_only(tmp_path: Path, card: RateCard) -> None:
     usage = tmp_path / "usage.csv"
     usage.write_text("type,model,timestamp,characters\nspeech,tts-kokoro,2026-09-01,5\n", encoding="utf-8")
-    with pytest.raises(SimulationError, match="as-billed: the usage is no billing export"):
+    with pytest.raises(SimulationError, match="as-billed: the usage is not a billing export"):
         simulate(str(usage), Side("now", card), "as-billed", by=())
 
 

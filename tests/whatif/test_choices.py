@@ -2,7 +2,7 @@
 
 from datetime import date
 
-from desks import CLAUDE, KLING
+from small_usage import CLAUDE, KLING
 
 import ratecard
 from ratecard.whatif.choices import names_of, rates_on

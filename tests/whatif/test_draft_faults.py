@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from desks import CLAUDE, DAY, KLING
+from small_usage import CLAUDE, DAY, KLING
 
 import ratecard
 from ratecard.candidates.file import load_candidate

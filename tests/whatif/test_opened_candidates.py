@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from desks import KLING
+from small_usage import KLING
 
 import ratecard
 from ratecard import TableError

@@ -8,12 +8,12 @@ from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 import pytest
-from desks import CLAUDE, DAY, KLING, write_usage
 from selenium.webdriver import ActionChains, Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from served import Served, choose, field, press, served, started, text_of, tiles, wait, write
+from small_usage import CLAUDE, DAY, KLING, write_usage
 
 from browsers import DESKTOP, PHONE, WIDE, browser, complaints_of
 from ratecard.candidates.file import load_candidate
@@ -275,7 +275,7 @@ def test_requests_to_another_host_name_are_refused(running: Served) -> None:
 
 def test_what_takes_a_while_says_so_until_it_is_done(tmp_path: Path) -> None:
     go = tmp_path / "go"
-    words = (str(Path(__file__).with_name("held_desk.py")), str(write_usage(tmp_path / "usage.csv")), str(go))
+    words = (str(Path(__file__).with_name("held_pricer.py")), str(write_usage(tmp_path / "usage.csv")), str(go))
     with browser(DESKTOP) as page, started(tmp_path, *words) as running:
         page.get(running.url)
         wait(lambda: "brings" in text_of(page, "h1"))

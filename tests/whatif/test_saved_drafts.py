@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from desks import DAY
+from small_usage import DAY
 
 import ratecard
 from ratecard.whatif.candidate_file import FileThereError, SaveError, save

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from babel import Locale
 from click.testing import CliRunner, Result
-from desks import DAY, STANDING, write_usage
+from small_usage import DAY, STANDING, write_usage
 
 from ratecard.cli import main, whatif
 from ratecard.simulation.simulate import simulate
@@ -111,7 +111,7 @@ def test_the_report_of_a_saved_candidate_is_of_the_same_usage() -> None:
 def test_the_rows_that_are_chosen_are_those_of_simulate(usage: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = ("--where", "customer = 'beta'", "--since", "2026-10-02", "--until", "2026-10-05")
     shown: list[str] = []
-    monkeypatch.setattr(serving, "serve_page", lambda desk, **_: shown.append(desk.answer(Draft(DAY)).panel.scope))
+    monkeypatch.setattr(serving, "serve_page", lambda pricer, **_: shown.append(pricer.answer(Draft(DAY)).panel.scope))
     answered = run(str(usage), "--at", DAY, *chosen)
     assert answered.exit_code == 0, answered.output
     words = "(9 of 70 rows: where customer = 'beta', since 2026-10-02, until 2026-10-05)"

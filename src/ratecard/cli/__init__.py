@@ -1,4 +1,4 @@
-"""The command `ratecard`: one command a file."""
+"""The command `ratecard`."""
 
 from ratecard.cli.commands import main
 

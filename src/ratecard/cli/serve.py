@@ -161,7 +161,7 @@ def _is_loopback(host: str) -> bool:
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except OSError as error:
-        raise SettingError(f"{option('host')}: '{host}' is no address: {error.strerror}") from None
+        raise SettingError(f"{option('host')}: '{host}' is not an address: {error.strerror}") from None
     return all(ip_address(str(address[0])).is_loopback for *_, address in found)
 
 

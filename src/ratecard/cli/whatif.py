@@ -108,7 +108,7 @@ def _run(asked: _Asked) -> None:
     from ratecard.simulation.simulate import simulate
     from ratecard.simulation.usage.where import Chosen
     from ratecard.whatif.app import HOST, PortError, free_port, serve_page
-    from ratecard.whatif.session import Desk
+    from ratecard.whatif.draft_pricer import DraftPricer
 
     try:
         port = free_port(asked.port)
@@ -135,7 +135,7 @@ def _run(asked: _Asked) -> None:
         if not simulation.priced:
             raise SimulationError(simulation.unpriced_text() if simulation.rows else "the usage has no rows")
         serve_page(
-            Desk(simulation, asked.locale),
+            DraftPricer(simulation, asked.locale),
             usage=", ".join(asked.usage),
             command=asked.command(),
             day=day,

@@ -52,7 +52,7 @@ def _check_version(version: Version, units: Mapping[str, Unit] | None) -> Iterat
     names: set[str] = set()
     for number, charge in enumerate(version.charges):
         if charge.charge.casefold() in names:
-            yield ("charges", number, "charge"), f"charge '{charge.charge}' stands twice; give each its own name"
+            yield ("charges", number, "charge"), f"charge '{charge.charge}' is listed twice; give each its own name"
         names.add(charge.charge.casefold())
         if units is not None:
             yield from ((("charges", number, *path), words) for path, words in check_unit(charge, units))
@@ -138,7 +138,7 @@ def check_units(part: Units) -> Iterator[Finding]:
     seen: set[str] = set()
     for index, unit in enumerate(part.units):
         if unit.unit in seen:
-            yield ("units", index, "unit"), f"unit '{unit.unit}' stands twice; keep one"
+            yield ("units", index, "unit"), f"unit '{unit.unit}' is listed twice; keep one"
         if str(unit.per).strip("0") != "1":
             words = "is not a power of ten: the price of one would not be a decimal. Write 1, 1000, 1000000"
             yield ("units", index, "per"), f"per {unit.per} {words}"

@@ -130,7 +130,7 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
                 _record(text, ("models", index), check_video(model, vocabulary.video))
             found.append((text, index, model))
             if model.model in homes:
-                text.fault(("models", index, "model"), f"model '{model.model}' stands in {homes[model.model]} too")
+                text.fault(("models", index, "model"), f"model '{model.model}' is in {homes[model.model]} too")
             homes[model.model] = text.name
             models[model.model] = model
     broken = {name for text in texts.values() for name in _written(text)} - models.keys()

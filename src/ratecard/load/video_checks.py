@@ -160,7 +160,9 @@ def _check_formula(version: VideoVersion, charge: Charge) -> Iterator[Finding]:
     if isinstance(charge, TokenFormula):
         per_pixel = Fraction(charge.frames_per_second, charge.pixels_per_token)
         if 10 ** per_pixel.denominator.bit_length() % per_pixel.denominator:
-            words = f"pixels_per_token {charge.pixels_per_token}: {per_pixel} tokens a pixel and second is no decimal"
+            words = (
+                f"pixels_per_token {charge.pixels_per_token}: {per_pixel} tokens a pixel and second is not a decimal"
+            )
             yield ("pixels_per_token",), f"{words}. Write a number that divides without remainder, like 1024"
         if not charge.sizes:
             yield ("sizes",), "sizes is empty. The token formula needs the pixels of every output"

@@ -126,7 +126,7 @@ class _Reader:
             if key == SOURCE_KEY:
                 raise _UnreadableError(event, path, f"key '{SOURCE_KEY}' is reserved; leave it out")
             if key in result:
-                words = f"key '{key}' stands twice (first in line {self.file.line(place)}); keep one"
+                words = f"key '{key}' is written twice (first in line {self.file.line(place)}); keep one"
                 self.file.faults.append(Fault(self.file.name, _line(event), place, words))
                 self.value(next(self.events), (*place, "again"))
                 continue

@@ -210,7 +210,7 @@ def plan_of(
             near = did_you_mean(name, (DAY, *usage.columns))
             raise SimulationError(f"where: the usage has no column '{name}'.{near} It has: {', '.join(usage.columns)}")
     if not usage.is_ledger and not all(side.has_rates for side in compared):
-        raise SimulationError(f"{AS_BILLED}: the usage is no billing export, and does not say what was charged")
+        raise SimulationError(f"{AS_BILLED}: the usage is not a billing export, and does not say what was charged")
     dated = usage.is_ledger or any(side.at is None for side in compared)
     if chosen.by_day and not usage.has("timestamp"):
         words = "the usage has no column 'timestamp' to choose days by. Name it: --map timestamp=COLUMN"

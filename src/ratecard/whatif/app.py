@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ratecard.whatif.session import Desk
+from ratecard.whatif.draft_pricer import DraftPricer
 
 HOST = "127.0.0.1"
 # Seconds that open connections may keep the server from ending.
@@ -29,7 +29,7 @@ def free_port(port: int) -> int:
 
 
 def serve_page(
-    desk: Desk,
+    pricer: DraftPricer,
     *,
     usage: str,
     command: str,
@@ -57,7 +57,7 @@ def serve_page(
         app.on_startup(ready)
 
         async def page() -> None:
-            made = WhatIfPage(desk, usage, command, day, tables)
+            made = WhatIfPage(pricer, usage, command, day, tables)
             # The storage of the tab is known only after it is connected.
             await ui.context.client.connected()
             made.start()

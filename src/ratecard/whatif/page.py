@@ -15,8 +15,8 @@ from ratecard.tables.scalars import read_day
 from ratecard.whatif.choices import RateChoice, conditions_on, names_of, rates_on
 from ratecard.whatif.controls import START, Control, FactorControl, KeptControl, RateControl
 from ratecard.whatif.draft import Draft, DraftChange, DraftError, Factor, Kept, NewRate, from_json, to_json
+from ratecard.whatif.draft_pricer import Answer, DraftPricer
 from ratecard.whatif.save_dialog import Opener, Saving
-from ratecard.whatif.session import Answer, Desk
 from ratecard.whatif.view import Plot
 
 
@@ -122,10 +122,10 @@ _WRONG = "These figures are older: correct what is marked first."
 
 
 class WhatIfPage:
-    """The page in one tab of a browser. Each tab has a draft of its own; all share one desk."""
+    """The page in one tab of a browser. Each tab has a draft of its own; all share one pricer."""
 
-    def __init__(self, desk: Desk, usage: str, command: str, day: date, tables: Path | None) -> None:
-        self.desk, self.day_shown = desk, day
+    def __init__(self, pricer: DraftPricer, usage: str, command: str, day: date, tables: Path | None) -> None:
+        self.pricer, self.day_shown = pricer, day
         self.controls: list[Control] = []
         self.task = f"answer {context.client.id}"
         ui.add_css(page_text("whatif.css"))
@@ -134,7 +134,7 @@ class WhatIfPage:
         with ui.element("header").classes("top"):
             ui.html("What if?", sanitize=False, tag="strong")
             ui.label(usage).classes("quiet")
-        with ui.element("div").classes("desk"):
+        with ui.element("div").classes("pricer"):
             with ui.element("aside"):
                 self._day()
                 self.list = ui.element("div").classes("changes")
@@ -143,9 +143,9 @@ class WhatIfPage:
                     ui.button("Add a rate", icon="add", on_click=lambda: self.add(NewRate())).props(
                         "flat no-caps dense"
                     )
-                self.saving = Saving(desk, self.draft, self.keep, self.renew, command, tables)
+                self.saving = Saving(pricer, self.draft, self.keep, self.renew, command, tables)
                 with ui.element("div").classes("files"):
-                    Opener(desk, self.open)
+                    Opener(pricer, self.open)
                     self.files = [
                         ui.button(label, icon="download", on_click=lambda name=name: self.download(name)).props(
                             "flat no-caps dense"
@@ -229,7 +229,7 @@ class WhatIfPage:
             for button in self.files:
                 button.set_enabled(not draft.empty)
             async with self._busy("Pricing all usage again ..."):
-                answer = await run.io_bound(self.desk.answer, draft)
+                answer = await run.io_bound(self.pricer.answer, draft)
         except DraftError as error:
             self._show_wrong(error)
             self.answers.keep(_WRONG)
@@ -246,7 +246,7 @@ class WhatIfPage:
         self.failed.set_text("")
         try:
             async with self._busy(f"Writing {name} ..."):
-                content = await run.io_bound(self.desk.report, self.draft(), Path(name).suffix)
+                content = await run.io_bound(self.pricer.report, self.draft(), Path(name).suffix)
         except RateCardError as error:
             self.failed.set_text(f"{name}: {error}")
         else:
@@ -282,10 +282,10 @@ class WhatIfPage:
         self.day.error = error.head.get("effective")
 
     def _names(self) -> Mapping[str, Sequence[str]]:
-        return names_of(self.desk.card, self.day_shown)
+        return names_of(self.pricer.card, self.day_shown)
 
     def _rates(self, model: str) -> Sequence[RateChoice]:
-        return rates_on(self.desk.card, self.day_shown, model)
+        return rates_on(self.pricer.card, self.day_shown, model)
 
     def _conditions(self, part: str, names: Sequence[str]) -> Sequence[tuple[str, tuple[str, ...]]]:
-        return conditions_on(self.desk.card, self.day_shown, part, names)
+        return conditions_on(self.pricer.card, self.day_shown, part, names)

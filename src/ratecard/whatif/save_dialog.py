@@ -15,14 +15,14 @@ from ratecard.changes.promote import Promotion, promotion
 from ratecard.simulation.errors import SimulationError
 from ratecard.whatif.candidate_file import CANDIDATES_FOLDER, FileThereError, SaveError, candidates_in, opened, save
 from ratecard.whatif.draft import Draft, DraftError, Head
-from ratecard.whatif.session import Desk
+from ratecard.whatif.draft_pricer import DraftPricer
 
 
 class Opener:
     """A button, and its dialog, which lists the saved candidates."""
 
-    def __init__(self, desk: Desk, show: Callable[[Draft], None]) -> None:
-        self.desk, self.show = desk, show
+    def __init__(self, pricer: DraftPricer, show: Callable[[Draft], None]) -> None:
+        self.pricer, self.show = pricer, show
         ui.button("Open a candidate", icon="folder_open", on_click=self.open).props("flat no-caps dense")
         with ui.dialog() as self.dialog, ui.element("div").classes("dialog"):
             ui.html("Open a candidate", sanitize=False, tag="h2")
@@ -52,7 +52,7 @@ class Opener:
     def load(self, path: Path) -> None:
         """Show a file as the draft, or its faults."""
         try:
-            draft = opened(path, self.desk.card)
+            draft = opened(path, self.pricer.card)
         except TableError as error:
             self.wrong.set_text(str(error))
         else:
@@ -73,14 +73,14 @@ class Saving:
 
     def __init__(
         self,
-        desk: Desk,
+        pricer: DraftPricer,
         draft: Callable[[], Draft],
         keep: Callable[[], None],
         renew: Callable[[], None],
         command: str,
         tables: Path | None,
     ) -> None:
-        self.desk, self.draft, self.keep, self.renew = desk, draft, keep, renew
+        self.pricer, self.draft, self.keep, self.renew = pricer, draft, keep, renew
         self.command, self.tables = command, tables
         self.saved: Path | None = None
         self.made: Promotion | None = None
@@ -144,7 +144,7 @@ class Saving:
             return
         draft, path = self._draft(), Path(str(self.file.value or "").strip())
         try:
-            save(draft, self.desk.card, path, replace=replace)
+            save(draft, self.pricer.card, path, replace=replace)
         except FileThereError as error:
             self._say(wrong=f"{error}. Give another name, or replace it", replace=True)
         except DraftError as error:
@@ -200,7 +200,7 @@ class Saving:
         self._actions()
 
     def _take(self, tables: Path) -> None:
-        self.desk.take(load_rate_card(tables))
+        self.pricer.take(load_rate_card(tables))
 
     def _say(self, *, wrong: str = "", done: str = "", replace: bool = False) -> None:
         self.wrong.set_text(wrong)

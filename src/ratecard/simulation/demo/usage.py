@@ -130,7 +130,7 @@ def demo_usage(
     path, card = Path(out), card or load_rate_card()
     kind, until = format_of(path), until or last_day(card)
     if path.is_dir() or not path.parent.is_dir():
-        raise ValueError(f"{path} is no file in a folder that is there. Make {path.parent}, or name another file")
+        raise ValueError(f"{path} is not a file in an existing folder. Make {path.parent}, or name another file")
     _check("rows", rows, 1, MOST_ROWS)
     _check("seed", seed, 0, MOST_ROWS)
     _check("customers", customers, 1, MOST_CUSTOMERS)

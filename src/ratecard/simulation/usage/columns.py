@@ -131,7 +131,9 @@ def usage_of_row(fields: Mapping[str, str]) -> dict[str, Any]:
             continue
         column = USAGE_COLUMNS.get(name) or UsageColumn.of(name, "number" if name == "count" else "text")
         if column.path[0] == "source":
-            raise QuoteError(INVALID, [((name,), "A source video is no part of a usage. Price it by `ratecard quote`")])
+            raise QuoteError(
+                INVALID, [((name,), "A source video is not part of a usage. Price it by `ratecard quote`")]
+            )
         within = usage
         for part in column.path[:-1]:
             within = within.setdefault(part, {})

@@ -131,7 +131,7 @@ def a_line_names_the_line_of_its_rate(case: Case, data: st.DataObject) -> None:
     asked = case.ask(data.draw(case.requests))
     for line in asked.quote.lines:
         found = rates_at(case, line.source)
-        expect(bool(found), f"No rate of {case} stands at {line.source}", asked)
+        expect(bool(found), f"No rate of {case} is at {line.source}", asked)
         unit_rates = {price for charge, rate in found for price in _unit_rates(charge, rate)}
         expect(Fraction(line.unit_rate) in unit_rates, f"{line.sku} is not charged at the rate of its line", asked)
         if not case.files:

@@ -1,4 +1,4 @@
-"""The desk answers what `simulate` answers, for any number of drafts, and keeps no draft."""
+"""The pricer answers what `simulate` answers, for any number of drafts, and keeps no draft."""
 
 import sys
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from desks import CLAUDE, DAY, KLING, OVI, STANDING, write_usage
+from small_usage import CLAUDE, DAY, KLING, OVI, STANDING, write_usage
 
 import ratecard
 from ratecard.changes.sides import Side
@@ -14,7 +14,7 @@ from ratecard.simulation.report.report import Report
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
 from ratecard.whatif.draft import Draft, DraftChange, DraftError, Factor, NewRate
-from ratecard.whatif.session import Desk
+from ratecard.whatif.draft_pricer import DraftPricer
 from ratecard.whatif.view import panel_now, panel_of
 
 DEARER = Factor("family", ("kling-o3",), "1.05")
@@ -27,11 +27,11 @@ def usage(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def desk(usage: Path, card: ratecard.RateCard) -> Iterator[Desk]:
+def pricer(usage: Path, card: ratecard.RateCard) -> Iterator[DraftPricer]:
     """The usage at the prices of a day, and those same prices as what we pay."""
     current = Side(DAY, card, STANDING)
     with simulate(str(usage), current, costs=Side("costs", card)) as simulation:
-        yield Desk(simulation)
+        yield DraftPricer(simulation)
 
 
 @contextmanager
@@ -54,11 +54,11 @@ def simulated(draft: Draft, usage: Path, card: ratecard.RateCard, folder: Path) 
     ],
 )
 def test_the_figures_are_those_of_simulate(
-    changes: tuple[DraftChange, ...], desk: Desk, usage: Path, card: ratecard.RateCard, tmp_path: Path
+    changes: tuple[DraftChange, ...], pricer: DraftPricer, usage: Path, card: ratecard.RateCard, tmp_path: Path
 ) -> None:
     draft = Draft(DAY, changes)
-    answer = desk.answer(draft)
-    now = desk.answer(Draft(DAY)).panel
+    answer = pricer.answer(draft)
+    now = pricer.answer(Draft(DAY)).panel
     with simulated(draft, usage, card, tmp_path) as simulation:
         expected = panel_of(Report(simulation), now)
     for part in ("scope", "notes", "tiles", "models", "winners", "losers", "unpriced"):
@@ -67,9 +67,9 @@ def test_the_figures_are_those_of_simulate(
     assert not answer.idle
 
 
-def test_the_figures_by_hand(desk: Desk) -> None:
+def test_the_figures_by_hand(pricer: DraftPricer) -> None:
     """Ten times 5 s at 0.154 and 8 s at 0.1232, each request rounded to the cent: 0.77 and 0.99; then times 2."""
-    tiles = {tile.label: tile for tile in desk.answer(Draft(DAY, (Factor("model", (KLING,), "2"),))).panel.tiles}
+    tiles = {tile.label: tile for tile in pricer.answer(Draft(DAY, (Factor("model", (KLING,), "2"),))).panel.tiles}
     # 1.54 and 1.97 a request: 10 x (1.54 + 1.97) - 10 x (0.77 + 0.99) = 17.50
     assert tiles["Difference"].value == "+$17.50"
     assert tiles["Difference"].direction == 1
@@ -77,9 +77,9 @@ def test_the_figures_by_hand(desk: Desk) -> None:
     assert tiles["Margin then"].value == "$17.50"
 
 
-def test_without_changes_it_answers_what_is_now(desk: Desk, usage: Path) -> None:
+def test_without_changes_it_answers_what_is_now(pricer: DraftPricer, usage: Path) -> None:
     unfinished = (Factor("family", (), "1.05"), NewRate(KLING))
-    answer = desk.answer(Draft(DAY, unfinished)).panel
+    answer = pricer.answer(Draft(DAY, unfinished)).panel
     with simulate(str(usage), DAY) as simulation:
         assert answer.sentence == panel_now(Report(simulation)).sentence
     assert answer.sentence.startswith("This usage brings $")
@@ -91,17 +91,19 @@ def test_without_changes_it_answers_what_is_now(desk: Desk, usage: Path) -> None
     assert "no-such-model" in answer.unpriced
 
 
-def test_unfinished_changes_are_left_out(desk: Desk) -> None:
-    alone, beside = (desk.answer(Draft(DAY, changes)).panel for changes in ((DEARER,), (NewRate(KLING), DEARER)))
+def test_unfinished_changes_are_left_out(pricer: DraftPricer) -> None:
+    alone, beside = (pricer.answer(Draft(DAY, changes)).panel for changes in ((DEARER,), (NewRate(KLING), DEARER)))
     assert alone == beside
 
 
-def test_the_day_decides_about_both_sides(desk: Desk, usage: Path, card: ratecard.RateCard, tmp_path: Path) -> None:
+def test_the_day_decides_about_both_sides(
+    pricer: DraftPricer, usage: Path, card: ratecard.RateCard, tmp_path: Path
+) -> None:
     day = "2026-08-10"
     draft = Draft(day, (Factor("model", (CLAUDE,), "1.1"),))
-    answer = desk.answer(draft)
-    now = desk.answer(Draft(day)).panel
-    later = desk.answer(Draft(DAY)).panel
+    answer = pricer.answer(draft)
+    now = pricer.answer(Draft(day)).panel
+    later = pricer.answer(Draft(DAY)).panel
     assert now.tiles[0] != later.tiles[0]
     # Costs are those of the same day as the prices.
     assert [panel.tiles[1].value for panel in (now, later)] == ["$0.00", "$0.00"]
@@ -111,40 +113,40 @@ def test_the_day_decides_about_both_sides(desk: Desk, usage: Path, card: ratecar
         assert answer.panel.tiles == panel_of(Report(expected), now).tiles
 
 
-def test_a_change_without_usage_says_so(desk: Desk) -> None:
-    answer = desk.answer(Draft(DAY, (Factor("family", ("sora-2",), "1.5"), Factor("type", ("music",), "1.5"))[1:]))
+def test_a_change_without_usage_says_so(pricer: DraftPricer) -> None:
+    answer = pricer.answer(Draft(DAY, (Factor("family", ("sora-2",), "1.5"), Factor("type", ("music",), "1.5"))[1:]))
     assert answer.idle.startswith("your changes changes nothing") or "changes nothing" in answer.idle
     assert "the usage has none of the models" in answer.idle
     assert answer.panel.tiles[2].value == "$0.00"
 
 
-def test_what_is_wrong_is_raised_and_the_desk_goes_on(desk: Desk) -> None:
+def test_what_is_wrong_is_raised_and_the_pricer_goes_on(pricer: DraftPricer) -> None:
     for day in ("2026-1-1", ""):
         with pytest.raises(DraftError) as caught:
-            desk.answer(Draft(day))
+            pricer.answer(Draft(day))
         assert "is not a date" in caught.value.head["effective"]
     with pytest.raises(DraftError, match="changes nothing"):
-        desk.answer(Draft(DAY, (DEARER._replace(factor="1"),)))
-    assert desk.answer(Draft(DAY, (DEARER,))).panel.tiles[2].direction == 1
+        pricer.answer(Draft(DAY, (DEARER._replace(factor="1"),)))
+    assert pricer.answer(Draft(DAY, (DEARER,))).panel.tiles[2].direction == 1
 
 
-def test_nothing_of_a_draft_is_kept(desk: Desk) -> None:
+def test_nothing_of_a_draft_is_kept(pricer: DraftPricer) -> None:
     def kept() -> tuple[int, int]:
         """Tables of the engine, and what the pricer remembers."""
-        connection = desk._standing.comparison.roll_up.workspace.connection
-        pricer = vars(desk._standing.pricer)
-        known = sum(len(each) for each in pricer.values() if isinstance(each, dict))
+        connection = pricer._standing.comparison.roll_up.workspace.connection
+        remembered = vars(pricer._standing.pricer)
+        known = sum(len(each) for each in remembered.values() if isinstance(each, dict))
         return connection.execute("SELECT count(*) FROM duckdb_tables()").fetchall()[0][0], known
 
     for day in ("2026-10-30", "2026-10-31", DAY):
-        desk.answer(Draft(day))
+        pricer.answer(Draft(day))
     before = kept()
     for day in ("2026-10-30", "2026-10-31", DAY):
-        desk.answer(Draft(day))
+        pricer.answer(Draft(day))
     assert kept()[0] == before[0]
     before = kept()
     for hundredths in range(110, 130):
-        desk.answer(Draft(DAY, (Factor("type", ("video",), f"1.{hundredths}"),)))
+        pricer.answer(Draft(DAY, (Factor("type", ("video",), f"1.{hundredths}"),)))
     assert kept() == before
 
 
@@ -152,8 +154,8 @@ def test_a_usage_without_days_or_customers(tmp_path: Path, card: ratecard.RateCa
     path = tmp_path / "usage.csv"
     path.write_text(f"type,model\nvideo,{OVI}\n", encoding="utf-8")
     with simulate(str(path), Side(DAY, card, STANDING)) as simulation:
-        desk = Desk(simulation)
-        panel = desk.answer(Draft(DAY, (Factor("type", ("video",), "1.5"),))).panel
+        pricer = DraftPricer(simulation)
+        panel = pricer.answer(Draft(DAY, (Factor("type", ("video",), "1.5"),))).panel
     assert (panel.by_day, panel.winners, panel.losers, panel.unpriced) == (None, "", "", "")
     assert [tile.label for tile in panel.tiles] == ["Revenue now", "With your changes", "Difference"]
     assert panel.by_model is not None
@@ -162,16 +164,16 @@ def test_a_usage_without_days_or_customers(tmp_path: Path, card: ratecard.RateCa
 def test_customers_by_another_name(tmp_path: Path, card: ratecard.RateCard) -> None:
     path = write_usage(tmp_path / "usage.csv", customer="account")
     with simulate(str(path), Side(DAY, card, STANDING), columns={"customer": "account"}) as simulation:
-        panel = Desk(simulation).answer(Draft(DAY, (DEARER,))).panel
+        panel = DraftPricer(simulation).answer(Draft(DAY, (DEARER,))).panel
     assert "alpha" in panel.losers
     assert "gamma" not in panel.losers
 
 
 def test_the_pure_part_does_without_the_page() -> None:
-    assert "ratecard.whatif.session" in sys.modules
+    assert "ratecard.whatif.draft_pricer" in sys.modules
     import subprocess
 
-    code = "import sys, ratecard.whatif.session, ratecard.whatif.candidate_file; print('nicegui' in sys.modules)"
+    code = "import sys, ratecard.whatif.draft_pricer, ratecard.whatif.candidate_file; print('nicegui' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
 
@@ -185,15 +187,15 @@ def test_it_goes_on_from_the_tables_to_which_a_draft_was_promoted(
         simulate(str(usage), Side(DAY, card, STANDING), costs=costs) as simulation,
         simulate(str(usage), Side(DAY, promoted, STANDING), costs=costs) as wanted,
     ):
-        desk = Desk(simulation)
-        before = desk.answer(empty).panel
-        with_changes = {tile.label: tile.value for tile in desk.answer(Draft(DAY, (DEARER, OUTPUT))).panel.tiles}
-        desk.take(promoted)
-        now = desk.answer(empty).panel
+        pricer = DraftPricer(simulation)
+        before = pricer.answer(empty).panel
+        with_changes = {tile.label: tile.value for tile in pricer.answer(Draft(DAY, (DEARER, OUTPUT))).panel.tiles}
+        pricer.take(promoted)
+        now = pricer.answer(empty).panel
         assert now == panel_now(Report(wanted)) != before
         assert now.tiles[0].value == with_changes["With your changes"]
         # The day before has the prices that it had.
-        old_day = desk.answer(Draft("2026-11-21")).panel
-        desk.take(card)
-        assert desk.answer(Draft("2026-11-21")).panel == old_day
-        assert desk.answer(empty).panel == before
+        old_day = pricer.answer(Draft("2026-11-21")).panel
+        pricer.take(card)
+        assert pricer.answer(Draft("2026-11-21")).panel == old_day
+        assert pricer.answer(empty).panel == before

@@ -38,7 +38,7 @@ class Answer(NamedTuple):
     idle: str = ""
 
 
-class Desk:
+class DraftPricer:
     """Prices one grouped usage under each draft, one draft at a time; drafts are not cached."""
 
     def __init__(self, simulation: Simulation, locale: "Locale" = ENGLISH) -> None:

@@ -1,4 +1,4 @@
-"""A page that answers changes only once a file exists: `python held_desk.py USAGE GO`."""
+"""A page that answers changes only once a file exists: `python held_pricer.py USAGE GO`."""
 
 import sys
 import time
@@ -6,17 +6,17 @@ from datetime import date
 from pathlib import Path
 
 import click
-from desks import DAY, STANDING
+from small_usage import DAY, STANDING
 
 from ratecard.changes.sides import Side
 from ratecard.simulation.simulate import simulate
 from ratecard.whatif.app import HOST, free_port, serve_page
 from ratecard.whatif.draft import Draft
-from ratecard.whatif.session import Answer, Desk
+from ratecard.whatif.draft_pricer import Answer, DraftPricer
 from shipped import CARD
 
 
-class Held(Desk):
+class Held(DraftPricer):
     """Waits before it answers what holds a change."""
 
     go = Path()

@@ -1,0 +1,165 @@
+"""`ratecard models`, `explain`, `sheet` and `schema`: what the tables say, for people, programs and editors."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+import click
+from babel import Locale
+
+from ratecard.base.errors import QuoteError
+from ratecard.cli.options import at_option, book, json_option, locale_option, tables_option
+from ratecard.cli.screen import money, paragraph, show_table
+from ratecard.tables.video import VideoModel
+from ratecard.views.explain import Explanation
+from ratecard.views.explain import explain as explain_model
+from ratecard.views.schema import candidate_schema, schema_text, table_schema
+from ratecard.views.sheet import SHEET_COLUMNS, price_cells
+
+
+@click.command(short_help="List the models that have a price.")
+@click.argument("part", required=False, default="")
+@tables_option
+@at_option
+@json_option
+def models(part: str, tables: Path | None, at: datetime, as_json: bool) -> None:
+    """List the models that have a price, those whose id contains PART."""
+    found = [
+        (model, version) for model, version in book(tables, at).in_effect_all() if part.lower() in model.model.lower()
+    ]
+    if as_json:
+        rows: list[dict[str, object]] = [
+            {
+                "id": model.model,
+                "name": model.name,
+                "type": model.type,
+                "mode": model.mode if isinstance(model, VideoModel) else None,
+                "currency": model.currency,
+                "effective": version.effective.isoformat(),
+                "retires": model.retired and model.retired.on.isoformat(),
+            }
+            for model, version in found
+        ]
+        click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        return
+    if found:
+        show_table(
+            ("Model", "Type", "Since"),
+            [(model.model, model.type, str(version.effective)) for model, version in found],
+        )
+    for model, _ in found:
+        if model.retired:
+            click.echo(f"{model.model} retires on {model.retired.on}")
+    click.echo(f"{len(found)} model{'' if len(found) == 1 else 's'}", err=True)
+
+
+@click.command(short_help="Show where the prices of a model come from.")
+@click.argument("model")
+@tables_option
+@at_option
+@locale_option
+@json_option
+def explain(model: str, tables: Path | None, at: datetime, locale: Locale, as_json: bool) -> None:
+    """Show where the prices of MODEL come from: its version in effect, and the file:line of every rate."""
+    try:
+        found = explain_model(book(tables, at), model)
+    except QuoteError as error:
+        click.echo(error.to_json() if as_json else str(error), err=not as_json)
+        raise SystemExit(1) from None
+    if as_json:
+        click.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
+    else:
+        _show(found, locale)
+
+
+def _show(found: Explanation, locale: Locale) -> None:
+    """Print an explanation for people."""
+    click.echo(f"{found.name} ({found.model}), {found.currency}")
+    for name, value in found.facts.items():
+        click.echo(paragraph(f"{name}: {value}", indent="  "))
+    if found.accepts:
+        click.echo("\nA request may say")
+    for name, value in found.accepts.items():
+        click.echo(paragraph(f"  {name}: {value}", indent="    "))
+    for charge in found.charges:
+        click.echo(f"\n{charge.charge}: {charge.method}, a rate per {charge.unit}")
+        if charge.method == "token-formula":
+            click.echo("  tokens: seconds x width x height x frames_per_second / pixels_per_token")
+        for name, value in charge.options.items():
+            click.echo(paragraph(f"  {name}: {value}", indent="    "))
+        show_table(
+            ("Rate", "Made of", "Source", "For"),
+            [
+                (money(rate.unit_rate, found.currency, locale), rate.made_of, rate.source, rate.attributes)
+                for rate in charge.rates
+            ],
+            right=("Rate", "Made of"),
+        )
+
+
+@click.command(short_help="Print every price of a model, or of all.")
+@click.argument("models", nargs=-1)
+@click.option("--format", "kind", type=click.Choice(["csv", "json", "markdown"]), default="csv", show_default=True)
+@tables_option
+@at_option
+def sheet(models: tuple[str, ...], kind: str, tables: Path | None, at: datetime) -> None:
+    """Print every price cell of MODELS (of all models where none is named).
+
+    A source video and a reference clip of ten seconds stand for all lengths. Columns that are empty for all models
+    named are left out.
+    """
+    prices = book(tables, at)
+    names = models or [model.model for model, _ in prices.in_effect_all()]
+    rows = [cell.row() for name in names for cell in price_cells(prices, name)]
+    columns = [column for column in SHEET_COLUMNS if any(row[column] for row in rows)]
+    click.echo(_WRITERS[kind](columns, [{column: row[column] for column in columns} for row in rows]), nl=False)
+
+
+def _csv(columns: Sequence[str], rows: Sequence[dict[str, str]]) -> str:
+    out = io.StringIO(newline="")
+    writer = csv.DictWriter(out, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def _json(columns: Sequence[str], rows: Sequence[dict[str, str]]) -> str:
+    return json.dumps([{key: value for key, value in row.items() if value} for row in rows], indent=1) + "\n"
+
+
+def _markdown(columns: Sequence[str], rows: Sequence[dict[str, str]]) -> str:
+    lines = [
+        columns,
+        ["---"] * len(columns),
+        *([row[column].replace("|", r"\|") for column in columns] for row in rows),
+    ]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+_WRITERS = {"csv": _csv, "json": _json, "markdown": _markdown}
+
+
+_SCHEMAS = {"tables": table_schema, "candidate": candidate_schema}
+
+
+@click.command(short_help="Print the JSON Schema of the tables, or of candidates.")
+@click.argument("what", type=click.Choice(list(_SCHEMAS)), default="tables")
+@click.option("--out", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write to this file.")
+def schema(what: str, out: Path | None) -> None:
+    """Print the JSON Schema by which editors check and complete rate tables, or candidates.
+
+    Each table names it in its first line; `make schema` writes it to pricing_tables/schema.json. A candidate names its
+    own in the same way, `# yaml-language-server: $schema=schema.json`, after
+
+    \b
+    ratecard schema candidate --out candidates/schema.json
+    """
+    words = schema_text(_SCHEMAS[what]())
+    if out is None:
+        click.echo(words, nl=False)
+        return
+    out.write_text(words, encoding="utf-8")
+    click.echo(f"Wrote {out}", err=True)
