@@ -213,7 +213,8 @@ def _refunded(connection: Connection, asked: NewRefund) -> tuple[LedgerEntry, ..
     _, _, charged = find_charges(connection, asked.account, [asked.request_id])[asked.request_id]
     parts = [row for row in charged if row.sku == asked.sku]
     if not parts:
-        raise RefundError("sku", invalid_enum(dict.fromkeys(row.sku for row in charged), asked.sku))
+        skus = dict.fromkeys(row.sku for row in charged)
+        raise RefundError("sku", invalid_enum(skus, asked.sku) if skus else "The charge cost nothing")
     of_request = and_(REFUNDS.c.account == asked.account, REFUNDS.c.request_id == asked.request_id)
     refunds = connection.execute(select(REFUNDS).where(of_request)).all()
     earlier = [
