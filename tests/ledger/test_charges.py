@@ -184,6 +184,7 @@ def test_the_same_refund_pays_back_once(ledger: Ledger) -> None:
 
 def test_a_refund_never_exceeds_the_charge(ledger: Ledger) -> None:
     booked(ledger, "1", "2")
+    booked(ledger, request_id="free")
     back(ledger, "f-1", amount="0.4")
     refusals: list[tuple[dict[str, Any], str, tuple[str, ...]]] = [
         ({"amount": "0.61"}, "amount", ("Number must be less than or equal to 0.6",)),
@@ -192,6 +193,7 @@ def test_a_refund_never_exceeds_the_charge(ledger: Ledger) -> None:
         ({"amount": "0"}, "amount", ("Number must be greater than 0",)),
         ({"amount": "1", "sku": "m-2"}, "sku",
          ("Invalid enum value. Expected 'm-0' | 'm-1', received 'm-2'",)),
+        ({"amount": "1", "request_id": "free"}, "sku", ("The charge cost nothing",)),
         ({"amount": "1", "request_id": "s"}, "request_id", ("no charge 's' of this account",)),
         ({"amount": "1", "account": "b"}, "request_id", ("no charge 'r' of this account",)),
     ]  # fmt: skip

@@ -1,11 +1,12 @@
 """Charges and refunds on a connection, in the transaction that it has: all of it is written, or nothing."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any, TypeVar
 
-from sqlalchemy import Connection, and_, bindparam, delete, insert, select
+from sqlalchemy import Connection, Row, and_, bindparam, delete, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from ratecard.base.errors import CurrencyError
@@ -18,6 +19,7 @@ from ratecard.ledger.walk import timestamp_of
 from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry, pay_back, value_of
 
 _Key = tuple[str, str]
+_Value = TypeVar("_Value")
 
 
 def write_charges(connection: Connection, charges: Sequence[ChargeRows]) -> list[bool]:
@@ -37,9 +39,11 @@ def write_charges(connection: Connection, charges: Sequence[ChargeRows]) -> list
         # Some are in the ledger. Give back every number, so that none is missing, and claim again without these; that
         # succeeds, because the accounts are locked now. A host that goes on after an error finds nothing written.
         _give_back(connection, ordered, last.keys())
-        for each in ordered:
-            if each.key not in last:
-                _refuse_other(each, *_kept(connection, each.key))
+        for account in dict.fromkeys(each.account for each in ordered):
+            known = [each for each in ordered if each.account == account and each.key not in last]
+            kept = find_charges(connection, account, [each.request_id for each in known])
+            for each in known:
+                _refuse_other(each, *kept[each.request_id])
         ordered = [each for each in ordered if each.key in last]
         last = _claim(connection, ordered)
     rows = [
@@ -55,9 +59,7 @@ def write_charges(connection: Connection, charges: Sequence[ChargeRows]) -> list
 
 def _claim(connection: Connection, charges: Sequence[ChargeRows]) -> dict[_Key, int]:
     """Insert the requests that are not there yet; returns the number of the last row of each of these."""
-    rows = Counter[str]()
-    for each in charges:
-        rows[each.account] += len(each.entries)
+    rows = _rows_by_account(charges)
     ends = {account: _count(connection, account, more) - more for account, more in rows.items()}
     claims = []
     for each in charges:
@@ -73,13 +75,20 @@ def _claim(connection: Connection, charges: Sequence[ChargeRows]) -> dict[_Key, 
 
 def _give_back(connection: Connection, charges: Iterable[ChargeRows], claimed: Iterable[_Key]) -> None:
     """Undo a claim."""
-    for each in charges:
-        if each.entries:
-            _count(connection, each.account, -len(each.entries))
+    for account, rows in _rows_by_account(charges).items():
+        _count(connection, account, -rows)
     keys = [{"of_account": account, "of_request": request_id} for account, request_id in claimed]
     if keys:
         ours = and_(REQUESTS.c.account == bindparam("of_account"), REQUESTS.c.request_id == bindparam("of_request"))
         connection.execute(delete(REQUESTS).where(ours), keys)
+
+
+def _rows_by_account(charges: Iterable[ChargeRows]) -> dict[str, int]:
+    """How many rows each account gets, in the order of the charges."""
+    rows = Counter[str]()
+    for each in charges:
+        rows[each.account] += len(each.entries)
+    return rows
 
 
 def _insert(connection: Connection) -> type[sqlite.Insert] | type[postgresql.Insert]:
@@ -100,28 +109,42 @@ def _count(connection: Connection, account: str, rows: int) -> int:
 _Kept = tuple[str | None, int, tuple[LedgerEntry, ...]]
 
 
-def find_charge(connection: Connection, account: str, request_id: str) -> _Kept | None:
-    """The content, the instant and the rows of a charge; None if there is none. The instant of no rows is 0."""
-    ours = and_(REQUESTS.c.account == account, REQUESTS.c.request_id == request_id)
-    request = connection.execute(select(REQUESTS).where(ours)).first()
-    if request is None:
-        return None
-    instant, entries = _rows(connection, account, request.last, request.rows)
-    return request.content, instant, entries
+# Values of one query; databases have a limit.
+_AT_ONCE = 500
 
 
-def _kept(connection: Connection, key: _Key) -> _Kept:
-    found = find_charge(connection, *key)
-    if found is None:  # it was there when it was claimed, under the lock of the account
-        raise LedgerConflictError(f"request {key[1]!r} was removed from the ledger meanwhile")
+def find_charges(connection: Connection, account: str, request_ids: Sequence[str]) -> dict[str, _Kept]:
+    """The content, the instant and the rows of those charges that there are. The instant of no rows is 0."""
+    found: dict[str, Row[Any]] = {}
+    for some in _parts(request_ids):
+        ours = and_(REQUESTS.c.account == account, REQUESTS.c.request_id.in_(some))
+        found |= {request.request_id: request for request in connection.execute(select(REQUESTS).where(ours))}
+    rows = _rows(connection, account, list(found.values()))
+    return {name: (request.content, *_own(rows, request)) for name, request in found.items()}
+
+
+def _rows(connection: Connection, account: str, of: Sequence[Row[Any]]) -> dict[int, Row[Any]]:
+    """The rows of some charges or refunds, by number."""
+    numbers = [number for each in of for number in _numbers(each)]
+    found: dict[int, Row[Any]] = {}
+    for some in _parts(numbers):  # a join would scan the account in SQLite
+        ours = and_(ENTRIES.c.account == account, ENTRIES.c.number.in_(some))
+        found |= {row.number: row for row in connection.execute(select(ENTRIES).where(ours))}
     return found
 
 
-def _rows(connection: Connection, account: str, last: int, count: int) -> tuple[int, tuple[LedgerEntry, ...]]:
-    """The instant and the rows with these numbers."""
-    ours = and_(ENTRIES.c.account == account, ENTRIES.c.number.between(last - count + 1, last))
-    rows = connection.execute(select(ENTRIES).where(ours).order_by(ENTRIES.c.number)).all()
-    return (rows[0].instant if rows else 0), tuple(map(entry_of_row, rows))
+def _own(rows: Mapping[int, Row[Any]], of: Row[Any]) -> tuple[int, tuple[LedgerEntry, ...]]:
+    """The instant and the rows of one charge or refund."""
+    own = [rows[number] for number in _numbers(of)]
+    return (own[0].instant if own else 0), tuple(map(entry_of_row, own))
+
+
+def _numbers(of: Row[Any]) -> range:
+    return range(of.last - of.rows + 1, of.last + 1)
+
+
+def _parts(values: Sequence[_Value]) -> Iterator[Sequence[_Value]]:
+    return (values[start : start + _AT_ONCE] for start in range(0, len(values), _AT_ONCE))
 
 
 def _refuse_other(given: ChargeRows, content: str | None, instant: int, entries: Sequence[LedgerEntry]) -> None:
@@ -172,7 +195,7 @@ def write_refund(connection: Connection, asked: NewRefund) -> tuple[bool, tuple[
     _count(connection, account, 0)
     ours = and_(REFUNDS.c.account == account, REFUNDS.c.refund_id == asked.refund_id)
     if (kept := connection.execute(select(REFUNDS).where(ours)).first()) is not None:
-        instant, entries = _rows(connection, account, kept.last, kept.rows)
+        instant, entries = _own(_rows(connection, account, [kept]), kept)
         refuse_other_content("refund", asked.refund_id, (kept.content, asked.content), (instant, asked.instant))
         return False, entries
     entries = _refunded(connection, asked)
@@ -180,20 +203,25 @@ def write_refund(connection: Connection, asked: NewRefund) -> tuple[bool, tuple[
     names = {"account": account, "refund_id": asked.refund_id, "request_id": request_id, "content": asked.content}
     connection.execute(insert(REFUNDS), {**names, "last": last, "rows": len(entries)})
     if entries:
-        first = last - len(entries) + 1
-        rows = [row_of(account, first + place, asked.instant, entry) for place, entry in enumerate(entries)]
-        connection.execute(insert(ENTRIES), rows)
+        numbered = enumerate(entries, last - len(entries) + 1)
+        connection.execute(insert(ENTRIES), [row_of(account, number, asked.instant, row) for number, row in numbered])
     return True, entries
 
 
 def _refunded(connection: Connection, asked: NewRefund) -> tuple[LedgerEntry, ...]:
     """The rows of a refund: of the last balance that paid first. Raises `RefundError`."""
-    _, _, charged = _kept(connection, (asked.account, asked.request_id))
+    _, _, charged = find_charges(connection, asked.account, [asked.request_id])[asked.request_id]
     parts = [row for row in charged if row.sku == asked.sku]
     if not parts:
-        raise RefundError("sku", invalid_enum(dict.fromkeys(row.sku for row in charged), asked.sku))
+        skus = dict.fromkeys(row.sku for row in charged)
+        raise RefundError("sku", invalid_enum(skus, asked.sku) if skus else "The charge cost nothing")
+    of_request = and_(REFUNDS.c.account == asked.account, REFUNDS.c.request_id == asked.request_id)
+    refunds = connection.execute(select(REFUNDS).where(of_request)).all()
+    earlier = [
+        row for row in map(entry_of_row, _rows(connection, asked.account, refunds).values()) if row.sku == asked.sku
+    ]
     try:
-        before = total([value_of(row.amount, row) for row in _refunds(connection, asked)])
+        before = total([value_of(row.amount, row) for row in earlier])
         left = EXACT.subtract(total([value_of(minus(row.amount), row) for row in parts]), before)
     except CurrencyError as error:
         raise RefundError("sku", str(error)) from None
@@ -216,14 +244,3 @@ def _refunded(connection: Connection, asked: NewRefund) -> tuple[LedgerEntry, ..
         )
         for row, back in pay_back(parts, before, amount)
     )
-
-
-def _refunds(connection: Connection, asked: NewRefund) -> tuple[LedgerEntry, ...]:
-    """The rows of every refund of this SKU of the charge."""
-    rows = and_(
-        ENTRIES.c.account == REFUNDS.c.account,
-        ENTRIES.c.number.between(REFUNDS.c.last - REFUNDS.c.rows + 1, REFUNDS.c.last),
-    )
-    ours = and_(REFUNDS.c.account == asked.account, REFUNDS.c.request_id == asked.request_id)
-    query = select(ENTRIES).join(REFUNDS, rows).where(ours, ENTRIES.c.sku == asked.sku)
-    return tuple(map(entry_of_row, connection.execute(query).all()))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 from sqlalchemy import Connection
 
 from ratecard.base.money import text
-from ratecard.ledger.booking import NewRefund, find_charge, refuse_other_content, write_charges, write_refund
+from ratecard.ledger.booking import NewRefund, find_charges, refuse_other_content, write_charges, write_refund
 from ratecard.ledger.errors import LedgerError, RefundError
 from ratecard.ledger.rows import NewCharge, charge_rows, check_count, check_moment, check_name, fingerprint
 from ratecard.ledger.store import Ledger
@@ -158,14 +158,14 @@ def charge(
     instant, fields = check_moment(timestamp), read_usage(usage)
     content = fingerprint({"usage": fields, "timestamp": instant, "currency": currency, "paid": paid})
     with _reading(writer) as connection:
-        kept = find_charge(connection, account, request_id)
+        kept = find_charges(connection, account, [request_id]).get(request_id)
     new, when = False, timestamp_of(instant)
     if kept is None or kept[0] is None:
         quote = card.at(timestamp).rate(fields)
         rows = charge_rows(NewCharge(quote, account, request_id, timestamp, execution_ms, currency, paid), content)
         with _writing(writer, (account,)) as connection:
             [new] = write_charges(connection, [rows])
-            kept = None if new else find_charge(connection, account, request_id)
+            kept = None if new else find_charges(connection, account, [request_id]).get(request_id)
         if kept is None:
             return BookedCharge(request_id, when, tuple(replace(row, timestamp=when) for row in rows.entries), new)
     known, at, entries = kept
