@@ -10,7 +10,6 @@ from starlette.responses import Response
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import REQUIRED, NotOffered, Problems, wrong_type
-from ratecard.base.money import plain_text
 from ratecard.price_book import PriceBook
 from ratecard.requests.body import INVALID, read_body
 from ratecard.requests.metered import unrecognized, usage_keys, usage_problems
@@ -105,15 +104,7 @@ def _estimated(served: Served, body: bytes) -> tuple[bytes, str]:
     if problems:
         raise QuoteError(INVALID, problems)
     found = prices.estimate_text(given, **{field: fields[field] for field in _OF_TEXT if field in fields})
-    estimate = EstimatedCost(
-        type="text",
-        model=name,
-        lowest=plain_text(found.lowest),
-        highest=plain_text(found.highest),
-        currency=found.currency,
-        digest=served.digest,
-    )
-    return json_of(estimate), name
+    return json_of(EstimatedCost.of_text(name, found, served.digest)), name
 
 
 def _not_estimated(name: str, of: str, asked: object) -> QuoteError:
