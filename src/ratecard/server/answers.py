@@ -133,7 +133,7 @@ class EstimatedCost(_Answer):
 
 
 class ListedRate(_Answer):
-    """A rate, and the conditions under which it applies: the allowed values of each; what is left out is no matter."""
+    """A rate, and the conditions under which it applies: the allowed values of each; one left out has no effect."""
 
     model_config = ConfigDict(extra="allow")
     rate: ExactText = Field(description="The price of one unit, any markup included")
