@@ -46,7 +46,7 @@ class PricesFromModels:
 
 
 def rate_of(charge: Fields, **values: str | None) -> Amount:
-    """The only rate whose conditions hold; one that it does not name is no matter."""
+    """The only rate whose conditions hold; one that it does not name has no effect."""
     [rate] = [rate for rate in charge["rates"] if all(values[name] in rate[name] for name in rate if name != "rate")]
     return Fraction(rate["rate"]) / charge["per"]
 

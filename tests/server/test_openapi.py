@@ -101,6 +101,18 @@ def test_every_example_of_a_usage_has_a_price(client: Any, description: Any, pat
         assert "error" not in str(answer.json())
 
 
+def test_the_examples_of_answers_and_errors_are_what_their_schemas_say(description: Any) -> None:
+    found = 0
+    for operations in description["paths"].values():
+        for status, answer in next(iter(operations.values()))["responses"].items():
+            content = answer.get("content", {}).get("application/json", {})
+            for example in content.get("examples", {}).values():
+                schema = content["schema"] | {"components": description["components"]}
+                jsonschema.validate(example["value"], schema)
+                found += status == "200"
+    assert found >= 4
+
+
 def test_every_body_answer_and_error_is_a_component_with_a_name(description: Any) -> None:
     for path, operations in description["paths"].items():
         for operation in operations.values():

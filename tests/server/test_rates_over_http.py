@@ -106,6 +106,16 @@ def test_a_wrong_body_is_answered_with_its_tree(client: Any, body: Any, details:
     assert (answer.status_code, answer.json()) == (400, {"error": "Invalid request body", "details": details})
 
 
+@pytest.mark.parametrize("path", [RATE, ESTIMATE])
+def test_a_query_is_refused_and_never_ignored(client: Any, path: str) -> None:
+    answer = send(client, SPEECH, f"{path}?at=2026-08-01&explain")
+    said = "Unrecognized key(s) in object: 'at', 'explain'. Allowed: none"
+    assert (answer.status_code, answer.json()) == (
+        400,
+        {"error": "Invalid query parameters", "details": {"_errors": [said]}},
+    )
+
+
 def test_the_key_is_asked_and_the_model_retires_in_a_header(card: ratecard.RateCard) -> None:
     clock = int(datetime(2026, 9, 1, tzinfo=UTC).timestamp()) * 10**9
     with asked(application(LiveRateCard(card, clock=lambda: clock), check={"right": "acme"}.get)) as client:

@@ -10,6 +10,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
+from ratecard.base.money import plain_text
+from ratecard.pricing.estimate import Estimate
+
 _Instant = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 
 
@@ -122,9 +125,15 @@ class EstimatedCost(_Answer):
     currency: str = Field(description="ISO 4217")
     digest: _Digest
 
+    @classmethod
+    def of_text(cls, model: str, found: Estimate, digest: str) -> "EstimatedCost":
+        """The estimate of a text request, as the library made it."""
+        lowest, highest = plain_text(found.lowest), plain_text(found.highest)
+        return cls(type="text", model=model, lowest=lowest, highest=highest, currency=found.currency, digest=digest)
+
 
 class ListedRate(_Answer):
-    """A rate, and the conditions under which it applies: the allowed values of each; what is left out is no matter."""
+    """A rate, and the conditions under which it applies: the allowed values of each; one left out has no effect."""
 
     model_config = ConfigDict(extra="allow")
     rate: ExactText = Field(description="The price of one unit, any markup included")

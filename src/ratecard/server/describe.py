@@ -194,8 +194,14 @@ def rate_description(served: Served, guarded: bool) -> Options:
 
 def estimate_description(served: Served, guarded: bool) -> Options:
     """`POST /estimate`."""
-    examples = estimate_examples(served.book)
-    answers: _Answers = {200: _answer("The least and the most", EstimatedCost, _NOTICES)}
+    prices = served.book
+    examples = estimate_examples(prices)
+
+    def estimated(body: Any) -> dict[str, Any]:
+        found = EstimatedCost.of_text(body["model"], prices.estimate_text(**body), served.digest)
+        return found.model_dump(mode="json")
+
+    answers = _priced(EstimatedCost, estimated, examples)
     words = "The least and the most that a text request can cost before it runs"
     return _post("estimate", "/estimate", words, answers, examples, guarded)
 
@@ -210,10 +216,10 @@ def models_description(guarded: bool) -> Options:
 
 def model_description(served: Served, guarded: bool) -> Options:
     """`GET /models/{id}`."""
-    answers = {200: _answer("One model", ListedModel, _NOTICES), **errors(400, *_accounts(guarded), 404)}
     known = [model.model for model, _ in list(served.book.in_effect_all())[:1]]
     schema = {**_TEXT, "examples": known} if known else _TEXT
     name = _parameter("id", schema, "The id of the model, which may hold slashes", "path")
+    answers: _Answers = {200: _answer("One model", ListedModel, _NOTICES), **errors(400, *_accounts(guarded), 404)}
     options = _operation("retrieveModel", "/models/{id:path}", "What one model accepts and costs", answers)
     return {**options, "openapi_extra": {"parameters": [name, _DAY]}}
 
@@ -263,7 +269,7 @@ def metrics_description() -> Options:
 
 def _priced(answer: Any, price: Callable[[Any], Any], examples: Mapping[str, Any]) -> _Answers:
     """The answer of an endpoint that prices, with what it says to the first of the examples."""
-    described, shown = _answer("The price", answer, _NOTICES), {}
+    described, shown = _answer("What it costs", answer, _NOTICES), {}
     for name, example in list(examples.items())[:1]:
         with suppress(QuoteError):  # an example holds for the first day of its version, and what it is of may be gone
             shown[name] = price(example["value"])

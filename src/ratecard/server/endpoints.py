@@ -65,7 +65,7 @@ class Service:
         return [Security(Bearer(self.check))] if self.check else []
 
 
-_INVALID_QUERY = "Invalid query parameters"
+INVALID_QUERY = "Invalid query parameters"
 _BOOLEAN = Choice(("true", "false"))
 
 
@@ -74,7 +74,7 @@ def explain_asked(request: Request) -> bool:
     asked = False
     for given in request.query_params.getlist("explain"):
         if _BOOLEAN.accept(given) is None:
-            raise QuoteError(_INVALID_QUERY, [(("explain",), _BOOLEAN.messages(given)[0])])
+            raise QuoteError(INVALID_QUERY, [(("explain",), _BOOLEAN.messages(given)[0])])
         asked = given == "true"
     return asked
 
@@ -214,7 +214,7 @@ def listing_asked(
     if "at" in given and day is None:
         problems.append((("at",), "Invalid date. Expected YYYY-MM-DD, like 2026-10-01"))
     if problems:
-        raise QuoteError(_INVALID_QUERY, problems)
+        raise QuoteError(INVALID_QUERY, problems)
     return given.get("type"), day
 
 

@@ -64,7 +64,7 @@ def price_change(model: Model[Any], today: date) -> dict[str, str]:
 
 
 def _is_known(version: Version, today: date) -> bool:
-    """Whether a version is in effect or announced: a future one without `announced` is nobody's to see."""
+    """Whether a version is in effect or announced: a future one without `announced` is not listed."""
     return version.effective <= today or (version.announced is not None and version.announced <= today)
 
 

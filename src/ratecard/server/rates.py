@@ -9,8 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ratecard.base.errors import QuoteError
-from ratecard.base.messages import REQUIRED, NotOffered, Problems, wrong_type
-from ratecard.base.money import plain_text
+from ratecard.base.messages import REQUIRED, NotOffered, Problems, field_names, wrong_type
 from ratecard.price_book import PriceBook
 from ratecard.requests.body import INVALID, read_body
 from ratecard.requests.metered import unrecognized, usage_keys, usage_problems
@@ -18,7 +17,7 @@ from ratecard.requests.service_parameters import SEARCHES, split_model
 from ratecard.server.answers import EstimatedCost, json_of
 from ratecard.server.bodies import MOST_USAGES, MeteredUsage, TextEstimateRequest, UsageList
 from ratecard.server.describe import estimate_description, rate_description
-from ratecard.server.endpoints import Service, table_answer
+from ratecard.server.endpoints import INVALID_QUERY, Service, table_answer
 from ratecard.server.http import read_json_body
 from ratecard.server.route import UNREAD
 from ratecard.server.tables import Served
@@ -38,6 +37,8 @@ def rate_routes(routes: APIRouter, service: Service) -> None:
         body = await read_json_body(request, asked, service.most_body_bytes)
         served = service.live.now()
         try:
+            if request.scope["query_string"]:
+                refuse_query(request)
             found, model = price(served, body) if len(body) < _LONG else await to_thread.run_sync(price, served, body)
         except QuoteError as error:
             return table_answer(served, asked, error.to_json(), 400)
@@ -50,6 +51,13 @@ def rate_routes(routes: APIRouter, service: Service) -> None:
     @routes.post(dependencies=guards, tags=["Quotes"], **estimate_description(*described))
     async def estimate(request: Request, body: TextEstimateRequest = UNREAD) -> Response:
         return await answered(request, _estimated)
+
+
+def refuse_query(request: Request) -> None:
+    """Refuse every query parameter: `?at=...`, ignored, would be answered with the prices of another day."""
+    names = ", ".join(f"'{name}'" for name in field_names(request.query_params))
+    if names:  # a lone "&" names nothing
+        raise QuoteError(INVALID_QUERY, [((), f"Unrecognized key(s) in object: {names}. Allowed: none")])
 
 
 def _rated(served: Served, body: bytes) -> tuple[bytes, str]:
@@ -105,15 +113,7 @@ def _estimated(served: Served, body: bytes) -> tuple[bytes, str]:
     if problems:
         raise QuoteError(INVALID, problems)
     found = prices.estimate_text(given, **{field: fields[field] for field in _OF_TEXT if field in fields})
-    estimate = EstimatedCost(
-        type="text",
-        model=name,
-        lowest=plain_text(found.lowest),
-        highest=plain_text(found.highest),
-        currency=found.currency,
-        digest=served.digest,
-    )
-    return json_of(estimate), name
+    return json_of(EstimatedCost.of_text(name, found, served.digest)), name
 
 
 def _not_estimated(name: str, of: str, asked: object) -> QuoteError:
