@@ -167,6 +167,10 @@ SECONDS := 600
 soak: $(VENV)/.tools  ## ten minutes of requests while tables are swapped and workers are killed
 	$(BIN)/python benchmarks/serve_soak.py --seconds $(SECONDS)
 
+.PHONY: soak-charges
+soak-charges: $(VENV)/.tools  ## ten minutes of charges and refunds while workers are killed
+	$(BIN)/python benchmarks/charge_soak.py --seconds $(SECONDS)
+
 .PHONY: fuzz
 fuzz: $(VENV)/.tools  ## send 1,000,000 mutated bodies through the library
 	$(BIN)/python benchmarks/fuzz.py 1000000
