@@ -182,6 +182,10 @@ SECONDS := 1800
 soak: $(VENV)/.tools  ## half an hour of requests and charges: tables swapped, workers killed, the database stopped
 	$(BIN)/python benchmarks/serve_soak.py --seconds $(SECONDS)
 
+.PHONY: soak-charges
+soak-charges: $(VENV)/.tools  ## ten minutes of charges and refunds while workers are killed
+	$(BIN)/python benchmarks/charge_soak.py --seconds $(SECONDS)
+
 .PHONY: fuzz
 fuzz: $(VENV)/.tools  ## send 1,000,000 mutated bodies through the library
 	$(BIN)/python benchmarks/fuzz.py 1000000
