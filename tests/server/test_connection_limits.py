@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import pytest
 from flood import ANSWER, REQUEST
 from serving import BODY, Server, serving, wait_for
@@ -118,19 +119,36 @@ def test_what_is_not_http_is_answered_with_an_error_object(server: Server) -> No
     assert answered.endswith(b'{"error":"Invalid HTTP request received."}')
 
 
-def test_more_connections_are_answered_with_503_and_probes_are_answered(server: Server) -> None:
-    held: list[socket.socket] = []
+def test_a_connection_that_asks_nothing_makes_room_for_another(server: Server) -> None:
+    """That which has been idle for the longest time."""
+    held = [server.connect() for _ in range(CONNECTIONS)]
     try:
-        for _ in range(CONNECTIONS):
-            held.append(server.connect())
-            asks(held[-1])
-        answer = server.quote(BODY)
-        assert (answer.status_code, answer.json()) == (503, {"error": "Too many connections. Try again later"})
-        assert (answer.headers["retry-after"], answer.headers["connection"]) == ("1", "close")
-        assert [server.get(path).status_code for path in ("/livez", "/readyz", "/metrics")] == [200, 200, 503]
-        asks(held[0])  # those that were there before are answered
-        held.pop().close()
-        wait_for(lambda: server.quote(BODY).status_code == 200, "room for another")
+        for each in held:
+            asks(each)
+        asks(held[0])
+        assert server.quote(BODY).status_code == 200
+        assert held[1].recv(4096) == b""
+        asks(held[0])
     finally:
         for each in held:
             each.close()
+
+
+def test_more_connections_are_answered_with_503_and_probes_are_answered(server: Server) -> None:
+    """All of them wait for the rest of a body; again, if that took longer than they may."""
+
+    def crowded() -> list[httpx.Response]:
+        held = [server.connect() for _ in range(CONNECTIONS)]
+        for each in held:
+            each.sendall(REQUEST[:-5])
+        found = [server.quote(BODY), server.get("/livez"), server.get("/readyz"), server.get("/metrics")]
+        for each in held:
+            each.close()
+        answers[:] = found
+        return answers if [each.status_code for each in found] == [503, 200, 200, 503] else []
+
+    answers: list[httpx.Response] = []
+    wait_for(crowded, "503 and the probes")
+    assert answers[0].json() == {"error": "Too many connections. Try again later"}
+    assert (answers[0].headers["retry-after"], answers[0].headers["connection"]) == ("1", "close")
+    wait_for(lambda: server.quote(BODY).status_code == 200, "room")

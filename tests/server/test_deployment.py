@@ -103,7 +103,7 @@ def test_tables_that_a_config_map_cannot_hold_are_refused(tmp_path: Path) -> Non
 def test_the_image_is_made_of_what_is_there(card: ratecard.RateCard) -> None:
     lines = [line for line in (DEPLOY / "Dockerfile").read_text().splitlines() if line and not line.startswith("#")]
     steps = [(line.split()[0], line.partition(" ")[2]) for line in lines]
-    known = {"FROM", "WORKDIR", "COPY", "RUN", "ENV", "USER", "EXPOSE", "HEALTHCHECK", "ENTRYPOINT"}
+    known = {"FROM", "ARG", "WORKDIR", "COPY", "RUN", "ENV", "USER", "EXPOSE", "HEALTHCHECK", "ENTRYPOINT"}
     assert {name for name, _ in steps} == known
     given = dict(steps)
     environment = dict(each.split("=", 1) for each in given["ENV"].split() if each.startswith("RATECARD_"))

@@ -3,6 +3,7 @@
 import asyncio
 from asyncio.events import TimerHandle
 from http import HTTPStatus
+from time import monotonic_ns
 from typing import Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -57,12 +58,27 @@ class Connection(HttpToolsProtocol):
         self._timed = ""
         self._ending: Any = None
         self._crowded = self._lingering = False
+        self.idle_since = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for the first request."""
         super().connection_made(transport)
-        self._crowded = len(self.connections) > self._limits.connections
+        if len(self.connections) > self._limits.connections:
+            self._crowded = not self._make_room()
         self._wait_for("header")
+
+    def _make_room(self) -> bool:
+        """Close the connection that has asked nothing for the longest time; whether there is one."""
+        others = (each for each in self.connections if isinstance(each, Connection))
+        idle = [each for each in others if each.timeout_keep_alive_task and not each.transport.is_closing()]
+        if idle:
+            min(idle, key=lambda each: each.idle_since).transport.close()
+        return bool(idle)
+
+    def on_response_complete(self) -> None:
+        """Begin to wait for the next request."""
+        self.idle_since = monotonic_ns()
+        super().on_response_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop waiting."""
