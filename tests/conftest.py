@@ -3,7 +3,7 @@
 from collections.abc import Generator, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -29,10 +29,14 @@ def pytest_configure() -> None:
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Print what the browser shows when a test with a `page` fails: elsewhere, the screen cannot be looked at."""
     report = yield
-    execute = getattr(getattr(item, "funcargs", {}).get("page"), "execute_script", None)
-    if report.when == "call" and report.failed and execute is not None:
-        fields = execute("return [...document.querySelectorAll('input')].map(e => e.ariaLabel + '=' + e.value)")
-        report.sections.append(("The page", "\n".join([*fields, execute("return document.body.innerText")])))
+    page: Any = getattr(item, "funcargs", {}).get("page")
+    if report.when == "call" and report.failed and hasattr(page, "execute_script"):
+        fields = page.execute_script(
+            "return [...document.querySelectorAll('input')].map(e => e.ariaLabel + '=' + e.value)"
+        )
+        report.sections.append(
+            ("The page", "\n".join([*fields, page.execute_script("return document.body.innerText")]))
+        )
     return report
 
 

@@ -18,7 +18,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
 # Long enough for a busy machine; a test that passes never waits so long.
-_PATIENCE = 60
+_PATIENCE = 180
 Seen = TypeVar("Seen")
 
 
