@@ -183,7 +183,7 @@ soak: $(VENV)/.tools  ## half an hour of requests and charges: tables swapped, w
 	$(BIN)/python benchmarks/serve_soak.py --seconds $(SECONDS)
 
 .PHONY: soak-charges
-soak-charges: $(VENV)/.tools  ## ten minutes of charges and refunds while workers are killed
+soak-charges: $(VENV)/.tools  ## half an hour of charges and refunds while workers are killed and the database stops
 	$(BIN)/python benchmarks/charge_soak.py --seconds $(SECONDS)
 
 .PHONY: fuzz
