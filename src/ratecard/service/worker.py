@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from ratecard.server.database import LedgerWatch
 
 # The settings as JSON, and the folder that the workers share: in the environment, which every worker inherits.
-SETTINGS, SHARED = "_RATECARD_SETTINGS", "_RATECARD_SHARED"
+SETTINGS, BETWEEN_WORKERS = "_RATECARD_SETTINGS", "_RATECARD_SHARED"
 
 
 def worker() -> FastAPI:
     """The application, by the settings in the environment."""
-    shared = os.environ.get(SHARED)
+    shared = os.environ.get(BETWEEN_WORKERS)
     return configured(Settings.model_validate_json(os.environ[SETTINGS]), Path(shared) if shared else None)
 
 
