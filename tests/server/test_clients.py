@@ -91,7 +91,7 @@ def test_the_openai_client_knows_a_wrong_key(server: Server) -> None:
 
 def test_a_head_has_no_body_and_options_has_none(server: Server) -> None:
     with server.connect() as connection:
-        connection.sendall(b"HEAD /api/v1/healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        connection.sendall(b"HEAD /api/v1/livez HTTP/1.1\r\nHost: x\r\n\r\n")
         connection.sendall(b"OPTIONS /api/v1/rate HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
         said = b""
         while part := connection.recv(65536):
