@@ -190,12 +190,12 @@ def _check_database(settings: Settings) -> None:
 def _run(settings: Settings, shared: Path | None) -> None:
     """Run, with everything that the workers need in the environment, which they inherit."""
     from ratecard.service.process import run_server
-    from ratecard.service.worker import SETTINGS, SHARED
+    from ratecard.service.worker import BETWEEN_WORKERS, SETTINGS
 
     tables = settings.tables.absolute() if settings.tables else None
     secret = settings.cursor_secret or secrets.token_urlsafe()
     complete = settings.model_copy(update={"tables": tables, "cursor_secret": secret})
     os.environ[SETTINGS] = complete.model_dump_json()
     if shared:
-        os.environ |= {SHARED: str(shared), "PROMETHEUS_MULTIPROC_DIR": str(shared / "metrics")}
+        os.environ |= {BETWEEN_WORKERS: str(shared), "PROMETHEUS_MULTIPROC_DIR": str(shared / "metrics")}
     run_server(complete)
