@@ -156,7 +156,7 @@ PAID = {"DIEM": Decimal("0.5"), "USD": Decimal("1.5")}
 NO_VCU = "currency='VCU' has no rate in limits.yaml. Allowed: USD, DIEM, BUNDLED_CREDITS"
 KNOWN = "Allowed: USD, DIEM, BUNDLED_CREDITS or another ISO 4217 code"
 NEWER = (
-    "the ledger's database has schema 9, of a newer release; this one knows schema 2. "
+    "the ledger's database has schema 9, of a newer release; this one knows schema 3. "
     "Upgrade ratecard, or open another database. Nothing was changed"
 )
 FILTER = "Invalid enum value. Expected 'USD' | 'DIEM' | 'BUNDLED_CREDITS' | another ISO 4217 code, received"

@@ -107,10 +107,10 @@ def append_many(writer: LedgerWriter, charges: Sequence[NewCharge]) -> list[bool
     >>> from datetime import UTC
     >>> from tempfile import TemporaryDirectory
     >>> from ratecard.ledger import open_ledger
-    >>> from ratecard.rating.quote import LineItem, LineRate
+    >>> from ratecard.rating.quote import LineItem, LineRate, PricedVersion
     >>> line = LineItem(LineRate("m-fixed", "clip", Decimal("0.22"), "video/m.yaml:3"), 1, Decimal("0.22"))
     >>> when = datetime(2026, 10, 1, tzinfo=UTC)
-    >>> quote = Quote("m", line.amount, line.amount, "USD", (line,), when.date(), "", type="image")
+    >>> quote = Quote(PricedVersion("m", "image", "USD", when.date(), ""), line.amount, line.amount, (line,))
     >>> requests = [NewCharge(quote, account, "r-1", when) for account in ("acme", "umbra", "acme")]
     >>> with TemporaryDirectory() as folder, open_ledger(f"sqlite:///{folder}/ledger.db") as ledger:
     ...     append_many(ledger, requests)

@@ -60,7 +60,7 @@ class RateFactor(Frozen):
 
     factor: Positive
     conditions: dict[str, Text]
-    source: str = Field(default="", alias=SOURCE_KEY)
+    source: str = Field(default="", alias=SOURCE_KEY, exclude=True)
 
     @model_validator(mode="before")
     @classmethod
