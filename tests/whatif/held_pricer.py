@@ -8,12 +8,12 @@ from pathlib import Path
 import click
 from small_usage import DAY, STANDING
 
+from ratecard.card import load_rate_card
 from ratecard.changes.sides import Side
 from ratecard.simulation.simulate import simulate
 from ratecard.whatif.app import HOST, free_port, serve_page
 from ratecard.whatif.draft import Draft
 from ratecard.whatif.draft_pricer import Answer, DraftPricer
-from shipped import CARD
 
 
 class Held(DraftPricer):
@@ -30,7 +30,7 @@ class Held(DraftPricer):
 def main(usage: str, go: str) -> None:
     Held.go = Path(go)
     port = free_port(0)
-    with simulate(usage, Side(DAY, CARD, STANDING)) as found:
+    with simulate(usage, Side(DAY, load_rate_card(), STANDING)) as found:
         serve_page(
             Held(found),
             usage="usage.csv",
