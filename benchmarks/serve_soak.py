@@ -266,7 +266,7 @@ def main() -> None:
         if database:
             command += ["--database", database.url, "--charge-keys", str(keys)]
         elif options.stop_every:
-            print("no charges, and no database that is stopped: there is no PostgreSQL here")
+            print("without charges, and without stops of the database: PostgreSQL is missing here")
         with serving(tables.folder, *command) as server:
             soak, started = Soak(server, tables, database, options.seed), time.monotonic()
             every = (options.swap_every, options.kill_every, options.stop_every)

@@ -117,7 +117,7 @@ def test_the_sums_are_the_charges_less_the_refunds(ledger: Ledger, steps: list[A
             assert outcome(lambda: refund(ledger, **named, **who)) == model.refund(*given_)  # noqa: B023
         else:
             before = {**model.charged}
-            # Whoever appends says no content: the rows decide. One that was charged with content has the same rows.
+            # An append has no content: the rows decide. One that was charged with content has the same rows.
             wanted = [model.charge(name, [amount], ([amount], 0)) for name, amount in given_[0]]
             many = [NewCharge(quote_of(amount), account, name, WHEN) for name, amount in given_[0]]
             done = outcome(lambda: append_many(ledger, many))  # noqa: B023

@@ -60,6 +60,8 @@ def test_buckets_that_overlap_need_the_count_of_their_common_part(prices: PriceB
         ({"input": 9, "cache_write": 3, "cache_write_1h": 4}, "cache_write_1h", "less than or equal to 3"),
         ({"output": 9, "output_reasoning": 10}, "output_reasoning", "less than or equal to 9"),
         ({"cache_input": 1}, "cache_input", "Number must be less than or equal to 0"),
+        # It would be charged as what was not read from the cache.
+        ({"input": 9, "cache_input_text": 5}, "cache_input_text", "Number must be less than or equal to 0"),
         ({"input": 9, "input_image": 2}, "input_image", "No price is known for input_image tokens of this model"),
         ({"input": -1}, "input", "Number must be greater than or equal to 0"),
         ({"input": 1.5}, "input", "Expected integer, received float"),
@@ -150,6 +152,14 @@ def test_every_token_is_charged_once_at_the_rate_of_its_own_bucket(prices: Price
     assert named == {words[leaf]: count for leaf, count in own.items() if count}
 
 
+_METER = """  - meter: token
+    dimensions: {direction: [input, output], cache: [read, write]}
+    buckets:
+      - {bucket: input, direction: input}
+      - {bucket: output, direction: output}
+"""
+
+
 @pytest.mark.parametrize(
     ("meters", "words"),
     [
@@ -157,10 +167,35 @@ def test_every_token_is_charged_once_at_the_rate_of_its_own_bucket(prices: Price
         ("  - {meter: page, without_rate: {colour: refuse}}", "'colour' is not a dimension or a value of page"),
         ("  - {meter: page}\n  - {meter: page}", "meter 'page' is listed twice; keep one"),
         ("  - {meter: page, buckets: [{bucket: a, x: y}]}", "'x' is not a dimension of page"),
+        (f"{_METER}      - {{bucket: read, cache: read}}", "bucket 'read' is part of neither input nor output"),
+        (f"{_METER}      - {{bucket: all}}", "bucket 'all' is part of neither input nor output"),
+        (
+            f"{_METER}      - {{bucket: hit, direction: input, cache: read, sku: input}}",
+            "like 'input'",
+        ),
     ],
 )
 def test_meters_are_checked(meters: str, words: str) -> None:
     assert any(words in fault for fault in faults(table(), meters=f"meters:\n{meters}\n"))
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        ("{condition: model, values: [a, b], default: a}", "'model' is a key of usages or rates"),
+        ("{condition: above, values: [a, b], default: a}", "'above' is a key of usages or rates"),
+        ("{condition: x, values: [a, b], default: a, same_as: {b: a}}", "'b' is a value itself, not another spelling"),
+        ("{condition: x, values: [a, b], default: c}", "'c' is not a value of x"),
+    ],
+)
+def test_conditions_are_checked(condition: str, words: str) -> None:
+    assert any(words in fault for fault in faults(table(), meters=f"conditions:\n  - {condition}\n"))
+
+
+def test_an_estimate_holds_the_dearest_buckets(prices: PriceBook) -> None:
+    found = prices.estimate_text("m", prompt_tokens=1_000, max_completion_tokens=1_000)
+    audio = {"input": 1_000, "input_audio": 1_000, "output": 1_000, "output_audio": 1_000}
+    assert found.highest == prices.rate({"type": "text", "model": "m", "tokens": audio}).exact
 
 
 def test_a_bucket_that_the_meters_of_a_folder_lack_is_refused() -> None:

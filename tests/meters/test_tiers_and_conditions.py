@@ -150,8 +150,40 @@ def test_rates_of_which_two_could_hold_are_faults_at_their_line(line: str, words
         ("{service_tier: bach, factor: 0.5}", "service_tier 'bach' is not known. Did you mean 'batch'?"),
         ("{service_tier: batch, factor: 0}", "must be more than zero"),
         ("{service_tier: batch}", "has no factor"),
+        ("{service_tier: batch, factor: 0.5}\n          - {service_tier: batch, factor: 0.4}", "would both apply"),
+        (
+            "{service_tier: batch, factor: 0.5}\n          - {service_tier: batch, speed: fast, factor: 0.4}",
+            "and that of line 34 would both apply for one service_tier",
+        ),
     ],
 )
 def test_factors_are_checked(factor: str, words: str) -> None:
     found = faults(table(further=f"\n        factors:\n          - {factor}\n"))
     assert any(words in fault for fault in found), found
+
+
+def test_factors_of_a_version_and_its_charge_do_not_multiply_for_one_condition() -> None:
+    lines = "        factors: [{service_tier: batch, factor: 0.5}]\n        charges:"
+    found = faults(table().replace("        charges:", lines))
+    assert any("would both apply for one service_tier" in fault for fault in found), found
+
+
+def test_factors_that_would_have_no_effect_are_refused() -> None:
+    text = """family: made-up
+models:
+  - model: m
+    name: Made up
+    type: speech
+    currency: USD
+    versions:
+      - effective: 2026-01-01
+        checked: 2026-01-01
+        source: a price list that nobody has
+        rounding: none
+        factors: [{service_tier: batch, factor: 0.5}]
+        charges:
+          - {charge: speech, method: per-character, unit: mcharacter, rates: [{rate: 4}]}
+        examples:
+          - {usage: {characters: 1000000}, total: 4}
+"""
+    assert any("factors have no effect here: only charges by tokens take them" in fault for fault in faults(text))

@@ -146,7 +146,7 @@ class Ledger:
         except LedgerError as error:
             if not self._lazy:
                 raise
-            # It was opened already, and its schema has changed since: whoever writes must keep what there is to book.
+            # It was opened already, and its schema has changed since: the caller must keep what is to be booked.
             self._outage.failed(str(error))
             raise LedgerUnavailableError(str(error)) from None
         self._ready = True

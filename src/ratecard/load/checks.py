@@ -4,7 +4,7 @@ Each finding is (path into the part that was checked, message).
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -12,7 +12,8 @@ from ratecard.base.messages import Path
 from ratecard.base.money import BALANCES, ISO_4217
 from ratecard.base.suggestions import did_you_mean
 from ratecard.tables.limits import LIMIT_TYPES, TIERS, Limits, LimitsFile
-from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, Meters
+from ratecard.tables.metered import Tokens
+from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, USAGE_KEYS, Meter, Meters
 from ratecard.tables.rate import ANY, Accepting, Charge, domains_of, missing, overlaps, tiers
 from ratecard.tables.units import Unit, Units, VideoFields
 from ratecard.tables.version import Model, Version
@@ -151,11 +152,7 @@ def check_meters(part: Meters) -> Iterator[Finding]:
     yield from _named_once("conditions", "condition", [each.condition for each in part.conditions])
     for index, meter in enumerate(part.meters):
         at = ("meters", index)
-        known = [*meter.dimensions, *(value for values in meter.dimensions.values() for value in values)]
-        for name in meter.without_rate:
-            if name not in known:
-                words = f"'{name}' is not a dimension or a value of {meter.meter}.{did_you_mean(name, known)}"
-                yield (*at, "without_rate", name), words
+        yield from (((*at, *path), words) for path, words in check_without_rate(meter.without_rate, meter))
         names = [bucket.bucket for bucket in meter.buckets]
         yield from (((*at, *path), words) for path, words in _named_once("buckets", "bucket", names))
         seen: list[tuple[Mapping[str, str], str]] = []
@@ -176,8 +173,17 @@ def check_meters(part: Meters) -> Iterator[Finding]:
             for name in (PROMPT, COMPLETION):
                 if name not in names:
                     yield (*at, "buckets"), f"bucket '{name}' is missing: every usage of tokens has it"
+            yield from (((*at, "buckets", number), words) for number, words in _wrong_buckets(meter))
     for index, condition in enumerate(part.conditions):
         at = ("conditions", index)
+        if condition.condition in (*USAGE_KEYS, *Tokens.ATTRIBUTES, "rate", "factor"):
+            yield (
+                (*at, "condition"),
+                f"'{condition.condition}' is a key of usages or rates. Name the condition otherwise",
+            )
+        for word in condition.same_as:
+            if word in condition.values:
+                yield (*at, "same_as"), f"'{word}' is a value itself, not another spelling. Leave it out of one of them"
         for name, value in (
             ("default", condition.default),
             *(("same_as", word) for word in condition.same_as.values()),
@@ -185,6 +191,26 @@ def check_meters(part: Meters) -> Iterator[Finding]:
             if value not in condition.values:
                 near, allowed = did_you_mean(value, condition.values), ", ".join(condition.values)
                 yield (*at, name), f"'{value}' is not a value of {condition.condition}.{near} Allowed: {allowed}"
+
+
+def check_without_rate(names: Iterable[str], meter: Meter) -> Iterator[Finding]:
+    """Check that `without_rate` names dimensions of a meter, or values of them."""
+    known = [*meter.dimensions, *(value for values in meter.dimensions.values() for value in values)]
+    for name in names:
+        if name not in known:
+            words = f"'{name}' is not a dimension or a value of {meter.meter}.{did_you_mean(name, known)}"
+            yield ("without_rate", name), words
+
+
+def _wrong_buckets(meter: Meter) -> Iterator[tuple[int, str]]:
+    """Yield (index, message) for buckets that are in neither the prompt nor the completion, or share a SKU."""
+    words: dict[str, str] = {}
+    wholes = [bucket for bucket in meter.buckets if bucket.bucket in (PROMPT, COMPLETION)]
+    for number, bucket in enumerate(meter.buckets):
+        if bucket not in wholes and not any(bucket.within(whole) for whole in wholes):
+            yield number, f"bucket '{bucket.bucket}' is part of neither {PROMPT} nor {COMPLETION}. Name its direction"
+        if (other := words.setdefault(bucket.sku_word, bucket.bucket)) != bucket.bucket:
+            yield number, f"SKUs name bucket '{bucket.bucket}' like '{other}'. Give it another sku"
 
 
 def _named_once(rows: str, key: str, names: Sequence[str]) -> Iterator[Finding]:

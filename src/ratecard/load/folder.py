@@ -111,7 +111,7 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
     if meters:
         _record(texts[METERS], (), check_meters(meters))
         if _SHIPPED_METERS in texts and (inherited := _validated(texts[_SHIPPED_METERS], Meters)):
-            meters = meters.above(inherited)
+            meters = meters.laid_over(inherited)
     if vocabulary:
         _record(texts[VOCABULARY], (), check_vocabulary(vocabulary.video))
     if limits:

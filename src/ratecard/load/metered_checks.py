@@ -6,7 +6,7 @@ from itertools import pairwise
 from ratecard.base.messages import Path
 from ratecard.base.money import text
 from ratecard.base.suggestions import did_you_mean
-from ratecard.load.checks import Finding, check_rates
+from ratecard.load.checks import Finding, check_rates, check_without_rate
 from ratecard.tables.metered import (
     METHODS_OF_TYPE,
     DurationBand,
@@ -18,7 +18,7 @@ from ratecard.tables.metered import (
     Tokens,
     band,
 )
-from ratecard.tables.meters import COMPLETION, PROMPT, Meters
+from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, Meters
 from ratecard.tables.rate import Charge, RateFactor
 from ratecard.tables.token_rates import WrittenRate, chosen, more_specific, written_rates
 
@@ -37,6 +37,8 @@ def check_metered(model: MeteredModel | TextModel, meters: Meters) -> Iterator[F
         seen: set[str] = set()
         for place, path, words in _check_factors(version.factors, meters):
             yield ("versions", index, "factors", place, *path), words
+        if version.factors and not any(isinstance(charge, Tokens) for charge in version.charges):
+            yield ("versions", index, "factors"), "factors have no effect here: only charges by tokens take them"
         for number, charge in enumerate(version.charges):
             at = ("versions", index, "charges", number)
             if charge.method not in allowed:
@@ -71,13 +73,10 @@ def _check_charge(kind: str, version: MeteredVersion, charge: Charge, meters: Me
 
 def _check_tokens(kind: str, version: MeteredVersion, charge: Tokens, meters: Meters) -> Iterator[Finding]:
     before = list(_check_token_lines(charge, meters))
-    before += [(("factors", index, *path), words) for index, path, words in _check_factors(charge.factors, meters)]
-    allowed = {name: True for meter in meters.meters for name in meter.dimensions}
-    allowed |= {value: True for meter in meters.meters for values in meter.dimensions.values() for value in values}
-    for name in charge.without_rate:
-        if name not in allowed:
-            words = f"'{name}' is not a dimension or a value of meters.yaml.{did_you_mean(name, allowed)}"
-            before.append((("without_rate", name), words))
+    factors = _check_factors(charge.factors, meters, version.factors)
+    before += [(("factors", index, *path), words) for index, path, words in factors]
+    if TOKEN in meters.by_name:  # else no bucket of the rates is known, which is said above
+        before += check_without_rate(charge.without_rate, meters.by_name[TOKEN])
     yield from before
     if before:
         return
@@ -135,8 +134,11 @@ def _check_token_lines(charge: Tokens, meters: Meters) -> Iterator[Finding]:
                         yield ("rates", index, name), words
 
 
-def _check_factors(factors: Sequence[RateFactor], meters: Meters) -> Iterator[tuple[int, Path, str]]:
-    seen: list[Mapping[str, str]] = []
+def _check_factors(
+    factors: Sequence[RateFactor], meters: Meters, of_version: Sequence[RateFactor] = ()
+) -> Iterator[tuple[int, Path, str]]:
+    """Check factors; those of a charge multiply with those `of_version`."""
+    seen = list(of_version)
     for index, factor in enumerate(factors):
         if not factor.conditions:
             yield index, (), f"names no condition. Write one of: {', '.join(meters.condition)}"
@@ -148,9 +150,14 @@ def _check_factors(factors: Sequence[RateFactor], meters: Meters) -> Iterator[tu
                 known = meters.condition[name].values
                 near = did_you_mean(value, known)
                 yield index, (name,), f"{name} '{value}' is not known.{near} Allowed: {', '.join(known)}"
-        if any(not _contradict(factor.conditions, other) for other in seen if other.keys() == factor.conditions.keys()):
-            yield index, (), "two factors for the same conditions; keep one"
-        seen.append(factor.conditions)
+        for other in seen:
+            shared = factor.conditions.keys() & other.conditions.keys()
+            if shared and not _contradict(factor.conditions, other.conditions):
+                line = other.source.rpartition(":")[2]
+                words = f"and that of line {line} would both apply for one {min(shared)}. Let no two hold at once"
+                yield index, (), words
+                break
+        seen.append(factor)
 
 
 def _check_twice(charge: Tokens, written: Sequence[WrittenRate]) -> Iterator[Finding]:

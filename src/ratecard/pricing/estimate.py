@@ -57,8 +57,11 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
         raise QuoteError(INVALID, problems)
     prompt = int(asked.prompt_tokens)
     tier = token_rates(metered).tier(prompt).rates
-    prompt_rates = [tier[bucket].token_rate for bucket in ("input", "cache_input", "cache_write") if bucket in tier]
-    completion = multiply(int(asked.max_completion_tokens), tier["output"].token_rate)
+    prompt_rates, completion_rates = (
+        [rate.token_rate for bucket, rate in tier.items() if metered.meters.in_completion(bucket) is of_completion]
+        for of_completion in (False, True)
+    )
+    completion = multiply(int(asked.max_completion_tokens), max(completion_rates))
     searches = list(_search_amounts(most, parameters, surcharges))
     return Estimate(
         add(multiply(prompt, min(prompt_rates)), min(searches)),

@@ -42,17 +42,22 @@ class _Step(NamedTuple):
     less: tuple[int, ...]
     more: tuple[int, ...]
 
+    def own(self, values: Sequence[int]) -> int:
+        """The own tokens of the bucket."""
+        less, more = (sum(values[index] for index in indexes) for indexes in (self.less, self.more))
+        return values[self.first] - less + more
+
 
 class _Plan(NamedTuple):
     """How usages that count certain buckets are charged.
 
     `overlaps`: pairs of counts of which one must be 0, as what they have in common is not counted. `within`: pairs of
-    a count and the one that it is part of, where it is not priced apart.
+    a count and the one that it is part of, where it is not priced apart; None where the whole is not counted.
     """
 
     steps: tuple[_Step, ...]
     overlaps: tuple[tuple[int, int], ...]
-    within: tuple[tuple[int, int], ...]
+    within: tuple[tuple[int, int | None], ...]
 
 
 class TokenTier:
@@ -75,13 +80,16 @@ class TokenTier:
         """Why `lines` has none: the counts that have no price, exceed what they are part of, or overlap."""
         steps, overlaps, within = self._plan(names)
         problems: BucketProblems = []
-        for bucket, rate, first, less, more in steps:
-            count = values[first] - sum(values[index] for index in less) + sum(values[index] for index in more)
+        for step in steps:
+            count = step.own(values)
             if count < 0:
-                problems.append(self._excess(steps, bucket, names, values))
-            elif count and rate is None:
-                problems.append((bucket, NotOffered(f"No price is known for {bucket} tokens of this model")))
-        problems += [(names[part], too_big(values[whole])) for part, whole in within if values[part] > values[whole]]
+                problems.append(self._excess(steps, step.bucket, names, values))
+            elif count and step.rate is None:
+                problems.append((step.bucket, NotOffered(f"No price is known for {step.bucket} tokens of this model")))
+        for part, whole in within:
+            most = 0 if whole is None else values[whole]
+            if values[part] > most:
+                problems.append((names[part], too_big(most)))
         for one, other in overlaps:
             if values[one] and values[other]:
                 words = f"{names[one]} and {names[other]} overlap. Count {self._common(names[one], names[other])} too"
@@ -99,7 +107,7 @@ class TokenTier:
         left = values[names.index(bucket)]
         for step in steps:
             if step.bucket in self._buckets and self._buckets[step.bucket].within(self._buckets[bucket]):
-                own = values[step.first] - sum(values[index] for index in step.less)
+                own = step.own(values)
                 if own > left:
                     return step.bucket, too_big(left)
                 left -= own
@@ -142,7 +150,7 @@ class TokenTier:
             for other in ordered[number + 1 :]
             if self._overlap(apart[one], apart[other]) and self._common(one, other) not in counted
         ]
-        within = [(at[name], at[whole]) for name, whole in self._merged.items() if name in at and whole in at]
+        within = [(at[name], at.get(whole)) for name, whole in self._merged.items() if name in at]
         return _Plan(tuple(steps), tuple(overlaps), tuple(within))
 
     @staticmethod
@@ -165,7 +173,7 @@ def _maker(
     """The function from the rates of a plan to its `_Lines`, made of source text: a loop takes twice as long."""
     body, rates = ["found = []"], []
     body += [f"if c{one} and c{other}: return None" for one, other in overlaps]
-    body += [f"if c{part} > c{whole}: return None" for part, whole in within]
+    body += [f"if c{part} > {0 if whole is None else f'c{whole}'}: return None" for part, whole in within]
     for number, (first, less, more, priced) in enumerate(forms):
         own = "".join((f"c{first}", *(f" - c{index}" for index in less), *(f" + c{index}" for index in more)))
         # A count by itself is never negative.

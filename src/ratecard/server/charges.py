@@ -425,7 +425,7 @@ def charges_router(
     async def charges(request: Request, account: Annotated[str | None, Depends(account_of)]) -> Response:
         return await booking.answered(request, account, booking.charge)
 
-    # A request id may have a slash. It is no argument, for which FastAPI would describe an answer 422.
+    # A request id may have a slash. It is not an argument: for one, FastAPI would describe an answer 422.
     @routes.post(
         "/charges/{request_id:path}/refunds",
         **_described(

@@ -122,7 +122,7 @@ _FAULTS_SHOWN = 20
 
 
 def health_routes(routes: APIRouter, service: Service) -> None:
-    """`GET /livez` and `GET /readyz` for whoever restarts and routes, and `GET /healthz`: the tables in detail."""
+    """`GET /livez` and `GET /readyz` for what restarts and routes, and `GET /healthz`: the tables in detail."""
 
     @routes.get(tags=["Operation"], **livez_description())
     async def livez(request: Request) -> Response:

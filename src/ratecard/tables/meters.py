@@ -6,10 +6,12 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from ratecard.tables.scalars import Frozen, Text, Words
+from ratecard.tables.scalars import Frozen, Text, Words, gathered
 
 # The meter whose buckets a charge by tokens prices.
 TOKEN = "token"  # noqa: S105 (not a password)
+# What a usage has beside its conditions.
+USAGE_KEYS = ("type", "model", "metadata", "usage", "tokens", "counts")
 # The buckets that every usage of tokens has: the whole prompt, and the whole completion.
 PROMPT, COMPLETION = "input", "output"
 
@@ -29,8 +31,7 @@ class Bucket(Frozen):
     def _gather_dimensions(cls, given: Any) -> Any:
         if not isinstance(given, dict) or "dimensions" in given:
             return given
-        own = {key: value for key, value in given.items() if key in ("bucket", "sku")}
-        return {**own, "dimensions": {key: value for key, value in given.items() if key not in own}}
+        return gathered(given, ("bucket", "sku"), "dimensions")
 
     @property
     def sku_word(self) -> str:
@@ -62,24 +63,20 @@ class Meter(Frozen):
 
 
 class UsageCondition(Frozen):
-    """A condition of a request: its values, the default of a request that states none, and other spellings.
-
-    >>> speed = UsageCondition(condition="speed", values=("normal", "fast"), default="normal")
-    >>> speed.value("fast"), speed.value("slow")
-    ('fast', None)
-    """
+    """A condition of a request: its values, the default of a request that states none, and other spellings."""
 
     condition: Text
     values: Words
     default: Text
     same_as: dict[str, Text] = Field(default_factory=dict)
 
-    def value(self, given: str) -> str | None:
-        """The value that a spelling means; None if it means none."""
-        return self.same_as.get(given, given if given in self.values else None)
-
     def spellings(self, values: Iterable[str]) -> dict[str, str]:
-        """Every spelling of these values, and what it means; the default first."""
+        """Every spelling of the default and of these values, and what it means; the default first.
+
+        >>> tier = UsageCondition(condition="tier", values=("batch", "flex", "standard"), default="standard")
+        >>> tier.spellings(["batch"])
+        {'standard': 'standard', 'batch': 'batch'}
+        """
         wanted = [value for value in self.values if value == self.default or value in values]
         found = {value: value for value in sorted(wanted, key=lambda value: value != self.default)}
         return found | {word: value for word, value in self.same_as.items() if value in wanted}
@@ -107,7 +104,12 @@ class Meters(Frozen):
         token = self.by_name.get(TOKEN)
         return {bucket.bucket: bucket for bucket in token.buckets} if token else {}
 
-    def above(self, other: "Meters") -> "Meters":
+    def in_completion(self, bucket: str) -> bool:
+        """Whether a bucket of tokens is the completion, or a part of it; otherwise it is of the prompt."""
+        own, whole = self.buckets[bucket], self.buckets[COMPLETION]
+        return bucket == COMPLETION or own.within(whole)
+
+    def laid_over(self, other: "Meters") -> "Meters":
         """Those of another file, each replaced by the one of the same name here, then the others of these."""
         meters = {meter.meter: meter for meter in other.meters} | self.by_name
         conditions = {each.condition: each for each in other.conditions} | self.condition

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol
 
 from pydantic import Field, model_validator
 
-from ratecard.tables.scalars import Frozen, Number, Positive, Text, Words
+from ratecard.tables.scalars import Frozen, Number, Positive, Text, Words, gathered
 
 # The key under which the loader puts the `file:line` of a rate; files may not have it.
 SOURCE_KEY = "@source"
@@ -48,8 +48,7 @@ class Rate(Frozen):
         digits = next((key for key in given if str(key).isdigit()), None)
         if digits is not None:
             raise ValueError(f"is cut off by a comma before {digits}. Write a decimal point, like 0.25")
-        kept = {key: value for key, value in given.items() if key in own}
-        return {**kept, "attributes": {key: value for key, value in given.items() if key not in own}}
+        return gathered(given, own, "attributes")
 
 
 class RateFactor(Frozen):
@@ -71,9 +70,7 @@ class RateFactor(Frozen):
             raise ValueError("has no factor. Write one, like {service_tier: batch, factor: 0.5}")
         if isinstance(given.get("conditions"), dict):
             return given
-        own = {"factor", SOURCE_KEY}
-        kept = {key: value for key, value in given.items() if key in own}
-        return {**kept, "conditions": {key: value for key, value in given.items() if key not in own}}
+        return gathered(given, ("factor", SOURCE_KEY), "conditions")
 
 
 class Charge(Frozen):

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -27,6 +27,16 @@ class Frozen(BaseModel):
     """A part of a table: immutable; an unknown key is an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
+
+
+def gathered(given: Mapping[str, Any], own: Collection[str], name: str) -> dict[str, Any]:
+    """Put every key that is not among `own` into one mapping under `name`.
+
+    >>> gathered({"rate": "2", "resolution": "720p"}, ["rate"], "attributes")
+    {'rate': '2', 'attributes': {'resolution': '720p'}}
+    """
+    kept = {key: value for key, value in given.items() if key in own}
+    return {**kept, name: {key: value for key, value in given.items() if key not in own}}
 
 
 class Size(NamedTuple):

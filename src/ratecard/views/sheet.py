@@ -28,7 +28,7 @@ from ratecard.tables.metered import (
     Tokens,
     band,
 )
-from ratecard.tables.meters import COMPLETION, Meters
+from ratecard.tables.meters import Meters
 from ratecard.tables.rate import ANY, RateFactor, tiers
 from ratecard.tables.token_rates import counts_in, tiers_of, written_rates
 from ratecard.tables.version import Model
@@ -79,7 +79,7 @@ def _token_usages(charge: Tokens, factors: Sequence[RateFactor], meters: Meters)
     for each in written_rates(charge):
         further = [above for above in edges if above > each.edge.above]
         longest = further[0] if further else max(_MILLION, each.edge.above + 1)
-        if meters.buckets[each.bucket].within(meters.buckets[COMPLETION]) or each.bucket == COMPLETION:
+        if meters.in_completion(each.bucket):
             counts = counts_in(meters, each.bucket, _MILLION, longest if each.edge.above > 0 else 0)
         else:
             counts = counts_in(meters, each.bucket, longest)

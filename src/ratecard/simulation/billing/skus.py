@@ -19,7 +19,7 @@ from ratecard.rating.quote import LineItem, Quote
 from ratecard.requests.token_usage import usage_of_buckets
 from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import DurationBand, MeteredVersion, PerInputImage, RpcCredits, TextVersion, Tokens, band
-from ratecard.tables.meters import COMPLETION, Meters
+from ratecard.tables.meters import Meters
 from ratecard.tables.token_rates import counts_in, tiers_of
 from ratecard.tables.video import TokenFormula
 from ratecard.views.sheet import Cell, price_cells, unit_usages
@@ -107,9 +107,9 @@ def _tokens(charge: Tokens, meters: Meters) -> Iterator[dict[str, Any]]:
     """Every bucket, at both sides of where each tier begins."""
     thresholds = tiers_of(charge)[1:]
     for prompt in dict.fromkeys((1, *(prompt for above in thresholds for prompt in (above, above + 1)))):
-        for bucket, own in meters.buckets.items():
-            is_output = own.dimensions.items() >= meters.buckets[COMPLETION].dimensions.items()
-            yield usage_of_buckets(counts_in(meters, bucket, 1 if is_output else prompt, prompt))
+        for bucket in meters.buckets:
+            tokens = 1 if meters.in_completion(bucket) else prompt
+            yield usage_of_buckets(counts_in(meters, bucket, tokens, prompt))
 
 
 def _calls(charge: RpcCredits) -> Iterator[dict[str, Any]]:
