@@ -125,12 +125,14 @@ class TokenTier:
         at = {name: index for index, name in enumerate(names)}
         apart = {name: bucket for name, bucket in counted.items() if name not in self._merged}
         signs: dict[str, dict[str, int]] = {}
-        for name, bucket in sorted(apart.items(), key=lambda each: -len(each[1].dimensions)):
+        for name, bucket in sorted(counted.items(), key=lambda each: -len(each[1].dimensions)):
             own = signs[name] = {name: 1}
-            for part, inside in apart.items():
+            for part, inside in counted.items():
                 if inside.within(bucket):
-                    for counts, sign in signs[part].items():
-                        own[counts] = own.get(counts, 0) - sign
+                    _add(own, signs[part], -1)
+        for name, whole in self._merged.items():  # charged with another: a part of two may be with one of them
+            if name in counted and whole in counted:
+                _add(signs[whole], signs[name], 1)
         steps = [
             _Step(
                 name,
@@ -156,6 +158,11 @@ class TokenTier:
     @staticmethod
     def _overlap(one: Bucket, other: Bucket) -> bool:
         return not (one.apart(other) or one.within(other) or other.within(one))
+
+
+def _add(signs: dict[str, int], others: Mapping[str, int], times: int) -> None:
+    for name, sign in others.items():
+        signs[name] = signs.get(name, 0) + times * sign
 
 
 def _compiled(plan: _Plan, counts: int) -> _Lines:
