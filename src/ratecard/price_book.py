@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from typing import Any, NamedTuple, NoReturn
 
 from ratecard.accounts.limits import LimitsOfADay
@@ -25,7 +25,7 @@ from ratecard.requests.video import FIELD_ORDER, refuse_without_model
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.limits import Limits
 from ratecard.tables.metered import TextVersion
-from ratecard.tables.version import Model, Version
+from ratecard.tables.version import AnyVersion, Model, Version
 from ratecard.tables.video import VideoModel, VideoVersion
 
 
@@ -48,10 +48,10 @@ class Deprecation(NamedTuple):
         }
 
 
-def deprecation_of(model: Model[Any], day: date) -> Deprecation | None:
-    """The headers of a model that will be retired after a day; None if it will not, or already is."""
+def deprecation_of(model: Model[Any], moment: date) -> Deprecation | None:
+    """The headers of a model that will be retired after an instant; None if it will not, or already is."""
     retired = model.retired
-    if retired is None or retired.on <= day:
+    if retired is None or model.retired_at(moment):
         return None
     hint = f" Use {retired.successor} instead." if retired.successor else ""
     return Deprecation(f"{model.model} is retired on {retired.on}, 00:00 UTC.{hint}", retired.on.isoformat())
@@ -72,18 +72,24 @@ def without_proof(model: AnyModel, version: Version) -> None:
 class PriceBook(LimitsOfADay):
     """A rate card at one instant: immutable and pure. Made by `RateCard.at`.
 
-    `day` is its UTC day. `prove` raises `TableError` for a version that contradicts its own examples, before its first
-    price.
+    `instant` is in UTC, `day` its day; `hour` is an instant whose hour decides instead of its own. `prove` raises
+    `TableError` for a version that contradicts its own examples, before its first price.
     """
 
     compiler: Compiler
-    day: date
+    instant: datetime
     prove: Prove = without_proof
+    hour: datetime | None = None
     _video: dict[str, VideoPricer] = field(default_factory=dict, init=False)
     _raters: dict[tuple[str, str], Rater] = field(default_factory=dict, init=False)
 
     def __repr__(self) -> str:
         return f"<PriceBook of {self.day}, digest {self.tables.digest}>"
+
+    @property
+    def day(self) -> date:
+        """The UTC day of the instant."""
+        return self.instant.date()
 
     @property
     def tables(self) -> Tables:
@@ -93,8 +99,8 @@ class PriceBook(LimitsOfADay):
     def in_effect_all(self, type_: str | None = None) -> Iterator[tuple[AnyModel, Version]]:
         """Every model (of a type) that has a price at this instant, with its version in effect, by name."""
         for _, model in sorted(self.tables.models.items()):
-            version = model.version_on(self.day)
-            if version and not model.retired_on(self.day) and type_ in (None, model.type):
+            version = model.version_at(self.instant)
+            if version and not model.retired_at(self.instant) and type_ in (None, model.type):
                 yield model, version
 
     def in_effect(self, name: str, type_: str | None = None) -> tuple[AnyModel, Version]:
@@ -107,16 +113,20 @@ class PriceBook(LimitsOfADay):
             near = suggestions(name, (known.model for known, _ in self.in_effect_all(type_)))
             hint = f". Did you mean: {', '.join(near)}?" if near else ""
             raise QuoteError(NotOffered(f"Specified model not found: {echo(name)}{hint}"))
-        if model.retired is not None and model.retired_on(self.day):
+        if model.retired is not None and model.retired_at(self.instant):
             hint = f" Use {model.retired.successor} instead." if model.retired.successor else ""
             words = f"Specified model not found: {name}. It was retired on {model.retired.on}.{hint}"
             raise QuoteError(NotOffered(words))
-        version = model.version_on(self.day)
+        version = model.version_at(self.instant)
         if version is None:
             first = model.versions[-1].effective
             words = f"No price for {name} on {self.day}. Its first version takes effect on {first}."
             raise QuoteError(NotOffered(words))
         return model, version
+
+    def at_hour(self, version: AnyVersion) -> AnyVersion:
+        """A version as it is at the hour of this instant: without the rates that do not hold."""
+        return self.compiler.at_hour(version, self.hour or self.instant)
 
     def deprecation(self, name: str) -> Deprecation | None:
         """The deprecation headers of a model that will be retired after this instant; None for any other.
@@ -126,7 +136,7 @@ class PriceBook(LimitsOfADay):
         '2026-09-28'
         """
         model = self.tables.models.get(name)
-        return None if model is None else deprecation_of(model, self.day)
+        return None if model is None else deprecation_of(model, self.instant)
 
     def quote_video(self, body: Body, *, source: SourceVideo | None = None) -> Quote:
         """Quote a body of `POST /video/quote`: a mapping, or JSON as bytes or text.
@@ -238,7 +248,7 @@ class PriceBook(LimitsOfADay):
         if not isinstance(model, VideoModel) or not isinstance(version, VideoVersion):
             self._wrong_type(model, "video")
         self.prove(model, version)
-        quote = self._video[name] = self.compiler.video(model, version, self.limits.rates)
+        quote = self._video[name] = self.compiler.video(model, self.at_hour(version), self.limits.rates)
         return quote
 
     def _rate_by_type(self, fields: Mapping[str, Any]) -> Quote:
@@ -299,14 +309,15 @@ class PriceBook(LimitsOfADay):
             searches = {search: self.in_effect(of) for search, of in version.surcharges.items()}
         for charged in ((model, version), *searches.values()):
             self.prove(*charged)
-        rater = self.compiler.rater(kind, model, version, searches, self.limits)
+        searches = {search: (of, self.at_hour(charged)) for search, (of, charged) in searches.items()}
+        rater = self.compiler.rater(kind, model, self.at_hour(version), searches, self.limits)
         if rater is None:
             self._wrong_type(model, kind)
         return rater
 
     def _metered(self, model: AnyModel, version: Version) -> Metered:
         self.prove(model, version)
-        return self.compiler.metered(model, version, self.limits.rates)
+        return self.compiler.metered(model, self.at_hour(version), self.limits.rates)
 
     def _rpc(self) -> str:
         """The model of RPC credits: a usage does not name it."""

@@ -136,7 +136,11 @@ class LimitsOfADay:
     """Base class of `PriceBook`: the limits of its day, and the endpoints that end, which are not prices."""
 
     __slots__ = ()
-    day: date
+
+    @property
+    def day(self) -> date:
+        """The UTC day whose limits hold."""
+        raise NotImplementedError
 
     @property
     def limits(self) -> Limits:

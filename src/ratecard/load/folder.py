@@ -15,9 +15,9 @@ from typing import Literal, NamedTuple, Protocol, TypeVar
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from ratecard.base.errors import Fault, TableError
+from ratecard.base.messages import Finding
 from ratecard.base.messages import Path as Place
 from ratecard.load.checks import (
-    Finding,
     check_limits,
     check_meters,
     check_model,

@@ -4,7 +4,7 @@
 """
 
 import json
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
@@ -84,7 +84,7 @@ class RatedQuote(BaseModel):
     exact: ExactText = Field(description="The exact sum of the lines")
     currency: str = Field(description="ISO 4217")
     lines: list[QuoteLine]
-    effective: date = Field(description="The first day of these prices")
+    effective: date | datetime = Field(description="The first day or instant of these prices")
     digest: _Digest
     ignored: list[str] = Field(description="Fields without effect on the price")
 
@@ -102,7 +102,7 @@ class PriceQuote(BaseModel):
     total: ExactText = ""
     exact: ExactText = ""
     lines: list[QuoteLine] = []
-    effective: date = date.max
+    effective: date | datetime = date.max
     digest: str = ""
     ignored: list[str] = Field([], description="Fields without effect on the price")
 
@@ -156,7 +156,7 @@ class ListedPricing(_Answer):
 
     model_config = ConfigDict(extra="allow")
     currency: str = Field(description="Of every rate and quote of this model, by its ISO 4217 code")
-    effective: date = Field(description="The first day of these prices, from 00:00 UTC")
+    effective: date | datetime = Field(description="The first day of these prices, from 00:00 UTC, or first instant")
     announced: date | None
     charges: list[ListedCharge]
 
@@ -225,4 +225,4 @@ class Health(_Answer):
     day: date
     changes_at: str | None = Field(description="The next instant at which some price changes")
     last_refusal: LastRefusal | None
-    versions: dict[str, date] = Field(description="The effective date of each model's version")
+    versions: dict[str, date | datetime] = Field(description="The effective date of each model's version")

@@ -56,7 +56,7 @@ class Remapping:
         whole = shape.model in tables.models
         name, colon, suffix = (shape.model, "", "") if whole else shape.model.partition(":")
         seen, found = set[str](), tables.models.get(name)
-        while found is not None and found.retired and found.retired_on(day) and found.model not in seen:
+        while found is not None and found.retired and found.retired_at(day) and found.model not in seen:
             seen.add(found.model)
             found = tables.models.get(found.retired.successor or "")
         return (

@@ -1,13 +1,14 @@
 """Which differences between requests matter to the compared tables: thresholds, buckets without a price, dates."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from datetime import date
+from datetime import date, time
 from typing import NamedTuple
 
 from ratecard.base.identity import Identity
 from ratecard.card import RateCard
 from ratecard.rating.tokens import TokenRates
 from ratecard.requests.service_parameters import split_model
+from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.usage.columns import BUCKETS
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.metered import TextVersion, Tokens
@@ -32,7 +33,7 @@ def price_basis(tables: Tables, name: str | None) -> PriceBasis:
         texts = (version for version in models[0].versions if isinstance(version, TextVersion))
         searches = {search for version in texts for search in version.surcharges.values()}
         models += [tables.models[search] for search in sorted(searches)]
-    days = {version.effective for model in models for version in model.versions}
+    days = {version.begins.date() for model in models for version in model.versions}
     days |= {model.retired.on for model in models if model.retired} | {limits.effective for limits in tables.limits}
     parts = map(Identity, (*models, tables.units, tables.vocabulary, tables.limits))
     return PriceBasis(tuple(parts), tuple(sorted(days)))
@@ -66,6 +67,9 @@ class Predicates(NamedTuple):
         """
         found = cls()
         for card in cards:
+            if dated and (card.windows or any(instant.time() != time() for instant in card.boundaries())):
+                words = "rates that hold at some hours, or from an instant within a day, cannot be simulated yet"
+                raise SimulationError(f"{words}: name one instant for these tables")
             days = tuple(instant.date() for instant in card.boundaries()) if dated else ()
             names = card.tables.models if dated and by_model else ()
             of_model = {name: price_basis(card.tables, _rpc_or(card, name)).days for name in names}
