@@ -151,6 +151,16 @@ class _Overlay:
         if model.model in self.models:
             words = f"model '{model.model}' is in the tables already ({self.files[model.model]}); use set or scale"
             raise Refusal((("add", "model"), words))
+        taken = {other: each.model for each in self.models.values() for other in (each.model, *(each.aliases or ()))}
+        for alias in model.aliases or ():
+            if alias in (model.model, *taken):
+                words = f"alias '{alias}' is a name of '{taken.get(alias, model.model)}' too. Leave it out"
+                raise Refusal((("add", "aliases"), words))
+        if model.model in taken:
+            words = f"model '{model.model}' is an alias of '{taken[model.model]}'. Name it otherwise"
+            raise Refusal((("add", "model"), words))
+        if model.patterns and not self.base.patterns:
+            raise Refusal((("add", "patterns"), "patterns are off in the tables. Leave them out"))
         first = model.versions[-1].effective if model.versions else self.day
         if utc(first) < utc(self.day):
             path = ("add", "versions", len(model.versions) - 1, "effective")

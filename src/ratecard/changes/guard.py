@@ -165,7 +165,7 @@ def _fault_of_limits(place: str, words: str) -> Fault:
 CardVersion = tuple[RateCard, AnyModel, Version]
 
 # The beginnings of terms that may be edited because they do not change a price, and of exceptions, which do.
-_FREE = ("mode", "limit tier", "context_tokens", "order of charges", "accepts ")
+_FREE = ("mode", "aliases", "patterns", "provider", "limit tier", "context_tokens", "order of charges", "accepts ")
 _PRICED = ("accepts resolution_aliases", "accepts reference_video_total_duration source")
 
 

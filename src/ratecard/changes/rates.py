@@ -120,6 +120,7 @@ def terms_of(side: Priceable) -> Terms:
     model, version, units = side
     found: Terms = {"type": model.type, "currency": model.currency, "mode": getattr(model, "mode", "")}
     found["limit tier"] = getattr(model, "tier", None) or ""
+    found |= {name: _one(getattr(model, name) or "") for name in ("aliases", "patterns", "provider")}
     found |= described(version)
     found["order of charges"] = ", ".join(charge.charge for charge in version.charges)
     for charge in version.charges:

@@ -27,15 +27,19 @@ from ratecard.load.checks import (
 )
 from ratecard.load.faults import complaints
 from ratecard.load.metered_checks import check_metered
+from ratecard.load.names import check_names
 from ratecard.load.video_checks import check_video
 from ratecard.load.yaml_text import TextFile, read_yaml_text
 from ratecard.tables.card import AnyModel, Family, Tables
 from ratecard.tables.limits import LimitsFile
 from ratecard.tables.meters import Meters
+from ratecard.tables.names import Names
 from ratecard.tables.units import Units, Vocabulary
 from ratecard.tables.video import VideoModel
 
 UNITS, METERS, VOCABULARY, LIMITS = SHARED = "units.yaml", "meters.yaml", "vocabulary.yaml", "limits.yaml"
+# Optional: whether models of the folder may have open names.
+NAMES = "names.yaml"
 # The shipped meters beside a folder's own; not the name of a file.
 _SHIPPED_METERS = "(shipped) meters.yaml"
 _Part = TypeVar("_Part", bound=BaseModel)
@@ -75,7 +79,7 @@ def read_folder(folder: str | Path | None = None) -> dict[str, bytes]:
             faults.append(Fault(name, 1, (), f"cannot be read: {error.strerror}"))
     if faults:
         raise TableError(sorted(faults, key=lambda fault: fault.file))
-    if not contents.keys() - set(SHARED):
+    if not contents.keys() - {*SHARED, NAMES}:
         raise TableError([Fault(str(root), 1, (), "holds no rate table. A table is a file that ends in .yaml")])
     return {**_shipped(), **contents}
 
@@ -120,7 +124,7 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
     models: dict[str, AnyModel] = {}
     homes: dict[str, str] = {}
     found: list[tuple[TextFile, int, AnyModel]] = []
-    for text in (text for name, text in texts.items() if name not in (*SHARED, _SHIPPED_METERS)):
+    for text in (text for name, text in texts.items() if name not in (*SHARED, NAMES, _SHIPPED_METERS)):
         for index, model in _models(text):
             _record(text, ("models", index), check_model(model, units))
             if not isinstance(model, VideoModel):
@@ -133,6 +137,8 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
                 text.fault(("models", index, "model"), f"model '{model.model}' is in {homes[model.model]} too")
             homes[model.model] = text.name
             models[model.model] = model
+    named = _validated(texts[NAMES], Names) if NAMES in texts else Names()
+    check_names(found, patterns=named is None or named.patterns)
     broken = {name for text in texts.values() for name in _written(text)} - models.keys()
     for text, index, model in found:
         _record(text, ("models", index), check_references(model, models, broken))
@@ -140,7 +146,8 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
     if faults or units is None or meters is None or vocabulary is None or limits is None:
         raise TableError(sorted(faults, key=lambda fault: (fault.file, fault.line, fault.message)))
     families = {model.model: str(text.data["family"]) for text, _, model in found}
-    return Tables(models, units, meters, vocabulary, limits.limits, families=families, files=homes)
+    patterns = named is not None and named.patterns
+    return Tables(models, units, meters, vocabulary, limits.limits, patterns=patterns, families=families, files=homes)
 
 
 def _models(text: TextFile) -> Iterator[tuple[int, AnyModel]]:

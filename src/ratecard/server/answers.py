@@ -77,9 +77,10 @@ class QuoteLine(BaseModel):
 class RatedQuote(BaseModel):
     """The price of one request with the lines that add up to it; amounts are text."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", json_schema_extra=may_be_absent)
     type: str
     model: str
+    asked: str = Field("", description="The name that was asked for, where it is not the model's own")
     total: ExactText = Field(description="The price, in `currency`: the exact sum, for a video rounded once")
     exact: ExactText = Field(description="The exact sum of the lines")
     currency: str = Field(description="ISO 4217")
@@ -99,6 +100,7 @@ class PriceQuote(BaseModel):
     currency: str = Field("", description="ISO 4217; always there with `explain`, else where it is not USD")
     type: str = ""
     model: str = ""
+    asked: str = Field("", description="The name that was asked for, where it is not the model's own")
     total: ExactText = ""
     exact: ExactText = ""
     lines: list[QuoteLine] = []

@@ -91,6 +91,7 @@ def _listed(prices: PriceBook, model: AnyModel, version: Version, now: date) -> 
         type=model.type,
         name=model.name,
         **_further(model, Model),
+        **{name: value for name in ("provider", "aliases", "patterns") if (value := getattr(model, name))},
         **dict(_version(prices, model, version)),
         deprecation=retired,
         upcoming=[

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from ratecard.base.instants import utc
 from ratecard.tables.rate import SOURCE_KEY, Charge
-from ratecard.tables.scalars import Address, Amount, Day, Effective, Frozen, Integer, Positive, Text
+from ratecard.tables.scalars import Address, Amount, Day, Effective, Frozen, Integer, Positive, Text, Words
 
 
 class Rounding(Frozen):
@@ -68,9 +68,16 @@ AnyVersion = TypeVar("AnyVersion", bound=Version)
 
 
 class Model(Frozen, Generic[AnyVersion]):
-    """A model, by the id that requests name, with its versions, newest first."""
+    """A model, by the id that requests name, with its versions, newest first.
+
+    `aliases` are its other names, `patterns` open ones (`gpt-4o-*`), where names.yaml switches them on; `provider` is
+    who runs it.
+    """
 
     model: Text
+    aliases: Words | None = None
+    patterns: Words | None = None
+    provider: Text | None = None
     name: Text
     type: str
     currency: Text

@@ -85,6 +85,9 @@ def explain(prices: PriceBook, name: str) -> Explanation:
 
 def _facts(model: Model[Any], version: Version) -> dict[str, str]:
     facts = {
+        "Provider": model.provider or "",
+        "Aliases": ", ".join(model.aliases or ()),
+        "Patterns": ", ".join(model.patterns or ()),
         "Effective": str(version.effective),
         "Announced": str(version.announced or ""),
         "Earlier versions": ", ".join(str(each.effective) for each in model.versions if each.begins < version.begins),

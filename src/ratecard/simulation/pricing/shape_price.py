@@ -12,7 +12,6 @@ from ratecard.base.money import EXACT, total
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import LineItem, Quote
 from ratecard.requests.body import INVALID
-from ratecard.requests.service_parameters import split_model
 from ratecard.requests.token_usage import usage_of_buckets
 from ratecard.simulation.pricing.outcome import NOTHING, ROUNDING_PART, PricedLine, PricedShape
 from ratecard.simulation.usage.columns import BUCKETS, LAYOUTS
@@ -78,8 +77,8 @@ class ShapePrices:
     def _rates(self, type_: str, model: Any, tier: int, used: frozenset[str]) -> _Tokens:
         """Read off the rates of the buckets at a tier. Raises `QuoteError` if a used bucket has no price."""
         unused, prompt = set(self._predicates.lacking.get(type_, ())) - used, self._predicates.prompt_in(tier)
-        if isinstance(model, str) and model not in self._prices.tables.models:
-            model = split_model(model)[0]
+        if isinstance(model, str):
+            model = self._prices.plain_name(model)
         plain = {"type": type_, "model": model}
         alone = self._prices.rate({**plain, "usage": _usage(prompt)})
         skus, lines = frozenset(line.sku for line in alone.lines), []

@@ -4,10 +4,11 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from datetime import date, time
 from typing import NamedTuple
 
+from ratecard.base.errors import QuoteError
 from ratecard.base.identity import Identity
 from ratecard.card import RateCard
 from ratecard.rating.tokens import TokenRates
-from ratecard.requests.service_parameters import split_model
+from ratecard.requests.service_parameters import split_name
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.usage.columns import BUCKETS
 from ratecard.tables.card import AnyModel, Tables
@@ -23,13 +24,15 @@ class PriceBasis(NamedTuple):
 
 def price_basis(tables: Tables, name: str | None) -> PriceBasis:
     """What decides the price of a model, and of a text model that of its searches; without a name, of RPC credits."""
-    if name is not None and name not in tables.models:
-        name = split_model(name)[0]
-    if name is not None and name not in tables.models:  # no model of this name on any day
-        return PriceBasis(tuple(tables.models))
     models: list[AnyModel] = [model for model in tables.models.values() if model.type == "rpc"]
     if name is not None:
-        models = [tables.models[name]]
+        try:
+            named = tables.named(name) or tables.named(split_name(name)[0])
+        except QuoteError:  # open patterns of several models
+            named = None
+        if named is None:  # no model of this name on any day
+            return PriceBasis(tuple(tables.models))
+        models = [named]
         texts = (version for version in models[0].versions if isinstance(version, TextVersion))
         searches = {search for version in texts for search in version.surcharges.values()}
         models += [tables.models[search] for search in sorted(searches)]
