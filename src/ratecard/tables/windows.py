@@ -6,7 +6,7 @@ one that is left out never comes. A window over midnight belongs to the weekday 
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple, TypeVar, cast
@@ -129,6 +129,44 @@ def changes_between(windows: Iterable[Window], first: datetime, end: datetime) -
         if now != before:
             yield instant
         before, instant = now, instant + _MINUTE
+
+
+_FIRST_YEAR, _YEARS = 1990, 110
+_DAY = 24 * 60 * 60
+
+
+def seconds_of_changes(windows: Iterable[Window]) -> frozenset[int]:
+    """The seconds of a UTC day at which some of these windows opens or closes on any day, but for its first."""
+    found: set[int] = set()
+    for window in windows:
+        offsets, changes = _clock_changes(window.zone)
+        local = {0, *(minute * 60 for edges in window.hours for minute in edges)}
+        found |= changes | {(second - offset) % _DAY for second in local for offset in offsets}
+    return frozenset(found - {0})
+
+
+@cache
+def _clock_changes(name: str) -> tuple[frozenset[int], frozenset[int]]:
+    """The offsets of a zone from UTC, and the seconds of a UTC day at which its clock is changed."""
+    zone, offsets, changes = zone_of(name), set[int](), set[int]()
+
+    def offset(second: int) -> int:
+        at = datetime(_FIRST_YEAR, 1, 1, tzinfo=UTC) + timedelta(seconds=second)
+        return int((at.astimezone(zone).utcoffset() or timedelta()).total_seconds())
+
+    before = offset(0)
+    offsets.add(before)
+    for day in range(_YEARS * 366):
+        first, end = day * _DAY, (day + 1) * _DAY
+        after = offset(end)
+        if after != before:
+            offsets.add(after)
+            while end - first > 1:
+                middle = (first + end) // 2
+                first, end = (middle, end) if offset(middle) == before else (first, middle)
+            changes.add(end % _DAY)
+        before = after
+    return frozenset(offsets), frozenset(changes)
 
 
 def version_at_hours(version: AnyVersion, held: frozenset[Window]) -> AnyVersion:
