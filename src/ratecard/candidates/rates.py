@@ -72,7 +72,9 @@ def scaled(version: Version, change: Scale, meant: Collection[At]) -> dict[At, D
                 wrong.append(("round", f"{words} is rounded to 0", "a smaller step"))
                 continue
         if places_of(amount) > MOST_PLACES:
-            wrong.append((change.word, f"{words} has more than {MOST_PLACES} decimal places", "a factor with fewer digits"))
+            wrong.append(
+                (change.word, f"{words} has more than {MOST_PLACES} decimal places", "a factor with fewer digits")
+            )
         elif amount >= _MOST:
             wrong.append((change.word, f"{words} has more than 15 digits", "a factor with fewer digits"))
         elif amount != rate.rate:
