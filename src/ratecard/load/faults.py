@@ -8,11 +8,11 @@ from pydantic import BaseModel, ValidationError
 
 from ratecard.base.messages import Path, echo
 from ratecard.base.suggestions import did_you_mean
-from ratecard.tables.rate import MINIMUM_KEY, SOURCE_KEY, Charge, Counted
+from ratecard.tables.rate import MINIMUM_KEY, SOURCE_KEY, Charge, CountedCharge
 
 _MAPPING, _LIST = "must hold keys, like `key: value`", 'must be a list (items start with "- ")'
 # The options of charges that count one thing.
-_OF_COUNTS = Counted.model_fields.keys() - Charge.model_fields.keys()
+_OF_COUNTS = CountedCharge.model_fields.keys() - Charge.model_fields.keys()
 _SHAPES = {
     "model_type": _MAPPING,
     "model_attributes_type": _MAPPING,

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from ratecard.base.money import EXACT, plain, plain_text, total
-from ratecard.rating.counts import Counter, per_unit
+from ratecard.rating.counts import LineCounter, per_unit
 from ratecard.rating.quote import LineItem, LineRate, PricedVersion, Quote
 from ratecard.tables.limits import Rates
 from ratecard.tables.metered import MeteredVersion
@@ -35,7 +35,7 @@ class Metered:
         """How many of what it counts one unit holds: 1,000,000 for an `mtoken`."""
         return self.units[unit].per
 
-    def counter(self, charge: Charge) -> Counter:
+    def counter(self, charge: Charge) -> LineCounter:
         """The function (count, rate, SKU, times=1) -> line item of a charge of this version."""
         return per_unit(charge, self.per(charge.unit), self.version.places_of_lines)
 

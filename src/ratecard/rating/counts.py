@@ -10,20 +10,20 @@ from typing import NamedTuple
 from ratecard.base.money import EXACT, LINE_PLACES, add, as_decimal, multiply, plain, plain_text
 from ratecard.rating.quote import LineItem, LineRate
 from ratecard.tables.metered import Chain, RpcCredits
-from ratecard.tables.rate import Charge, Counted, Rate
+from ratecard.tables.rate import Charge, CountedCharge, Rate
 
 _Count = int | Decimal
-Counter = Callable[..., LineItem]
+LineCounter = Callable[..., LineItem]
 
 
-def per_unit(charge: Charge, per: int, line_places: int = LINE_PLACES) -> Counter:
+def per_unit(charge: Charge, per: int, line_places: int = LINE_PLACES) -> LineCounter:
     """Compile the function (count, rate, SKU, times=1) -> line item; `per` is how many one unit holds.
 
     What the options of the charge make of a count is charged `times` times. Exact, but for an amount that no decimal
     holds, which is rounded to `line_places`.
     """
     of_unit = as_decimal(Fraction(1, per))
-    options = charge if isinstance(charge, Counted) and not charge.linear else None
+    options = charge if isinstance(charge, CountedCharge) and not charge.linear else None
 
     def line(count: _Count, rate: Rate, sku: str, times: int = 1) -> LineItem:
         unit_rate, note = plain(multiply(rate.rate, charge.markup)), ""
@@ -37,12 +37,12 @@ def per_unit(charge: Charge, per: int, line_places: int = LINE_PLACES) -> Counte
     return line
 
 
-def charged(options: Counted, count: _Count) -> tuple[_Count, str]:
+def charged(options: CountedCharge, count: _Count) -> tuple[_Count, str]:
     """How much of a count the options of a charge make of it, and a note that says why; empty if it is all of it.
 
     First what is included is taken away, then the least is charged, then whole blocks.
 
-    >>> options = Counted(charge="Audio", method="", unit="", rates=(), included=10, started=60)
+    >>> options = CountedCharge(charge="Audio", method="", unit="", rates=(), included=10, started=60)
     >>> charged(options, Decimal("71.2"))
     (Decimal('120'), '71.2 counted; 10 included; charged in blocks of 60')
     """

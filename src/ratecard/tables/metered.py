@@ -11,7 +11,7 @@ from pydantic import Field
 from ratecard.base.money import LINE_PLACES, as_decimal, multiply
 from ratecard.tables.limits import TierName
 from ratecard.tables.meters import WithoutRate
-from ratecard.tables.rate import MINIMUM_KEY, Charge, Counted, RateFactor
+from ratecard.tables.rate import MINIMUM_KEY, Charge, CountedCharge, RateFactor
 from ratecard.tables.scalars import Frozen, Integer, Positive, Quantity, Text, Words
 from ratecard.tables.units import Unit
 from ratecard.tables.version import Example, Model, Version
@@ -38,7 +38,7 @@ class Tokens(Charge):
     factors: tuple[RateFactor, ...] = ()
 
 
-class PerImage(Counted):
+class PerImage(CountedCharge):
     """Images made or edited. `quality: unstated` is the price of a resolution that is requested without a quality."""
 
     ATTRIBUTES: ClassVar = ("resolution", "quality")
@@ -46,7 +46,7 @@ class PerImage(Counted):
     method: Literal["per-image"]
 
 
-class PerInputImage(Counted):
+class PerInputImage(CountedCharge):
     """Input images of an edit, for each image that it makes."""
 
     METERS: ClassVar = ("input image",)
@@ -62,14 +62,14 @@ class PerUpscale(Charge):
     method: Literal["per-upscale"]
 
 
-class PerCharacter(Counted):
+class PerCharacter(CountedCharge):
     """Characters spoken or set to music."""
 
     METERS: ClassVar = ("character",)
     method: Literal["per-character"]
 
 
-class PerAudioSecond(Counted):
+class PerAudioSecond(CountedCharge):
     """Seconds of audio, heard or made."""
 
     METERS: ClassVar = ("second of audio",)
@@ -91,7 +91,7 @@ class DurationBand(Charge):
     method: Literal["duration-band"]
 
 
-class Surcharge(Counted):
+class Surcharge(CountedCharge):
     """A charge for the searches or scraped URLs of a text request; the unit says what is counted."""
 
     METERS: ClassVar = ("search request", "search query", "search result", "scraped URL", "prompt")
@@ -207,7 +207,7 @@ class MeteredVersion(Version):
                 for charge in self.charges
                 for rate in charge.rates
             )
-            and all(charge.linear for charge in self.charges if isinstance(charge, Counted))
+            and all(charge.linear for charge in self.charges if isinstance(charge, CountedCharge))
         )
 
     def values_of(self, attribute: str) -> tuple[str, ...]:

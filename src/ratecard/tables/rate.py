@@ -111,7 +111,7 @@ class Charge(Frozen):
         return "video_url" in self.fields
 
 
-class Counted(Charge):
+class CountedCharge(Charge):
     """A charge of what is counted. Its options say how much is charged, in this order and in what its unit counts.
 
     `included` costs nothing; of what is left, if anything, at least `at_least` is charged; then whole blocks of
