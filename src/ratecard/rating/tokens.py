@@ -4,7 +4,7 @@ Counts of a usage are inclusive: `input` holds what was read from the cache. The
 bucket's own tokens are its count less those of its parts that are priced apart.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
@@ -97,9 +97,15 @@ class TokenTier:
                 problems.append((names[other], words))
         return problems
 
-    def prices(self, bucket: str) -> bool:
-        """Whether tokens of a bucket have a price, by themselves or as part of another."""
-        return bucket in self.rates or bucket in self._merged
+    def prices(self, bucket: str, counted: Collection[str] | None = None) -> bool:
+        """Whether tokens of a bucket have a price, by themselves or as part of another.
+
+        Of another, a usage must count it: `counted` are the buckets that usages do.
+        """
+        if bucket in self.rates or bucket not in self._merged:
+            return bucket in self.rates
+        own = self._buckets[bucket]
+        return counted is None or all(name in counted for name, other in self._buckets.items() if own.within(other))
 
     def _excess(
         self, steps: Sequence[_Step], bucket: str, names: Sequence[str], values: Sequence[int]
@@ -266,9 +272,9 @@ class TokenRates:
             self._tiers[values] = tuple(self._tier(above, full) for above in self._edges)
         return self._tiers[values]
 
-    def prices(self, bucket: str) -> bool:
-        """Whether tokens of a bucket have a price in every tier, whatever the conditions."""
-        return all(tier.prices(bucket) for tier in self.plain)
+    def prices(self, bucket: str, counted: Collection[str] | None = None) -> bool:
+        """Whether tokens of a bucket have a price in every tier, whatever the conditions; `counted` as for a tier."""
+        return all(tier.prices(bucket, counted) for tier in self.plain)
 
     def _tier(self, above: int, stated: Mapping[str, str]) -> TokenTier:
         own = {name: rate for name in self.buckets if (rate := chosen(self._written, name, above, stated))}
