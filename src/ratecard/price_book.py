@@ -23,7 +23,7 @@ from ratecard.requests.token_usage import count_messages
 from ratecard.requests.usage import RATED, AnyUsage, read_usage
 from ratecard.requests.video import FIELD_ORDER, refuse_without_model
 from ratecard.tables.card import AnyModel, Tables
-from ratecard.tables.limits import Limits
+from ratecard.tables.limits import NO_LIMITS, Limits
 from ratecard.tables.metered import TextVersion
 from ratecard.tables.version import AnyVersion, Model, Version
 from ratecard.tables.video import VideoModel, VideoVersion
@@ -275,9 +275,9 @@ class PriceBook(LimitsOfADay):
 
     @property
     def limits(self) -> Limits:
-        """The limits in effect; before the first ones, the first."""
+        """The limits in effect; before the first ones, the first; `NO_LIMITS` where the tables have none."""
         dated = self.tables.limits
-        return next((limits for limits in dated if limits.effective <= self.day), dated[-1])
+        return next((limits for limits in dated if limits.effective <= self.day), dated[-1] if dated else NO_LIMITS)
 
     def _find_video(self, fields: Mapping[str, Any]) -> VideoPricer:
         name = fields.get("model")

@@ -100,7 +100,7 @@ def test_two_models_whose_patterns_match_a_name_are_a_fault() -> None:
     found = faults(models(*heads), names=ON)
     assert [fault.split(": ", 1)[0] for fault in found] == ["made-up.yaml:4", "made-up.yaml:41"]
     assert "pattern 'gpt-*-mini' and 'gpt-4o-*' of n (made-up.yaml:41)" in found[0]
-    tables = prices(heads[0], 'model: n\n    patterns: ["gpt-4.1-x*"]', names=ON).tables
+    tables = prices(heads[0], 'model: n\n    patterns: ["x*"]', names=ON).tables
     both = {name: model.model_copy(update={"patterns": ("gpt-4o-*",)}) for name, model in tables.models.items()}
     book = RateCard(type(tables)(both, tables.units, tables.meters, tables.vocabulary, tables.limits, patterns=True))
     assert refused(book.at(DAY), type="text", model="gpt-4o-mini") == {

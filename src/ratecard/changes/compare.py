@@ -195,7 +195,7 @@ def _vocabulary(book: PriceBook) -> Terms:
 
 
 def _limits(book: PriceBook) -> Terms:
-    return described(book.limits)
+    return described(book.limits) if book.tables.limits else {}
 
 
 class Diff(NamedTuple):

@@ -131,7 +131,8 @@ def limit_refusals(old: tuple[Limits, ...], new: tuple[Limits, ...], rules: Rule
             place = f"{rules.revision}:{before[day].place}"
             words = f"the limits of {day} were in effect ({place}), and are gone. Put them back"
             yield _fault_of_limits(
-                new[0].place, f"{words}; if only their date was wrong, say `correction: reason` in the others"
+                new[0].place if new else "",
+                f"{words}; if only their date was wrong, say `correction: reason` in the others",
             )
     for day in after:
         if day not in before and not after[day].correction and rules.past(day):

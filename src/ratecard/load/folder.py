@@ -40,8 +40,8 @@ from ratecard.tables.video import VideoModel
 UNITS, METERS, VOCABULARY, LIMITS = SHARED = "units.yaml", "meters.yaml", "vocabulary.yaml", "limits.yaml"
 # Optional: whether models of the folder may have open names.
 NAMES = "names.yaml"
-# The shipped meters beside a folder's own; not the name of a file.
-_SHIPPED_METERS = "(shipped) meters.yaml"
+# The shipped units and meters, which a folder's own are laid over; not names of files.
+_INHERITED = {name: f"(shipped) {name}" for name in (UNITS, METERS)}
 _Part = TypeVar("_Part", bound=BaseModel)
 _MODEL: TypeAdapter[AnyModel] = TypeAdapter(AnyModel)
 
@@ -56,8 +56,9 @@ def shipped_folder() -> Path:
 def load_tables(folder: str | Path | None = None) -> Tables:
     """Load every `.yaml` or `.yml` file below a folder; the shipped tables if `folder` is left out.
 
-    A folder without `units.yaml`, `vocabulary.yaml` or `limits.yaml` uses the shipped ones; its `meters.yaml` adds to
-    the shipped one. Raises `TableError` with every fault.
+    A folder has the shipped units and meters, to which its own `units.yaml` and `meters.yaml` add, and the shipped
+    `vocabulary.yaml` where it has none. Limits are its own: without `limits.yaml` it has none. Raises `TableError` with
+    every fault.
     """
     return tables_from(read_folder(folder))
 
@@ -86,8 +87,8 @@ def read_folder(folder: str | Path | None = None) -> dict[str, bytes]:
 
 @cache
 def _shipped() -> Mapping[str, bytes]:
-    """The shared files of the shipped tables."""
-    return {name: (shipped_folder() / name).read_bytes() for name in SHARED}
+    """The files of the shipped tables that any folder has."""
+    return {name: (shipped_folder() / name).read_bytes() for name in (UNITS, METERS, VOCABULARY)}
 
 
 def shipped_meters() -> Meters:
@@ -97,10 +98,12 @@ def shipped_meters() -> Meters:
 
 
 def _with_shipped(contents: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Add the shared files that a folder lacks, and the meters that its own add to."""
+    """Add the shared files that a folder lacks, and those that its own add to."""
     shipped = _shipped()
-    meters = {_SHIPPED_METERS: shipped[METERS]} if contents.get(METERS, shipped[METERS]) != shipped[METERS] else {}
-    return {**shipped, **contents, **meters}
+    below = {
+        _INHERITED[name]: shipped[name] for name in _INHERITED if contents.get(name, shipped[name]) != shipped[name]
+    }
+    return {**shipped, **contents, **below}
 
 
 def tables_from(contents: Mapping[str, bytes]) -> Tables:
@@ -109,22 +112,24 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
     units_part = _validated(texts[UNITS], Units)
     meters = _validated(texts[METERS], Meters)
     vocabulary = _validated(texts[VOCABULARY], Vocabulary)
-    limits = _validated(texts[LIMITS], LimitsFile)
+    limits = _validated(texts[LIMITS], LimitsFile) if LIMITS in texts else LimitsFile(limits=())
     if units_part:
         _record(texts[UNITS], (), check_units(units_part))
     if meters:
         _record(texts[METERS], (), check_meters(meters))
-        if _SHIPPED_METERS in texts and (inherited := _validated(texts[_SHIPPED_METERS], Meters)):
-            meters = meters.laid_over(inherited)
+        if _INHERITED[METERS] in texts and (shipped := _validated(texts[_INHERITED[METERS]], Meters)):
+            meters = meters.laid_over(shipped)
     if vocabulary:
         _record(texts[VOCABULARY], (), check_vocabulary(vocabulary.video))
-    if limits:
+    if limits and LIMITS in texts:
         _record(texts[LIMITS], (), check_limits(limits))
-    units = {unit.unit: unit for unit in units_part.units} if units_part else None
+    below = _validated(texts[_INHERITED[UNITS]], Units) if _INHERITED[UNITS] in texts else None
+    inherited = below.units if below else ()
+    units = {unit.unit: unit for unit in (*inherited, *units_part.units)} if units_part else None
     models: dict[str, AnyModel] = {}
     homes: dict[str, str] = {}
     found: list[tuple[TextFile, int, AnyModel]] = []
-    for text in (text for name, text in texts.items() if name not in (*SHARED, NAMES, _SHIPPED_METERS)):
+    for text in (text for name, text in texts.items() if name not in (*SHARED, NAMES, *_INHERITED.values())):
         for index, model in _models(text):
             _record(text, ("models", index), check_model(model, units))
             if not isinstance(model, VideoModel):

@@ -1,4 +1,4 @@
-"""Rates at hours, and versions from an instant: a simulation equals the sum row by row, over days when clocks change."""
+"""Rates at hours, and versions from an instant: a simulation equals the sum row by row, also when clocks change."""
 
 from collections import defaultdict
 from collections.abc import Iterator
