@@ -8,10 +8,8 @@ from ratecard.load.yaml_text import TextFile
 from ratecard.tables.card import AnyModel
 from ratecard.tables.names import share_a_name
 
-Found = Sequence[tuple[TextFile, int, AnyModel]]
 
-
-def check_names(found: Found, *, patterns: bool) -> None:
+def check_names(found: Sequence[tuple[TextFile, int, AnyModel]], *, patterns: bool) -> None:
     """Record a fault, at each of their lines, for names that mean two models; `patterns` says whether they are on."""
     homes: dict[str, list[tuple[TextFile, Path, str]]] = {}
     opened: list[tuple[TextFile, Path, str, str]] = []
