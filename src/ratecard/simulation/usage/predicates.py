@@ -44,7 +44,7 @@ def price_basis(tables: Tables, name: str | None) -> PriceBasis:
     changes = {version.begins for version in versions}
     changes |= {utc(model.retired.on) for model in models if model.retired}
     changes |= {utc(limits.effective) for limits in tables.limits}
-    parts = map(Identity, (*models, tables.units, tables.vocabulary, tables.limits))
+    parts = map(Identity, (*models, tables.units, tables.vocabulary, tables.limits, tables.meters))
     return PriceBasis(tuple(parts), tuple(sorted(changes)), windows_of(versions))
 
 
