@@ -88,7 +88,10 @@ def test_a_scale_of_a_family_leaves_models_that_do_not_match_where(card: RateCar
             "8: 0.01 (video/mixed.yaml:44) x 1.03 is rounded to 0, and 2 more rates of the model. Choose a smaller",
         ),
         ("factor: 1\n  round: {to: 0.01, mode: up}", "6: changes nothing: rounded, these rates are as they were"),
-        ("percent: 0.0000000001%", "7: 0.01 (video/mixed.yaml:44) x 1.000000000001 has more than 12 decimal places"),
+        (
+            "factor: 1.00000000000000000000000000001",
+            "7: 0.01 (video/mixed.yaml:44) x 1.00000000000000000000000000001 has more than 30 ",
+        ),
         (
             "where: {audoi: true}\n  factor: 2",
             "7: matches nothing: no rate of sized names 'audoi'. Did you mean 'audio'",

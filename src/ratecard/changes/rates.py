@@ -104,7 +104,7 @@ def _priced(charge: Charge, rate: Rate, unit: Unit) -> Priced:
 
 # Keys that are not conditions: rates are compared by themselves, the others are evidence.
 _NOT_TERMS = {"rates", "charges", "examples", "effective", "announced", "checked", "source", "reference", "evidence"}
-_NOT_TERMS |= {"correction", "expected_change", "place"}
+_NOT_TERMS |= {"correction", "expected_change", "place", "minimum_place"}
 # Lists whose order matters, because the first item that fits is used.
 _ORDERED = {"tiers"}
 _RANGE = 3

@@ -5,11 +5,12 @@ Each finding is (path into the part that was checked, message).
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
 from ratecard.base.messages import Path
-from ratecard.base.money import BALANCES, ISO_4217
+from ratecard.base.money import BALANCES, ISO_4217, as_decimal
 from ratecard.base.suggestions import did_you_mean
 from ratecard.tables.limits import LIMIT_TYPES, TIERS, Limits, LimitsFile
 from ratecard.tables.metered import Tokens
@@ -17,9 +18,11 @@ from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, USAGE_KEYS, Meter,
 from ratecard.tables.rate import ANY, Accepting, Charge, domains_of, missing, overlaps, tiers
 from ratecard.tables.units import Unit, Units, VideoFields
 from ratecard.tables.version import Model, Version
-from ratecard.tables.video import SOURCE_MATCHED_RATIOS
+from ratecard.tables.video import SOURCE_MATCHED_RATIOS, TokenFormula
 
 Finding = tuple[Path, str]
+# The most `line_places`: more than any amount needs, and few enough to stay cheap.
+_LINE_PLACES = 100
 
 
 def check_model(model: Model[Any], units: Mapping[str, Unit] | None) -> Iterator[Finding]:
@@ -59,6 +62,12 @@ def _check_version(version: Version, units: Mapping[str, Unit] | None) -> Iterat
             yield from ((("charges", number, *path), words) for path, words in check_unit(charge, units))
 
 
+def check_line_places(line_places: int | None) -> Iterator[Finding]:
+    """Check that amounts have no more decimal places than is cheap."""
+    if line_places is not None and line_places > _LINE_PLACES:
+        yield ("line_places",), f"line_places {line_places} is too many. Allowed: 0 to {_LINE_PLACES}"
+
+
 def check_references(model: Model[Any], models: Mapping[str, Model[Any]], broken: Collection[str]) -> Iterator[Finding]:
     """Check that the models that a model names are in the tables; `broken` ones have faults of their own."""
     successor = model.retired.successor if model.retired else None
@@ -83,6 +92,9 @@ def check_unit(charge: Charge, units: Mapping[str, Unit]) -> Iterator[Finding]:
     elif charge.unit not in fitting:
         counts = f"counts a {units[charge.unit].counts}, but {charge.method} counts a {' or '.join(charge.METERS)}"
         yield ("unit",), f"unit '{charge.unit}' {counts}. Allowed: {', '.join(fitting)}"
+    elif isinstance(charge, TokenFormula) and isinstance(as_decimal(Fraction(1, units[charge.unit].per)), Fraction):
+        words = f"1 of {units[charge.unit].per} is not a decimal, as {charge.method} needs. Write 1000000 there"
+        yield ("unit",), f"unit '{charge.unit}': {words}"
 
 
 def check_rates(version: Accepting, charge: Charge) -> Iterator[Finding]:
@@ -135,14 +147,11 @@ _LETTERS = 10
 
 
 def check_units(part: Units) -> Iterator[Finding]:
-    """Check that each unit is listed once, and holds a power of ten."""
+    """Check that each unit is listed once."""
     seen: set[str] = set()
     for index, unit in enumerate(part.units):
         if unit.unit in seen:
             yield ("units", index, "unit"), f"unit '{unit.unit}' is listed twice; keep one"
-        if str(unit.per).strip("0") != "1":
-            words = "is not a power of ten: the price of one would not be a decimal. Write 1, 1000, 1000000"
-            yield ("units", index, "per"), f"per {unit.per} {words}"
         seen.add(unit.unit)
 
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 from ratecard.base.messages import Path
 from ratecard.base.money import text
 from ratecard.base.suggestions import did_you_mean
-from ratecard.load.checks import Finding, check_rates, check_without_rate
+from ratecard.load.checks import Finding, check_line_places, check_rates, check_without_rate
 from ratecard.tables.metered import (
     METHODS_OF_TYPE,
     DurationBand,
@@ -39,6 +39,10 @@ def check_metered(model: MeteredModel | TextModel, meters: Meters) -> Iterator[F
             yield ("versions", index, "factors", place, *path), words
         if version.factors and not any(isinstance(charge, Tokens) for charge in version.charges):
             yield ("versions", index, "factors"), "factors have no effect here: only charges by tokens take them"
+        yield from ((("versions", index, *path), words) for path, words in check_line_places(version.line_places))
+        if version.minimum and model.type == "surcharge":
+            words = "minimum is that of a request, and a surcharge is part of one. Write at_least, or a minimum there"
+            yield ("versions", index, "minimum"), words
         for number, charge in enumerate(version.charges):
             at = ("versions", index, "charges", number)
             if charge.method not in allowed:

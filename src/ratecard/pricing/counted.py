@@ -9,7 +9,7 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.messages import REQUIRED, NotOffered, Problems, echo, too_big, too_small, wrong_type
 from ratecard.pricing.metered import Metered, Rater
 from ratecard.rating.compiling import slug
-from ratecard.rating.counts import Tier, networks_of, per_unit, rpc_lines, tier_of_method
+from ratecard.rating.counts import Tier, networks_of, rpc_lines, tier_of_method
 from ratecard.rating.quote import LineItem, Quote
 from ratecard.requests.body import INVALID, mapping_of
 from ratecard.requests.fields import Boolean, Choice, Field, NumberField, TextField, WholeNumber, WholeSeconds
@@ -102,8 +102,8 @@ def _images(metered: Metered) -> Made:
     inert = {name for name, values in choices.items() if not values}
     if further is None:
         inert.add("input_images")
-    count = per_unit(charge, metered.per(charge.unit))
-    count_further = per_unit(further, metered.per(further.unit)) if further else None
+    count = metered.counter(charge)
+    count_further = metered.counter(further) if further else None
     model = metered.model.model
 
     def lines(shape: Mapping[str, Any]) -> list[LineItem]:
@@ -115,9 +115,10 @@ def _images(metered: Metered) -> Made:
         fixed = bool(words) or metered.model.type == "edit"
         sku = "-".join((model, "fixed", *words, "1img")) if fixed else f"{model}-{charge.unit}-unit"
         found = [count(shape["n"], rates[resolution, quality], sku)]
-        if further and count_further and shape["input_images"] > further.included:
-            extra = (shape["input_images"] - further.included) * shape["n"]
-            found.append(count_further(extra, further.rates[0], f"{model}-additional-input-image-unit"))
+        if further and count_further:
+            sku = f"{model}-additional-input-image-unit"
+            line = count_further(shape["input_images"], further.rates[0], sku, shape["n"])
+            found += [line] if line.count else []
         return found
 
     return UsageSchema(fields, defaults, (), inert), lines
@@ -142,8 +143,8 @@ def _upscales(metered: Metered) -> Made:
         return None
     factors, plain = _choices(charge, "factor"), _of(metered, PerImage) if metered.model.type == "upscale" else None
     rates = {key[0]: rate for rate in charge.rates for key in _keys(rate, {"factor": factors})}
-    count, model = per_unit(charge, metered.per(charge.unit)), metered.model.model
-    count_plain = per_unit(plain, metered.per(plain.unit)) if plain else None
+    count, model = metered.counter(charge), metered.model.model
+    count_plain = metered.counter(plain) if plain else None
     fields: dict[str, Field] = {"factor": Choice(factors)}
 
     def lines(shape: Mapping[str, Any]) -> list[LineItem]:
@@ -171,7 +172,7 @@ def _counted(
     metered: Metered, charge: Charge, field: str, expected: Field, also: Mapping[str, Field] | None = None
 ) -> tuple[UsageSchema, Lines]:
     """One required count times one rate; the fields of `also` are checked and have no effect."""
-    count, sku = per_unit(charge, metered.per(charge.unit)), f"{metered.model.model}-{slug(charge.unit)}"
+    count, sku = metered.counter(charge), f"{metered.model.model}-{slug(charge.unit)}"
     schema = UsageSchema({field: expected, **(also or {})}, {}, (field,), tuple(also or ()))
     return schema, lambda shape: [count(shape[field], charge.rates[0], sku)]
 
@@ -179,7 +180,7 @@ def _counted(
 def _music(metered: Metered) -> Made:
     """Music by song, band of seconds, second or character; the count that is not billed has no effect."""
     charge, fields = metered.version.charges[0], {"duration_seconds": _WHOLE_SECONDS, "character_count": _CHARACTERS}
-    count, model = per_unit(charge, metered.per(charge.unit)), metered.model.model
+    count, model = metered.counter(charge), metered.model.model
     match charge:
         case PerSong():
             return UsageSchema(fields, {}, (), tuple(fields)), lambda shape: [
@@ -237,7 +238,8 @@ def price_rpc(metered: Metered, charge: RpcCredits) -> Rater:
         calls = _read_calls(usage, charge, chains.get(network), problems)
         if problems:
             raise QuoteError(INVALID, problems)
-        return metered.quote(rpc_lines(charge, metered.per(charge.unit), metered.model.model, network, calls))
+        per, line_places, model = metered.per(charge.unit), metered.version.places_of_lines, metered.model.model
+        return metered.quote(rpc_lines(charge, per, line_places, model, network, calls))
 
     return rate
 

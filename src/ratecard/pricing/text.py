@@ -7,7 +7,6 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.messages import REQUIRED, NotOffered, Path, Problems
 from ratecard.base.money import total
 from ratecard.pricing.metered import Metered, Rater
-from ratecard.rating.counts import per_unit
 from ratecard.rating.quote import LineItem, Quote
 from ratecard.rating.tokens import TokenRates
 from ratecard.requests.body import INVALID
@@ -41,7 +40,7 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
     """
     rates = token_rates(metered)
     tier_of, accepted = rates.tier, accepted_conditions(rates, metered.meters)
-    priced, is_text = metered.priced(), metered.model.type == "text"
+    priced, is_text, minimum = metered.priced(), metered.model.type == "text", metered.version.minimum
     search_lines = {name: surcharge_line(each) for name, each in surcharges.items()}
     own = (*(field for field, _ in SEARCHES.values()), "service_parameters") if is_text else ()
     known, supported = usage_keys((*_COUNTS, *own, *accepted)), frozenset(search_lines)
@@ -71,6 +70,8 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
                 problems += [(path_of_bucket(name, usage), words) for name, words in tier.problems(names, values)]
             else:
                 lines, exact = found
+                if minimum and (added := metered.up_to_minimum(lines)):
+                    lines, exact = [*lines, *added], minimum
         # The same object as `_NO_SEARCHES` means that there is nothing to add below.
         searches = _NO_SEARCHES
         if is_text and (further or suffix or searched is not None):
@@ -92,7 +93,8 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
 def token_rates(metered: Metered) -> TokenRates:
     """The rates of a version's tokens."""
     charge = tokens_of(metered.version)
-    return TokenRates(metered.model.model, charge, metered.per(charge.unit), metered.meters, metered.version.factors)
+    name, version, per = metered.model.model, metered.version, metered.per(charge.unit)
+    return TokenRates(name, charge, per, metered.meters, version.factors, version.places_of_lines)
 
 
 def accepted_conditions(rates: TokenRates, meters: Meters) -> dict[str, dict[str, str]]:
@@ -160,7 +162,7 @@ def _read_searches(
 def surcharge_line(surcharge: Metered) -> Callable[[int], LineItem]:
     """Compile the function that charges a count of searches; a surcharge per prompt is charged once."""
     charge = surcharge.version.charges[0]
-    counter, sku = per_unit(charge, surcharge.per(charge.unit)), f"{surcharge.model.model}-{charge.unit}"
+    counter, sku = surcharge.counter(charge), f"{surcharge.model.model}-{charge.unit}"
     once = isinstance(charge, Surcharge) and surcharge.units[charge.unit].counts == "prompt"
     return lambda count: counter(1 if once else count, charge.rates[0], sku)
 

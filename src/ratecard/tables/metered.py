@@ -1,14 +1,19 @@
 """Models that are not video: their charges, one class for each pricing method, and their versions."""
 
 import re
+from collections.abc import Mapping
+from decimal import Decimal
+from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from ratecard.base.money import LINE_PLACES, as_decimal, multiply
 from ratecard.tables.limits import TierName
 from ratecard.tables.meters import WithoutRate
-from ratecard.tables.rate import Charge, RateFactor
-from ratecard.tables.scalars import Frozen, Integer, Positive, Text, Words
+from ratecard.tables.rate import MINIMUM_KEY, Charge, CountedCharge, RateFactor
+from ratecard.tables.scalars import Frozen, Integer, Positive, Quantity, Text, Words
+from ratecard.tables.units import Unit
 from ratecard.tables.version import Example, Model, Version
 
 UNSTATED = "unstated"
@@ -33,7 +38,7 @@ class Tokens(Charge):
     factors: tuple[RateFactor, ...] = ()
 
 
-class PerImage(Charge):
+class PerImage(CountedCharge):
     """Images made or edited. `quality: unstated` is the price of a resolution that is requested without a quality."""
 
     ATTRIBUTES: ClassVar = ("resolution", "quality")
@@ -41,12 +46,12 @@ class PerImage(Charge):
     method: Literal["per-image"]
 
 
-class PerInputImage(Charge):
-    """Input images of an edit beyond the `included` ones."""
+class PerInputImage(CountedCharge):
+    """Input images of an edit, for each image that it makes."""
 
     METERS: ClassVar = ("input image",)
     method: Literal["per-input-image"]
-    included: Integer
+    included: Quantity
 
 
 class PerUpscale(Charge):
@@ -57,14 +62,14 @@ class PerUpscale(Charge):
     method: Literal["per-upscale"]
 
 
-class PerCharacter(Charge):
+class PerCharacter(CountedCharge):
     """Characters spoken or set to music."""
 
     METERS: ClassVar = ("character",)
     method: Literal["per-character"]
 
 
-class PerAudioSecond(Charge):
+class PerAudioSecond(CountedCharge):
     """Seconds of audio, heard or made."""
 
     METERS: ClassVar = ("second of audio",)
@@ -86,7 +91,7 @@ class DurationBand(Charge):
     method: Literal["duration-band"]
 
 
-class Surcharge(Charge):
+class Surcharge(CountedCharge):
     """A charge for the searches or scraped URLs of a text request; the unit says what is counted."""
 
     METERS: ClassVar = ("search request", "search query", "search result", "scraped URL", "prompt")
@@ -173,12 +178,37 @@ class UsageExample(Example):
 
 
 class MeteredVersion(Version):
-    """A version of a model that is not video. Its amounts are exact: nothing is rounded."""
+    """A version of a model that is not video.
+
+    Its total is the sum of its lines and not rounded. The amount of a line is exact; if no decimal holds it, it is
+    rounded half-up to `line_places`. A request costs at least the `minimum`, whatever it counts; what searches cost
+    at the rates of another model comes on top.
+    """
 
     charges: tuple[MeteredCharge, ...]
     factors: tuple[RateFactor, ...] = ()
+    minimum: Positive | None = None
+    minimum_place: str = Field(default="", alias=MINIMUM_KEY, exclude=True)
     rounding: Literal["none"]
+    line_places: Integer | None = None
     examples: tuple[UsageExample, ...]
+
+    @property
+    def places_of_lines(self) -> int:
+        """The decimal places of an amount that no decimal holds."""
+        return LINE_PLACES if self.line_places is None else self.line_places
+
+    def linear(self, units: Mapping[str, Unit]) -> bool:
+        """Whether twice as much of everything always costs twice as much, to the last digit."""
+        return (
+            self.minimum is None
+            and all(
+                isinstance(as_decimal(Fraction(multiply(rate.rate, charge.markup)) / units[charge.unit].per), Decimal)
+                for charge in self.charges
+                for rate in charge.rates
+            )
+            and all(charge.linear for charge in self.charges if isinstance(charge, CountedCharge))
+        )
 
     def values_of(self, attribute: str) -> tuple[str, ...]:
         """Every value of an attribute that a rate names, in the order of the table."""

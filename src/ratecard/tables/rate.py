@@ -11,15 +11,25 @@ from typing import Any, ClassVar, Protocol
 
 from pydantic import Field, model_validator
 
-from ratecard.tables.scalars import Frozen, Number, Positive, Text, Words, gathered
+from ratecard.tables.scalars import Frozen, Number, Positive, PositiveQuantity, Quantity, Text, Words, gathered
 
 # The key under which the loader puts the `file:line` of a rate; files may not have it.
 SOURCE_KEY = "@source"
-# Lists whose parts get a `file:line`, each with the key whose line it is.
-PLACED_BY = {"rates": "rate", "examples": "total", "versions": "effective"}
-PLACED_BY |= {"factors": "factor"}
-# The same in the file of limits.
-PLACED_BY |= {"limits": "effective", "text": "tier", "types": "type", "sunsets": "endpoint"}
+# The same of the minimum of a version.
+MINIMUM_KEY = "@minimum"
+# Where the parts of lists get a `file:line`: by the list and the key whose line it is.
+PLACED_BY = {
+    ("rates", "rate"): SOURCE_KEY,
+    ("factors", "factor"): SOURCE_KEY,
+    ("examples", "total"): SOURCE_KEY,
+    ("versions", "effective"): SOURCE_KEY,
+    ("versions", "minimum"): MINIMUM_KEY,
+    # In the file of limits.
+    ("limits", "effective"): SOURCE_KEY,
+    ("text", "tier"): SOURCE_KEY,
+    ("types", "type"): SOURCE_KEY,
+    ("sunsets", "endpoint"): SOURCE_KEY,
+}
 # The upper edge of the last tier.
 ANY = "any"
 
@@ -99,6 +109,23 @@ class Charge(Frozen):
     def of_source(self) -> bool:
         """Whether seconds and size are those of the source video that a request sends."""
         return "video_url" in self.fields
+
+
+class CountedCharge(Charge):
+    """A charge of what is counted. Its options say how much is charged, in this order and in what its unit counts.
+
+    `included` costs nothing; of what is left, if anything, at least `at_least` is charged; then whole blocks of
+    `started`.
+    """
+
+    included: Quantity | None = None
+    at_least: PositiveQuantity | None = None
+    started: PositiveQuantity | None = None
+
+    @property
+    def linear(self) -> bool:
+        """Whether twice the count is charged twice as much: not where an option says otherwise."""
+        return not (self.included or self.at_least or self.started)
 
 
 Combination = tuple[str, ...]

@@ -1,14 +1,17 @@
 """Units and the API-wide values of request fields: data of the tables that is not a price."""
 
-from ratecard.tables.scalars import Counts, Frozen, Integer, Number, Text, Words
+from ratecard.tables.scalars import Count, Counts, Frozen, Number, Text, Words
 
 
 class Unit(Frozen):
-    """A unit, which a rate is the price of: `{unit: mtoken, counts: token, per: 1000000}` is a million tokens."""
+    """A unit, which a rate is the price of: `{unit: mtoken, counts: token, per: 1000000}` is a million tokens.
+
+    `per` is any whole number: an hour is `per: 3600` seconds.
+    """
 
     unit: Text
     counts: Text
-    per: Integer
+    per: Count
 
 
 class Range(Frozen):

@@ -15,7 +15,7 @@ from ratecard.tables.candidate import KINDS, Candidate, Scale
 from ratecard.tables.card import Family
 from ratecard.tables.limits import LimitsFile
 from ratecard.tables.meters import Bucket, Meters
-from ratecard.tables.rate import SOURCE_KEY, Charge, Rate, RateFactor
+from ratecard.tables.rate import MINIMUM_KEY, SOURCE_KEY, Charge, Rate, RateFactor
 from ratecard.tables.scalars import Number, Text, Words
 from ratecard.tables.units import Units, Vocabulary
 
@@ -123,7 +123,8 @@ def _plain(part: Any) -> Any:
     if "discriminator" in part:
         return _choice(part["discriminator"])
     found = {key: _plain(value) for key, value in part.items() if not (key == "title" and isinstance(value, str))}
-    found.get("properties", {}).pop(SOURCE_KEY, None)
+    for key in (SOURCE_KEY, MINIMUM_KEY):
+        found.get("properties", {}).pop(key, None)
     if isinstance(found.get("description"), str):
         found["description"] = " ".join(found["description"].split())
     members = found.pop("anyOf", [])

@@ -60,7 +60,7 @@ def unit_usages(model: Model[Any], version: MeteredVersion, meters: Meters) -> I
                 factors = _attributes(charge, ("factor",))
                 yield from ({"type": "upscale", "model": model.model} | named for named in factors)
             case PerInputImage():
-                yield name | {"input_images": charge.included + 1}
+                yield name | {"input_images": int(charge.included) + 1}
             case PerCharacter():
                 yield name | ({"character_count": 1000} if model.type == "music" else {"characters": _MILLION})
             case PerAudioSecond():

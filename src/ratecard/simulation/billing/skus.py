@@ -95,7 +95,7 @@ def _requests(model: AnyModel, version: MeteredVersion, meters: Meters) -> Itera
             case Tokens():
                 yield from (named | usage for usage in _tokens(charge, meters))
             case PerInputImage():
-                yield named | {"input_images": charge.included + 1}
+                yield named | {"input_images": int(charge.included) + 1}
             case DurationBand():
                 bands = (band(value) or () for rate in charge.rates for value in rate.attributes["seconds"])
                 yield from (named | {"duration_seconds": edge} for edges in bands for edge in edges)

@@ -16,7 +16,7 @@ import duckdb
 import pyarrow
 from pyarrow import parquet
 
-from ratecard.base.money import BALANCES, EXACT, USD, add, multiply, places_of, text
+from ratecard.base.money import BALANCES, EXACT, LINE_PLACES, USD, add, multiply, places_of, text
 from ratecard.ledger.errors import LedgerError
 from ratecard.ledger.files import COLUMNS, PRICES, json_rows
 from ratecard.rating.ledger_entry import worths
@@ -31,8 +31,6 @@ EXPORT_NAMES = (*_NEEDED, *PRICES, *_COUNT, "notes", "model", "requestId")
 # What a number of an export may be, to be summed; any other row is priced by itself.
 _PLACES = 18
 _NUMBER = rf"-?[0-9]{{1,9}}(\.[0-9]{{1,{_PLACES}}})?"
-# Exports round a line to this many places: an amount may differ from units x price by half of the last one.
-LINE_PLACES = 12
 # What a row of a ledger says.
 CHARGE, DISPUTED, CREDIT = "charge", "disputed", "credit"
 _NOTHING = "CAST(NULL AS VARCHAR)"
@@ -129,6 +127,7 @@ def entry_of(units: Decimal, price: Decimal, amount: Decimal, worth: Decimal) ->
     """What the numbers of one row say: the same as the query, for a row that is priced by itself."""
     if amount > 0 or units < 0 or price < 0:
         return CREDIT
+    # Exports round a line: an amount may differ from units x price by half of the last place.
     difference = EXACT.abs(add(multiply(units, price), multiply(amount, worth)))
     return CHARGE if multiply(difference, Decimal(2 * 10**LINE_PLACES)) <= 1 else DISPUTED
 
