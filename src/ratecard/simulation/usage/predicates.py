@@ -35,7 +35,7 @@ def price_basis(tables: Tables, name: str | None) -> PriceBasis:
         models += [tables.models[search] for search in sorted(searches)]
     days = {version.effective for model in models for version in model.versions}
     days |= {model.retired.on for model in models if model.retired} | {limits.effective for limits in tables.limits}
-    parts = map(Identity, (*models, tables.units, tables.vocabulary, tables.limits))
+    parts = map(Identity, (*models, tables.units, tables.vocabulary, tables.limits, tables.meters))
     return PriceBasis(tuple(parts), tuple(sorted(days)))
 
 

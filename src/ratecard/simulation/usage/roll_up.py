@@ -1,7 +1,7 @@
 """Usage grouped by shape, which is kept, so that a further candidate costs a fraction of the first."""
 
 import gc
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date
 from functools import cached_property
@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 import duckdb
 
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.usage.columns import DAY
+from ratecard.simulation.usage.columns import DAY, LAYOUTS
 from ratecard.simulation.usage.engines.duckdb_engine import Workspace, read_integers
 from ratecard.simulation.usage.files import Reading
 from ratecard.simulation.usage.plan import EARLIEST, PREDICATES, Plan
 from ratecard.simulation.usage.predicates import BY_BUCKET, Predicates
 from ratecard.simulation.usage.roll_up_sql import Grouping, period
 from ratecard.simulation.usage.shape import UsageShape
+from ratecard.tables.meters import Meters
 
 
 @contextmanager
@@ -163,6 +164,12 @@ class RollUp:
         key = f"key{self.plan.keys.index(DAY)}"
         found: Any = self.workspace.connection.execute(f"SELECT min({key}), max({key}) FROM {self.facts}").fetchall()[0]
         return (date.fromisoformat(found[0]), date.fromisoformat(found[1])) if found and found[0] else None
+
+    def check_meters(self, meters: Iterable[Meters]) -> None:
+        """Raise `SimulationError` where the columns of buckets and conditions may mean another thing to other cards."""
+        if self.plan.layouts is not LAYOUTS and any(each not in self.plan.meters for each in meters):
+            words = "has other buckets or conditions than the usage was rolled up for; simulate it anew"
+            raise SimulationError(f"the candidate {words}")
 
     def serving(self, predicates: Predicates, *, dated: bool) -> "RollUp":
         """This roll-up, or one of the same groups with further boundaries, that is fine-grained enough for other cards.
