@@ -220,7 +220,7 @@ def test_a_request_costs_at_least_its_minimum(tmp_path: Path, seconds: str, rest
         assert len(quote.lines) == 1
         return
     first, line = quote.lines
-    assert (line.sku, line.quantity, line.unit_rate, line.amount) == ("m-minimum", 1, Decimal(rest), Decimal(rest))
+    assert (line.sku, line.count, line.unit_rate, line.amount) == ("m-minimum", 1, Decimal(rest), Decimal(rest))
     assert line.source == "t0.yaml:11"
     assert prices.tables.models["m"].versions[0].charges[0].rates[0].source == first.source == "t0.yaml:17"
     assert line.note.endswith("charged; a request costs at least 0.05")

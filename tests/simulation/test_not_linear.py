@@ -26,12 +26,7 @@ units:
   - {unit: audio_second, counts: second of audio, per: 1}
   - {unit: audio_hour, counts: second of audio, per: 3600}
 """
-TOKENS = """\
-              - {tokens: input, rate: RATE}
-              - {tokens: cache_input, rate: RATE}
-              - {tokens: cache_write, rate: RATE}
-              - {tokens: output, rate: RATE}
-"""
+TOKENS = [f"tokens: {bucket}, " for bucket in ("input", "cache_input", "cache_write", "output")]
 KINDS = {
     "text": ("tokens", ("mtoken", "token_block"), "{prompt_tokens: 0, completion_tokens: 0}"),
     "embedding": ("tokens", ("mtoken", "token_block"), "{prompt_tokens: 0}"),
@@ -55,10 +50,10 @@ def random_card(folder: Path, random: Random, *, plain: bool = False) -> RateCar
                     for name in ("included", "at_least", "started")
                     if random.random() < 0.5
                 ]
-            rate = lambda: f"{random.randint(1, 999)}E-{random.randint(0, 3)}"  # noqa: E731
-            lines = "".join(line.replace("RATE", f"{Decimal(rate()):f}") + "\n" for line in TOKENS.splitlines())
-            if method != "tokens":
-                lines = f"              - {{rate: {Decimal(rate()):f}}}\n"
+            rates = [
+                f"              - {{{bucket}rate: {Decimal(random.randint(1, 999)).scaleb(-random.randint(0, 3)):f}}}\n"
+                for bucket in (TOKENS if method == "tokens" else ("",))
+            ]
             models.append(
                 f"  - model: {kind}-{number}\n    name: A\n    type: {kind}\n    currency: USD\n    versions:\n"
                 "      - effective: 2026-09-01\n        checked: 2026-09-02\n        source: price page\n"
@@ -66,7 +61,7 @@ def random_card(folder: Path, random: Random, *, plain: bool = False) -> RateCar
                 + (f"        line_places: {random.randint(0, 15)}\n" if odd and random.random() < 0.5 else "")
                 + f"        charges:\n          - charge: charged\n            method: {method}\n"
                 f"            unit: {units[random.random() < 0.6] if odd else units[0]}\n{''.join(options)}"
-                f"            rates:\n{lines}        rounding: none\n        examples:\n"
+                f"            rates:\n{''.join(rates)}        rounding: none\n        examples:\n"
                 f"          - {{usage: {usage}, total: {f'{minimum:f}' if minimum else 0}}}\n"
             )
     folder.mkdir(exist_ok=True)
@@ -134,5 +129,8 @@ def test_only_the_models_that_need_it_are_kept_apart(tmp_path: Path) -> None:
         check_sums, _ = expected(odd, rows, ("model",))
         assert {row.key: row.amounts[0] for row in found.groups} == check_sums
     # The usage was rolled up for cards that are linear: another one cannot be priced from it.
-    with simulate(table_of(rows), Side("now", card), by=("model", "day")) as found, pytest.raises(SimulationError):
-        found.against([Side("then", odd)])
+    with (
+        simulate(table_of(rows), Side("now", card), by=("model", "day")) as found,
+        pytest.raises(SimulationError, match="anew"),
+    ):
+        found.against(Side("then", odd))
