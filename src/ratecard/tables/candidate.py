@@ -12,12 +12,30 @@ from ratecard.tables.scalars import Day, Frozen, Number, Percent, Positive, Text
 
 
 class SetRate(Frozen):
-    """`set: MODEL`: the rates of one model that hold under `where` become `rate`."""
+    """`set: MODEL`: the rates of one model that hold under `where` become `rate`, or its factor there `factor`."""
 
     set: Text
     charge: Text | None = None
     where: dict[str, Words] = Field(default_factory=dict)
-    rate: Number
+    rate: Number | None = None
+    factor: Positive | None = None
+
+    @model_validator(mode="after")
+    def _one_amount(self) -> "SetRate":
+        if (self.rate is None) is (self.factor is None):
+            given = "has no rate" if self.rate is None else "has both rate and factor"
+            raise ValueError(f"{given}. Write one of: rate (of a line of rates), factor (of a line of factors)")
+        return self
+
+    @property
+    def word(self) -> str:
+        """The key under which the new amount is written."""
+        return "rate" if self.factor is None else "factor"
+
+    @property
+    def amount(self) -> Decimal:
+        """The new rate, or the new factor."""
+        return next(each for each in (self.rate, self.factor) if each is not None)
 
 
 class Selection(Frozen):
