@@ -138,7 +138,7 @@ def test_a_candidate_that_ends_gives_way_to_the_list(
     new = card.with_candidate(ending(folder, "- scale: {model: sized}\n  factor: 2\n", day, until))
     found = [(day, rates[0]) for day, rates in amounts(new, "sized")]
     assert [each for each in found if each[0] >= day] == versions
-    last = new.tables.models["sized"].version_on(date.fromisoformat(until))
+    last = new.tables.models["sized"].version_at(date.fromisoformat(until))
     assert last is not None
     assert [rate.rate for charge in last.charges for rate in charge.rates][-1:] == [
         Decimal(amounts(card, "sized")[0 if until >= "2027-06-01" else 1][1][-1])
@@ -274,7 +274,7 @@ def windows(draw: st.DrawFn) -> tuple[str, str, Decimal, tuple[str, str] | None,
         for version in MODELS[model].versions
         for charge in version.charges
         for rate in charge.rates
-        for name, values in attributes_of(charge, rate).items()
+        for name, values in attributes_of(charge, rate, CARD.tables.meters).items()
         if len(values) == 1
     }
     where = draw(st.none() | st.sampled_from(sorted(named))) if named else None
@@ -319,16 +319,16 @@ def test_on_every_day_of_the_window_the_list_price_of_that_day_is_scaled_and_on_
     event("laid over")
     for model, own in FAMILIES.items():
         for each in sorted({day, day - timedelta(1), until, until - timedelta(1), *days(CARD)}):
-            was, now = (card.tables.models[model].version_on(each) for card in (CARD, new))
+            was, now = (card.tables.models[model].version_at(each) for card in (CARD, new))
             assert (was is None) == (now is None)
-            if was is None or now is None or MODELS[model].retired_on(each):
+            if was is None or now is None or MODELS[model].retired_at(each):
                 continue
-            begun = MODELS[model].version_on(day)
-            holds = own == family and day <= each < until and begun and not MODELS[model].retired_on(day)
+            begun = MODELS[model].version_at(day)
+            holds = own == family and day <= each < until and begun and not MODELS[model].retired_at(day)
             expected = {}
             for at, amount in rates(was).items():
                 charge = was.charges[at.charge]
-                has = attributes_of(charge, charge.rates[at.rate])
+                has = attributes_of(charge, charge.rates[at.number], CARD.tables.meters)
                 if holds and (where is None or where[1] in has.get(where[0], ())):
                     amount = amount * factor
                     if rounding:

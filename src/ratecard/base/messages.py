@@ -9,6 +9,8 @@ from typing import Any
 ErrorTree = dict[str, Any]
 Path = tuple[str | int, ...]
 Problems = list[tuple[Path, str]]
+# A problem of a table: (path into the part that was checked, message).
+Finding = tuple[Path, str]
 
 
 def error_tree(problems: Iterable[tuple[Path, str]]) -> ErrorTree:

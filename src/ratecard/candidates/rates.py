@@ -5,10 +5,9 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
-from ratecard.base.messages import Path
+from ratecard.base.messages import Finding, Path
 from ratecard.base.money import MOST_PLACES, multiply, places_of, plain, text
 from ratecard.base.suggestions import did_you_mean
-from ratecard.load.checks import Finding
 from ratecard.tables.candidate import RoundRate, Scale, SetRate
 from ratecard.tables.metered import Tokens
 from ratecard.tables.meters import Meters
@@ -19,17 +18,21 @@ from ratecard.tables.version import Version
 _MOST = Decimal(10) ** 15
 
 
-class At(NamedTuple):
-    """The place of a rate or a factor in a version: its charge, if it is of one, and its number in that."""
+# The factors of a version itself are of no charge.
+_OWN = -1
 
-    charge: int | None
+
+class At(NamedTuple):
+    """The place of a rate or a factor in a version: the index of its charge (or `_OWN`), and its number in that."""
+
+    charge: int
     number: int
     part: Literal["rates", "factors"] = "rates"
 
     @property
     def path(self) -> Path:
         """Its place in a version of a table."""
-        of: Path = () if self.charge is None else ("charges", self.charge)
+        of: Path = () if self.charge == _OWN else ("charges", self.charge)
         return (*of, self.part, self.number, self.part[:-1])
 
 
@@ -49,7 +52,7 @@ def moved(version: Version, amounts: Mapping[At, Decimal], place: str) -> dict[s
         if factors := _factors(charge):
             found["factors"] = _moved(factors, At(c, 0, "factors"), amounts, place)
         charges.append(charge.model_copy(update=found))
-    own = _moved(_factors(version), At(None, 0, "factors"), amounts, place)
+    own = _moved(_factors(version), At(_OWN, 0, "factors"), amounts, place)
     return {"charges": tuple(charges), **({"factors": own} if own else {})}
 
 
@@ -70,7 +73,7 @@ def rates_of(version: Version) -> dict[At, Rate]:
 
 def factors_of(version: Version) -> dict[At, RateFactor]:
     """Every factor of a version and of its charges, by its place."""
-    parts: list[tuple[int | None, Version | Charge]] = [*enumerate(version.charges), (None, version)]
+    parts: list[tuple[int, Version | Charge]] = [*enumerate(version.charges), (_OWN, version)]
     return {At(c, f, "factors"): factor for c, part in parts for f, factor in enumerate(_factors(part))}
 
 
@@ -90,7 +93,7 @@ def factors_to_set(name: str, version: Version, change: SetRate) -> list[At]:
     known = {
         at: factor
         for at, factor in factors_of(version).items()
-        if change.charge is None or (at.charge is not None and version.charges[at.charge].charge == change.charge)
+        if change.charge is None or (at.charge != _OWN and version.charges[at.charge].charge == change.charge)
     }
     if not known:
         of = f" of charge '{change.charge}'" if change.charge else ""
@@ -102,7 +105,7 @@ def factors_to_set(name: str, version: Version, change: SetRate) -> list[At]:
         every = "; ".join(words)
         raise Refusal((("where",), f"no factor of {name} is for exactly these conditions. It has: {every}"))
     if len(found) > 1:
-        names = " | ".join(version.charges[at.charge].charge for at in found if at.charge is not None)
+        names = " | ".join(version.charges[at.charge].charge for at in found if at.charge != _OWN)
         raise Refusal((("set",), f"fits factors of {len(found)} charges of {name}. Name one. charge: {names}"))
     return found
 
@@ -284,7 +287,7 @@ def _unknown(
 
 def _unclear(name: str, version: Version, matching: Sequence[At], change: SetRate, meters: Meters) -> Iterator[Finding]:
     """The problem of one new amount for rates that differ, unless `where` names how they differ."""
-    of = {at: version.charges[at.charge or 0] for at in matching}
+    of = {at: version.charges[at.charge] for at in matching}
     rates, known = rates_of(version), list(dict.fromkeys(charge.charge for charge in of.values()))
     if len(known) > 1:
         yield (("set",), f"fits rates of {len(known)} charges of {name}. Name one. charge: {' | '.join(known)}")

@@ -112,7 +112,7 @@ def _rates(side: Priceable | None, names: Mapping[str, tuple[str, ...]]) -> dict
 def _domain(version: Version, charge: Charge, name: str) -> tuple[str, ...]:
     if name == "up_to":
         return tiers(charge.rates) or _ALL
-    if name not in charge.ATTRIBUTES:
+    if name not in charge.ATTRIBUTES:  # a condition or hours: a rate without them is another one
         return _ALL
     values: tuple[str, ...] = _UNNAMED.get(name) or version.values_of(name)  # type: ignore[attr-defined]
     return values or _ALL
@@ -138,6 +138,7 @@ def terms_of(side: Priceable) -> Terms:
     model, version, units = side
     found: Terms = {"type": model.type, "currency": model.currency, "mode": getattr(model, "mode", "")}
     found["limit tier"] = getattr(model, "tier", None) or ""
+    found |= {name: _one(getattr(model, name) or "") for name in ("aliases", "patterns", "provider")}
     found |= described(version)
     found["order of charges"] = ", ".join(charge.charge for charge in version.charges)
     for charge in version.charges:

@@ -17,7 +17,6 @@ from ratecard.price_book import PriceBook
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.body import Body, read_body
-from ratecard.requests.service_parameters import split_model
 from ratecard.requests.text_body import body_of_text
 from ratecard.requests.video import FIELD_ORDER
 from ratecard.simulation.usage.columns import usage_of_row
@@ -252,7 +251,7 @@ def _other_command(prices: PriceBook, error: QuoteError, fields: Mapping[str, An
 
 def _named(prices: PriceBook, name: str) -> tuple[AnyModel, Version] | None:
     """The model and its version, if it has a price; the name of a text model may have parameters."""
-    plain = name if name in prices.tables.models else split_model(name)[0]
+    plain = prices.plain_name(name)
     try:
         model, version = prices.in_effect(plain)
     except QuoteError:

@@ -9,18 +9,19 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from ratecard.base.messages import Path
+from ratecard.base.instants import utc
+from ratecard.base.messages import Finding, Path
 from ratecard.base.money import BALANCES, ISO_4217, as_decimal
 from ratecard.base.suggestions import did_you_mean
+from ratecard.load.hours import at_each_hour, check_hours
 from ratecard.tables.limits import LIMIT_TYPES, TIERS, Limits, LimitsFile
 from ratecard.tables.metered import Tokens
 from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, USAGE_KEYS, Meter, Meters
-from ratecard.tables.rate import ANY, Accepting, Charge, domains_of, missing, overlaps, tiers
+from ratecard.tables.rate import ANY, WINDOW, Accepting, Charge, domains_of, missing, overlaps, tiers
 from ratecard.tables.units import Unit, Units, VideoFields
 from ratecard.tables.version import Model, Version
 from ratecard.tables.video import SOURCE_MATCHED_RATIOS, TokenFormula
 
-Finding = tuple[Path, str]
 # The most `line_places`: more than any amount needs, and few enough to stay cheap.
 _LINE_PLACES = 100
 
@@ -32,12 +33,13 @@ def check_model(model: Model[Any], units: Mapping[str, Unit] | None) -> Iterator
         yield ("versions",), "versions is empty. A model without a known price does not belong in the tables"
         return
     for index, (newer, older) in enumerate(pairwise(model.versions)):
-        if newer.effective <= older.effective:
+        if newer.begins <= older.begins:
             path = ("versions", index + 1, "effective")
             yield path, f"effective {older.effective} must be before {newer.effective}: versions stand newest first"
-    first = model.versions[-1].effective
-    if model.retired and model.retired.on <= first:
-        yield ("retired", "on"), f"retired on {model.retired.on}, but the first version takes effect on {first}"
+    first = model.versions[-1]
+    if model.retired and utc(model.retired.on) <= first.begins:
+        words = f"retired on {model.retired.on}, but the first version takes effect on {first.effective}"
+        yield ("retired", "on"), words
     for index, version in enumerate(model.versions):
         yield from ((("versions", index, *path), words) for path, words in _check_version(version, units))
 
@@ -60,6 +62,7 @@ def _check_version(version: Version, units: Mapping[str, Unit] | None) -> Iterat
         names.add(charge.charge.casefold())
         if units is not None:
             yield from ((("charges", number, *path), words) for path, words in check_unit(charge, units))
+        yield from ((("charges", number, *path), words) for path, words in check_hours(charge))
 
 
 def check_line_places(line_places: int | None) -> Iterator[Finding]:
@@ -98,7 +101,14 @@ def check_unit(charge: Charge, units: Mapping[str, Unit]) -> Iterator[Finding]:
 
 
 def check_rates(version: Accepting, charge: Charge) -> Iterator[Finding]:
-    """Check that every combination of attributes that a version accepts fits exactly one rate of the charge."""
+    """Check that every combination of attributes that a version accepts fits exactly one rate of the charge.
+
+    A charge with hours is checked at each of them.
+    """
+    yield from at_each_hour(version, charge, lambda held: _check_rates(version, held))
+
+
+def _check_rates(version: Accepting, charge: Charge) -> Iterator[Finding]:
     if not charge.rates:
         yield ("rates",), "rates is empty. Write at least one rate"
         return
@@ -120,7 +130,8 @@ def _wrong_attributes(version: Accepting, charge: Charge) -> Iterator[Finding]:
         for attribute, values in rate.attributes.items():
             path = ("rates", index, attribute)
             if attribute not in charge.ATTRIBUTES:
-                words = f"unknown key '{attribute}' in a rate of {charge.method}.{did_you_mean(attribute, allowed)}"
+                near = did_you_mean(attribute, (*allowed, *WINDOW))
+                words = f"unknown key '{attribute}' in a rate of {charge.method}.{near}"
                 yield path, f"{words} Allowed: {', '.join(allowed)}"
             elif attribute == "up_to":
                 yield from ((path, words) for words in _wrong_tier(values))
@@ -185,7 +196,7 @@ def check_meters(part: Meters) -> Iterator[Finding]:
             yield from (((*at, "buckets", number), words) for number, words in _wrong_buckets(meter))
     for index, condition in enumerate(part.conditions):
         at = ("conditions", index)
-        if condition.condition in (*USAGE_KEYS, *Tokens.ATTRIBUTES, "rate", "factor"):
+        if condition.condition in (*USAGE_KEYS, *Tokens.ATTRIBUTES, *WINDOW, "rate", "factor"):
             yield (
                 (*at, "condition"),
                 f"'{condition.condition}' is a key of usages or rates. Name the condition otherwise",

@@ -1,12 +1,14 @@
 """Rules between the parts of a version that is not video: its methods, buckets, bands and RPC tiers."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 
-from ratecard.base.messages import Path
+from ratecard.base.messages import Finding, Path
 from ratecard.base.money import text
 from ratecard.base.suggestions import did_you_mean
-from ratecard.load.checks import Finding, check_line_places, check_rates, check_without_rate
+from ratecard.load.checks import check_line_places, check_rates, check_without_rate
+from ratecard.load.hours import at_each_hour
 from ratecard.tables.metered import (
     METHODS_OF_TYPE,
     DurationBand,
@@ -19,7 +21,7 @@ from ratecard.tables.metered import (
     band,
 )
 from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, Meters
-from ratecard.tables.rate import Charge, RateFactor
+from ratecard.tables.rate import WINDOW, Charge, RateFactor
 from ratecard.tables.token_rates import WrittenRate, chosen, more_specific, written_rates
 
 _CONTEXTS = ("base", "extended")
@@ -53,10 +55,11 @@ def check_metered(model: MeteredModel | TextModel, meters: Meters) -> Iterator[F
             if seen and (charge.method in seen or model.type in _ONE_CHARGE):
                 yield (*at, "method"), f"method {charge.method}: a second charge would never be billed; keep one"
             seen.add(charge.method)
-            yield from (((*at, *path), words) for path, words in _check_charge(model.type, version, charge, meters))
+            check = partial(_check_charge, model.type, version, meters)
+            yield from (((*at, *path), words) for path, words in at_each_hour(version, charge, check))
 
 
-def _check_charge(kind: str, version: MeteredVersion, charge: Charge, meters: Meters) -> Iterator[Finding]:
+def _check_charge(kind: str, version: MeteredVersion, meters: Meters, charge: Charge) -> Iterator[Finding]:
     if isinstance(charge, Tokens):
         yield from _check_tokens(kind, version, charge, meters)
         return
@@ -128,7 +131,7 @@ def _check_token_lines(charge: Tokens, meters: Meters) -> Iterator[Finding]:
                         yield ("rates", index, name), words
             elif name not in own:
                 allowed = (*charge.ATTRIBUTES, *meters.condition, "rate")
-                near = did_you_mean(name, allowed)
+                near = did_you_mean(name, (*allowed, *WINDOW))
                 yield ("rates", index, name), f"unknown key '{name}'.{near} Allowed: {', '.join(allowed)}"
             else:
                 for value in values:
@@ -170,7 +173,7 @@ def _check_twice(charge: Tokens, written: Sequence[WrittenRate]) -> Iterator[Fin
         for other in written[:number]:
             if one.bucket != other.bucket or _contradict(one.conditions, other.conditions):
                 continue
-            if one.edge.above == other.edge.above and one.conditions == other.conditions:
+            if (one.edge.above, one.conditions, one.timed) == (other.edge.above, other.conditions, other.timed):
                 shown = "".join(f", {name} {value}" for name, value in one.conditions.items())
                 words = (
                     f"two rates for {one.bucket} tokens, {_tier_words({one.edge.above: one.edge.sku}, one.edge.above)}"

@@ -110,6 +110,7 @@ class PricedVersion:
 
     `type` is that of the requests, which for an image model may be `upscale`; `effective` is the first day of the
     version, `digest` names the tables, and `rates` is what balances were worth at the instant of the price book.
+    `asked` is another name of the model, if the request has one.
     """
 
     model: str
@@ -118,6 +119,7 @@ class PricedVersion:
     effective: date
     digest: str
     rates: Rates | None = None
+    asked: str = ""
 
 
 @dataclass(slots=True, unsafe_hash=True, repr=False)
@@ -138,8 +140,13 @@ class Quote:
 
     @property
     def model(self) -> str:
-        """The name of the model."""
+        """The name of the model, which need not be the one that was asked for."""
         return self.version.model
+
+    @property
+    def asked(self) -> str:
+        """The name by which the request names the model: its own, an alias, or one that matches an open pattern."""
+        return self.version.asked or self.version.model
 
     @property
     def type(self) -> str:
@@ -153,7 +160,7 @@ class Quote:
 
     @property
     def effective(self) -> date:
-        """The first day of the version that priced the request."""
+        """The first day of the version that priced the request; an `Instant` where it began within a day."""
         return self.version.effective
 
     @property
@@ -187,6 +194,7 @@ class Quote:
         return {
             "type": self.type,
             "model": self.model,
+            **({"asked": self.asked} if self.version.asked else {}),
             "total": self._total_text(),
             "exact": plain_text(self.exact),
             "currency": self.currency,

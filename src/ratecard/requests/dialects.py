@@ -189,15 +189,18 @@ _BEDROCK = UsageDialect(
     },
     values={"latency": {"standard": ""}},
 )
+_MISSED = Counter("missed", (("prompt_cache_miss_tokens",),), "prompt")
+_HIT_OR_MISSED = {"prompt": ("read", "missed")}
 _DEEPSEEK = UsageDialect(
     (
         *_shared("prompt", "completion", "total", "reasoning_tokens"),
         _one("read", further=(("prompt_cache_hit_tokens",),)),
-        Counter("missed", (("prompt_cache_miss_tokens",),), "prompt"),
+        _MISSED,
     ),
     required=("prompt", "completion"),
-    sums=_TOTAL | {"prompt": ("read", "missed")},
+    sums=_TOTAL | _HIT_OR_MISSED,
 )
+_SEARCHED = ("server_tool_use_details", "web_search_requests")
 # A response has the provider's own counts in `usage`, a generation as `native_tokens_...`: both are what is billed.
 _OPENROUTER = UsageDialect(
     (
@@ -206,7 +209,7 @@ _OPENROUTER = UsageDialect(
         _one("read", further=(("native_tokens_cached",),)),
         _one("reasoning_tokens", further=(("native_tokens_reasoning",),)),
         _one("image of the completion", further=(("native_tokens_completion_images",),)),
-        _one("searches", further=(("server_tool_use_details", "web_search_requests"),)),
+        _one("searches", further=(_SEARCHED,)),
         *_shared("total", "written", *_PREDICTIONS, *_PROMPT_PARTS, *_CACHE_PARTS),
         *_shared("text of the completion", "audio of the completion", "video of the completion"),
     ),
@@ -221,13 +224,14 @@ _OPENROUTER = UsageDialect(
 _LITELLM = UsageDialect(
     (
         _one("prompt"),
-        _one("read", "top read"),
+        _one("read", "top read", further=(("prompt_cache_hit_tokens",),)),
+        _MISSED,
         _one(
             "written",
             "top written",
             further=(("prompt_tokens_details", "cache_creation_tokens"),),
         ),
-        _one("searches", further=(("prompt_tokens_details", "web_search_requests"),)),
+        _one("searches", further=(("prompt_tokens_details", "web_search_requests"), _SEARCHED)),
         *_shared("completion", "total", "reasoning_tokens", *_PREDICTIONS),
         *_shared(*_PROMPT_PARTS, *_CACHE_PARTS, *_COMPLETION_PARTS),
         *(
@@ -239,7 +243,7 @@ _LITELLM = UsageDialect(
         Counter("fetches", (("server_tool_use", "web_fetch_requests"),), meter="web_fetch"),
     ),
     required=("prompt", "completion"),
-    sums=_TOTAL,
+    sums=_TOTAL | _HIT_OR_MISSED,
     usage=(("usage",), ("metadata", "usage_object")),
     conditions={
         name: ((name,), ("usage", name), ("metadata", "usage_object", name))

@@ -19,9 +19,10 @@ class _Own(BaseModel):
 
 
 class _Usage(_Own):
-    """`metadata` is the caller's own; nothing reads it."""
+    """`metadata` is the caller's own; nothing reads it. `provider` is for models whose table names theirs."""
 
     metadata: dict[str, Any] | None = None
+    provider: str | None = None
 
 
 _Count = Annotated[int, Field(ge=0, strict=True)]

@@ -234,7 +234,8 @@ def plan_of(
     types = {
         name: model.type
         for side in reversed(compared)
-        for name, model in side.card.tables.models.items()
+        for model in side.card.tables.models.values()
+        for name in (model.model, *(model.aliases or ()))
         if model.type in LAYOUTS
     }
     return Plan(tuple(dict.fromkeys(by)), predicates, dated, rpc, types, chosen, own, layouts, meters)

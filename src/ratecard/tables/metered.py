@@ -31,6 +31,7 @@ class Tokens(Charge):
 
     ATTRIBUTES: ClassVar = ("context", "above", "from", "tokens")
     METERS: ClassVar = ("token",)
+    SPECIFIC: ClassVar = True
     method: Literal["tokens"]
     context_token_threshold: Integer | None = None
     without_rate: dict[str, WithoutRate] = Field(default_factory=dict)

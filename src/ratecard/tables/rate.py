@@ -30,6 +30,8 @@ PLACED_BY = {
     ("types", "type"): SOURCE_KEY,
     ("sunsets", "endpoint"): SOURCE_KEY,
 }
+# What a rate of any charge may name: hours and weekdays at which it holds, and their time zone.
+WINDOW = HOURS, WEEKDAYS, ZONE = ("hours", "weekdays", "zone")
 # The upper edge of the last tier.
 ANY = "any"
 
@@ -59,6 +61,10 @@ class Rate(Frozen):
         if digits is not None:
             raise ValueError(f"is cut off by a comma before {digits}. Write a decimal point, like 0.25")
         return gathered(given, own, "attributes")
+
+
+class HeldRate(Rate):
+    """A rate of a window, without it, while it holds. It is more specific than one that always holds."""
 
 
 class RateFactor(Frozen):
@@ -93,6 +99,8 @@ class Charge(Frozen):
     ATTRIBUTES: ClassVar[tuple[str, ...]] = ()
     # What the units of this charge may count (see units.yaml).
     METERS: ClassVar[tuple[str, ...]] = ()
+    # Whether the rate that names most is chosen, of several that hold; otherwise exactly one may hold.
+    SPECIFIC: ClassVar[bool] = False
 
     charge: Text
     method: str
@@ -176,6 +184,35 @@ def select(version: Accepting, charge: Charge) -> _Selection:
     attributes = tuple(domains)
     rates = {key: rate for rate in charge.rates for key in combinations(rate, attributes, domains)}
     return _Selection(attributes, rates)
+
+
+def less(
+    attributes: Mapping[str, tuple[str, ...]], others: Iterable[Rate], domains: Domains
+) -> list[Mapping[str, tuple[str, ...]]]:
+    """What is left of the attributes of a rate, as those of several, without the combinations of other rates.
+
+    >>> one = Rate(rate="1", attributes={"resolution": "720p"})
+    >>> less({}, [one], {"resolution": ("480p", "720p")})
+    [{'resolution': ('480p',)}]
+    """
+    left = [attributes]
+    for other in others:
+        left = [part for each in left for part in _without(each, other.attributes, domains)]
+    return left
+
+
+def _without(
+    own: Mapping[str, tuple[str, ...]], other: Mapping[str, tuple[str, ...]], domains: Domains
+) -> Iterator[Mapping[str, tuple[str, ...]]]:
+    values = {name: own.get(name, tuple(domains.get(name, wanted))) for name, wanted in other.items()}
+    shared = {name: tuple(value for value in values[name] if value in wanted) for name, wanted in other.items()}
+    if not all(shared.values()):
+        yield own
+        return
+    for name, both in shared.items():
+        if rest := tuple(value for value in values[name] if value not in both):
+            yield {**own, name: rest}
+        own = {**own, name: both}
 
 
 def overlaps(rates: Sequence[Rate], attributes: Sequence[str], domains: Domains) -> Iterator[tuple[int, int, str]]:

@@ -3,18 +3,20 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
-from datetime import date
+from datetime import date, datetime
 from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, PlainValidator, WithJsonSchema
 
+from ratecard.base.instants import day_or_instant
 from ratecard.base.money import MOST_PLACES, READING, places_of, plain, text
 
 _NUMBER = re.compile(rf"\d{{1,15}}(\.\d{{1,{MOST_PLACES}}})?", re.ASCII)
 _AMOUNT = re.compile(r"\d{1,15}(\.\d{1,200})?", re.ASCII)
 _INTEGER = re.compile(r"\d{1,9}", re.ASCII)
+_INSTANT = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?(Z|[+-]\d{2}:\d{2})", re.ASCII)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _PERCENT = re.compile(r"[+-]?\d{1,13}(\.\d{1,10})? ?%", re.ASCII)
 # What a float of 64 bits makes of a decimal has 16 or 17 digits, most of them 0 or 9, as in 0.036000000000000004.
@@ -143,6 +145,25 @@ def read_day(given: object) -> date:
         raise ValueError("is not a date. Write YYYY-MM-DD, like 2026-09-28") from None
 
 
+def read_effective(given: object) -> date:
+    """A day, or an instant with a time zone, which is kept in UTC; 00:00 UTC is a day.
+
+    >>> str(read_effective("2026-10-01T18:00:00+02:00")), str(read_effective("2026-10-01T00:00Z"))
+    ('2026-10-01T16:00:00Z', '2026-10-01')
+    """
+    text = _one(given)
+    if "T" not in text:
+        return read_day(text)
+    try:
+        if not _INSTANT.fullmatch(text):
+            raise ValueError
+        instant = datetime.fromisoformat(text)
+    except ValueError:
+        words = "is not a date or an instant with a time zone. Write 2026-09-28, or 2026-09-28T16:00:00Z"
+        raise ValueError(words) from None
+    return day_or_instant(instant)
+
+
 def read_address(given: object) -> str:
     """The address of a page: http or https, a host, no space, no name or password."""
     if not _ADDRESS.fullmatch(_one(given)):
@@ -223,6 +244,12 @@ Percent = Annotated[Decimal, _already(read_percent, Decimal), WithJsonSchema(_te
 Integer = Annotated[int, _already(read_integer, int), _number(_INTEGER, "integer", minimum=0)]
 Count = Annotated[int, _already(read_count, int), _number(_INTEGER, "integer", minimum=1)]
 Day = Annotated[date, _already(read_day, date), WithJsonSchema(_text(_DAY))]
+Effective = Annotated[
+    date,
+    PlainValidator(lambda given: day_or_instant(given) if isinstance(given, date) else read_effective(given)),
+    PlainSerializer(str, when_used="json"),
+    WithJsonSchema({"anyOf": [_text(_DAY), _text(_INSTANT)]}),
+]
 Address = Annotated[str, BeforeValidator(read_address), WithJsonSchema(_text(_ADDRESS))]
 Pixels = Annotated[Size, _already(read_size, Size), WithJsonSchema(_text(_SIZE))]
 Ratio = Annotated[Fraction, _already(read_fraction, Fraction), _number(_FRACTION, "integer", minimum=0)]

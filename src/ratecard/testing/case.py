@@ -61,7 +61,7 @@ class Case:
     @cached_property
     def version(self) -> Any:
         """Its version in effect."""
-        return self.prices.in_effect(self.model)[1]
+        return self.prices.at_hour(self.prices.in_effect(self.model)[1])
 
     @cached_property
     def offer(self) -> Offer:
@@ -92,7 +92,8 @@ class Case:
 
     def further(self) -> list[tuple[AnyModel, Version]]:
         """The surcharges in effect that the model's requests may have."""
-        return [self.prices.in_effect(name) for name in getattr(self.version, "surcharges", {}).values()]
+        named = [self.prices.in_effect(name) for name in getattr(self.version, "surcharges", {}).values()]
+        return [(model, self.prices.at_hour(version)) for model, version in named]
 
     def per(self, unit: str) -> int:
         """How many of what it counts one unit holds."""

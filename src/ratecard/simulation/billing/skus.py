@@ -36,7 +36,8 @@ class ModelInEffect(NamedTuple):
     @classmethod
     def of(cls, book: PriceBook, name: str) -> "ModelInEffect":
         """Raises `QuoteError` for a model that has no price, and says why."""
-        return cls(book, *book.in_effect(name))
+        model, version = book.in_effect(name)
+        return cls(book, model, book.at_hour(version))
 
 
 class SkuSale(NamedTuple):
@@ -52,7 +53,7 @@ def model_of(book: PriceBook, named: str, sku: str) -> str:
     A search beside a text model is charged by the rates of the search.
     """
     models = book.tables.models
-    version = models[named].version_on(book.day) if named in models else None
+    version = models[named].version_at(book.instant) if named in models else None
     if isinstance(version, TextVersion):
         searches = (search for search in version.surcharges.values() if sku.startswith(f"{search}-"))
         return next(searches, named)

@@ -22,7 +22,7 @@ from ratecard.ledger.files import COLUMNS, PRICES, json_rows
 from ratecard.rating.ledger_entry import worths
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.usage.columns import LEDGER
-from ratecard.tables.limits import Limits, Rates
+from ratecard.tables.limits import NO_LIMITS, Limits, Rates
 
 _NEEDED = ("timestamp", "sku", "amount", "currency")
 _COUNT = ("unit", "units")
@@ -147,7 +147,7 @@ def _entry(row: _Row, parts: bool) -> str:
 
 def _worth(currency: str, day: str, limits: Sequence[Limits]) -> tuple[str, int]:
     """What one of a row's currency is worth in that of its price, as an integer of 10^-places; NULL: not stated."""
-    stated = [each.rates for each in limits]
+    stated = [each.rates for each in limits or (NO_LIMITS,)]
     places = max(places_of(worth) for rates in stated for worth in worths(USD, rates).values())
     one = f"{10**places}::HUGEINT"
 
