@@ -83,7 +83,10 @@ def test_what_is_promoted_means_the_same(folder: Path) -> None:
             "\n  - set: m\n    where: {service_tier: batch}\n    factor: 0.5\n",
             "m has this factor already (made-up.yaml:",
         ),
-        ("\n  - set: m\n    where: {service_tier: batch}\n    factor: 0.5\n    rate: 1\n", "has both rate and factor"),
+        (
+            "\n  - set: m\n    where: {service_tier: batch}\n    factor: 0.5\n    rate: 1\n",
+            "beside factor; keep",
+        ),
         ("\n  - set: m\n    charge: tokens\n    where: {}\n    factor: 0.5\n", "It has: service_tier batch; "),
         ("\n  - set: m\n    charge: token\n    where: {}\n    factor: 0.5\n", "no factor of charge 'token' of m"),
     ],

@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic_core import PydanticKnownError
 
 from ratecard.base.money import add
 from ratecard.tables.card import AnyModel
@@ -17,15 +18,18 @@ class SetRate(Frozen):
     set: Text
     charge: Text | None = None
     where: dict[str, Words] = Field(default_factory=dict)
-    rate: Number | None = None
     factor: Positive | None = None
+    rate: Number | None = Field(default=None, validate_default=True)
 
-    @model_validator(mode="after")
-    def _one_amount(self) -> "SetRate":
-        if (self.rate is None) is (self.factor is None):
-            given = "has no rate" if self.rate is None else "has both rate and factor"
-            raise ValueError(f"{given}. Write one of: rate (of a line of rates), factor (of a line of factors)")
-        return self
+    @field_validator("rate")
+    @classmethod
+    def _one_amount(cls, rate: Decimal | None, info: ValidationInfo) -> Decimal | None:
+        factor = info.data.get("factor")
+        if rate is None and factor is None and "factor" in info.data:
+            raise PydanticKnownError("missing")
+        if rate is not None and factor is not None:
+            raise ValueError("is there beside factor; keep one")
+        return rate
 
     @property
     def word(self) -> str:
