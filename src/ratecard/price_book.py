@@ -161,7 +161,14 @@ class PriceBook(LimitsOfADay):
         >>> load_rate_card().at(date(2026, 10, 1)).plain_name("grok-4-3:enable_web_search=on")
         'grok-4-3'
         """
-        return name if self._is_listed(name) else split_name(name)[0]
+        if self._is_listed(name):
+            return name
+        plain, suffix = split_name(name)
+        before = name.partition(":")[0]
+        # A parameter without a value is refused by its name.
+        if not suffix and before in self.tables.models and self.tables.named(name) is None:
+            return before
+        return plain
 
     def _is_listed(self, name: str) -> bool:
         """Whether a name is that of a model, or an alias: open patterns match more names than can be kept."""

@@ -5,13 +5,12 @@ Each finding is (path into the part that was checked, message).
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
 from ratecard.base.instants import utc
 from ratecard.base.messages import Finding, Path
-from ratecard.base.money import BALANCES, ISO_4217, as_decimal
+from ratecard.base.money import BALANCES, ISO_4217
 from ratecard.base.suggestions import did_you_mean
 from ratecard.load.hours import at_each_hour, check_hours
 from ratecard.tables.limits import LIMIT_TYPES, TIERS, Limits, LimitsFile
@@ -95,7 +94,7 @@ def check_unit(charge: Charge, units: Mapping[str, Unit]) -> Iterator[Finding]:
     elif charge.unit not in fitting:
         counts = f"counts a {units[charge.unit].counts}, but {charge.method} counts a {' or '.join(charge.METERS)}"
         yield ("unit",), f"unit '{charge.unit}' {counts}. Allowed: {', '.join(fitting)}"
-    elif isinstance(charge, TokenFormula) and isinstance(as_decimal(Fraction(1, units[charge.unit].per)), Fraction):
+    elif isinstance(charge, TokenFormula) and not units[charge.unit].is_decimal:
         words = f"1 of {units[charge.unit].per} is not a decimal, as {charge.method} needs. Write 1000000 there"
         yield ("unit",), f"unit '{charge.unit}': {words}"
 

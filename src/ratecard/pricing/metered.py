@@ -7,7 +7,7 @@ from typing import Any
 
 from ratecard.base.money import EXACT, plain, plain_text, total
 from ratecard.rating.counts import LineCounter, per_unit
-from ratecard.rating.quote import LineItem, LineRate, PricedVersion, Quote
+from ratecard.rating.quote import MINIMUM, LineItem, LineRate, PricedVersion, Quote
 from ratecard.tables.limits import Rates
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.meters import Meters
@@ -64,7 +64,7 @@ class Metered:
             return ()
         rest, words = plain(EXACT.subtract(least, charged)), f"{plain_text(charged)} charged; a request costs at least"
         note = f"{words} {plain_text(least)}"
-        rate = LineRate(f"{self.model.model}-minimum", "request", rest, self.version.minimum_place, note)
+        rate = LineRate(f"{self.model.model}-{MINIMUM}", MINIMUM, rest, self.version.minimum_place, note)
         return (LineItem(rate, 1, rest),)
 
     def priced(self, type_: str = "") -> PricedVersion:

@@ -23,7 +23,7 @@ def per_unit(charge: Charge, per: int, line_places: int = LINE_PLACES) -> LineCo
     holds, which is rounded to `line_places`.
     """
     of_unit = as_decimal(Fraction(1, per))
-    options = charge if isinstance(charge, CountedCharge) and not charge.linear else None
+    options = charge if isinstance(charge, CountedCharge) and charge.options else None
 
     def line(count: _Count, rate: Rate, sku: str, times: int = 1) -> LineItem:
         unit_rate, note = plain(multiply(rate.rate, charge.markup)), ""

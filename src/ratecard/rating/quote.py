@@ -13,6 +13,9 @@ from ratecard.base.money import LINE_PLACES, USD, minus, multiply, nearest, plai
 from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry, check_paid, pay_lines, worth_of
 from ratecard.tables.limits import Rates
 
+# The unit of the line by which a request comes to its minimum.
+MINIMUM = "minimum"
+
 
 # No class here is `frozen`: that assigns each field by a call, which takes five times as long, and a quote makes a line
 # for each charge. So Python does not refuse an assignment, and nothing in the library makes one.

@@ -46,7 +46,8 @@ def split_name(name: str) -> tuple[str, str]:
 def split_model(name: str) -> tuple[str, dict[str, Any]]:
     """Split a model's name into the model and the parameters of its suffix `:<parameter>=<value>`.
 
-    Parameters are joined by `&` or `:`. A `:` begins a parameter if `=` follows; else it is part of what is before it.
+    Parameters are joined by `&` or `:`. A `:` begins a parameter if `=` follows; else it is part of the name or value
+    before it. Only a name that no model has is split.
 
     >>> split_model("zai-org-glm-5-2:enable_web_search=on&disable_thinking=true")
     ('zai-org-glm-5-2', {'enable_web_search': 'on', 'disable_thinking': True})
@@ -54,6 +55,9 @@ def split_model(name: str) -> tuple[str, dict[str, Any]]:
     ('zai-org-glm-5-2', {'enable_web_search': 'on', 'character_slug': 'alan:turing'})
     """
     model, *parts = _PARAMETER.split(name)
+    if not parts:  # no parameter: what follows the first `:` becomes one, so that it is refused by name
+        model, _, suffix = name.partition(":")
+        parts = [suffix]
     parameters: dict[str, Any] = {}
     for part in filter(None, "&".join(parts).split("&")):
         parameter, _, value = part.partition("=")

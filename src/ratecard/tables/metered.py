@@ -2,13 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from decimal import Decimal
-from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from ratecard.base.money import LINE_PLACES, as_decimal, multiply
+from ratecard.base.money import LINE_PLACES
 from ratecard.tables.limits import TierName
 from ratecard.tables.meters import WithoutRate
 from ratecard.tables.rate import MINIMUM_KEY, Charge, CountedCharge, RateFactor
@@ -200,15 +198,10 @@ class MeteredVersion(Version):
         return LINE_PLACES if self.line_places is None else self.line_places
 
     def linear(self, units: Mapping[str, Unit]) -> bool:
-        """Whether twice as much of everything always costs twice as much, to the last digit."""
-        return (
-            self.minimum is None
-            and all(
-                isinstance(as_decimal(Fraction(multiply(rate.rate, charge.markup)) / units[charge.unit].per), Decimal)
-                for charge in self.charges
-                for rate in charge.rates
-            )
-            and all(charge.linear for charge in self.charges if isinstance(charge, CountedCharge))
+        """Whether twice as much of everything is charged twice as much, to the last digit."""
+        return self.minimum is None and all(
+            units[charge.unit].is_decimal and not (isinstance(charge, CountedCharge) and charge.options)
+            for charge in self.charges
         )
 
     def values_of(self, attribute: str) -> tuple[str, ...]:

@@ -131,9 +131,9 @@ class CountedCharge(Charge):
     started: PositiveQuantity | None = None
 
     @property
-    def linear(self) -> bool:
-        """Whether twice the count is charged twice as much: not where an option says otherwise."""
-        return not (self.included or self.at_least or self.started)
+    def options(self) -> bool:
+        """Whether another number than was counted may be charged."""
+        return bool(self.included or self.at_least or self.started)
 
 
 Combination = tuple[str, ...]

@@ -1,5 +1,9 @@
 """Units and the API-wide values of request fields: data of the tables that is not a price."""
 
+from decimal import Decimal
+from fractions import Fraction
+
+from ratecard.base.money import as_decimal
 from ratecard.tables.scalars import Count, Counts, Frozen, Number, Text, Words
 
 
@@ -12,6 +16,11 @@ class Unit(Frozen):
     unit: Text
     counts: Text
     per: Count
+
+    @property
+    def is_decimal(self) -> bool:
+        """Whether a decimal holds the part of the unit that one counted thing is: 0.001 of a thousand, but no hour."""
+        return isinstance(as_decimal(Fraction(1, self.per)), Decimal)
 
 
 class Range(Frozen):

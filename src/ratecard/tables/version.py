@@ -75,14 +75,14 @@ class Model(Frozen, Generic[AnyVersion]):
     """
 
     model: Text
-    aliases: Words | None = None
-    patterns: Words | None = None
-    provider: Text | None = None
     name: Text
     type: str
     currency: Text
     retired: Retirement | None = None
     versions: tuple[AnyVersion, ...]
+    aliases: Words | None = None
+    patterns: Words | None = None
+    provider: Text | None = None
 
     def version_at(self, moment: date) -> AnyVersion | None:
         """The version in effect at an instant, or at 00:00 UTC of a day; None before the first one."""

@@ -15,7 +15,7 @@ from ratecard.changes.difference import TermChange
 from ratecard.changes.rates import Terms, rate_changes, term_changes, terms_of
 from ratecard.changes.sides import Priceable
 from ratecard.price_book import PriceBook
-from ratecard.rating.quote import LineItem, Quote
+from ratecard.rating.quote import MINIMUM, LineItem, Quote
 from ratecard.requests.token_usage import usage_of_buckets
 from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import DurationBand, MeteredVersion, PerInputImage, RpcCredits, TextVersion, Tokens, band
@@ -70,7 +70,8 @@ def sold_by_sku(in_effect: ModelInEffect) -> dict[str, list[SkuSale]]:
             quote = _quoted(in_effect.book, request)
         except QuoteError:
             continue  # a combination that has no price
-        for line in quote.lines:
+        # What a request lacks of its minimum is another price each time.
+        for line in (line for line in quote.lines if line.unit != MINIMUM):
             found.setdefault(line.sku, []).append(SkuSale(request, line))
     return found
 

@@ -12,7 +12,8 @@ from ratecard.rating.tokens import TokenRates
 from ratecard.requests.service_parameters import split_name
 from ratecard.simulation.usage.columns import BUCKET_OF, LAYOUTS, Buckets, Layout
 from ratecard.tables.card import AnyModel, Tables
-from ratecard.tables.metered import TextVersion, Tokens
+from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens
+from ratecard.tables.version import Version
 from ratecard.tables.windows import Window, seconds_of_changes, windows_of
 
 
@@ -59,7 +60,9 @@ class Predicates(NamedTuple):
     `thresholds`: where long-context rates begin, in order. `lacking`: the buckets of tokens for which some version of a
     type has no price, so that it matters whether a request has any. `boundaries`: the instants at which some price
     changes; `of_model`: those of one model, where fewer are enough. `windows`: those of the rates of each model, and of
-    all of them under "". `buckets`: those of the usage; `in_usage`: whether rows can have them as `usage`.
+    all of them under "". `buckets`: those of the usage; `in_usage`: whether rows can have them as `usage`. `summed`: of
+    each type of which some version charges otherwise than so much for so much, the models whose quantities can be
+    summed nevertheless; those of all other names are part of the shape.
     """
 
     thresholds: tuple[int, ...] = ()
@@ -69,6 +72,7 @@ class Predicates(NamedTuple):
     windows: Mapping[str, tuple[Window, ...]] = {}
     buckets: Buckets = _BUCKETS
     in_usage: bool = True
+    summed: Mapping[str, frozenset[str]] = {}
 
     @classmethod
     def of(
@@ -85,7 +89,7 @@ class Predicates(NamedTuple):
         `pairs`: a model whose rows may be priced as those of another, on whose days its price then changes too.
         `layouts`: the columns of the usage.
         """
-        found = cls()
+        found, cards = cls(), tuple(cards)
         for layout in layouts.values():
             if layout.buckets:
                 in_usage = any(column.name in BUCKET_OF for column in layout.quantities)
@@ -101,7 +105,8 @@ class Predicates(NamedTuple):
                 rates = TokenRates(model.model, charge, card.tables.units[charge.unit].per, card.tables.meters)
                 lacking = tuple(each for each in found.buckets.names if not rates.prices(each, found.buckets.names))
                 found = found.joined(cls(rates.thresholds, {model.type: lacking} if lacking else {}))
-        own = dict(found.of_model)
+        own, pairs = dict(found.of_model), tuple(pairs)
+        found = found._replace(summed=dict(_summed(cards, pairs, layouts)))
         for old, new in pairs:
             if old in own:  # the rows of a model that no card has are split at every day
                 own[old] = tuple(sorted({*own[old], *found.of_model.get(new, ())}))
@@ -138,6 +143,10 @@ class Predicates(NamedTuple):
             lacking=lacking,
             boundaries=tuple(sorted({*self.boundaries, *other.boundaries})),
             of_model=of_model,
+            summed={
+                type_: frozenset.intersection(*(each.summed[type_] for each in (self, other) if type_ in each.summed))
+                for type_ in {**self.summed, **other.summed}
+            },
             windows={
                 name: tuple(dict.fromkeys((*self.windows.get(name, ()), *other.windows.get(name, ()))))
                 for name in {**self.windows, **other.windows}
@@ -166,7 +175,7 @@ class Predicates(NamedTuple):
     def groups(self, other: "Predicates") -> bool:
         """Whether groups of the engine are fine-grained enough for `other`, except for whole days."""
         joined = self.joined(other)
-        return joined[:2] == self[:2] and joined.cuts == self.cuts
+        return joined[:2] == self[:2] and (joined.cuts, joined.summed) == (self.cuts, self.summed)
 
     def covers(self, other: "Predicates") -> bool:
         """Whether shapes grouped for `self` are fine-grained enough for `other`."""
@@ -177,6 +186,28 @@ def _token_charges(card: RateCard) -> Iterator[tuple[AnyModel, Tokens]]:
     for model in card.tables.models.values():
         for version in model.versions:
             yield from ((model, charge) for charge in version.charges if isinstance(charge, Tokens))
+
+
+def _summed(
+    cards: Iterable[RateCard], pairs: Iterable[tuple[str, str]], layouts: Mapping[str, Layout]
+) -> Iterator[tuple[str, frozenset[str]]]:
+    """Of each type, the models of `Predicates.summed`."""
+    known: dict[str, set[str]] = {}
+    apart: set[str] = set()
+    for card in cards:
+        for model in card.tables.models.values():
+            if layout := layouts.get(model.type):
+                known.setdefault(model.type, set()).update([model.model] if layout.quantities else ())
+                if not all(_linear(version, card.tables) for version in model.versions):
+                    apart.add(model.model)
+    apart |= {old for old, new in pairs if new in apart}
+    for type_, names in known.items():
+        if names & apart:
+            yield type_, frozenset(names - apart)
+
+
+def _linear(version: Version, tables: Tables) -> bool:
+    return not isinstance(version, MeteredVersion) or version.linear(tables.units)
 
 
 def _rpc_or(card: RateCard, name: str) -> str | None:

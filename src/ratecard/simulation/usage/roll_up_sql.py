@@ -154,7 +154,10 @@ class RollUpSql:
         counted = {type_: layout for type_, layout in layouts.items() if layout.quantities}
         numbers = self._numbers(counted)
         tokens = {each: self._tokens(layout, numbers[each]) for each, layout in counted.items() if layout.buckets}
-        by_type = {each: self._regular(counted[each], tokens.get(each, {}), numbers[each]) for each in counted}
+        by_type = {
+            each: self._summed(each, self._regular(counted[each], tokens.get(each, {}), numbers[each]))
+            for each in counted
+        }
         regular = self._of_type(layouts, by_type, "TRUE")
         attributes |= self._predicates(counted, tokens, regular)
         sums = {
@@ -301,6 +304,16 @@ class RollUpSql:
             beyond = _TOO_MANY_SECONDS if layout.places else MOST_COUNTED + 1
             return f"coalesce({numbers[0]} >= 0 AND {numbers[0]} < {beyond}, FALSE)"
         return " AND ".join(f"{number} IS NOT NULL" for number in numbers)
+
+    def _summed(self, type_: str, regular: str) -> str:
+        """Whether the quantities of a row are summed: if they can be, and what its model charges is linear."""
+        models = self.plan.predicates.summed.get(type_)
+        if models is None:
+            return regular
+        if not models or not self.usage.has("model"):
+            return "FALSE"
+        named = ", ".join(map(self.dialect.literal, sorted(models)))
+        return f"(coalesce({self.dialect.digits(self._column('model'))} IN ({named}), FALSE) AND {regular})"
 
     def _regular_tokens(self, layout: Layout, buckets: Buckets, tokens: Mapping[str, str]) -> str:
         """Whether the tokens of a row are counted once, no part exceeds its whole, and what buckets share is known."""
