@@ -162,7 +162,7 @@ def card(folder: Path) -> RateCard:
         # What is not written as a change.
         (
             "- set: plain\n  rate: 0.2\n  wher: {}",
-            "8: unknown key 'wher'. Did you mean 'where'? Allowed here: set, charge, where, rate",
+            "8: unknown key 'wher'. Did you mean 'where'? Allowed here: set, charge, where, factor, rate",
         ),
         (
             "- scale: {modle: plain}\n  factor: 2",

@@ -10,12 +10,12 @@ import pyarrow
 import pytest
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
+from made_up_card import FACTORS, LINES, METERS, card_of
 from pydantic_core import to_json
 
 from nightly import examples
 from ratecard import QuoteError, RateCard
 from ratecard.changes.sides import Side
-from ratecard.load.folder import tables_from
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.outcome import Refused
 from ratecard.simulation.simulate import simulate
@@ -129,54 +129,6 @@ def test_random_rows_of_random_tables(data: st.DataObject) -> None:
     note(rows)
     with simulated(card, rows) as found:
         check(found, rows)
-
-
-LINES = """
-          - {tokens: input, rate: 4}
-          - {tokens: input, above: 128000, rate: 6}
-          - {tokens: input, from: 1000000, rate: 9}
-          - {tokens: cache_input, rate: 0.40}
-          - {tokens: cache_input, above: 128000, rate: 0.60}
-          - {tokens: cache_write, rate: 5}
-          - {tokens: cache_write_1h, rate: 8}
-          - {tokens: input_audio, rate: 40}
-          - {tokens: cache_input_audio, rate: 2}
-          - {tokens: output, rate: 20}
-          - {tokens: output, above: 128000, rate: 30}
-          - {tokens: input, service_tier: priority, rate: 7}
-          - {tokens: input, above: 128000, service_tier: priority, rate: 11}
-          - {tokens: input, from: 1000000, service_tier: priority, rate: 16}
-"""
-FACTORS = "{service_tier: batch, factor: 0.5}", "{region: eu, factor: 1.1}"
-METERS = """
-meters: []
-conditions:
-  - {condition: region, values: [us, eu, moon], default: us, same_as: {"": us, america: us, europe: eu}}
-"""
-
-
-def card_of(lines: str = LINES, factors: Sequence[str] = FACTORS, meters: str = METERS) -> RateCard:
-    written = "".join(f"\n            - {factor}" for factor in factors)
-    text = f"""family: made-up
-models:
-  - model: m
-    name: Made up
-    type: text
-    currency: USD
-    versions:
-      - effective: 2026-01-01
-        checked: 2026-01-01
-        source: a price list that nobody has
-        rounding: none
-        charges:
-        - charge: tokens
-          method: tokens
-          unit: mtoken
-          rates:{lines}          factors:{written}
-        examples:
-          - {{usage: {{prompt_tokens: 1000, completion_tokens: 1000}}, total: 0.024}}
-"""
-    return RateCard(tables_from({"made-up.yaml": text.encode(), "meters.yaml": meters.encode()}))
 
 
 @pytest.fixture(scope="module")
@@ -309,3 +261,26 @@ def test_tokens_of_every_bucket_are_in_the_quantities(card: RateCard) -> None:
               "output": 7, "output_reasoning": 2}  # fmt: skip
     with simulated(card, [row(**{f"tokens__{name}": count for name, count in counts.items()})]) as found:
         assert found.total.quantities[:4] == tuple(map(Decimal, (70, 30, 0, 7)))
+
+
+def test_a_bill_is_re_rated_by_the_skus_of_tiers_and_conditions(card: RateCard, tmp_path: Any) -> None:
+    rates = {
+        "above-128k-input-batch": "3",
+        "input-priority-region-eu": "7.7",
+        "cache-write-1h": "8",
+        "input-audio-batch-region-eu": "22",
+    }
+    lines = [
+        f"2026-03-01T00:00:00Z,m-llm-{name}-mtoken,{rate},2,-{Decimal(rate) * 2},USD," for name, rate in rates.items()
+    ]
+    path = tmp_path / "bill.csv"
+    path.write_text("\n".join(("timestamp,sku,pricePerUnitUsd,unit,amount,currency,notes", *lines)))
+    dearer = card_of(LINES, ("{service_tier: batch, factor: 0.6}", "{region: eu, factor: 1.2}"))
+    with simulate(path, Side("now", card), [Side("then", dearer)], by=("sku",)) as found:
+        assert not found.unpriced and not found.disputed
+        assert {row.key[0]: row.amounts for row in found.groups} == {
+            "m-llm-above-128k-input-batch-mtoken": (6, Decimal("7.2")),
+            "m-llm-input-priority-region-eu-mtoken": (Decimal("15.4"), Decimal("16.8")),
+            "m-llm-cache-write-1h-mtoken": (16, 16),
+            "m-llm-input-audio-batch-region-eu-mtoken": (44, Decimal("57.6")),
+        }

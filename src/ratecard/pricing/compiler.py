@@ -90,7 +90,8 @@ class Compiler:
             if model.type != kind:
                 return None
             surcharges = {search: self.metered(*charged, limits.rates) for search, charged in searches.items()}
-            return price_text(metered, surcharges, limits.scraped_urls)
+            with_parameters = self.tables.vocabulary.service_parameters
+            return price_text(metered, surcharges, limits.scraped_urls, with_parameters=with_parameters)
         if kind == "rpc":
             charge = version.charges[0]
             return price_rpc(metered, charge) if isinstance(charge, RpcCredits) else None

@@ -33,16 +33,20 @@ _COUNTS = ("usage", "tokens")
 _WEB_SEARCHES = SEARCHES["web_search"][0]
 
 
-def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most: int) -> Rater:
+def price_text(
+    metered: Metered, surcharges: Mapping[str, Metered], scraped_most: int, *, with_parameters: bool = True
+) -> Rater:
     """Compile the function that rates text or embedding usages at one version.
 
-    `surcharges` are those of the searches that the model supports, `scraped_most` the most scraped URLs of a request.
+    `surcharges` are those of the searches that the model supports, `scraped_most` the most scraped URLs of a request,
+    `with_parameters` whether requests have service parameters.
     """
     rates = token_rates(metered)
     tier_of, accepted = rates.tier, accepted_conditions(rates, metered.meters)
     priced, is_text, minimum = metered.priced(), metered.model.type == "text", metered.version.minimum
     search_lines = {name: surcharge_line(each) for name, each in surcharges.items()}
-    own = (*(field for field, _ in SEARCHES.values()), "service_parameters") if is_text else ()
+    own = [field for field, _ in SEARCHES.values()] if is_text else []
+    own += ["service_parameters"] if is_text and with_parameters else []
     known, supported = usage_keys((*_COUNTS, *own, *accepted)), frozenset(search_lines)
 
     def rate(usage: Mapping[str, Any], suffix: Mapping[str, Any]) -> Quote:

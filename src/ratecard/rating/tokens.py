@@ -297,19 +297,20 @@ class TokenRates:
         self, bucket: str, written: WrittenRate, stated: Mapping[str, str], above: int | None = None, note: str = ""
     ) -> BucketRate:
         unit_rate, notes = multiply(written.rate.rate, self.charge.markup), [note] if note else []
-        used = dict(written.conditions)
+        used, multiplied = dict(written.conditions), []
         for factor in self._factors:
             if factor.conditions.items() <= stated.items() and not factor.conditions.keys() & written.conditions.keys():
                 shown = ", ".join(f"{name}: {value}" for name, value in factor.conditions.items())
                 notes.append(f"{text(plain(unit_rate))} x {text(factor.factor)} for {shown} ({factor.source})")
                 unit_rate = multiply(unit_rate, factor.factor)
                 used |= factor.conditions
+                multiplied.append((shown.replace(":", ""), factor.source))
         edge = written.edge if above is None else self._names.get(above, EVERY_PROMPT)
         words = "-".join((*filter(None, (edge.sku,)), self.buckets[bucket].sku_word, *self._condition_words(used)))
         sku = f"{self._model}-llm-{words}-{self.charge.unit}"
         unit_rate = plain(unit_rate)
         of_unit, unit, source = self._of_unit, self.charge.unit, written.rate.source
-        line = LineRate(sku, unit, unit_rate, source, "; ".join(notes), of_unit, self._line_places)
+        line = LineRate(sku, unit, unit_rate, source, "; ".join(notes), of_unit, self._line_places, tuple(multiplied))
         if isinstance(of_unit, Decimal):
             return BucketRate(line, multiply(unit_rate, of_unit))
         return BucketRate(line, as_decimal(Fraction(unit_rate) * of_unit))

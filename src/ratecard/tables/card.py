@@ -26,7 +26,7 @@ from ratecard.tables.video import VideoModel
 
 # Keys that change no answer: evidence and examples, notes, and the `file:line` of a version.
 _NO_MEANING = {"checked", "examples", "evidence", "reference", "announced", "name"}
-_NO_MEANING |= {"correction", "expected_change", "place", "minimum_place"}
+_NO_MEANING |= {"correction", "expected_change", "place", "minimum_place", "service_parameters"}
 # Lists whose order has a meaning: the first charge has the shortest SKU, and the first tier that fits is taken.
 _ORDERED = ("charges", "tiers")
 _LENGTH = 16
@@ -40,8 +40,8 @@ def digest(parts: Iterable[BaseModel]) -> str:
 
 @cache
 def _fields_of_meaning(kind: type[BaseModel]) -> tuple[str, ...]:
-    """The fields of a part of the tables that change an answer; the source of a rate or of a version is evidence."""
-    own_source = {"source"} if kind.__name__ == "Rate" or "effective" in kind.model_fields else set()
+    """The fields of a part of the tables that change an answer; the source of a rate, factor or version is evidence."""
+    own_source = {"source"} if kind.__name__ in ("Rate", "RateFactor") or "effective" in kind.model_fields else set()
     return tuple(name for name in kind.model_fields if name not in _NO_MEANING | own_source)
 
 

@@ -21,7 +21,8 @@ from ratecard.requests.token_usage import usage_of_buckets
 from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import DurationBand, MeteredVersion, PerInputImage, RpcCredits, TextVersion, Tokens, band
 from ratecard.tables.meters import Meters
-from ratecard.tables.token_rates import counts_in, tiers_of
+from ratecard.tables.rate import RateFactor
+from ratecard.tables.token_rates import counts_in, tiers_of, written_rates
 from ratecard.tables.video import TokenFormula
 from ratecard.views.sheet import Cell, price_cells, unit_usages
 
@@ -96,7 +97,8 @@ def _requests(model: AnyModel, version: MeteredVersion, meters: Meters) -> Itera
     for charge in version.charges:
         match charge:
             case Tokens():
-                yield from (named | usage for usage in _tokens(charge, meters))
+                stated = list(_stated(charge, (*charge.factors, *version.factors)))
+                yield from (named | usage | each for usage in _tokens(charge, meters) for each in stated)
             case PerInputImage():
                 yield named | {"input_images": ceil(charge.included) + 1}
             case DurationBand():
@@ -104,6 +106,16 @@ def _requests(model: AnyModel, version: MeteredVersion, meters: Meters) -> Itera
                 yield from (named | {"duration_seconds": edge} for edges in bands for edge in edges)
             case RpcCredits():
                 yield from _calls(charge)
+
+
+def _stated(charge: Tokens, factors: Sequence[RateFactor]) -> Iterator[dict[str, str]]:
+    """Every combination of the conditions that rates or factors name, and of their defaults, which are left out."""
+    values: dict[str, dict[str, None]] = {}
+    for conditions in (*(each.conditions for each in written_rates(charge)), *(each.conditions for each in factors)):
+        for name, value in conditions.items():
+            values.setdefault(name, {"": None})[value] = None
+    for chosen in product(*values.values()):
+        yield {name: value for name, value in zip(values, chosen, strict=True) if value}
 
 
 def _tokens(charge: Tokens, meters: Meters) -> Iterator[dict[str, Any]]:
