@@ -6,6 +6,7 @@ A video model has a cell for each combination that its version accepts; any othe
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
+from math import ceil
 from typing import Any, NamedTuple
 
 from ratecard.base.money import plain, text
@@ -29,7 +30,7 @@ from ratecard.tables.metered import (
     band,
 )
 from ratecard.tables.meters import Meters
-from ratecard.tables.rate import ANY, RateFactor, tiers
+from ratecard.tables.rate import ANY, CountedCharge, RateFactor, tiers
 from ratecard.tables.token_rates import counts_in, tiers_of, written_rates
 from ratecard.tables.version import Model
 from ratecard.tables.video import (
@@ -60,11 +61,12 @@ def unit_usages(model: Model[Any], version: MeteredVersion, meters: Meters) -> I
                 factors = _attributes(charge, ("factor",))
                 yield from ({"type": "upscale", "model": model.model} | named for named in factors)
             case PerInputImage():
-                yield name | {"input_images": int(charge.included) + 1}
+                yield name | {"input_images": _beyond(charge, 1)}
             case PerCharacter():
-                yield name | ({"character_count": 1000} if model.type == "music" else {"characters": _MILLION})
+                field, count = ("character_count", 1000) if model.type == "music" else ("characters", _MILLION)
+                yield name | {field: _beyond(charge, count)}
             case PerAudioSecond():
-                yield name | ({"duration_seconds": 1} if model.type == "music" else {"seconds": 1})
+                yield name | ({"duration_seconds" if model.type == "music" else "seconds": _beyond(charge, 1)})
             case DurationBand():
                 bands = (band(value) for rate in charge.rates for value in rate.attributes["seconds"])
                 yield from (name | {"duration_seconds": edges[1]} for edges in bands if edges)
@@ -72,6 +74,11 @@ def unit_usages(model: Model[Any], version: MeteredVersion, meters: Meters) -> I
                 yield from _rpc_usages(charge)
             case _:
                 yield name
+
+
+def _beyond(charge: CountedCharge, count: int) -> int:
+    """A count beside what costs nothing."""
+    return ceil(charge.included or 0) + count
 
 
 def _token_usages(charge: Tokens, factors: Sequence[RateFactor], meters: Meters) -> Iterator[dict[str, Any]]:

@@ -7,6 +7,7 @@ SKU does not say what its requests would cost.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import product
+from math import ceil
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import QuoteError
@@ -99,7 +100,7 @@ def _requests(model: AnyModel, version: MeteredVersion, meters: Meters) -> Itera
                 stated = list(_stated(charge, (*charge.factors, *version.factors)))
                 yield from (named | usage | each for usage in _tokens(charge, meters) for each in stated)
             case PerInputImage():
-                yield named | {"input_images": int(charge.included) + 1}
+                yield named | {"input_images": ceil(charge.included) + 1}
             case DurationBand():
                 bands = (band(value) or () for rate in charge.rates for value in rate.attributes["seconds"])
                 yield from (named | {"duration_seconds": edge} for edges in bands for edge in edges)
