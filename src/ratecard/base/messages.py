@@ -9,6 +9,8 @@ from typing import Any
 ErrorTree = dict[str, Any]
 Path = tuple[str | int, ...]
 Problems = list[tuple[Path, str]]
+# What is wrong with a part of a table: the path into it, and the message.
+Finding = tuple[Path, str]
 
 
 def error_tree(problems: Iterable[tuple[Path, str]]) -> ErrorTree:

@@ -9,11 +9,11 @@ from datetime import date
 from decimal import Decimal
 
 from ratecard.base.errors import Fault, TableError
-from ratecard.base.messages import Path
+from ratecard.base.messages import Finding, Path
 from ratecard.base.suggestions import did_you_mean
 from ratecard.candidates.file import CandidateFile
 from ratecard.candidates.rates import At, Refusal, moved, rates_of, rates_to_scale, rates_to_set, scaled
-from ratecard.load.checks import Finding, check_model, check_references
+from ratecard.load.checks import check_model, check_references
 from ratecard.load.metered_checks import check_metered
 from ratecard.load.video_checks import check_video
 from ratecard.tables.candidate import Add, Change, Retire, Scale, Selection, SetRate
@@ -325,7 +325,7 @@ class _Overlay:
         return [rate.rate for day in sorted(days) for rate in rates_of(in_effect(model, day, ())).values()]
 
     def _findings(self, model: AnyModel) -> Iterator[Finding]:
-        yield from check_model(model, self.base.units)
+        yield from check_model(model, self.base.units, self.base.meters)
         if isinstance(model, VideoModel):
             yield from check_video(model, self.base.vocabulary.video)
         else:

@@ -5,9 +5,9 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
+from ratecard.base.messages import Finding
 from ratecard.base.money import multiply, places_of, plain, text
 from ratecard.base.suggestions import did_you_mean
-from ratecard.load.checks import Finding
 from ratecard.tables.candidate import RoundRate, Scale, SetRate
 from ratecard.tables.metered import Tokens
 from ratecard.tables.rate import Charge, Rate

@@ -15,9 +15,9 @@ from typing import Literal, NamedTuple, Protocol, TypeVar
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from ratecard.base.errors import Fault, TableError
+from ratecard.base.messages import Finding
 from ratecard.base.messages import Path as Place
 from ratecard.load.checks import (
-    Finding,
     check_limits,
     check_meters,
     check_model,
@@ -122,7 +122,7 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
     found: list[tuple[TextFile, int, AnyModel]] = []
     for text in (text for name, text in texts.items() if name not in (*SHARED, _SHIPPED_METERS)):
         for index, model in _models(text):
-            _record(text, ("models", index), check_model(model, units))
+            _record(text, ("models", index), check_model(model, units, meters))
             if not isinstance(model, VideoModel):
                 if meters:
                     _record(text, ("models", index), check_metered(model, meters))

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 
+from ratecard.base.messages import Finding
 from ratecard.base.suggestions import did_you_mean
-from ratecard.load.checks import Finding, check_rates
+from ratecard.methods.check_rates import check_rates
 from ratecard.tables.rate import Charge
 from ratecard.tables.units import VideoFields
 from ratecard.tables.version import Rounding

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from datetime import date
 
-from ratecard.pricing.counted import price_audio, price_media, price_rpc
-from ratecard.pricing.metered import Metered, Rater
+from ratecard.methods.metered import Metered, Rater
+from ratecard.pricing.counted import price_counted
 from ratecard.pricing.text import price_text
 from ratecard.pricing.video import VideoPricer, price_video
 from ratecard.requests.video import api_wide_fields
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.limits import Limits, Rates
-from ratecard.tables.metered import MeteredVersion, RpcCredits
+from ratecard.tables.metered import MeteredVersion, Tokens
 from ratecard.tables.version import Version
 from ratecard.tables.video import VideoModel, VideoVersion
 
@@ -67,15 +67,7 @@ class Compiler:
         if not isinstance(version, MeteredVersion):
             return None
         metered = self.metered(model, version, limits.rates)
-        if kind in ("text", "embedding"):
-            if model.type != kind:
-                return None
+        if kind == model.type and any(isinstance(charge, Tokens) for charge in version.charges):
             surcharges = {search: self.metered(*charged, limits.rates) for search, charged in searches.items()}
             return price_text(metered, surcharges, limits.scraped_urls)
-        if kind == "rpc":
-            charge = version.charges[0]
-            return price_rpc(metered, charge) if isinstance(charge, RpcCredits) else None
-        if kind == "audio":
-            return price_audio(metered)
-        priced = kind in ("upscale", model.type) or (kind, model.type) == ("image", "upscale")
-        return price_media(metered, kind) if priced else None
+        return price_counted(metered, kind)

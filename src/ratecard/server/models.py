@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import NotOffered
 from ratecard.base.money import multiply, plain_text
+from ratecard.methods import METHODS
 from ratecard.price_book import PriceBook
 from ratecard.server.answers import ListedCharge, ListedDeprecation, ListedModel, ListedPricing, ListedVersion
 from ratecard.tables.card import AnyModel
@@ -24,8 +25,6 @@ from ratecard.tables.video import VideoVersion
 
 # Parts of `accepts` that are listed in another form.
 _OTHERWISE = {"resolution_aliases", "enhancement_model"}
-# Request fields of metered models that rates may name.
-_CHOICES = ("resolution", "quality", "factor")
 
 
 def listed_models(prices: PriceBook, today: date, type_: str | None = None) -> list[ListedModel]:
@@ -131,7 +130,7 @@ def _constraints(version: Version) -> Iterator[tuple[str, Any]]:
         if version.defaults:
             yield "defaults", version.defaults
     elif isinstance(version, MeteredVersion):
-        for name in _CHOICES:
+        for name in (name for charge in version.charges for name in METHODS[charge.method].choices):
             if values := version.values_of(name):
                 yield name, values
 

@@ -83,6 +83,8 @@ class Charge(Frozen):
     ATTRIBUTES: ClassVar[tuple[str, ...]] = ()
     # What the units of this charge may count (see units.yaml).
     METERS: ClassVar[tuple[str, ...]] = ()
+    # Whether they may count any meter of meters.yaml too, but tokens.
+    ANY_METER: ClassVar[bool] = False
 
     charge: Text
     method: str

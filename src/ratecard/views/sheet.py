@@ -4,33 +4,20 @@ A video model has a cell for each combination that its version accepts; any othe
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any, NamedTuple
 
 from ratecard.base.money import plain, text
+from ratecard.methods import METHODS
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
-from ratecard.requests.token_usage import usage_of_buckets
 from ratecard.requests.video import FIELD_ORDER
 from ratecard.tables.card import AnyModel
-from ratecard.tables.metered import (
-    UNSTATED,
-    DurationBand,
-    MeteredVersion,
-    PerAudioSecond,
-    PerCharacter,
-    PerImage,
-    PerInputImage,
-    PerUpscale,
-    RpcCredits,
-    Tokens,
-    band,
-)
+from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.meters import Meters
-from ratecard.tables.rate import ANY, RateFactor, tiers
-from ratecard.tables.token_rates import counts_in, tiers_of, written_rates
+from ratecard.tables.rate import ANY, tiers
 from ratecard.tables.version import Model
 from ratecard.tables.video import (
     SOURCE_MATCHED_DURATIONS,
@@ -41,67 +28,13 @@ from ratecard.tables.video import (
     VideoVersion,
 )
 
-_MILLION = 1_000_000
-
 
 def unit_usages(model: Model[Any], version: MeteredVersion, meters: Meters) -> Iterator[dict[str, Any]]:
     """A usage for `prices.rate` for every rate of the version: one unit of it, if that can be used by itself."""
-    name = {"type": model.type, "model": model.model}
+    named = {"type": model.type, "model": model.model}
     for charge in version.charges:
-        match charge:
-            case Tokens():
-                usages = _token_usages(charge, (*charge.factors, *version.factors), meters)
-                yield from (name | usage for usage in usages)
-            case PerImage() if model.type == "upscale":
-                yield name
-            case PerImage():
-                yield from (name | named for named in _attributes(charge, ("resolution", "quality")))
-            case PerUpscale():
-                factors = _attributes(charge, ("factor",))
-                yield from ({"type": "upscale", "model": model.model} | named for named in factors)
-            case PerInputImage():
-                yield name | {"input_images": charge.included + 1}
-            case PerCharacter():
-                yield name | ({"character_count": 1000} if model.type == "music" else {"characters": _MILLION})
-            case PerAudioSecond():
-                yield name | ({"duration_seconds": 1} if model.type == "music" else {"seconds": 1})
-            case DurationBand():
-                bands = (band(value) for rate in charge.rates for value in rate.attributes["seconds"])
-                yield from (name | {"duration_seconds": edges[1]} for edges in bands if edges)
-            case RpcCredits():
-                yield from _rpc_usages(charge)
-            case _:
-                yield name
-
-
-def _token_usages(charge: Tokens, factors: Sequence[RateFactor], meters: Meters) -> Iterator[dict[str, Any]]:
-    edges = tiers_of(charge)
-    for each in written_rates(charge):
-        further = [above for above in edges if above > each.edge.above]
-        longest = further[0] if further else max(_MILLION, each.edge.above + 1)
-        if meters.in_completion(each.bucket):
-            counts = counts_in(meters, each.bucket, _MILLION, longest if each.edge.above > 0 else 0)
-        else:
-            counts = counts_in(meters, each.bucket, longest)
-        yield {**usage_of_buckets(counts), **each.conditions}
-        for factor in factors:
-            if not factor.conditions.keys() & each.conditions.keys():
-                yield {**usage_of_buckets(counts), **each.conditions, **factor.conditions}
-
-
-def _attributes(charge: PerImage | PerUpscale, names: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    for rate in charge.rates:
-        for values in product(*(rate.attributes.get(name, (None,)) for name in names)):
-            yield {name: value for name, value in zip(names, values, strict=True) if value not in (None, UNSTATED)}
-
-
-def _rpc_usages(charge: RpcCredits) -> Iterator[dict[str, Any]]:
-    for chain in charge.chains:
-        # The first methods of each tier: several lines may add to one.
-        tiers = {tier.tier: tier for tier in reversed(charge.tiers) if tier.on(chain)}
-        for tier in (tier for tier in charge.tiers if tier is tiers.get(tier.tier)):
-            method = tier.methods[0].replace("*", "x")
-            yield {"type": "rpc", "network": f"{chain.chain}-{chain.networks[0]}", "calls": [{"method": method}]}
+        for sample in METHODS[charge.method].samples(charge, version, model.type, meters):
+            yield named | sample
 
 
 # Seconds of source videos and reference clips, or fewer if the model takes fewer: the price is linear in them.

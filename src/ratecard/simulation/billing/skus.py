@@ -6,7 +6,6 @@ SKU does not say what its requests would cost.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from itertools import product
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import QuoteError
@@ -14,13 +13,12 @@ from ratecard.base.money import text
 from ratecard.changes.difference import TermChange
 from ratecard.changes.rates import Terms, rate_changes, term_changes, terms_of
 from ratecard.changes.sides import Priceable
+from ratecard.methods import METHODS
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import LineItem, Quote
-from ratecard.requests.token_usage import usage_of_buckets
 from ratecard.tables.card import AnyModel
-from ratecard.tables.metered import DurationBand, MeteredVersion, PerInputImage, RpcCredits, TextVersion, Tokens, band
+from ratecard.tables.metered import MeteredVersion, TextVersion
 from ratecard.tables.meters import Meters
-from ratecard.tables.token_rates import counts_in, tiers_of
 from ratecard.tables.video import TokenFormula
 from ratecard.views.sheet import Cell, price_cells, unit_usages
 
@@ -85,39 +83,9 @@ def _requests(model: AnyModel, version: MeteredVersion, meters: Meters) -> Itera
     named = {"type": model.type, "model": model.model}
     yield from unit_usages(model, version, meters)
     yield named
-    choices = {name: (None, *version.values_of(name)) for name in ("resolution", "quality", "factor")}
-    for values in product(*choices.values()):
-        chosen = {name: value for name, value in zip(choices, values, strict=True) if value is not None}
-        if chosen:
-            yield named | chosen | ({"type": "upscale"} if "factor" in chosen else {})
     for charge in version.charges:
-        match charge:
-            case Tokens():
-                yield from (named | usage for usage in _tokens(charge, meters))
-            case PerInputImage():
-                yield named | {"input_images": charge.included + 1}
-            case DurationBand():
-                bands = (band(value) or () for rate in charge.rates for value in rate.attributes["seconds"])
-                yield from (named | {"duration_seconds": edge} for edges in bands for edge in edges)
-            case RpcCredits():
-                yield from _calls(charge)
-
-
-def _tokens(charge: Tokens, meters: Meters) -> Iterator[dict[str, Any]]:
-    """Every bucket, at both sides of where each tier begins."""
-    thresholds = tiers_of(charge)[1:]
-    for prompt in dict.fromkeys((1, *(prompt for above in thresholds for prompt in (above, above + 1)))):
-        for bucket in meters.buckets:
-            tokens = 1 if meters.in_completion(bucket) else prompt
-            yield usage_of_buckets(counts_in(meters, bucket, tokens, prompt))
-
-
-def _calls(charge: RpcCredits) -> Iterator[dict[str, Any]]:
-    for chain, tier in ((chain, tier) for chain, tier in product(charge.chains, charge.tiers) if tier.on(chain)):
-        network = f"{chain.chain}-{chain.networks[0]}"
-        for method, failed in product(tier.methods, (False, True)):
-            call = {"method": method.replace("*", "x"), "failed": failed}
-            yield {"type": "rpc", "network": network, "calls": [call]}
+        for edge in METHODS[charge.method].edges(charge, version, model.type, meters):
+            yield named | edge
 
 
 def line_in(sku: str, sold: list[SkuSale], now: ModelInEffect) -> LineItem:

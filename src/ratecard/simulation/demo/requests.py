@@ -6,15 +6,15 @@ from random import Random
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import QuoteError
+from ratecard.methods.rpc import RpcCredits, tier_of_method
 from ratecard.price_book import PriceBook
-from ratecard.rating.counts import tier_of_method
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.rating.tokens import TokenRates
 from ratecard.requests.service_parameters import SEARCHES, split_model
 from ratecard.requests.usage import TYPES
 from ratecard.simulation.usage.columns import LAYOUTS
-from ratecard.tables.metered import MeteredVersion, PerAudioSecond, RpcCredits, TextVersion, Tokens
+from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens
 from ratecard.tables.meters import Meters
 from ratecard.tables.version import Model
 from ratecard.tables.video import (
@@ -186,7 +186,7 @@ def counted_samples(model: Model[Any], version: MeteredVersion, meters: Meters, 
             yield Sample({name: _CHARACTERS if name.startswith("character") else usage[name] for name in usage})
         elif "seconds" in usage:
             yield Sample(usage | {"seconds": _SECONDS})
-        elif isinstance(charge, PerAudioSecond):
+        elif usage.get("duration_seconds") == 1:
             yield from (Sample(usage | {"duration_seconds": seconds}) for seconds in _SOUND_SECONDS)
         else:
             yield Sample(usage)

@@ -5,10 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ratecard.base.money import total
+from ratecard.rating.counts import LineCounter, per_unit
 from ratecard.rating.quote import LineItem, PricedVersion, Quote
 from ratecard.tables.limits import Rates
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.meters import Meters
+from ratecard.tables.rate import Charge
 from ratecard.tables.units import Unit
 from ratecard.tables.version import Model
 
@@ -31,6 +33,10 @@ class Metered:
     def per(self, unit: str) -> int:
         """How many of what it counts one unit holds: 1,000,000 for an `mtoken`."""
         return self.units[unit].per
+
+    def counter(self, charge: Charge) -> LineCounter:
+        """The function (count, rate, SKU) -> line item of a charge of this version."""
+        return per_unit(charge, self.per(charge.unit))
 
     def quote(
         self,
