@@ -1,4 +1,4 @@
-"""A made-up folder with charges of what a meter counts: alone, beside tokens, beside media, and surcharges by any name."""
+"""A made-up folder with charges of what a meter counts: alone, beside tokens or media; surcharges by any name."""
 
 from datetime import date
 
