@@ -179,12 +179,8 @@ test-swaps: $(VENV)/.tools  ## swap tables 200 times under load: no failed reque
 # How long `make soak` takes.
 SECONDS := 1800
 .PHONY: soak
-soak: $(VENV)/.tools  ## half an hour of requests and charges: tables swapped, workers killed, the database stopped
+soak: $(VENV)/.tools  ## half an hour of requests, charges and refunds: tables swapped, workers killed, the database stopped
 	$(BIN)/python benchmarks/serve_soak.py --seconds $(SECONDS)
-
-.PHONY: soak-charges
-soak-charges: $(VENV)/.tools  ## half an hour of charges and refunds while workers are killed and the database stops
-	$(BIN)/python benchmarks/charge_soak.py --seconds $(SECONDS)
 
 .PHONY: fuzz
 fuzz: $(VENV)/.tools  ## send 1,000,000 mutated bodies through the library

@@ -1,13 +1,13 @@
-"""Valid, invalid and hostile requests, and charges, while tables are swapped, workers killed and the database stopped.
+"""Requests of every kind, charges and refunds, while tables are swapped, workers killed and the database stopped.
 
     python benchmarks/serve_soak.py --seconds 1800 --stop-every 20                   make soak
     python benchmarks/serve_soak.py --swaps 200 --kill-every 0 --stop-every 0        make test-swaps
 
 Half of the swaps are broken. Every answer to a body must be the library's, byte for byte, for the digest that the
 answer names, and that must be the digest of a sound folder; nothing may be answered with 5xx but what needs the
-database, with 503, while that is stopped. A request may fail only where the worker that had it was killed. Charges are
-sent until they are booked, and some again: in the end the ledger must have each once. The exit status is 1 if any of
-this does not hold.
+database, with 503, while that is stopped. A request may fail only where the worker that had it was killed. Charges and
+refunds are sent until they are booked, and some again: in the end the ledger must have each once. The exit status is 1
+if any of this does not hold.
 """
 
 import argparse
@@ -38,8 +38,9 @@ from serving import Server, serving
 CONNECTIONS, CHARGERS = 12, 4
 # Whose key may book, and who reads the history of a server without other keys.
 ACCOUNT, KEY = "default", "for-charges"
-# What a charge of this model books; its table is not swapped.
-CHARGED, AMOUNT = '{"type": "video", "model": "ovi-image-to-video"}', "-0.22"
+# What a charge of this model books, and a refund of a part of it; its table is not swapped.
+CHARGED, SKU, AMOUNT = '{"type": "video", "model": "ovi-image-to-video"}', "ovi-image-to-video-fixed", "-0.22"
+REFUNDED = "0.05"
 # For so long after a worker was killed may a request fail.
 AFTERSHOCK = 3
 # So long may it take at most until changed tables are served, or refused: far longer than on the slowest machine.
@@ -51,7 +52,8 @@ class Soak:
 
     def __init__(self, server: Server, tables: ChangingTables, database: Postgres | None, seed: int) -> None:
         self.server, self.tables, self.database, self.seed = server, tables, database, seed
-        self.booked: list[str] = []
+        # Each charge and refund that was answered with 200: (request id, amount).
+        self.booked: list[tuple[str, str]] = []
         self.stops, self.away, self.back_at, self.unavailable = 0, False, -60.0, 0
         self.statuses, self.digests = Counter[int](), Counter[str]()
         self.swaps, self.kills, self.lost, self.hostile, self.slowest = 0, 0, 0, 0, 0.0
@@ -78,26 +80,38 @@ class Soak:
                 await self.attack(dice.choice(HOSTILE))
 
     async def charge(self, number: int) -> None:
-        """Book one charge after the other, each until it is answered with 200, some once more; read the history."""
+        """Book one charge after the other, and refunds of some; read the history."""
         dice, connection, count = random.Random(f"charge {self.seed} {number}"), None, 0
+        history = b"GET /api/v1/billing/usage-history?pageSize=10 HTTP/1.1\r\nHost: x\r\n\r\n"
+        when = '"timestamp": "2026-10-01T12:00:00Z"'
         while not self.over:
             count += 1
-            request_id = f"r-{number}-{count}"
-            fields = f'"usage": {CHARGED}, "timestamp": "2026-10-01T12:00:00Z", "request_id": "{request_id}"'
-            raw = f"{{{fields}}}".encode()
-            head = b"POST /api/v1/charges HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-            head += f"Authorization: Bearer {KEY}\r\nContent-Length: {len(raw)}\r\n\r\n".encode()
-            history = b"GET /api/v1/billing/usage-history?pageSize=10 HTTP/1.1\r\nHost: x\r\n\r\n"
-            answers = set[bytes]()
-            for request in (head + raw, *([head + raw] if dice.random() < 0.2 else []), history):
-                answered = None
-                while answered is None:
-                    connection, answered = await self.booked_with(connection, request)
-                if request is not history:
-                    answers.add(answered.body)
-            self.booked.append(request_id)
-            if len(answers) != 1:
-                self.wrong.append(f"{request_id} is answered {answers}")
+            name = f"r-{number}-{count}"
+            charge = f'{{"usage": {CHARGED}, {when}, "request_id": "{name}"}}'
+            connection = await self.book(connection, dice, "/charges", charge, (name, AMOUNT))
+            for part in range(dice.choice((0, 0, 1, 2))):
+                refund = f'{{"id": "{name}-{part}", "sku": "{SKU}", {when}, "amount": "{REFUNDED}"}}'
+                connection = await self.book(connection, dice, f"/charges/{name}/refunds", refund, (name, REFUNDED))
+            answered = None
+            while answered is None:
+                connection, answered = await self.booked_with(connection, history)
+
+    async def book(
+        self, connection: Connection | None, dice: random.Random, path: str, raw: str, row: tuple[str, str]
+    ) -> Connection | None:
+        """Send what books a row until it is answered with 200, and sometimes once more: the answer is the same."""
+        head = f"POST /api/v1{path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        request = f"{head}Authorization: Bearer {KEY}\r\nContent-Length: {len(raw)}\r\n\r\n{raw}".encode()
+        answers = set[bytes]()
+        for _ in range(2 if dice.random() < 0.2 else 1):
+            answered = None
+            while answered is None:
+                connection, answered = await self.booked_with(connection, request)
+            answers.add(answered.body)
+        self.booked.append(row)
+        if len(answers) != 1:
+            self.wrong.append(f"{row} is answered {answers}")
+        return connection
 
     async def booked_with(
         self, connection: Connection | None, request: bytes
@@ -135,7 +149,7 @@ class Soak:
             self.away, self.back_at = False, time.monotonic()
 
     def read_ledger(self, url: str) -> None:
-        """Compare the ledger with the charges that were booked: none lost, none doubled, none of another amount."""
+        """Compare the ledger with what was booked: none lost, none doubled, none of another amount."""
         with open_ledger(url) as ledger:
             walk = ledger.walk(ACCOUNT)
             rows = Counter[tuple[str, str]]()
@@ -145,11 +159,9 @@ class Soak:
                     (each.details.request_id if each.details else "", str(each.amount)) for each in page.entries
                 )
                 walk = page.next  # type: ignore[assignment]
-        expected = Counter((request_id, AMOUNT) for request_id in self.booked)
+        expected = Counter(self.booked)
         for request, count in ((rows - expected) | (expected - rows)).items():
-            self.wrong.append(
-                f"charge {request} is {rows[request]} times in the ledger, not {expected[request]}: {count}"
-            )
+            self.wrong.append(f"{request} is {rows[request]} times in the ledger, not {expected[request]}: {count}")
 
     async def attack(self, raw: bytes) -> None:
         """Hostile bytes on a connection of their own."""
@@ -239,9 +251,9 @@ class Soak:
         print(f"{asked:,} answers in {seconds:.0f} s: {dict(sorted(self.statuses.items()))}; {self.hostile:,} hostile")
         print(f"{self.swaps} swaps, {broken} of them broken; answers of {len(self.digests)} different sound tables")
         print(f"{self.kills} workers killed, {self.lost} requests lost with them; slowest answer {self.slowest:.2f} s")
-        print(
-            f"{len(self.booked):,} charges booked; {self.stops} stops of the database, {self.unavailable} answers 503"
-        )
+        refunds = sum(amount == REFUNDED for _, amount in self.booked)
+        print(f"{len(self.booked) - refunds:,} charges and {refunds:,} refunds booked; ", end="")
+        print(f"{self.stops} stops of the database, {self.unavailable} answers 503")
         failed = sum(count for status, count in self.statuses.items() if status >= 500)
         taken = self.server.said.count("take the place of")
         print(f"{failed} answers with 5xx, {len(self.wrong)} wrong; the workers took {taken} tables into service")

@@ -52,6 +52,17 @@ def test_buckets_that_overlap_need_the_count_of_their_common_part(prices: PriceB
     assert rated(prices, {"input": 1000, "cache_input": 300, "input_audio": 400, "cache_input_audio": 0})
 
 
+def test_a_common_part_that_is_charged_with_one_of_two_is_taken_out_of_the_other() -> None:
+    lines = ("input, rate: 1", "input_text, rate: 10", "cache_input, rate: 100", "output, rate: 1")
+    prices = book(table("".join(f"\n          - {{tokens: {line}}}" for line in lines) + "\n", "", "0.002"))
+    counts = {"input": 100, "input_text": 60, "cache_input": 50, "cache_input_text": 40}
+    assert rated(prices, counts) == {
+        "input": "0.00003",  # 100 - 60 - 50 + 40
+        "input-text": "0.0002",  # 60 - 40
+        "cache-input": "0.005",  # 50, with their text
+    }
+
+
 @pytest.mark.parametrize(
     ("tokens", "at", "words"),
     [

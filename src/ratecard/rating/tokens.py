@@ -4,7 +4,7 @@ Counts of a usage are inclusive: `input` holds what was read from the cache. The
 bucket's own tokens are its count less those of its parts that are priced apart.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
 from typing import Any, NamedTuple, cast
@@ -96,9 +96,15 @@ class TokenTier:
                 problems.append((names[other], words))
         return problems
 
-    def prices(self, bucket: str) -> bool:
-        """Whether tokens of a bucket have a price, by themselves or as part of another."""
-        return bucket in self.rates or bucket in self._merged
+    def prices(self, bucket: str, counted: Collection[str] | None = None) -> bool:
+        """Whether tokens of a bucket have a price, by themselves or as part of another.
+
+        Of another, a usage must count it: `counted` are the buckets that usages do.
+        """
+        if bucket in self.rates or bucket not in self._merged:
+            return bucket in self.rates
+        own = self._buckets[bucket]
+        return counted is None or all(name in counted for name, other in self._buckets.items() if own.within(other))
 
     def _excess(
         self, steps: Sequence[_Step], bucket: str, names: Sequence[str], values: Sequence[int]
@@ -125,12 +131,14 @@ class TokenTier:
         at = {name: index for index, name in enumerate(names)}
         apart = {name: bucket for name, bucket in counted.items() if name not in self._merged}
         signs: dict[str, dict[str, int]] = {}
-        for name, bucket in sorted(apart.items(), key=lambda each: -len(each[1].dimensions)):
+        for name, bucket in sorted(counted.items(), key=lambda each: -len(each[1].dimensions)):
             own = signs[name] = {name: 1}
-            for part, inside in apart.items():
+            for part, inside in counted.items():
                 if inside.within(bucket):
-                    for counts, sign in signs[part].items():
-                        own[counts] = own.get(counts, 0) - sign
+                    _add(own, signs[part], -1)
+        for name, whole in self._merged.items():  # charged with another: a part of two may be with one of them
+            if name in counted and whole in counted:
+                _add(signs[whole], signs[name], 1)
         steps = [
             _Step(
                 name,
@@ -156,6 +164,11 @@ class TokenTier:
     @staticmethod
     def _overlap(one: Bucket, other: Bucket) -> bool:
         return not (one.apart(other) or one.within(other) or other.within(one))
+
+
+def _add(signs: dict[str, int], others: Mapping[str, int], times: int) -> None:
+    for name, sign in others.items():
+        signs[name] = signs.get(name, 0) + times * sign
 
 
 def _compiled(plan: _Plan, counts: int) -> _Lines:
@@ -235,9 +248,9 @@ class TokenRates:
             self._tiers[values] = tuple(self._tier(above, full) for above in self._edges)
         return self._tiers[values]
 
-    def prices(self, bucket: str) -> bool:
-        """Whether tokens of a bucket have a price in every tier, whatever the conditions."""
-        return all(tier.prices(bucket) for tier in self.plain)
+    def prices(self, bucket: str, counted: Collection[str] | None = None) -> bool:
+        """Whether tokens of a bucket have a price in every tier, whatever the conditions; `counted` as for a tier."""
+        return all(tier.prices(bucket, counted) for tier in self.plain)
 
     def _tier(self, above: int, stated: Mapping[str, str]) -> TokenTier:
         own = {name: rate for name in self.buckets if (rate := chosen(self._written, name, above, stated))}

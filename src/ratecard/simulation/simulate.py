@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from ratecard.base.suggestions import did_you_mean
+from ratecard.card import RateCard
 from ratecard.changes.sides import Side
 from ratecard.simulation.billing.repricer import LedgerPricer
 from ratecard.simulation.errors import SimulationError
@@ -29,7 +30,6 @@ from ratecard.simulation.usage.predicates import Predicates
 from ratecard.simulation.usage.roll_up import RollUp
 from ratecard.simulation.usage.roll_up_sql import Grouping
 from ratecard.simulation.usage.where import Chosen
-from ratecard.tables.limits import Limits
 
 Engine = Literal["duckdb", "spark"]
 _ALL = Chosen()
@@ -111,8 +111,8 @@ def simulate(
     chosen, names = Chosen.of(where, since, until), columns or {}
     workspace = Workspace(memory)
     try:
-        limits, begun = compared[0].card.tables.limits, within(progress, 0, OPENED)
-        with _opened(workspace, usage, names, engine, master, limits, begun) as opened:
+        begun = within(progress, 0, OPENED)
+        with _opened(workspace, usage, names, engine, master, _cards(compared, paid), begun) as opened:
             known = opened.known
             keys = keys_of(known) if by is None else by
             _check_names(known, names, (*keys, *chosen.columns))
@@ -157,10 +157,11 @@ def _opened(
     names: Mapping[str, str],
     engine: Engine | None,
     master: str | None,
-    limits: Sequence[Limits],
+    cards: Sequence[RateCard],
     progress: Progress,
 ) -> AbstractContextManager[OpenUsage]:
-    """The usage, opened by an engine."""
+    """The usage, opened by an engine; `cards` are all that price it, the current one first."""
+    limits, meters = cards[0].tables.limits, [card.tables.meters for card in cards]
     if engine not in (None, "duckdb", "spark"):
         raise SimulationError(f"engine is '{engine}'. Allowed: duckdb, spark")
     if engine == "spark" or is_spark_frame(usage):
@@ -168,17 +169,18 @@ def _opened(
             raise SimulationError("engine is duckdb, and a Spark frame is read by Spark; leave out engine")
         from ratecard.simulation.usage.engines import spark_engine
 
-        return spark_engine.open_usage(usage, names, master, progress)
+        return spark_engine.open_usage(usage, names, master, progress, meters)
     if master:
         raise SimulationError(f"the master {master} is of Spark; add engine spark")
-    return open_usage(workspace, usage, names, limits, progress)
+    return open_usage(workspace, usage, names, limits, progress, meters)
 
 
 def _check_names(known: Usage, names: Mapping[str, str], used: Sequence[str]) -> None:
     """Raise `SimulationError` where `columns` maps a name that is not used."""
     meant = (*(EXPORT_NAMES if known.is_ledger else ()), *_NAMES, *used)
+    own = {each.name for layout in known.layouts.values() for each in (*layout.attributes, *layout.quantities)}
     for name, theirs in names.items():
-        if name not in meant:
+        if name not in meant and name not in own:
             near = did_you_mean(name, meant)
             words = "is not a column that a simulation reads, and nothing is grouped or chosen by it"
             raise SimulationError(f"--map {name}={theirs}: '{name}' {words}.{near}")
@@ -221,9 +223,10 @@ def plan_of(
     if usage.is_ledger and remapping:
         words = "a billing export holds what was charged, not the requests"
         raise SimulationError(f"{words}: neither successors nor other models can be asked for them; give the usage")
-    cards = [side.card for side in compared] + ([costs.card.card] if costs and costs.card else [])
+    cards = _cards(compared, costs)
     pairs = remapping.pairs(cards)
-    predicates = Predicates.of(cards, dated=dated, by_model=not usage.is_ledger, pairs=pairs)
+    layouts = usage.layouts
+    predicates = Predicates.of(cards, dated=dated, by_model=not usage.is_ledger, pairs=pairs, layouts=layouts)
     rpc = next(
         (model.model for side in compared for model in side.card.tables.models.values() if model.type == "rpc"), "rpc"
     )
@@ -234,4 +237,9 @@ def plan_of(
         for name, model in side.card.tables.models.items()
         if model.type in LAYOUTS
     }
-    return Plan(tuple(dict.fromkeys(by)), predicates, dated, rpc, types, chosen, own)
+    return Plan(tuple(dict.fromkeys(by)), predicates, dated, rpc, types, chosen, own, layouts)
+
+
+def _cards(compared: Sequence[Side], costs: Costs | None) -> list[RateCard]:
+    """Every card that prices the usage, the current one first."""
+    return [side.card for side in compared] + ([costs.card.card] if costs and costs.card else [])

@@ -6,7 +6,7 @@ example of a version, whole files.
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, TypeVar
 
 from hypothesis import note
 from hypothesis import strategies as st
@@ -64,6 +64,7 @@ def _line(value: Any) -> str:
 
 
 TableDraft = dict[str, Any]
+Value = TypeVar("Value")
 
 
 def numbers(*, most: int = 100_000) -> st.SearchStrategy[str]:
@@ -77,7 +78,7 @@ def rates_or_free() -> st.SearchStrategy[str]:
     return st.tuples(numbers(), st.integers(0, 9)).map(lambda drawn: "0" if drawn[1] == 9 else drawn[0])
 
 
-def some(values: Sequence[str], *, least: int = 1) -> st.SearchStrategy[list[str]]:
+def some(values: Sequence[Value], *, least: int = 1) -> st.SearchStrategy[list[Value]]:
     """Some of these values, in their order; the simplest is the first one."""
     drawn = st.lists(st.sampled_from(values), min_size=least, max_size=len(values), unique=True)
     return drawn.map(lambda found: sorted(found, key=values.index))
@@ -237,17 +238,36 @@ VIDEO_VERSIONS: dict[str, tuple[str, Callable[[str], st.SearchStrategy[TableDraf
 }
 
 
+# Buckets beside those that every provider counts, and conditions with values other than the default.
+_PARTS = ("cache_write_1h", "input_audio", "cache_input_audio", "input_text", "input_image", "output_audio")
+_CONDITIONS = {"service_tier": ("batch", "priority"), "speed": ("fast",)}
+
+
 @st.composite
 def by_tokens(draw: st.DrawFn, kind: str) -> TableDraft:
-    """Tokens by bucket, perhaps with a second tier."""
+    """Tokens by bucket, perhaps with further tiers, under conditions, and with factors."""
     options: TableDraft = {}
-    buckets = ["input", "output"] if kind == "text" else ["input"]
+    whole = ["input", "output"] if kind == "text" else ["input"]
+    buckets = [*whole, *draw(_caches()), *draw(st.just([]) | some(_PARTS))] if kind == "text" else whole
     lines = [{"tokens": bucket, "rate": draw(rates_or_free())} for bucket in buckets]
-    lines += [{"tokens": bucket, "rate": draw(rates_or_free())} for bucket in draw(_caches()) if kind == "text"]
+    tiers: list[TableDraft] = []
     if draw(st.booleans()):
         options["context_token_threshold"] = str(draw(st.integers(1, 1_000_000)))
-        further = [*buckets, *draw(_caches())] if kind == "text" else buckets
-        lines += [{"context": "extended", "tokens": bucket, "rate": draw(rates_or_free())} for bucket in further]
+        tiers = [{"context": "extended"}]
+        further = [*whole, *draw(_caches())] if kind == "text" else whole
+        lines += [{**tiers[0], "tokens": bucket, "rate": draw(rates_or_free())} for bucket in further]
+    elif draw(st.booleans()):
+        edges = draw(st.lists(st.integers(1, 1_000_000), min_size=1, max_size=2, unique=True))
+        tiers = [{draw(st.sampled_from(("above", "from"))): str(10 * edge)} for edge in edges]
+        dearer = [(tier, bucket) for tier in tiers for bucket in draw(some(buckets))]
+        lines += [{**tier, "tokens": bucket, "rate": draw(rates_or_free())} for tier, bucket in dearer]
+    name = draw(st.sampled_from(sorted(_CONDITIONS)))
+    if draw(st.booleans()):  # for every line of a bucket, so that no two others hold at once
+        stated = {"tokens": draw(st.sampled_from(buckets)), name: draw(st.sampled_from(_CONDITIONS[name]))}
+        lines += [{**tier, **stated, "rate": draw(rates_or_free())} for tier in ({}, *tiers)]
+    if draw(st.booleans()):
+        values = [(name, value) for name, words in _CONDITIONS.items() for value in words]
+        options["factors"] = [{name: value, "factor": draw(numbers(most=300))} for name, value in draw(some(values))]
     if draw(st.booleans()):
         options["missing_cache_rate"] = "input"
     return _metered_version(draw(charges("tokens", "mtoken", lines, **options)))

@@ -18,6 +18,7 @@ from ratecard.requests.service_parameters import SEARCHES
 from ratecard.requests.usage import TYPES
 from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens
+from ratecard.tables.token_rates import tiers_of
 from ratecard.tables.version import Version
 from ratecard.testing.offer import Offer, check_prices, check_words, priced_models, seconds
 from ratecard.testing.request import Request
@@ -92,20 +93,20 @@ def drawn_tokens(version: MeteredVersion) -> Tokens:
 
 
 def priced_buckets(charge: Tokens) -> tuple[str, ...]:
-    """The buckets that have a price whatever the prompt."""
-    base = {bucket for rate in charge.rates if rate.attributes.get("context", ("base",)) != ("extended",)
-            for bucket in rate.attributes["tokens"]}  # fmt: skip
+    """The buckets of a provider's usage that have a price whatever the prompt and the conditions."""
+    plain = (rate for rate in charge.rates if rate.attributes.get("context", ("base",)) != ("extended",)
+             and rate.attributes.keys() <= {"tokens", "context"})  # fmt: skip
+    base = {bucket for rate in plain for bucket in rate.attributes["tokens"]}
     caches = tuple(bucket for bucket in DETAILS if bucket in base or charge.missing_cache_rate)
     return ("input", *caches, *(("output",) if "output" in base else ()))
 
 
 @st.composite
 def token_usages(draw: st.DrawFn, prices: PriceBook, model: AnyModel, version: MeteredVersion) -> dict[str, Any]:
-    """Tokens, on both sides of the threshold, with as many from the cache as the prompt has; and what is counted."""
+    """Tokens, on both sides of each threshold, with as many from the cache as the prompt has; and what is counted."""
     charge = drawn_tokens(version)
-    edge, buckets = charge.context_token_threshold, priced_buckets(charge)
-    prompts = st.integers(0, _MANY)
-    if edge is not None:
+    buckets, prompts = priced_buckets(charge), st.integers(0, _MANY)
+    for edge in tiers_of(charge)[1:]:
         prompts |= st.sampled_from((edge, edge + 1)) | st.integers(edge + 1, 10 * edge + 1)
     usage: dict[str, Any] = {"prompt_tokens": draw(prompts)}
     if model.type == "text":

@@ -104,7 +104,7 @@ class ListedCosts(Costs):
 
     def of(self, sold: SoldShape, pricer: Pricer) -> Vector | None:
         """What a row costs, per request and per unit of each quantity; None where that is not known."""
-        shape, found = sold.price.shape or sold.counted.shape, list(NOTHING)
+        shape, found = sold.price.shape or sold.counted.shape, list(NOTHING) * len(sold.price.amounts)
         for line in sold.price.lines:
             if line.sku == ROUNDING_PART:
                 continue

@@ -8,12 +8,11 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from ratecard.base.errors import QuoteError
-from ratecard.simulation.usage.plan import QUANTITIES
 from ratecard.simulation.usage.shape import UsageShape
 
-# (amount per request, amount per unit of each quantity)
+# (amount per request, amount per unit of each quantity); those that are left out at the end are zero.
 Vector = tuple[Decimal, ...]
-NOTHING: Vector = (Decimal(0),) * (1 + QUANTITIES)
+NOTHING: Vector = (Decimal(0),)
 # The part of a total that no rate says: what rounding to the cent adds or takes.
 ROUNDING_PART = "rounding"
 # Why rows have no price: the card has no such model, value or rate in effect; the rows are wrong, or do not say enough;
@@ -40,7 +39,7 @@ class PricedLine(NamedTuple):
     @property
     def amounts(self) -> Vector:
         """The amount in its place."""
-        return (*NOTHING[: self.number], self.amount, *NOTHING[self.number + 1 :])
+        return (*NOTHING * self.number, self.amount)
 
 
 class PricedShape(NamedTuple):

@@ -12,12 +12,10 @@ import pyarrow
 from ratecard.base.money import EXACT, places_of
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.outcome import Outcome, Refused, Vector
-from ratecard.simulation.usage.plan import QUANTITIES
 from ratecard.simulation.usage.roll_up import RollUp
 
 # What an engine's 128-bit integers hold, halved: an amount and what a candidate adds to it are summed side by side.
 _MOST = 2**126 - 1
-_NUMBERS = tuple(f"p{number}" for number in range(1 + QUANTITIES))
 
 
 class SidePrices:
@@ -29,6 +27,7 @@ class SidePrices:
 
     def __init__(self, roll_up: RollUp, outcomes: Sequence[Outcome], base: "SidePrices | None" = None) -> None:
         self.roll_up, self.outcomes, self.base = roll_up, outcomes, base
+        self._numbers = tuple(f"p{number}" for number in range(1 + roll_up.plan.sums))
         known: Sequence[Outcome | None] = base.outcomes if base else [None] * len(outcomes)
         self._changed = [at for at, pair in enumerate(zip(outcomes, known, strict=True)) if pair[0] is not pair[1]]
         there: frozenset[int] = base.priced if base else frozenset()
@@ -65,7 +64,8 @@ class SidePrices:
     def _integers(self, amounts: Vector, of_sums: int) -> tuple[int, ...]:
         fixed, *rates = amounts
         scale = self.scale - of_sums
-        return (_integer(fixed, self.scale), *(_integer(rate, scale) if rate else 0 for rate in rates))
+        found = (_integer(fixed, self.scale), *(_integer(rate, scale) if rate else 0 for rate in rates))
+        return (*found, *(0,) * (len(self._numbers) - len(found)))
 
     def _prove(self, rows: Iterable[tuple[int, ...]]) -> None:
         """Prove that no sum, product or part of one can overflow: together they are at most `most`."""
@@ -86,16 +86,16 @@ class SidePrices:
     def _keep(self, rows: Sequence[tuple[int, ...]]) -> str:
         workspace = self.roll_up.workspace
         connection, name = workspace.connection, workspace.new_table("prices")
-        columns = list(zip(*rows, strict=True)) if rows else [()] * (1 + len(_NUMBERS))
+        columns = list(zip(*rows, strict=True)) if rows else [()] * (1 + len(self._numbers))
         arrays = list(map(_array, columns))
-        connection.register("given_prices", pyarrow.Table.from_arrays(arrays, ["shape", *_NUMBERS]))
-        numbers, joined = (f"CAST(given.{number} AS HUGEINT)" for number in _NUMBERS), ""
+        connection.register("given_prices", pyarrow.Table.from_arrays(arrays, ["shape", *self._numbers]))
+        numbers, joined = (f"CAST(given.{number} AS HUGEINT)" for number in self._numbers), ""
         if self.base:
             finer, joined = 10 ** (self.scale - self.base.scale), f" LEFT JOIN {self.base.table} AS known USING (shape)"
-            known = (f"coalesce(known.{number}, 0)" for number in _NUMBERS)
-            pairs = zip(_NUMBERS, known, strict=True)
+            known = (f"coalesce(known.{number}, 0)" for number in self._numbers)
+            pairs = zip(self._numbers, known, strict=True)
             numbers = (f"CAST(given.{number} AS HUGEINT) - {each} * {finer}" for number, each in pairs)
-        chosen = ", ".join(("shape", *(f"{each} AS {name}" for each, name in zip(numbers, _NUMBERS, strict=True))))
+        chosen = ", ".join(("shape", *(f"{each} AS {name}" for each, name in zip(numbers, self._numbers, strict=True))))
         connection.execute(f"CREATE TABLE {name} AS SELECT {chosen} FROM given_prices AS given{joined}")
         connection.unregister("given_prices")
         return name

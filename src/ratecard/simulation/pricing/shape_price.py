@@ -14,15 +14,14 @@ from ratecard.rating.quote import LineItem, Quote
 from ratecard.requests.body import INVALID
 from ratecard.requests.service_parameters import split_model
 from ratecard.requests.token_usage import usage_of_buckets
-from ratecard.simulation.pricing.outcome import NOTHING, ROUNDING_PART, PricedLine, PricedShape
-from ratecard.simulation.usage.columns import BUCKETS, LAYOUTS
-from ratecard.simulation.usage.plan import QUANTITIES
-from ratecard.simulation.usage.predicates import Predicates
+from ratecard.simulation.pricing.outcome import ROUNDING_PART, PricedLine, PricedShape
+from ratecard.simulation.usage.columns import LAYOUTS
+from ratecard.simulation.usage.predicates import BY_BUCKET, Predicates
 from ratecard.simulation.usage.shape import UsageShape, request_of
-from ratecard.tables.token_rates import counts_in
+from ratecard.tables.meters import COMPLETION, PROMPT
 
-# The keys of a usage without searches, beside the tokens that are summed.
-_PLAIN = {"type", "model"}
+# What a usage says of searches; beside the tokens that are summed, the rest of it are type, model and conditions.
+_SEARCHED = {column.path[0] for column in LAYOUTS["text"].attributes}
 _NO_LINE = PricedLine("", "", "", Decimal(0), 0, Decimal(0))
 
 
@@ -38,7 +37,7 @@ class ShapePrices:
 
     def __init__(self, prices: PriceBook, predicates: Predicates) -> None:
         self._prices, self._predicates = prices, predicates
-        self._tokens: dict[tuple[str, Any, int, frozenset[str]], _Tokens] = {}
+        self._tokens: dict[tuple[object, ...], _Tokens] = {}
 
     def price(self, shape: UsageShape) -> PricedShape:
         """Price each row of a shape. Raises `QuoteError` that says why none of them has a price."""
@@ -58,42 +57,63 @@ class ShapePrices:
         return self._with_tokens(given.usage, given.predicates)
 
     def _with_tokens(self, usage: Mapping[str, Any], number: int) -> PricedShape:
-        """Price the four buckets of tokens at the tier of the prompt, and the searches, which are charged per request.
+        """Price the buckets of tokens at the tier of the prompt, and the searches, which are charged per request.
 
         `number` is that of the predicates.
         """
         tier, used = self._predicates.split(usage["type"], number)
-        key, searched = (usage["type"], usage.get("model"), tier, used), None
+        plain = {name: value for name, value in usage.items() if name not in _SEARCHED}
+        key, searched = (tier, used, *plain.items()), None
         # A name that is not a model's may have parameters of a search behind it.
-        if usage.keys() != _PLAIN or usage["model"] not in self._prices.tables.models:
-            searched = self._prices.rate({**usage, "usage": _usage(self._predicates.prompt_in(tier))})
+        if len(plain) != len(usage) or usage.get("model") not in self._prices.tables.models:
+            searched = self._prices.rate({**usage, **self._together(tier, used)})
         if key not in self._tokens:
-            self._tokens[key] = self._rates(*key)
+            self._tokens[key] = self._rates(plain, tier, used)
         price, skus = self._tokens[key]
         if searched is None:
             return price
         lines = [_line(line, 0) for line in searched.lines if line.sku not in skus]
         return _sum((*lines, *price.lines), price.currency)
 
-    def _rates(self, type_: str, model: Any, tier: int, used: frozenset[str]) -> _Tokens:
-        """Read off the rates of the buckets at a tier. Raises `QuoteError` if a used bucket has no price."""
-        unused, prompt = set(self._predicates.lacking.get(type_, ())) - used, self._predicates.prompt_in(tier)
+    def _rates(self, usage: dict[str, Any], tier: int, used: frozenset[str]) -> _Tokens:
+        """Read off the rates of the buckets at a tier, and under the conditions of a usage.
+
+        Raises `QuoteError` if a used bucket has no price.
+        """
+        unused, prompt = set(self._predicates.lacking.get(usage["type"], ())) - used, self._predicates.prompt_in(tier)
+        model, buckets = usage.get("model"), self._predicates.buckets
         if isinstance(model, str) and model not in self._prices.tables.models:
-            model = split_model(model)[0]
-        plain = {"type": type_, "model": model}
-        alone = self._prices.rate({**plain, "usage": _usage(prompt)})
+            usage = usage | {"model": split_model(model)[0]}
+        if used:
+            self._prices.rate(usage | self._together(tier, used))
+        alone = self._prices.rate(usage | self._counted({PROMPT: prompt, COMPLETION: 0}, used))
         skus, lines = frozenset(line.sku for line in alone.lines), []
-        for number, bucket in enumerate(BUCKETS, 1):
-            if bucket in unused:
+        for number, name in enumerate(buckets.names, 1):
+            own = (name, *buckets.wholes[name])
+            if name in unused:
                 continue
-            if bucket == "output":
-                more = self._prices.rate({**plain, "usage": _usage(prompt, completion_tokens=1)})
+            if buckets.in_completion(name):
+                more = self._prices.rate(usage | self._counted({PROMPT: prompt} | dict.fromkeys(own, 1), used))
                 lines += [_line(line, number) for line in more.lines if line.sku not in skus]
             elif prompt:
-                counts = counts_in(self._prices.tables.meters, bucket, prompt)
-                some = self._prices.rate(plain | usage_of_buckets(counts)) if bucket != "input" else alone
+                counts = {PROMPT: prompt, COMPLETION: 0} | dict.fromkeys(own, prompt)
+                some = self._prices.rate(usage | self._counted(counts, used)) if name != PROMPT else alone
                 lines += [_line(line, number, prompt) for line in some.lines]
         return _Tokens(_sum(lines, alone.currency), skus)
+
+    def _together(self, tier: int, used: frozenset[str]) -> dict[str, Any]:
+        """Count one token of each of these buckets: what is refused of it, is refused of all such rows."""
+        buckets, counts = self._predicates.buckets, {PROMPT: 0, COMPLETION: 0}
+        for name in buckets.names:
+            for each in (name, *buckets.wholes[name]) if name in used else ():
+                counts[each] = counts.get(each, 0) + 1
+        counts[PROMPT] = max(counts[PROMPT], self._predicates.prompt_in(tier))
+        return self._counted(counts, used)
+
+    def _counted(self, counts: dict[str, int], used: frozenset[str]) -> dict[str, Any]:
+        """Inclusive counts as the rows have them: as `usage`, or by bucket."""
+        by_bucket = BY_BUCKET in used or not self._predicates.in_usage
+        return {"tokens": counts} if by_bucket else usage_of_buckets(counts)
 
 
 def per_request(quote: Quote) -> PricedShape:
@@ -102,7 +122,7 @@ def per_request(quote: Quote) -> PricedShape:
     if quote.total != quote.exact:
         rounding = EXACT.subtract(quote.total, quote.exact)
         lines.append(PricedLine(ROUNDING_PART, "", "", rounding, 0, rounding))
-    return PricedShape((quote.total, *NOTHING[1:]), tuple(lines), quote.currency)
+    return PricedShape((quote.total,), tuple(lines), quote.currency)
 
 
 def _counted(prices: PriceBook, usage: Mapping[str, Any], name: str) -> PricedShape:
@@ -117,10 +137,6 @@ def _counted(prices: PriceBook, usage: Mapping[str, Any], name: str) -> PricedSh
     return _sum(lines, one.currency)
 
 
-def _usage(prompt: int, **more: Any) -> dict[str, Any]:
-    return {"prompt_tokens": prompt, "completion_tokens": 0, **more}
-
-
 def _line(line: LineItem, number: int, count: int = 1) -> PricedLine:
     """Make a priced line, per one of what `number` numbers, of a line that a quote has for `count` of it."""
     amount, quantity = line.amount, line.quantity
@@ -131,5 +147,6 @@ def _line(line: LineItem, number: int, count: int = 1) -> PricedLine:
 
 def _sum(lines: Iterable[PricedLine], currency: str) -> PricedShape:
     found = tuple(lines)
-    amounts = (total([line.amount for line in found if line.number == number]) for number in range(1 + QUANTITIES))
+    last = max((line.number for line in found), default=0)
+    amounts = (total([line.amount for line in found if line.number == number]) for number in range(1 + last))
     return PricedShape(tuple(amounts), found, currency)

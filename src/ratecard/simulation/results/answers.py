@@ -79,7 +79,9 @@ class Answers:
         by_model = bool(known.plan.predicates.of_model)
         pricer.remapping.check(side.card for side in compared)
         cards = [side.card for side in compared]
-        asked = Predicates.of(cards, dated=dated, by_model=by_model, pairs=pricer.remapping.pairs(cards))
+        asked = Predicates.of(
+            cards, dated=dated, by_model=by_model, pairs=pricer.remapping.pairs(cards), layouts=known.plan.layouts
+        )
         rolled = known.serving(asked, dated=dated)
         if rolled is not known:
             return type(self)(rolled, compared, pricer, pricer.outcomes(compared, rolled.shapes), self.costs)

@@ -13,15 +13,16 @@ from ratecard.simulation.pricing.coverage import LOST, NEITHER, NEW, Coverage
 from ratecard.simulation.pricing.outcome import PricedShape, Vector
 from ratecard.simulation.pricing.price_table import SidePrices
 from ratecard.simulation.results.rows import EVEN, Row, Since, Uneven
-from ratecard.simulation.usage.columns import DAY, LAYOUTS
+from ratecard.simulation.usage.columns import BUCKETS, DAY, LAYOUTS
 from ratecard.simulation.usage.engines.duckdb_engine import read_integers
-from ratecard.simulation.usage.plan import MONTH, QUANTITIES, WEEK, token_types
+from ratecard.simulation.usage.plan import MONTH, WEEK, token_types
 from ratecard.simulation.usage.roll_up import Counted, RollUp, uncollected
 
 # Rows can be broken down by it whether it is a key or not: a shape has one.
 MODEL = "model"
 _TOKEN_TYPES = token_types(LAYOUTS)
-# The quantities of a report, each with the types that it is of, and its number among the sums of that type.
+# The quantities of a report, each with the types that it is of, and its number among the sums of that type. Tokens of
+# further buckets are in that of the bucket which they are part of.
 QUANTITY_NAMES: Mapping[str, tuple[tuple[str, ...], int]] = {
     "uncached_tokens": (_TOKEN_TYPES, 0),
     "cached_tokens": (_TOKEN_TYPES, 1),
@@ -82,7 +83,7 @@ class Comparison:
 
     def sums_of(self, prices: SidePrices, keys: Sequence[str]) -> dict[_KeyValues, Decimal]:
         """Add up other prices of the same shapes, by keys."""
-        names, sums = list(map(self.name, keys)), (f"coalesce(sum({_terms(self.amounts)}), 0)",)
+        names, sums = list(map(self.name, keys)), (f"coalesce(sum({self._terms(self.amounts)}), 0)",)
         grouping = f" GROUP BY {', '.join(names)}" if names else ""
         source = f"FROM {self.roll_up.facts_by(keys)} JOIN {prices.table} AS side{self.amounts} USING (shape){grouping}"
         found = read_integers(self.roll_up.workspace.connection, names, sums, source)
@@ -92,11 +93,11 @@ class Comparison:
         """How many requests lie before a day, and what those of that day and after it come to on both sides."""
         query = (
             f"SELECT CAST(coalesce(sum(requests) FILTER (day < DATE '{day}'), 0) AS BIGINT), {_REQUESTS},"
-            f" coalesce(sum({_terms(0)}) FILTER (day >= DATE '{day}'), 0)"
+            f" coalesce(sum({self._terms(0)}) FILTER (day >= DATE '{day}'), 0)"
             f" {self._source(self.roll_up.facts, 'JOIN', 0)}"
         )
         found: Any = self.roll_up.workspace.connection.execute(query).fetchall()[0]
-        added = f"SELECT coalesce(sum({_terms(candidate)}) FILTER (day >= DATE '{day}'), 0)"
+        added = f"SELECT coalesce(sum({self._terms(candidate)}) FILTER (day >= DATE '{day}'), 0)"
         joined = self._source(self.roll_up.facts, "JOIN", candidate)
         more: Any = self.roll_up.workspace.connection.execute(f"{added} {joined}").fetchall()[0]
         now = _decimal(found[2], self.sides[0].scale)
@@ -132,8 +133,8 @@ class Comparison:
         and last how many requests the first of them leaves out.
         """
         scales = [10 ** (self.scale - side.scale) for side in self.sides]
-        current = f"{_terms(0)} * {scales[0]}"
-        others = [f"coalesce({_terms(side)}, 0) * {scales[side]}" for side in range(1, self.amounts)]
+        current = f"{self._terms(0)} * {scales[0]}"
+        others = [f"coalesce({self._terms(side)}, 0) * {scales[side]}" for side in range(1, self.amounts)]
         sums = [current, *(f"{current} + {other}" for other in others)]
         joins = []
         for side, other in enumerate(others, 1):
@@ -147,14 +148,14 @@ class Comparison:
                 sums += ["CAST(0 AS HUGEINT)"] * 2
         for number, prices in enumerate(further, self.amounts):
             joins.append(f" LEFT JOIN {prices.table} AS side{number} USING (shape)")
-            sums.append(_terms(number))
+            sums.append(self._terms(number))
         if further:
             sums.append(f"CASE WHEN side{self.amounts}.p0 IS NULL THEN requests END")
         amounts = (f"coalesce(sum({amount}), 0)" for amount in sums)
         names = list(map(self.name, self.roll_up.plan.by))
         grouping = f" GROUP BY {', '.join(names)}" if names else ""
         joined = self._source(self.roll_up.facts, "LEFT JOIN", *range(self.amounts), further="".join(joins))
-        return f"SELECT {', '.join((*names, _REQUESTS, *_quantities(), *amounts))} {joined}{grouping}"
+        return f"SELECT {', '.join((*names, _REQUESTS, *self._quantities(), *amounts))} {joined}{grouping}"
 
     def _current(self, keys: tuple[str, ...]) -> Sequence[_Group]:
         """The breakdown under the current prices alone, kept for further candidates that leave nothing out."""
@@ -163,7 +164,7 @@ class Comparison:
         if whole and keys in current.breakdowns:
             kept: Sequence[_Group] = current.breakdowns[keys]
             return kept
-        found = self._sums(keys, (_REQUESTS, *_quantities(), f"coalesce(sum({_terms(0)}), 0)"), 0)
+        found = self._sums(keys, (_REQUESTS, *self._quantities(), f"coalesce(sum({self._terms(0)}), 0)"), 0)
         groups = [self._group(row, len(keys)) for row in found]
         if whole:
             current.breakdowns[keys] = groups
@@ -171,7 +172,7 @@ class Comparison:
 
     def _added(self, side: int, keys: Sequence[str]) -> dict[_KeyValues, Decimal]:
         """What a candidate adds to the rows of a breakdown, where it changes something."""
-        found = self._sums(keys, (f"coalesce(sum({_terms(side)}), 0)",), side)
+        found = self._sums(keys, (f"coalesce(sum({self._terms(side)}), 0)",), side)
         return {tuple(key): EXACT.scaleb(Decimal(added), -self.sides[side].scale) for *key, added in found if added}
 
     def _uneven_by(self, side: int, keys: Sequence[str]) -> dict[_KeyValues, Uneven]:
@@ -180,9 +181,9 @@ class Comparison:
             return {}
         sums = [
             f"CAST(coalesce(sum(requests) FILTER (kind = {LOST}), 0) AS BIGINT)",
-            f"coalesce(sum({_terms(0)}) FILTER (kind = {LOST}), 0)",
+            f"coalesce(sum({self._terms(0)}) FILTER (kind = {LOST}), 0)",
             f"CAST(coalesce(sum(requests) FILTER (kind = {NEW}), 0) AS BIGINT)",
-            f"coalesce(sum({_terms(side)}) FILTER (kind = {NEW}), 0)",
+            f"coalesce(sum({self._terms(side)}) FILTER (kind = {NEW}), 0)",
             f"CAST(coalesce(sum(requests) FILTER (kind = {NEITHER}), 0) AS BIGINT)",
         ]
         names = list(map(self.name, keys))
@@ -216,7 +217,7 @@ class Comparison:
         table = self.sides[side].table
         if side or not self.coverage.only_candidates:
             return table
-        nothing = ", ".join(["shape", *["CAST(0 AS HUGEINT)"] * (1 + QUANTITIES)])
+        nothing = ", ".join(["shape", *["CAST(0 AS HUGEINT)"] * (1 + self.roll_up.plan.sums)])
         return f"(FROM {table} UNION ALL SELECT {nothing} FROM {self.coverage.only_candidates})"
 
     def forget(self) -> None:
@@ -238,23 +239,25 @@ class Comparison:
         places = self.roll_up.places
         return tuple(max(places.get(type_, 0) for type_ in types) for types, _ in QUANTITY_NAMES.values())
 
+    def _quantities(self) -> Iterator[str]:
+        buckets = self.roll_up.plan.predicates.buckets
+        for types, number in QUANTITY_NAMES.values():
+            listed = f"type IN ({', '.join(map(repr, types))})"
+            kind = BUCKETS[number] if types == _TOKEN_TYPES else None
+            numbers = [at for at, name in enumerate(buckets.names) if buckets.kind(name) == kind] if kind else [number]
+            yield f"coalesce(sum(CASE WHEN {listed} THEN {' + '.join(f'q{each}' for each in numbers)} END), 0)"
+
+    def _terms(self, side: int) -> str:
+        """What a row of facts comes to at the prices of a side."""
+        rated = (f"q{number} * side{side}.p{number + 1}" for number in range(self.roll_up.plan.sums))
+        return f"({' + '.join((f'requests * side{side}.p0', *rated))})"
+
     def charge(self, counted: Counted, amounts: Vector) -> Decimal:
         """What all rows of a shape come to at these amounts, exactly, whatever decimals they have."""
         fixed, *rates = amounts
-        rated = total([EXACT.multiply(Decimal(count), rate) for count, rate in zip(counted.sums, rates, strict=True)])
+        rated = total([EXACT.multiply(Decimal(count), rate) for count, rate in zip(counted.sums, rates, strict=False)])
         places = self.roll_up.places_of(counted)
         return EXACT.add(EXACT.multiply(Decimal(counted.requests), fixed), EXACT.scaleb(rated, -places))
-
-
-def _quantities() -> Iterator[str]:
-    for types, number in QUANTITY_NAMES.values():
-        yield f"coalesce(sum(CASE WHEN type IN ({', '.join(map(repr, types))}) THEN q{number} END), 0)"
-
-
-def _terms(side: int) -> str:
-    """What a row of facts comes to at the prices of a side."""
-    rated = (f"q{number} * side{side}.p{number + 1}" for number in range(QUANTITIES))
-    return f"({' + '.join((f'requests * side{side}.p0', *rated))})"
 
 
 def _decimal(value: int, places: int) -> Decimal:

@@ -1,26 +1,33 @@
 """The columns of a usage table: the fields of `prices.rate` usages, flattened, and where each belongs in a usage.
 
 A row is one metered request; of RPC, one call. A row has a value in the columns of its own type; the others are null.
+Columns of tokens by bucket (`tokens.cache_write_1h`) and of conditions (`service_tier`) are those of meters.yaml.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from ratecard.base.errors import QuoteError
 from ratecard.requests.body import INVALID
 from ratecard.requests.text_body import flag_of_text, number_of_text
+from ratecard.tables.meters import COMPLETION, PROMPT, Meters, UsageCondition
 
-ColumnKind = Literal["text", "number", "flag", "url"]
+ColumnKind = Literal["text", "number", "flag", "url", "condition"]
 # The key that is made of the timestamp.
 DAY = "day"
 
 
 class UsageColumn(NamedTuple):
-    """A column, what it holds, and the place of its value in a usage; `source` is what is known of the source video."""
+    """A column, what it holds, and the place of its value in a usage; `source` is what is known of the source video.
+
+    `defaults`: of a condition, the values that mean the same as none.
+    """
 
     name: str
     kind: ColumnKind
     path: tuple[str, ...]
+    defaults: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, name: str, kind: ColumnKind, *within: str) -> "UsageColumn":
@@ -28,28 +35,77 @@ class UsageColumn(NamedTuple):
         return cls(name, kind, (*within, name))
 
 
+class Buckets(NamedTuple):
+    """The buckets of tokens that rows of a table can count, in the order of their sums.
+
+    `wholes`: for each of them, the others that it is part of. `overlaps`: pairs that can have tokens in common, and the
+    bucket of those, if there is one. `counted`: those with a column of their own. `unlike`: such columns whose bucket
+    some compared card does not know, or knows as another; a row that has one is priced by itself.
+    """
+
+    names: tuple[str, ...]
+    wholes: Mapping[str, tuple[str, ...]]
+    overlaps: tuple[tuple[str, str, str | None], ...] = ()
+    counted: tuple[str, ...] = ()
+    unlike: tuple[str, ...] = ()
+
+    def own(self) -> dict[str, dict[str, int]]:
+        """For each bucket, how its tokens that are of no part of it are made of inclusive counts, by their signs."""
+        found: dict[str, dict[str, int]] = {}
+        for name in sorted(self.names, key=lambda name: -len(self.wholes[name])):
+            signs = {name: 1}
+            for part in self.names:
+                if name in self.wholes[part]:
+                    for other, sign in found[part].items():
+                        signs[other] = signs.get(other, 0) - sign
+            found[name] = {other: signs[other] for other in self.names if signs.get(other)}
+        return found
+
+    def in_completion(self, name: str) -> bool:
+        """Whether a bucket is the completion, or a part of it."""
+        return COMPLETION in (name, *self.wholes[name])
+
+    def kind(self, name: str) -> str:
+        """Which of the buckets that every table has a bucket is, or is part of."""
+        return next(each for each in (*BUCKETS[1:], PROMPT) if each in (name, *self.wholes[name]))
+
+
 class Layout(NamedTuple):
     """The columns of one type of usage.
 
     Its `quantities` enter the price linearly and unrounded, so that they can be summed; its `attributes` decide the
     rates, or enter in another way. `places` is how many decimals a quantity may have. Without a quantity that is not
-    `optional`, a row is refused by every card.
+    `optional`, a row is refused by every card. What is charged by tokens has `buckets`, and a sum for each.
     """
 
     attributes: tuple[UsageColumn, ...]
     quantities: tuple[UsageColumn, ...] = ()
     places: int = 0
     optional: tuple[str, ...] = ()
+    buckets: Buckets | None = None
+
+    @property
+    def sums(self) -> int:
+        """How many sums it has."""
+        return len(self.buckets.names if self.buckets else self.quantities)
 
 
-# The buckets of tokens that rows count, in the order of their sums.
-BUCKETS = ("input", "cache_input", "cache_write", "output")
+# The buckets of tokens that every table can count, in the order of their sums.
+BUCKETS = (PROMPT, "cache_input", "cache_write", COMPLETION)
+_BUCKETS = Buckets(BUCKETS, {PROMPT: (), "cache_input": (PROMPT,), "cache_write": (PROMPT,), COMPLETION: ()})
+# The columns of counts by bucket: as a usage has them in `tokens`.
+TOKENS = "tokens"
+_COUNT = re.compile(rf"({TOKENS})\.([\w-]+)")
 _DETAILS = ("usage", "prompt_tokens_details")
 _TOKENS = (
     UsageColumn.of("prompt_tokens", "number", "usage"),
     UsageColumn.of("completion_tokens", "number", "usage"),
     UsageColumn.of("cached_tokens", "number", *_DETAILS),
     UsageColumn.of("cache_creation_input_tokens", "number", *_DETAILS),
+)
+# The buckets that they count.
+BUCKET_OF = dict(
+    zip((column.name for column in _TOKENS), (PROMPT, COMPLETION, "cache_input", "cache_write"), strict=True)
 )
 _CACHE = ("cached_tokens", "cache_creation_input_tokens")
 _SEARCHES = (
@@ -82,8 +138,8 @@ _VIDEO = (
 _PLACES = 18
 
 LAYOUTS: dict[str, Layout] = {
-    "text": Layout(_SEARCHES, _TOKENS, optional=_CACHE),
-    "embedding": Layout((), _TOKENS, optional=("completion_tokens", *_CACHE)),
+    "text": Layout(_SEARCHES, _TOKENS, optional=_CACHE, buckets=_BUCKETS),
+    "embedding": Layout((), _TOKENS, optional=("completion_tokens", *_CACHE), buckets=_BUCKETS),
     "image": Layout(_IMAGE),
     "edit": Layout((*_IMAGE, UsageColumn.of("input_images", "number"))),
     "upscale": Layout((UsageColumn.of("factor", "text"),)),
@@ -116,6 +172,76 @@ USAGE_COLUMNS: Mapping[str, UsageColumn] = {
 }
 
 
+def column_of(name: str) -> UsageColumn:
+    """A column by its name: a known one, a count by bucket, or a text beside the counts, as that of a condition is.
+
+    >>> column_of("cached_tokens").path, column_of("tokens.input_audio").path, column_of("service_tier").path
+    (('usage', 'prompt_tokens_details', 'cached_tokens'), ('tokens', 'input_audio'), ('service_tier',))
+    """
+    if known := USAGE_COLUMNS.get(name):
+        return known
+    counted = _COUNT.fullmatch(name)
+    return UsageColumn(name, "number", counted.groups()) if counted else UsageColumn.of(name, "text")
+
+
+def layouts_of(meters: Sequence[Meters], names: Iterable[str]) -> Mapping[str, Layout]:
+    """The columns of each type in a table that has columns of these names; `meters` are those of all compared cards."""
+    listed = list(names)
+    counts = [column_of(name) for name in listed if _COUNT.fullmatch(name)]
+    conditions = dict.fromkeys(name for each in meters for name in each.condition if name in listed)
+    if not (counts or conditions):
+        return LAYOUTS
+    stated = tuple(_condition(name, [each.condition.get(name) for each in meters]) for name in conditions)
+    buckets = _buckets(meters, counts)
+    # The columns of `usage` belong to rows that have it: to all, where no count is by bucket.
+    of_usage = _TOKENS if not buckets.counted or any(column.name in listed for column in _TOKENS) else ()
+    optional = tuple(column.name for column in counts)
+    return {
+        type_: layout._replace(
+            attributes=layout.attributes + stated,
+            quantities=(*of_usage, *counts),
+            optional=layout.optional + optional,
+            buckets=buckets,
+        )
+        if layout.buckets
+        else layout
+        for type_, layout in LAYOUTS.items()
+    }
+
+
+def _condition(name: str, declared: Collection[UsageCondition | None]) -> UsageColumn:
+    """The column of a condition; a value that some card does not know as the default is not left out."""
+    defaults = [set(each.spellings(())) if each else set[str]() for each in declared]
+    return UsageColumn(name, "condition", (name,), tuple(sorted(set.intersection(*defaults))))
+
+
+def _buckets(meters: Sequence[Meters], counts: Iterable[UsageColumn]) -> Buckets:
+    """The buckets that all of these meters know alike, and the columns of others."""
+    known = {
+        name: bucket
+        for name, bucket in meters[0].buckets.items()
+        if all(name in each.buckets and each.buckets[name].dimensions == bucket.dimensions for each in meters)
+    }
+    if not all(name in known for name in BUCKETS):
+        return _BUCKETS._replace(unlike=tuple(column.name for column in counts))
+    alike = {column.path[-1]: column for column in counts if column.path[-1] in known}
+    names = (*BUCKETS, *(name for name in known if name in alike and name not in BUCKETS))
+    overlaps = []
+    for number, one in enumerate(names):
+        for other in names[number + 1 :]:
+            first, second = known[one], known[other]
+            if not (first.apart(second) or first.within(second) or second.within(first)):
+                both = {**first.dimensions, **second.dimensions}
+                overlaps.append((one, other, next((name for name in names if known[name].dimensions == both), None)))
+    return Buckets(
+        names,
+        {name: tuple(whole for whole in names if known[name].within(known[whole])) for name in names},
+        tuple(overlaps),
+        tuple(alike),
+        tuple(column.name for column in counts if column.path[-1] not in alike),
+    )
+
+
 def usage_of_row(fields: Mapping[str, str]) -> dict[str, Any]:
     """A usage from a row whose cells are text; an empty one says nothing.
 
@@ -129,7 +255,7 @@ def usage_of_row(fields: Mapping[str, str]) -> dict[str, Any]:
     for name, text in fields.items():
         if text == "":
             continue
-        column = USAGE_COLUMNS.get(name) or UsageColumn.of(name, "number" if name == "count" else "text")
+        column = column_of(name) if name != "count" else UsageColumn.of(name, "number")
         if column.path[0] == "source":
             raise QuoteError(
                 INVALID, [((name,), "A source video is not part of a usage. Price it by `ratecard quote`")]

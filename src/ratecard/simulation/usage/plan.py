@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from datetime import date
 from typing import NamedTuple
 
-from ratecard.simulation.usage.columns import BUCKETS, DAY, LAYOUTS, LEDGER, LEDGER_LAYOUTS, Layout
+from ratecard.simulation.usage.columns import DAY, LAYOUTS, LEDGER, Layout
 from ratecard.simulation.usage.dialect import ColumnType
 from ratecard.simulation.usage.predicates import Predicates
 from ratecard.simulation.usage.where import Chosen
 
-# Maximum number of summed quantities per usage type.
-QUANTITIES = 4
+# A roll-up has at least so many sums.
+_LEAST_SUMS = 4
 # A shape of quantities has one of these beside the attributes of its type: its quantities as they are, where they
 # cannot be added; else the tier of the prompt and the used buckets without a price, as one number (`Predicates.split`).
 GIVEN, PREDICATES = "given", "predicates"
@@ -43,6 +43,13 @@ class Plan(NamedTuple):
     chosen: Chosen = Chosen()
     # Keys that are columns of the usage, though they are called like a period.
     own: tuple[str, ...] = ()
+    # The columns of each type of row.
+    layouts: Mapping[str, Layout] = LAYOUTS
+
+    @property
+    def sums(self) -> int:
+        """How many quantities of a row are summed at most."""
+        return max(_LEAST_SUMS, *(layout.sums for layout in self.layouts.values()))
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -64,6 +71,8 @@ class Usage(NamedTuple):
     table: str = "usage"
     # Whether rows may lack a type, so that their models' are needed.
     untyped: bool = False
+    # The types that its rows may have.
+    layouts: Mapping[str, Layout] = LAYOUTS
 
     def has(self, name: str) -> bool:
         """Whether the table has a known column, under whatever name."""
@@ -77,11 +86,6 @@ class Usage(NamedTuple):
     def is_ledger(self) -> bool:
         """Whether the rows are those of a billing export."""
         return self.table == LEDGER
-
-    @property
-    def layouts(self) -> Mapping[str, Layout]:
-        """The types that its rows may have."""
-        return LEDGER_LAYOUTS if self.is_ledger else LAYOUTS
 
 
 def places_of_type(usage: Usage, layout: Layout) -> int:
@@ -103,5 +107,5 @@ def parts_of(layouts: Mapping[str, Layout]) -> dict[str, tuple[str, ...]]:
 
 
 def token_types(layouts: Mapping[str, Layout]) -> tuple[str, ...]:
-    """The types that are charged by tokens, in four buckets."""
-    return tuple(name for name, layout in layouts.items() if len(layout.quantities) == len(BUCKETS))
+    """The types that are charged by tokens."""
+    return tuple(name for name, layout in layouts.items() if layout.buckets)

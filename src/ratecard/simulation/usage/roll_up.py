@@ -14,8 +14,8 @@ from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.usage.columns import DAY
 from ratecard.simulation.usage.engines.duckdb_engine import Workspace, read_integers
 from ratecard.simulation.usage.files import Reading
-from ratecard.simulation.usage.plan import EARLIEST, PREDICATES, QUANTITIES, Plan
-from ratecard.simulation.usage.predicates import Predicates
+from ratecard.simulation.usage.plan import EARLIEST, PREDICATES, Plan
+from ratecard.simulation.usage.predicates import BY_BUCKET, Predicates
 from ratecard.simulation.usage.roll_up_sql import Grouping, period
 from ratecard.simulation.usage.shape import UsageShape
 
@@ -38,7 +38,6 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
-_SUMS = tuple(f"q{number}" for number in range(QUANTITIES))
 _SAME = ("type", "model", "attributes", "moment")
 
 
@@ -63,8 +62,9 @@ class RollUp:
         # What was read, once all of it is.
         self.reading = Reading()
         self.facts = workspace.new_table("facts")
+        self._sums = tuple(f"q{number}" for number in range(plan.sums))
         keys = "".join(f", {key} VARCHAR" for key in self._keys)
-        sums = "".join(f", {name} HUGEINT" for name in _SUMS)
+        sums = "".join(f", {name} HUGEINT" for name in self._sums)
         columns = f"shape BIGINT, type VARCHAR, model VARCHAR, day DATE{keys}, requests BIGINT{sums}"
         workspace.connection.execute(f"CREATE TABLE {self.facts} ({columns})")
         self._taken: list[tuple[Grouping, str]] = []
@@ -82,10 +82,10 @@ class RollUp:
         """
         alike, kept = (
             ("type", "model", "moment", *grouping.shape),
-            ("type", "model", "day", *self._keys, "requests", *_SUMS),
+            ("type", "model", "day", *self._keys, "requests", *self._sums),
         )
         same = " AND ".join(f"rows.{name} IS NOT DISTINCT FROM numbered.{name}" for name in alike)
-        total = ", ".join(f"CAST(sum({name}) AS HUGEINT) AS {name}" for name in ("requests", *_SUMS))
+        total = ", ".join(f"CAST(sum({name}) AS HUGEINT) AS {name}" for name in ("requests", *self._sums))
         by_shape = f"SELECT {', '.join(alike)}, {total} FROM dated GROUP BY {', '.join(alike)}"
         # In one order, whatever engine grouped them: what is said of several shapes is said of the first.
         number = f"{len(self.shapes)} + row_number() OVER (ORDER BY {', '.join(_SAME)}) - 1 AS shape"
@@ -97,7 +97,7 @@ class RollUp:
             facts = ", ".join(("shape", *(f"rows.{name}" for name in kept)))
             run(f"INSERT INTO {self.facts} SELECT {facts} FROM dated AS rows JOIN numbered ON {same}")
             with uncollected():
-                found = read_integers(connection, _SAME, ("requests", *_SUMS), "FROM numbered ORDER BY shape")
+                found = read_integers(connection, _SAME, ("requests", *self._sums), "FROM numbered ORDER BY shape")
                 split = len(_SAME)
                 shapes = [Counted(UsageShape(*row[:split]), row[split], row[split + 1 :]) for row in found]
             if DAY in self.plan.keys:
@@ -110,7 +110,7 @@ class RollUp:
     def _dated(self, connection: duckdb.DuckDBPyConnection, grouping: Grouping, groups: str) -> str:
         """Groups as rows of facts, with the first day of the period that holds them: of their model, if it is known."""
         keys = [f"{key} AS {name}" for key, name in zip(grouping.keys, self._keys, strict=True)]
-        sums = [f"{total} AS {name}" for total, name in zip(grouping.sums, _SUMS, strict=True)]
+        sums = [f"{total} AS {name}" for total, name in zip(grouping.sums, self._sums, strict=True)]
         day = grouping.day or "CAST(NULL AS DATE)"
         columns = ["type", f"{grouping.model} AS model", *grouping.shape, f"{day} AS day", *keys, "requests", *sums]
         if not self.plan.dated:
@@ -131,7 +131,7 @@ class RollUp:
         if wanted not in self._coarser:
             table = self.workspace.new_table("facts")
             same = "".join(f", key{self.plan.keys.index(key)}" for key in wanted)
-            total = ", ".join(f"CAST(sum({name}) AS HUGEINT) AS {name}" for name in _SUMS)
+            total = ", ".join(f"CAST(sum({name}) AS HUGEINT) AS {name}" for name in self._sums)
             added = f"SELECT shape, type, model{same}, CAST(sum(requests) AS BIGINT) AS requests, {total}"
             grouped = f"FROM {self.facts} GROUP BY shape, type, model{same}"
             self.workspace.connection.execute(f"CREATE TABLE {table} AS {added} {grouped}")
@@ -154,7 +154,7 @@ class RollUp:
         tier, used = self.plan.predicates.split(shape.type or "", int(shape.values().get(PREDICATES, 0)))
         if tier:
             yield f"prompt above {self.plan.predicates.thresholds[tier - 1]:,} tokens"
-        yield from (f"tokens {bucket}" for bucket in sorted(used))
+        yield from (f"tokens {bucket}" for bucket in sorted(used - {BY_BUCKET}))
 
     def days(self) -> tuple[date, date] | None:
         """The first and the last day, where days are kept apart."""

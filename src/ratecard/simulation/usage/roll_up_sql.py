@@ -9,25 +9,27 @@ from datetime import date
 from typing import NamedTuple
 
 from ratecard.methods.method import MOST_COUNTED
-from ratecard.simulation.usage.columns import BUCKETS, DAY, Layout, UsageColumn
+from ratecard.simulation.usage.columns import BUCKET_OF, BUCKETS, DAY, TOKENS, Buckets, Layout, UsageColumn
 from ratecard.simulation.usage.dialect import ColumnType, Dialect, Writer
 from ratecard.simulation.usage.plan import (
     EARLIEST,
     GIVEN,
     OTHER_TYPES,
     PREDICATES,
-    QUANTITIES,
     Plan,
     Usage,
     parts_of,
     places_of_type,
-    token_types,
 )
+from ratecard.simulation.usage.predicates import BY_BUCKET
 from ratecard.simulation.usage.where import Columns
+from ratecard.tables.meters import PROMPT
 
 _TOO_MANY_SECONDS = 10**9
-# Tokens are added up to the greatest power of two below what a request can have; more are priced by themselves.
-_MOST_TOKENS = 2**59 - 1
+# Tokens are added up to the greatest power of two below what a request can have; more are priced by themselves. Of many
+# buckets fewer, so that no sum or difference of them overflows.
+_MOST_TOKENS, _MOST_OF_MANY = 2**59 - 1, 2**55 - 1
+_ZERO = "CAST(0 AS BIGINT)"
 # The type of a row, or that of its model.
 _TYPE = "ratecard_type"
 # Keys that a group has anyway.
@@ -47,7 +49,7 @@ class Grouping(NamedTuple):
     # The column of the day, or of the first day of its period; empty if groups have none.
     day: str
     keys: tuple[str, ...]
-    # Of `QUANTITIES` integers.
+    # As many integers as the plan has.
     sums: tuple[str, ...]
 
 
@@ -139,9 +141,10 @@ class RollUpSql:
         attributes = {column.name: self._attribute(column) for column in columns if self._has(column)}
         counted = {type_: layout for type_, layout in layouts.items() if layout.quantities}
         numbers = self._numbers(counted)
-        by_type = {each: self._regular(counted[each], numbers[each]) for each in counted}
+        tokens = {each: self._tokens(layout, numbers[each]) for each, layout in counted.items() if layout.buckets}
+        by_type = {each: self._regular(counted[each], tokens.get(each, {}), numbers[each]) for each in counted}
         regular = self._of_type(layouts, by_type, "TRUE")
-        attributes |= self._predicates(counted, numbers, regular)
+        attributes |= self._predicates(counted, tokens, regular)
         sums = {
             sum_of(column): self.dialect.total(
                 self._number(column, layout.places),
@@ -153,7 +156,11 @@ class RollUpSql:
             )
             for layout in counted.values()
             for column in layout.quantities
+            if not (layout.buckets and layout.buckets.counted)
         }
+        for type_, counts in tokens.items():
+            if (buckets := counted[type_].buckets) and buckets.counted:
+                sums |= {sum_of_tokens(buckets, name): self.dialect.total(counts[name], regular, 0) for name in counts}
         shape = {_alias(number, each): expression for number, (each, expression) in enumerate(attributes.items())}
         inner = ", ".join(f"{expression} AS {alias}" for alias, expression in (named | shape | sums).items())
         groups = ", ".join(str(number + 1) for number in range(len(named) + len(shape)))
@@ -178,7 +185,7 @@ class RollUpSql:
             predicates = {PREDICATES: f"CASE WHEN {GIVEN} IS NULL THEN {columns[PREDICATES]} END"}
         record = {each: self.writer.text(expression) for each, expression in (columns | predicates).items()}
         sums = []
-        for number in range(QUANTITIES):
+        for number in range(self.plan.sums):
             totals = {type_: self._total(each, number) for type_, each in layouts.items() if each.quantities}
             sums.append(self._of_type(layouts, totals, "0", "type"))
         return Grouping(
@@ -193,22 +200,26 @@ class RollUpSql:
         )
 
     def _total(self, layout: Layout, number: int) -> str:
-        """A sum of a type as an integer, by its number. Token counts overlap and become the disjoint `BUCKETS`."""
-        totals = list(map(sum_of, layout.quantities))
-        if len(totals) == len(BUCKETS):
-            prompt, completion, cached, written = totals
-            totals = [f"{prompt} - {cached} - {written}", cached, written, completion]
-        if number >= len(totals):
+        """A sum of a type as an integer, by its number. Token counts overlap, and are made disjoint."""
+        if number >= layout.sums:
             return "0"
-        regular = f"CASE WHEN {GIVEN} IS NULL THEN {totals[number]} ELSE 0 END"
+        if buckets := layout.buckets:
+            names = {name: sum_of_tokens(buckets, name) for name in buckets.names}
+            total = _signed(buckets.own()[buckets.names[number]], names)
+        else:
+            total = sum_of(layout.quantities[number])
+        regular = f"CASE WHEN {GIVEN} IS NULL THEN {total} ELSE 0 END"
         return self.writer.scaled(regular, places_of_type(self.usage, layout))
 
     def _attribute(self, column: UsageColumn) -> str:
         name = self._column(column.name)
+        if column.defaults:
+            defaults = ", ".join(map(self.dialect.literal, column.defaults))
+            return f"CASE WHEN {name} IN ({defaults}) THEN NULL ELSE {name} END"
         return self.dialect.url(name) if column.kind == "url" else name
 
     def _predicates(
-        self, counted: Mapping[str, Layout], numbers: Mapping[str, Sequence[str]], regular: str
+        self, counted: Mapping[str, Layout], tokens: Mapping[str, Mapping[str, str]], regular: str
     ) -> dict[str, str]:
         """The columns of what quantities decide: the predicates of a regular row, or the quantities as they are."""
         if not counted:
@@ -216,22 +227,52 @@ class RollUpSql:
         quantities = (column for layout in counted.values() for column in layout.quantities)
         raw = {column.name: self._column(column.name) for column in quantities if self._has(column)}
         found = {GIVEN: f"CASE WHEN {regular} THEN NULL ELSE {self.dialect.given(raw) if raw else repr('{}')} END"}
-        tokens = {name: numbers[name] for name in token_types(counted)}
-        used = {name: self._used(name, each, regular) for name, each in tokens.items()}
-        terms = [self._tier(prompt) for prompt, *_ in list(tokens.values())[:1] if self.plan.predicates.thresholds]
+        used = {
+            name: self._used(name, layout.buckets, tokens[name], regular)
+            for name, layout in counted.items()
+            if layout.buckets
+        }
+        prompts = [counts[PROMPT] for counts in tokens.values()][:1] if self.plan.predicates.thresholds else []
+        terms = list(map(self._tier, prompts))
         if any(used.values()):
             terms.append(self._of_type(counted, {name: each for name, each in used.items() if each}, "0"))
         return found | {PREDICATES: " + ".join(terms)} if terms else found
 
-    def _used(self, type_: str, numbers: Sequence[str], regular: str) -> str:
+    def _used(self, type_: str, buckets: Buckets, counts: Mapping[str, str], regular: str) -> str:
         """The weights of the buckets without a price that a row uses, added up; empty if every bucket has a price."""
-        prompt, completion, cached, written = numbers
-        # Only of regular quantities the difference cannot overflow.
-        rest = f"CASE WHEN {regular} THEN {prompt} - {cached} - {written} ELSE 0 END"
-        buckets = dict(zip(BUCKETS, (rest, cached, written, completion), strict=True))
-        lacking = self.plan.predicates.lacking.get(type_, ())
-        weights = {name: self.plan.predicates.weight(type_, name) for name in lacking}
-        return " + ".join(f"{_one_if(f'{buckets[name]} > 0')} * {weight}" for name, weight in weights.items())
+        terms, own = [], buckets.own()
+        for name in self.plan.predicates.lacking.get(type_, ()):
+            if name == BY_BUCKET:
+                condition = self._by_bucket(buckets)
+            else:
+                count = _signed(own[name], counts)
+                # Only of regular quantities the difference cannot overflow.
+                count = f"CASE WHEN {regular} THEN {count} ELSE 0 END" if len(own[name]) > 1 else count
+                condition = f"{count} > 0"
+            terms.append(f"{_one_if(condition)} * {self.plan.predicates.weight(type_, name)}")
+        return " + ".join(terms)
+
+    def _by_bucket(self, buckets: Buckets) -> str:
+        """Whether a row has a count by bucket."""
+        return self._any_of(f"{TOKENS}.{name}" for name in buckets.counted)
+
+    def _any_of(self, columns: Iterable[str]) -> str:
+        return "(" + " OR ".join(f"{self._column(name)} IS NOT NULL" for name in columns) + ")"
+
+    def _tokens(self, layout: Layout, numbers: Sequence[str]) -> dict[str, str]:
+        """The tokens of a row by bucket, inclusive, from the counts of `usage` or those by bucket."""
+        by_column = {column.name: number for column, number in zip(layout.quantities, numbers, strict=True)}
+        found = {bucket: by_column.get(name, _ZERO) for name, bucket in BUCKET_OF.items()}
+        buckets = layout.buckets
+        if buckets is None or not buckets.counted:
+            return found
+        given, by_bucket = {name: by_column[f"{TOKENS}.{name}"] for name in buckets.counted}, self._by_bucket(buckets)
+        for name in BUCKETS:
+            if not self.plan.predicates.in_usage:
+                found[name] = given.get(name, _ZERO)
+            else:
+                found[name] = f"CASE WHEN {by_bucket} THEN {given.get(name, _ZERO)} ELSE {found[name]} END"
+        return found | {name: number for name, number in given.items() if name not in BUCKETS}
 
     def _tier(self, prompt: str) -> str:
         """How many thresholds a prompt is above; most are below all of them."""
@@ -239,17 +280,32 @@ class RollUpSql:
         above = " + ".join(("1", *(_one_if(f"{prompt} > {edge}") for edge in others)))
         return f"CASE WHEN {prompt} > {first} THEN {above} ELSE 0 END"
 
-    def _regular(self, layout: Layout, numbers: Sequence[str]) -> str:
+    def _regular(self, layout: Layout, tokens: Mapping[str, str], numbers: Sequence[str]) -> str:
         """Whether the quantities of a row can be summed. The scalar code prices all others, or says what is wrong."""
+        if layout.buckets:
+            return self._regular_tokens(layout, layout.buckets, tokens)
         if len(numbers) == 1:
             beyond = _TOO_MANY_SECONDS if layout.places else MOST_COUNTED + 1
             return f"coalesce({numbers[0]} >= 0 AND {numbers[0]} < {beyond}, FALSE)"
-        if len(numbers) != len(BUCKETS):
-            return " AND ".join(f"{number} IS NOT NULL" for number in numbers)
-        prompt, _, cached, written = numbers
-        # The sign and the highest bits of all four at once; the sum of both is taken only where it cannot overflow.
-        within = f"({' | '.join(numbers)}) BETWEEN 0 AND {_MOST_TOKENS}"
-        return f"CASE WHEN {within} THEN {cached} + {written} <= {prompt} ELSE FALSE END"
+        return " AND ".join(f"{number} IS NOT NULL" for number in numbers)
+
+    def _regular_tokens(self, layout: Layout, buckets: Buckets, tokens: Mapping[str, str]) -> str:
+        """Whether the tokens of a row are counted once, no part exceeds its whole, and what buckets share is known."""
+        # The sign and the highest bits of all of them at once; a sum is taken only where it cannot overflow.
+        most = _MOST_TOKENS if len(tokens) == len(BUCKETS) else _MOST_OF_MANY
+        within = f"({' | '.join(tokens.values())}) BETWEEN 0 AND {most}"
+        terms = [_not_negative(signs, tokens) for signs in buckets.own().values() if len(signs) > 1]
+        for one, other, both in buckets.overlaps:
+            unknown = f" AND {self._column(f'{TOKENS}.{both}')} IS NULL" if both in buckets.counted else ""
+            terms.append(f"NOT ({tokens[one]} > 0 AND {tokens[other]} > 0{unknown})")
+        if buckets.counted:
+            terms.append(self._by_bucket(buckets))
+            if columns := [
+                column.name for column in layout.quantities if column.name in BUCKET_OF and self._has(column)
+            ]:
+                terms[-1] = f"NOT ({terms[-1]} AND {self._any_of(columns)})"
+        terms += [f"{self._column(name)} IS NULL" for name in buckets.unlike]
+        return f"CASE WHEN {within} THEN {' AND '.join(terms)} ELSE FALSE END"
 
     def _numbers(self, counted: Mapping[str, Layout]) -> dict[str, list[str]]:
         """The quantities of a row of each type, null where one is missing or not a number."""
@@ -278,7 +334,7 @@ class RollUpSql:
         number = self._number(column, places)
         if not optional:
             return number
-        zero, type_ = "CAST(0 AS BIGINT)", self._column("type")
+        zero, type_ = _ZERO, self._column("type")
         if optional != types:
             zero = f"CASE WHEN {type_} IN ({', '.join(map(repr, optional))}) THEN {zero} END"
         return (
@@ -318,3 +374,26 @@ def _one_if(condition: str) -> str:
 def sum_of(column: UsageColumn) -> str:
     """The column of the sum of a quantity in the query."""
     return f"sum_{column.name}"
+
+
+def sum_of_tokens(buckets: Buckets, name: str) -> str:
+    """The column of the sum of a bucket's inclusive counts in the query."""
+    if not buckets.counted:
+        return next(f"sum_{column}" for column, bucket in BUCKET_OF.items() if bucket == name)
+    return f"sum_tokens{buckets.names.index(name)}"
+
+
+def _signed(signs: Mapping[str, int], numbers: Mapping[str, str]) -> str:
+    """A sum and difference of numbers; its first sign is a plus."""
+    terms = [(sign, numbers[name]) for name, sign in signs.items() for _ in range(abs(sign))]
+    terms.sort(key=lambda term: term[0] < 0)
+    return "".join(f"{(' + ' if sign > 0 else ' - ') if at else ''}{number}" for at, (sign, number) in enumerate(terms))
+
+
+def _not_negative(signs: Mapping[str, int], numbers: Mapping[str, str]) -> str:
+    """That a sum and difference of numbers is none below zero."""
+    parts = [
+        " + ".join(numbers[name] for name, each in signs.items() for _ in range(abs(each)) if each * sign > 0)
+        for sign in (-1, 1)
+    ]
+    return " <= ".join(parts)

@@ -3,19 +3,23 @@
 from collections.abc import Callable, Mapping
 from datetime import date
 from decimal import Decimal, InvalidOperation
+from functools import cache
 from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
 from ratecard.base.money import READING
 from ratecard.rating.source_video import SourceVideo
-from ratecard.simulation.usage.columns import LAYOUTS, LEDGER_LAYOUTS, USAGE_COLUMNS, ColumnKind
+from ratecard.simulation.usage.columns import LAYOUTS, LEDGER_LAYOUTS, TOKENS, ColumnKind, column_of
 from ratecard.simulation.usage.plan import GIVEN, PREDICATES
 
 _COLUMNS = {
     type_: {GIVEN, PREDICATES, *(column.name for column in layout.attributes)}
     for type_, layout in (LAYOUTS | LEDGER_LAYOUTS).items()
 }
+# Types that are grouped together, each with the columns of the others: conditions are columns of all of them.
+_OF_TOKENS = [name for name, layout in LAYOUTS.items() if layout.buckets]
+_OTHERS = {name: set().union(*(_COLUMNS[each] for each in _OF_TOKENS)) - _COLUMNS[name] for name in _OF_TOKENS}
 _FLAGS = {"true": True, "false": False}
 
 
@@ -33,6 +37,8 @@ class UsageShape(NamedTuple):
         if not self.irregular or not (layout := LAYOUTS.get(self.type or "")):
             return False
         given = from_json(from_json(self.attributes)[GIVEN])
+        if any(name.startswith(f"{TOKENS}.") for name, value in given.items() if value is not None):
+            return False
         needed = (column.name for column in layout.quantities if column.name not in layout.optional)
         return any(given.get(name) is None for name in needed)
 
@@ -43,8 +49,11 @@ class UsageShape(NamedTuple):
 
     def values(self) -> dict[str, Any]:
         """What the rows of this shape have in the columns of their type; other columns mean nothing of them."""
+        given = from_json(self.attributes).items()
+        if (others := _OTHERS.get(self.type or "")) is not None:
+            return {name: value for name, value in given if value is not None and name not in others}
         own = _COLUMNS.get(self.type or "", ())
-        return {name: value for name, value in from_json(self.attributes).items() if value is not None and name in own}
+        return {name: value for name, value in given if value is not None and name in own}
 
     def row(self) -> dict[str, Any]:
         """A row that has this shape, in the columns of a usage table."""
@@ -74,7 +83,7 @@ def request_of(shape: UsageShape) -> ShapeRequest:
     if given is not None:
         values |= {name: value for name, value in from_json(given).items() if value is not None}
     for name, value in values.items():
-        way, own, read = _PLACES[name]
+        way, own, read = _place(name)
         within = usage
         for part in way:
             within = within.setdefault(part, {})
@@ -99,7 +108,16 @@ def _number(value: str) -> Decimal | str:
     return value if number.is_nan() else number
 
 
+@cache
+def _place(name: str) -> tuple[tuple[str, ...], str, Callable[[str], Any]]:
+    """Where the value of a column belongs in a usage, and how it is read."""
+    column = column_of(name)
+    return column.path[:-1], column.path[-1], _READERS[column.kind]
+
+
 # A value as JSON would hold it; what does not read as its kind stays text, for the scalar code to refuse.
-_READERS: Mapping[ColumnKind, Callable[[str], Any]] = {"text": str, "url": str, "flag": _flag, "number": _number}
-# Where the value of a column belongs in a usage, and how it is read.
-_PLACES = {name: (column.path[:-1], column.path[-1], _READERS[column.kind]) for name, column in USAGE_COLUMNS.items()}
+_READERS: Mapping[ColumnKind, Callable[[str], Any]] = {
+    **dict.fromkeys(("text", "url", "condition"), str),
+    "flag": _flag,
+    "number": _number,
+}

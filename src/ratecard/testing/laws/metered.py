@@ -9,6 +9,7 @@ from ratecard.methods.audio import DurationBand, bands_of
 from ratecard.methods.images import PerImage, PerInputImage
 from ratecard.methods.rpc import RpcCredits
 from ratecard.requests.service_parameters import SEARCHES
+from ratecard.tables.metered import Tokens
 from ratecard.tables.rate import Rate
 from ratecard.testing.case import Case, expect
 from ratecard.testing.laws.law import Law, any_case, charged_by
@@ -82,16 +83,28 @@ def expected_rates(case: Case, usage: dict[str, Any]) -> list[Rate]:
     charge, prompt, details = drawn_tokens(case.version), usage["prompt_tokens"], usage.get("prompt_tokens_details", {})
     counts = {bucket: details.get(field, 0) for bucket, field in DETAILS.items()}
     counts = {"input": prompt - sum(counts.values()), **counts, "output": usage.get("completion_tokens", 0)}
-    written = {
-        (context, bucket): rate
-        for rate in charge.rates
-        for context in rate.attributes.get("context", ("base",))
-        for bucket in rate.attributes["tokens"]
-    }
-    threshold = charge.context_token_threshold
-    tier = "base" if threshold is None or prompt <= threshold else "extended"
-    places = ([(tier, bucket), ("base", bucket), (tier, "input")] for bucket, count in counts.items() if count)
-    return [next(written[place] for place in each if place in written) for each in places]
+    begun = [(rate, edge) for rate in charge.rates if (edge := _begun(charge, rate, prompt)) is not None]
+
+    def of(bucket: str) -> Rate | None:
+        """The rate of a bucket in the highest tier that has one."""
+        own = [(edge, rate) for rate, edge in begun if bucket in rate.attributes["tokens"]]
+        return max(own, key=lambda each: each[0])[1] if own else None
+
+    found = (of(bucket) or of("input") for bucket, count in counts.items() if count)
+    return [rate for rate in found if rate]
+
+
+def _begun(charge: Tokens, rate: Rate, prompt: int) -> int | None:
+    """The least prompt of a rate's tier; None where this one is shorter, or the rate is under a condition."""
+    edge = 0
+    for name, values in rate.attributes.items():
+        if name == "context":
+            edge = (charge.context_token_threshold or 0) + 1 if values == ("extended",) else 0
+        elif name in ("above", "from"):
+            edge = int(values[0]) + (name == "above")
+        elif name != "tokens":
+            return None
+    return edge if edge <= prompt else None
 
 
 def _tokens(case: Case) -> st.SearchStrategy[Request]:

@@ -20,7 +20,7 @@ from ratecard.base.suggestions import did_you_mean
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.progress import OPENED, READ, Progress, silent, within
 from ratecard.simulation.usage.billing_export import Export, are_pages, ledger_view, pages_to_parquet
-from ratecard.simulation.usage.columns import LEDGER, USAGE_COLUMNS
+from ratecard.simulation.usage.columns import LEDGER, LEDGER_LAYOUTS, USAGE_COLUMNS, layouts_of
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql, column_type
 from ratecard.simulation.usage.engines.spill import SpillFolder
 from ratecard.simulation.usage.files import (
@@ -38,6 +38,7 @@ from ratecard.simulation.usage.files import (
 from ratecard.simulation.usage.plan import Plan, Usage
 from ratecard.simulation.usage.roll_up_sql import Grouping, RollUpSql
 from ratecard.tables.limits import Limits
+from ratecard.tables.meters import Meters
 
 _DELIMITERS = (",", ";", "\t", "|")
 # A file's first line as it is: with a delimiter and without a quote that any text has. One thread reads it: where order
@@ -117,8 +118,7 @@ DEFAULT_MEMORY = "1GB"
 _FITTING = {
     "number": ("integer", "decimal", "double", "text"),
     "flag": ("boolean", "text"),
-    "text": ("text",),
-    "url": ("text",),
+    **dict.fromkeys(("text", "url", "condition"), ("text",)),
 }
 # So much of a file shows how long its lines are.
 _BEGINNING = 2**18
@@ -250,15 +250,17 @@ def open_usage(
     names: Mapping[str, str],
     limits: Sequence[Limits] = (),
     progress: Progress = silent,
+    meters: Sequence[Meters] = (),
 ) -> Iterator[DuckDbUsage]:
     """Make the view `usage` of files or a frame; `names`: known columns that have another name in it.
 
-    `limits` are those of the tables under which a billing export was billed. Raises `SimulationError` with the file or
-    the column, and what is allowed; at the end also where a file is not the one any more that it was in the beginning.
+    `limits` are those of the tables under which a billing export was billed, `meters` those of all compared cards.
+    Raises `SimulationError` with the file or the column, and what is allowed; at the end also where a file is not the
+    one any more that it was in the beginning.
     """
     if not isinstance(usage, (str, Path)) and not (isinstance(usage, (list, tuple)) and usage):
         _register(workspace.connection, usage)
-        yield _opened(workspace, names, Source(), limits, written=False)
+        yield _opened(workspace, names, Source(), limits, meters, written=False)
         return
     given = [str(each) for each in ([usage] if isinstance(usage, (str, Path)) else usage)]
     files = [file for each in given for file in _files(workspace, each)]
@@ -270,12 +272,18 @@ def open_usage(
         with readable():
             query, rows = _reading(workspace, kind, files)
             workspace.connection.execute(f"CREATE OR REPLACE VIEW usage AS {query}")
-        opened = _opened(workspace, names, Source.of(before), limits, written=kind != ".parquet")
+        opened = _opened(workspace, names, Source.of(before), limits, meters, written=kind != ".parquet")
         yield opened._replace(rows=rows) if opened.rows is None else opened
 
 
 def _opened(
-    workspace: Workspace, names: Mapping[str, str], source: Source, limits: Sequence[Limits], *, written: bool
+    workspace: Workspace,
+    names: Mapping[str, str],
+    source: Source,
+    limits: Sequence[Limits],
+    meters: Sequence[Meters],
+    *,
+    written: bool,
 ) -> DuckDbUsage:
     """The view `usage` as a usage; `written`: every reading of it reads text."""
     connection = workspace.connection
@@ -291,8 +299,10 @@ def _opened(
         connection.execute(f"CREATE OR REPLACE VIEW {table} AS SELECT * REPLACE ({micros} AS {name}) FROM usage")
     declared = _described(connection, table)
     found = {name: column_type(type_) for name, type_ in declared.items()}
-    known = checked_usage(found, declared, names)._replace(table=table)
-    if table != LEDGER:
+    known = checked_usage(found, declared, names, meters)._replace(table=table)
+    if table == LEDGER:
+        known = known._replace(layouts=LEDGER_LAYOUTS)
+    else:
         known = known._replace(untyped=written or _lacks_type(connection, known))
     rows = None if written else _count(connection, "usage")
     return DuckDbUsage(known, source, workspace, rows)
@@ -313,7 +323,12 @@ def _count(connection: duckdb.DuckDBPyConnection, table: str) -> int:
         return int(found)
 
 
-def checked_usage(found: Mapping[str, tuple[Any, int]], declared: Mapping[str, str], names: Mapping[str, str]) -> Usage:
+def checked_usage(
+    found: Mapping[str, tuple[Any, int]],
+    declared: Mapping[str, str],
+    names: Mapping[str, str],
+    meters: Sequence[Meters],
+) -> Usage:
     """Find the known columns of a table, each of a type that it can have. Raises `SimulationError`."""
     for name, theirs in names.items():
         if theirs not in found:
@@ -325,17 +340,19 @@ def checked_usage(found: Mapping[str, tuple[Any, int]], declared: Mapping[str, s
         raise SimulationError(
             f"the usage has no column 'type', {words}. It has: {', '.join(found)}. Name it: --map type=COLUMN"
         )
+    layouts = layouts_of(meters, columns)
+    kinds = {name: column.kind for name, column in USAGE_COLUMNS.items()}
+    kinds |= {each.name: each.kind for layout in layouts.values() for each in (*layout.attributes, *layout.quantities)}
     for name, theirs in columns.items():
-        expected = _FITTING[USAGE_COLUMNS[name].kind] if name in USAGE_COLUMNS else ()
+        expected = _FITTING[kinds[name]] if name in kinds else ()
         expected = ("timestamp", "date", "text") if name == "timestamp" else expected
         expected = ("text",) if name in ("type", "model") else expected
         if expected and found[theirs][0] not in expected:
             words = f"column '{theirs}' is {declared[theirs]}, and {name} can be {' or '.join(expected)}"
             words += f". Seconds since 1970 are not read: {_CONVERTED}" if name == "timestamp" else ""
             raise SimulationError(words)
-    return Usage(
-        columns, {name: type_ for name, (type_, _) in found.items()}, {name: s for name, (_, s) in found.items()}
-    )
+    types = {name: type_ for name, (type_, _) in found.items()}
+    return Usage(columns, types, {name: scale for name, (_, scale) in found.items()}, layouts=layouts)
 
 
 def _described(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:

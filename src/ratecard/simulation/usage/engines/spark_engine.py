@@ -1,6 +1,6 @@
 """Spark groups usage where it is stored. Only the groups come to the driver, into the tables of DuckDB."""
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,6 +20,7 @@ from ratecard.simulation.usage.engines.spark_sql import SparkSql, column_type
 from ratecard.simulation.usage.files import Source, Stamps, unchanged
 from ratecard.simulation.usage.plan import GIVEN, Plan, Usage
 from ratecard.simulation.usage.roll_up_sql import Grouping, RollUpSql, sum_of
+from ratecard.tables.meters import Meters
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -72,12 +73,17 @@ class SparkUsage(NamedTuple):
 
 @contextmanager
 def open_usage(
-    usage: Any, names: Mapping[str, str], master: str | None = None, progress: Progress = silent
+    usage: Any,
+    names: Mapping[str, str],
+    master: str | None = None,
+    progress: Progress = silent,
+    meters: Sequence[Meters] = (),
 ) -> Iterator[SparkUsage]:
     """The usage of a Spark frame, in its own session, or of paths and tables that a session started here reads.
 
-    `names`: known columns that have another name in it. Raises `SimulationError` with the column, and what is allowed;
-    at the end also where a file is not the one any more that it was in the beginning.
+    `names`: known columns that have another name in it; `meters`: those of all compared cards. Raises
+    `SimulationError` with the column, and what is allowed; at the end also where a file is not the one any more that
+    it was in the beginning.
     """
     with ExitStack() as stack:
         progress("Reading usage: columns", None)
@@ -107,7 +113,7 @@ def open_usage(
         if Export.of(tuple(declared), names):
             raise SimulationError("a billing export is rated by DuckDB; leave out engine spark, and give its files")
         found = {name: column_type(type_) for name, type_ in declared.items()}
-        known = checked_usage(found, {name: type_.upper() for name, type_ in declared.items()}, names)
+        known = checked_usage(found, {name: type_.upper() for name, type_ in declared.items()}, names, meters)
         known = known._replace(table=view, untyped=known.has("model"))
         yield SparkUsage(known, Source.of(before), session)
 
@@ -138,7 +144,7 @@ def _with_texts(schema: pyarrow.Schema) -> str:
     if given is None or not pyarrow.types.is_struct(given):
         return "SELECT * FROM groups"
     writer, names = DuckDbSql(), [field.name for field in given]
-    record = writer.record({name: writer.text(f"{GIVEN}.{name}") for name in names})
+    record = writer.record({name: writer.text(f"{GIVEN}.{writer.quoted(name)}") for name in names})
     text, sums = f"CASE WHEN {GIVEN} IS NOT NULL THEN {writer.text(record)} END", ""
     if _SECONDS.name in names and pyarrow.types.is_floating(given.field(_SECONDS.name).type):
         number = f"CASE WHEN type = '{_TIMED}' THEN {writer.exact(f'{GIVEN}.{_SECONDS.name}', 'double')} END"
