@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from ratecard.methods.metered import Metered
 from ratecard.methods.method import ANY_NUMBER, Method, UsageReading
 from ratecard.rating.quote import LineItem
-from ratecard.requests.fields import Field
+from ratecard.requests.fields import Field, WholeNumber
 from ratecard.requests.token_usage import MOST_TOKENS, count_messages
 from ratecard.tables.rate import Charge
 
@@ -33,23 +33,17 @@ class Surcharges(Method[Surcharge]):
         return UsageReading(lambda shape: [line(shape["count"])], fields, required=("count",))
 
 
-class _Searches:
+class _Searches(WholeNumber):
     """A whole number of searches, results or URLs."""
 
-    def __init__(self, most: int) -> None:
-        self.most = most
-
-    def accept(self, given: Any) -> int | None:
-        return None if count_messages(given, self.most) else int(given)
-
     def messages(self, given: object) -> list[str]:
-        return count_messages(given, self.most)
+        return count_messages(given, self.greatest)
 
 
 def surcharge_count(surcharge: Metered, most: int = MOST_TOKENS) -> Field:
     """What may be counted of a surcharge: at most so many searches, which are whole; of a meter also a part."""
     counts = surcharge.units[surcharge.version.charges[0].unit].counts
-    return ANY_NUMBER if counts in surcharge.meters.by_name else _Searches(most)
+    return ANY_NUMBER if counts in surcharge.meters.by_name else _Searches(0, most)
 
 
 def surcharge_line(surcharge: Metered) -> Callable[[int | Decimal], LineItem]:
