@@ -91,7 +91,7 @@ format: $(VENV)/.tools  ## correct style and format
 	$(BIN)/ruff format .
 
 .PHONY: check
-check: test test-wheel test-tables test-postgres test-proxy test-browser test-office test-spark test-extras test-clients  ## run everything that CI runs
+check: test test-wheel test-tables test-postgres test-proxy test-browser test-office test-spark test-extras test-clients test-dialects  ## run everything that CI runs
 
 .PHONY: test-wheel
 test-wheel: $(VENV)/.package  ## build the wheel and use it alone, far from this folder
@@ -125,6 +125,12 @@ test-browser: $(VENV)/.tools  ## try the pages in a real browser; says why it sk
 .PHONY: test-office
 test-office: $(VENV)/.tools  ## compute a workbook again in LibreOffice; says why it skips where there is none
 	$(BIN)/python -m pytest -q -rs tests/*/test_*_in_office.py
+
+.PHONY: test-dialects
+test-dialects: | $(BIN)/python  ## read usages from the objects of every provider's own client, in .venv-dialects
+	"$(PYTHON)" -m venv .venv-dialects
+	.venv-dialects/bin/python -m pip --disable-pip-version-check --quiet install -r tests/dialects/requirements.txt -e '.[testing]'
+	.venv-dialects/bin/python -m pytest -q -rs tests/dialects
 
 .PHONY: tables
 tables: $(VENV)/.package  ## check pricing_tables and its examples

@@ -10,7 +10,7 @@ from ratecard.load.folder import shipped_folder, tables_from
 
 SOUND = Path(__file__).parent / "tables" / "sound"
 FILES = {path.name: path.read_text(encoding="utf-8") for path in sorted(SOUND.glob("*.yaml"))}
-SHARED = ("units.yaml", "meters.yaml", "vocabulary.yaml", "limits.yaml")
+SHARED = ("units.yaml", "meters.yaml", "vocabulary.yaml")
 # (file, what stands there, what is written instead)
 Edit = tuple[str, str, str]
 SECOND = "per_second.yaml"

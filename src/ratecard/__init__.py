@@ -36,6 +36,7 @@ from ratecard.requests.usage import (
     UpscaleUsage,
     VideoUsage,
 )
+from ratecard.requests.usage_from import usage_from
 
 if TYPE_CHECKING:
     from ratecard.simulation.simulate import simulate as simulate
@@ -95,6 +96,7 @@ __all__ = [
     "settle",
     "simulate",
     "sunset",
+    "usage_from",
     "within_limits",
 ]
 # `from ratecard import *` must work without the extra.

@@ -4,12 +4,13 @@
 """
 
 from datetime import UTC, date, datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal, overload
 
 from ratecard.accounts.limits import Limit, Sunset, VideoLimit
 from ratecard.base.errors import Fault, InstantError, TableError
+from ratecard.base.instants import utc
 from ratecard.candidates.file import CandidateFile, read_candidate
 from ratecard.candidates.overlay import with_candidate
 from ratecard.examples import faults_of, work_version
@@ -18,6 +19,7 @@ from ratecard.price_book import PriceBook
 from ratecard.pricing.compiler import Compiler
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.version import Version
+from ratecard.tables.windows import Window, changes_between, windows_of
 
 
 def load_rate_card(folder: str | Path | None = None) -> "RateCard":
@@ -88,7 +90,7 @@ class RateCard:
             return
         if self._base is not None:
             below = self._base.tables.models.get(model.model)
-            made_from = None if below is None else below.version_on(version.effective)
+            made_from = None if below is None else below.version_at(version.effective)
             if below is not None and made_from is not None:  # None for a model that the candidate adds
                 self._base.prove(below, made_from)
             return
@@ -114,30 +116,28 @@ class RateCard:
 
     def boundaries(self) -> tuple[datetime, ...]:
         """The instants (UTC, rising) at which a price or limit begins, changes or ends, and the price book with it."""
-        days = {version.effective for model in self.tables.models.values() for version in model.versions}
-        days |= {model.retired.on for model in self.tables.models.values() if model.retired}
-        days |= {limits.effective for limits in self.tables.limits}
-        return tuple(datetime(day.year, day.month, day.day, tzinfo=UTC) for day in sorted(days))
+        begins = {version.begins for model in self.tables.models.values() for version in model.versions}
+        ends = {utc(model.retired.on) for model in self.tables.models.values() if model.retired}
+        return tuple(sorted({*begins, *ends, *(utc(limits.effective) for limits in self.tables.limits)}))
+
+    @cached_property
+    def windows(self) -> tuple[Window, ...]:
+        """The windows of hours and weekdays that some rate names."""
+        return windows_of(version for model in self.tables.models.values() for version in model.versions)
+
+    def changes_between(self, first: datetime, end: datetime) -> list[datetime]:
+        """The instants after one and before another at which a price changes, also by the hours of its rates."""
+        dated = (instant for instant in self.boundaries() if first < instant < end)
+        return sorted({*dated, *changes_between(self.windows, first, end)})
 
     def at(self, instant: datetime | date) -> PriceBook:
         """Return the price book in effect at an aware instant; a date means its 00:00 UTC.
 
         Raises `InstantError` for a datetime without a time zone, and for anything else.
         """
-        return PriceBook(self.compiler, _day(instant), self.prove)
-
-
-def _day(instant: datetime | date) -> date:
-    if isinstance(instant, datetime):
-        if instant.tzinfo is None or instant.utcoffset() is None:
-            raise InstantError(f"{instant!r} has no time zone. Write an aware instant, like datetime(..., tzinfo=UTC)")
-        try:
-            return instant.astimezone(UTC).date()
-        except OverflowError:
-            return instant.date()
-    if isinstance(instant, date):
-        return instant
-    raise InstantError(f"{instant!r} is not a datetime or a date")
+        if not isinstance(instant, date):
+            raise InstantError(f"{instant!r} is not a datetime or a date")
+        return PriceBook(self.compiler, utc(instant), self.prove)
 
 
 @overload  # mypy cannot say "every str but this one"

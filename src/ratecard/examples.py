@@ -1,10 +1,12 @@
 """Work the examples of a table: totals that a person wrote down, against what its rates give."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from decimal import Decimal
 from typing import NamedTuple
 
 from ratecard.base.errors import Fault, QuoteError
+from ratecard.base.instants import utc
 from ratecard.base.money import text
 from ratecard.price_book import PriceBook
 from ratecard.pricing.compiler import Compiler
@@ -28,15 +30,15 @@ class Worked(NamedTuple):
 
 
 def work(compiler: Compiler) -> Iterator[Worked]:
-    """Every example of every version, priced on the first day of its version."""
+    """Every example of every version."""
     for model in compiler.tables.models.values():
         for version in model.versions:
             yield from work_version(compiler, model, version)
 
 
 def work_version(compiler: Compiler, model: AnyModel, version: Version) -> Iterator[Worked]:
-    """Every example of one version, priced on its first day."""
-    book = PriceBook(compiler, version.effective)
+    """Every example of one version, priced when it begins."""
+    book = PriceBook(compiler, version.begins)
     for number, example in enumerate(version.examples):
         try:
             quote = price_example(book, model, example)
@@ -48,7 +50,9 @@ def work_version(compiler: Compiler, model: AnyModel, version: Version) -> Itera
 
 
 def price_example(book: PriceBook, model: AnyModel, example: Example) -> Quote:
-    """Quote an example's request at the instant of a price book. Raises `QuoteError`."""
+    """Quote an example's request at the instant of a price book, at the hour that it says. Raises `QuoteError`."""
+    if example.at is not None:
+        book = replace(book, hour=utc(example.at))
     if isinstance(example, VideoExample):
         source = SourceVideo(**example.source) if example.source else None
         return book.quote_video({"model": model.model, **body_of_text(example.request)}, source=source)

@@ -1,13 +1,13 @@
 """The price book: a rate card at one instant."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from datetime import date
-from typing import Any, NamedTuple, NoReturn
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 
 from ratecard.accounts.limits import LimitsOfADay
 from ratecard.base.errors import QuoteError
-from ratecard.base.messages import REQUIRED, NotOffered, Path, echo, wrong_type
+from ratecard.base.messages import REQUIRED, NotOffered, Path, echo, invalid_enum, wrong_type
 from ratecard.base.suggestions import suggestions
 from ratecard.methods.metered import Metered, Rater
 from ratecard.pricing.compiler import Compiler
@@ -18,13 +18,13 @@ from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.body import INVALID, Body, read_body
 from ratecard.requests.metered import usage_keys, usage_problems
-from ratecard.requests.service_parameters import split_model
+from ratecard.requests.service_parameters import split_model, split_name
 from ratecard.requests.usage import RATED, AnyUsage, read_usage
 from ratecard.requests.video import FIELD_ORDER, refuse_without_model
 from ratecard.tables.card import AnyModel, Tables
-from ratecard.tables.limits import Limits
+from ratecard.tables.limits import NO_LIMITS, Limits
 from ratecard.tables.metered import TextVersion
-from ratecard.tables.version import Model, Version
+from ratecard.tables.version import AnyVersion, Model, Version
 from ratecard.tables.video import VideoModel, VideoVersion
 
 
@@ -47,10 +47,10 @@ class Deprecation(NamedTuple):
         }
 
 
-def deprecation_of(model: Model[Any], day: date) -> Deprecation | None:
-    """The headers of a model that will be retired after a day; None if it will not, or already is."""
+def deprecation_of(model: Model[Any], moment: date) -> Deprecation | None:
+    """The headers of a model that will be retired after an instant; None if it will not, or already is."""
     retired = model.retired
-    if retired is None or retired.on <= day:
+    if retired is None or model.retired_at(moment):
         return None
     hint = f" Use {retired.successor} instead." if retired.successor else ""
     return Deprecation(f"{model.model} is retired on {retired.on}, 00:00 UTC.{hint}", retired.on.isoformat())
@@ -59,6 +59,32 @@ def deprecation_of(model: Model[Any], day: date) -> Deprecation | None:
 # The parameters of a model's name without a suffix.
 _NO_SUFFIX: dict[str, Any] = {}
 _VIDEO_KEYS = usage_keys(FIELD_ORDER)
+
+AnyPricer = TypeVar("AnyPricer", VideoPricer, Rater)
+
+
+def _as_asked(name: str, model: AnyModel, price: AnyPricer) -> AnyPricer:
+    """What prices requests that name a model in another way, or state its provider."""
+    if name == model.model and model.provider is None:
+        return price
+
+    def priced(fields: Any, further: Any) -> Quote:
+        quote: Quote = cast(Any, price)(_of_provider(model, fields), further)
+        if name != model.model:
+            quote.version = replace(quote.version, asked=name)
+        return quote
+
+    return cast(AnyPricer, priced)
+
+
+def _of_provider(model: AnyModel, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A request without the provider that it states, where the model has one. Raises `QuoteError` for another's."""
+    if model.provider is None or "provider" not in fields:
+        return fields
+    if fields["provider"] != model.provider:
+        raise QuoteError(INVALID, [(("provider",), invalid_enum((model.provider,), fields["provider"]))])
+    return {name: value for name, value in fields.items() if name != "provider"}
+
 
 Prove = Callable[[AnyModel, Version], None]
 
@@ -71,18 +97,24 @@ def without_proof(model: AnyModel, version: Version) -> None:
 class PriceBook(LimitsOfADay):
     """A rate card at one instant: immutable and pure. Made by `RateCard.at`.
 
-    `day` is its UTC day. `prove` raises `TableError` for a version that contradicts its own examples, before its first
-    price.
+    `instant` is in UTC, `day` its day; `hour` is an instant whose hour decides instead of its own. `prove` raises
+    `TableError` for a version that contradicts its own examples, before its first price.
     """
 
     compiler: Compiler
-    day: date
+    instant: datetime
     prove: Prove = without_proof
+    hour: datetime | None = None
     _video: dict[str, VideoPricer] = field(default_factory=dict, init=False)
     _raters: dict[tuple[str, str], Rater] = field(default_factory=dict, init=False)
 
     def __repr__(self) -> str:
         return f"<PriceBook of {self.day}, digest {self.tables.digest}>"
+
+    @property
+    def day(self) -> date:
+        """The UTC day of the instant."""
+        return self.instant.date()
 
     @property
     def tables(self) -> Tables:
@@ -92,8 +124,8 @@ class PriceBook(LimitsOfADay):
     def in_effect_all(self, type_: str | None = None) -> Iterator[tuple[AnyModel, Version]]:
         """Every model (of a type) that has a price at this instant, with its version in effect, by name."""
         for _, model in sorted(self.tables.models.items()):
-            version = model.version_on(self.day)
-            if version and not model.retired_on(self.day) and type_ in (None, model.type):
+            version = model.version_at(self.instant)
+            if version and not model.retired_at(self.instant) and type_ in (None, model.type):
                 yield model, version
 
     def in_effect(self, name: str, type_: str | None = None) -> tuple[AnyModel, Version]:
@@ -101,21 +133,45 @@ class PriceBook(LimitsOfADay):
 
         For an unknown model the error suggests models of `type_`.
         """
-        model = self.tables.models.get(name)
+        model = self.tables.named(name)
         if model is None:
             near = suggestions(name, (known.model for known, _ in self.in_effect_all(type_)))
             hint = f". Did you mean: {', '.join(near)}?" if near else ""
             raise QuoteError(NotOffered(f"Specified model not found: {echo(name)}{hint}"))
-        if model.retired is not None and model.retired_on(self.day):
+        if model.retired is not None and model.retired_at(self.instant):
             hint = f" Use {model.retired.successor} instead." if model.retired.successor else ""
             words = f"Specified model not found: {name}. It was retired on {model.retired.on}.{hint}"
             raise QuoteError(NotOffered(words))
-        version = model.version_on(self.day)
+        version = model.version_at(self.instant)
         if version is None:
             first = model.versions[-1].effective
             words = f"No price for {name} on {self.day}. Its first version takes effect on {first}."
             raise QuoteError(NotOffered(words))
         return model, version
+
+    def at_hour(self, version: AnyVersion) -> AnyVersion:
+        """A version as it is at the hour of this instant: without the rates that do not hold."""
+        return self.compiler.at_hour(version, self.hour or self.instant)
+
+    def plain_name(self, name: str) -> str:
+        """The name of a model without the parameters that may follow it.
+
+        >>> from ratecard import load_rate_card
+        >>> load_rate_card().at(date(2026, 10, 1)).plain_name("grok-4-3:enable_web_search=on")
+        'grok-4-3'
+        """
+        if self._is_listed(name):
+            return name
+        plain, suffix = split_name(name)
+        before = name.partition(":")[0]
+        # A parameter without a value is refused by its name.
+        if not suffix and before in self.tables.models and self.tables.named(name) is None:
+            return before
+        return plain
+
+    def _is_listed(self, name: str) -> bool:
+        """Whether a name is that of a model, or an alias: open patterns match more names than can be kept."""
+        return name in self.tables.models or name in self.tables.aliases
 
     def deprecation(self, name: str) -> Deprecation | None:
         """The deprecation headers of a model that will be retired after this instant; None for any other.
@@ -124,8 +180,8 @@ class PriceBook(LimitsOfADay):
         >>> load_rate_card().at(date(2026, 9, 1)).deprecation("ltx-2-fast-text-to-video").date
         '2026-09-28'
         """
-        model = self.tables.models.get(name)
-        return None if model is None else deprecation_of(model, self.day)
+        model = self.tables.named(name)
+        return None if model is None else deprecation_of(model, self.instant)
 
     def quote_video(self, body: Body, *, source: SourceVideo | None = None) -> Quote:
         """Quote a body of `POST /video/quote`: a mapping, or JSON as bytes or text.
@@ -200,8 +256,8 @@ class PriceBook(LimitsOfADay):
         Decimal('0.01000000')
         """
         full = self._name({"model": model})
-        name, suffix = (full, _NO_SUFFIX) if full in self.tables.models else split_model(full)
-        found, version = self.in_effect(name)
+        suffix = _NO_SUFFIX if self.plain_name(full) == full else split_model(full)[1]
+        found, version = self.in_effect(self.plain_name(full))
         if not isinstance(version, TextVersion):
             self._wrong_type(found, "text")
         surcharges: dict[str, Metered] = {
@@ -218,9 +274,9 @@ class PriceBook(LimitsOfADay):
 
     @property
     def limits(self) -> Limits:
-        """The limits in effect; before the first ones, the first."""
+        """The limits in effect; before the first ones, the first; `NO_LIMITS` where the tables have none."""
         dated = self.tables.limits
-        return next((limits for limits in dated if limits.effective <= self.day), dated[-1])
+        return next((limits for limits in dated if limits.effective <= self.day), dated[-1] if dated else NO_LIMITS)
 
     def _find_video(self, fields: Mapping[str, Any]) -> VideoPricer:
         name = fields.get("model")
@@ -230,8 +286,10 @@ class PriceBook(LimitsOfADay):
         if not isinstance(model, VideoModel) or not isinstance(version, VideoVersion):
             self._wrong_type(model, "video")
         self.prove(model, version)
-        quote = self._video[name] = self.compiler.video(model, version, self.limits.rates)
-        return quote
+        pricer = _as_asked(name, model, self.compiler.video(model, self.at_hour(version), self.limits.rates))
+        if self._is_listed(name):
+            self._video[name] = pricer
+        return pricer
 
     def _rate_by_type(self, fields: Mapping[str, Any]) -> Quote:
         """Rate a usage that has no rater yet: a model used for the first time or with a suffix, or a type left out."""
@@ -246,11 +304,13 @@ class PriceBook(LimitsOfADay):
             needed = [name for name in ("model", "count") if name not in fields]
             raise QuoteError(INVALID, [((name,), REQUIRED) for name in needed])
         name, suffix = self._rpc() if kind == "rpc" and "model" not in fields else self._name(fields), _NO_SUFFIX
-        if kind == "text" and name not in self.tables.models:
-            name, suffix = split_model(name)
+        if kind == "text" and (plain := self.plain_name(name)) != name:
+            name, suffix = plain, split_model(name)[1]
         rater = self._raters.get((kind, name))
         if rater is None:
-            rater = self._raters[kind, name] = self._rater(kind, name)
+            rater = self._rater(kind, name)
+            if self._is_listed(name):
+                self._raters[kind, name] = rater
         return rater(fields, suffix)
 
     def _type_of(self, fields: Mapping[str, Any]) -> str:
@@ -258,11 +318,12 @@ class PriceBook(LimitsOfADay):
         if "model" not in fields and ("network" in fields or "calls" in fields):
             return "rpc"
         name = self._name(fields)
-        model, _ = self.in_effect(name if name in self.tables.models else split_model(name)[0])
+        model, _ = self.in_effect(self.plain_name(name))
         return "upscale" if "factor" in fields and model.type in ("image", "edit") else model.type
 
     def _rate_video(self, usage: Mapping[str, Any]) -> Quote:
         """Rate a video that was made: as a quote of its fields, but other keys are refused."""
+        usage = self._of_provider(usage)
         problems, refused = usage_problems(usage, _VIDEO_KEYS), list[tuple[Path, str]]()
         try:
             quote = self.quote_video({name: value for name, value in usage.items() if name in FIELD_ORDER})
@@ -274,6 +335,12 @@ class PriceBook(LimitsOfADay):
             raise QuoteError(INVALID, problems + refused)
         return quote
 
+    def _of_provider(self, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A request without the provider that it states. Raises `QuoteError` if the model is another's."""
+        name = fields.get("model")
+        found = self.tables.named(name) if isinstance(name, str) and "provider" in fields else None
+        return fields if found is None else _of_provider(found, fields)
+
     def _rater(self, kind: str, name: str) -> Rater:
         model, version = self.in_effect(name)
         searches: dict[str, tuple[AnyModel, Version]] = {}
@@ -281,14 +348,15 @@ class PriceBook(LimitsOfADay):
             searches = {search: self.in_effect(of) for search, of in version.surcharges.items()}
         for charged in ((model, version), *searches.values()):
             self.prove(*charged)
-        rater = self.compiler.rater(kind, model, version, searches, self.limits)
+        searches = {search: (of, self.at_hour(charged)) for search, (of, charged) in searches.items()}
+        rater = self.compiler.rater(kind, model, self.at_hour(version), searches, self.limits)
         if rater is None:
             self._wrong_type(model, kind)
-        return rater
+        return _as_asked(name, model, rater)
 
     def _metered(self, model: AnyModel, version: Version) -> Metered:
         self.prove(model, version)
-        return self.compiler.metered(model, version, self.limits.rates)
+        return self.compiler.metered(model, self.at_hour(version), self.limits.rates)
 
     def _rpc(self) -> str:
         """The model of RPC credits: a usage does not name it."""

@@ -185,6 +185,7 @@ def test_a_tier_that_the_table_of_a_model_says(tmp_path: Path) -> None:
         text.replace("    type: text\n", "    type: text\n    tier: L\n"), encoding="utf-8"
     )
     shutil.copy(tables / "surcharges.yaml", tmp_path)
+    shutil.copy(tables / "limits.yaml", tmp_path)
     book = ratecard.load_rate_card(tmp_path).at(date(2026, 10, 1))
     assert book.limits_for(model="grok-4-3") == book.limits_for(model="grok-4-3", tier="L") == Limit(20, 500_000)
     assert book.limits_for(model="grok-4-3", partner=True) == Limit(60, 1_000_000)

@@ -125,8 +125,8 @@ def card(folder: Path) -> RateCard:
         ("- retire: plain\n- retire: plain", "7: changes nothing: plain is retired already, on 2027-09-01"),
         # What the tables could not hold.
         (
-            "- scale: {model: sized}\n  factor: 0.00000000001",
-            "7: 0.01 (video/mixed.yaml:44) x 0.00000000001 has more than 12 decimal places, "
+            "- scale: {model: sized}\n  factor: 0.00000000000000000000000000001",
+            "7: 0.01 (video/mixed.yaml:44) x 0.00000000000000000000000000001 has more than 30 decimal places, "
             "and 2 more rates of the model. "
             "Choose a factor with fewer digits, or set the rates",
         ),

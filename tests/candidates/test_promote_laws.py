@@ -37,7 +37,7 @@ REASONS = (
     "changes nothing",
     "retired on .*, but the first version takes effect on",
     "is retired already",
-    "has more than 12 decimal places",
+    "has more than 30 decimal places",
     "changes .* from the same day on; keep one",
     "charge by '.*' from then on",
     "retired is there already; change that line by hand",

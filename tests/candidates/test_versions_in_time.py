@@ -200,7 +200,7 @@ def test_the_published_repricings_stay_as_they_were_after_new_versions(card: Rat
     for day in days:
         old_book, new_book = card.at(day), new.at(day)
         for name in published:
-            old, same = (each.tables.models[name].version_on(day) for each in (old_book, new_book))
+            old, same = (each.tables.models[name].version_at(day) for each in (old_book, new_book))
             assert (old is None) == (same is None)
             if old and same:
                 kept = old.model_dump(exclude={"charges", "examples", "place"})

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 from click.testing import CliRunner, Result
 
-from ratecard import PriceBook, QuoteError, RateCard
+from ratecard import PriceBook, QuoteError, RateCard, usage_from
 from ratecard.cli import main
 from ratecard.cli.quote import _LIKE_USAGE
 from ratecard.simulation.usage.columns import USAGE_COLUMNS
@@ -148,6 +148,32 @@ def test_a_csv_of_several_types_is_answered_row_by_row(rate: Rate) -> None:
         "A source video is not part of a usage. Price it by `ratecard quote`"
     ]
     assert answers[4]["details"]["_errors"] == ["Row 6 has more cells than the heading"]
+
+
+ANSWER = {"model": "claude-opus-4-6", "usage": {"input_tokens": 3, "cache_read_input_tokens": 5000, "output_tokens": 4}}
+
+
+def test_a_response_is_read_by_its_dialect(rate: Rate, prices: PriceBook, tmp_path: Path) -> None:
+    quote = prices.rate(usage_from("anthropic", ANSWER))
+    assert rate("--dialect=anthropic", json.dumps(ANSWER), "--json").stdout_bytes.strip() == quote.to_json()
+    renamed = json.dumps(ANSWER | {"model": "claude"})
+    assert (
+        rate("--dialect=anthropic", renamed, "--model=claude-opus-4-6", "--json").stdout_bytes.strip()
+        == quote.to_json()
+    )
+    lines = tmp_path / "answers.jsonl"
+    lines.write_text(json.dumps(ANSWER) + "\n" + json.dumps({"model": "claude-opus-4-6"}), encoding="utf-8")
+    answers = rate("--dialect=anthropic", f"--batch={lines}").stdout.splitlines()
+    assert [json.loads(line).get("error") for line in answers] == [None, "Invalid response"]
+
+
+def test_a_response_has_neither_options_of_its_own_nor_columns(rate: Rate, tmp_path: Path) -> None:
+    wrong = rate("--dialect=openai", "{}", "--cached-tokens=4")
+    assert (wrong.exit_code, "leave out --cached-tokens" in wrong.stderr) == (2, True)
+    table = tmp_path / "answers.csv"
+    table.write_text("model\nm\n", encoding="utf-8")
+    wrong = rate("--dialect=openai", f"--batch={table}")
+    assert (wrong.exit_code, "a file of JSON lines" in wrong.stderr) == (2, True)
 
 
 def test_a_usage_for_people_is_a_bill(rate: Rate) -> None:

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ratecard.cli import main
+from ratecard.load.folder import read_folder
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.results.tornado import tornado
 from ratecard.simulation.simulate import simulate
@@ -133,11 +134,20 @@ def test_a_tornado_prices_each_row_at_its_own_time_where_no_day_is_named(paths: 
     assert swings["claude"].fall == -swings["claude"].revenue / 2
 
 
-def test_what_cannot_be_moved_says_why(paths: tuple[str, str]) -> None:
-    with simulate(paths[0], DAY) as found:
+def test_what_cannot_be_moved_says_why(paths: tuple[str, str], tmp_path: Path) -> None:
+    folder, tables = tmp_path / "tables", read_folder()
+    # A rate of 21 decimal places, and what it makes of the total of its example.
+    head, model, rest = tables["text/claude.yaml"].decode().partition("- model: claude-opus-4-6\n")
+    rest = rest.replace("cache_write, rate: 7.5}", f"cache_write, rate: 7.5{'0' * 19}1}}", 1)
+    rest = rest.replace("total: 0.0483}", f"total: 0.0483{'0' * 19}1}}", 1)
+    for name, content in (tables | {"text/claude.yaml": f"{head}{model}{rest}".encode()}).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    with simulate(paths[0], DAY, tables=folder) as found:
         swings = {swing.family: swing for swing in tornado(found, Fraction(1, 10**10))}
-        assert swings["claude"].fall is None or swings["claude"].reason == ""
-        assert any("more than 12 decimal places" in swing.reason for swing in swings.values())
+        assert swings["claude"].fall is None
+        assert "more than 30 decimal places" in swings["claude"].reason
+        assert any(swing.fall is not None for swing in swings.values())
         with pytest.raises(SimulationError, match="above 0%"):
             tornado(found, Fraction(1, 3))
 

@@ -47,14 +47,14 @@ def test_all_faults_of_all_files_come_at_once_by_file_and_line(tmp_path: Path) -
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "a.yml").write_text(family(model("two", rate="-1")))
     (tmp_path / "c.yaml").write_text(family(model("three", currency="eur"), model("three")))
-    (tmp_path / "units.yaml").write_text("units:\n  - {unit: video_second, counts: second of video, per: 60}\n")
+    (tmp_path / "units.yaml").write_text("units:\n  - {unit: video_second, counts: second of video, per: 0}\n")
     assert faults(tmp_path) == [
         "b.yaml:10: checked 'soon'",
         "b.yaml:14: rate '1e3'",
         "c.yaml:7: currency 'eur'",
         "c.yaml:18: model 'three' is in c.yaml too",
         "deep/a.yml:14: rate '-1'",
-        "units.yaml:2: per 60",
+        "units.yaml:2: per '0' must be more than zero",
     ]
 
 
@@ -141,7 +141,8 @@ def test_tables_can_be_read_from_bytes_without_a_file_system() -> None:
 def test_a_folder_may_bring_its_own_units(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(family(model("one")).replace("unit: video_second", "unit: second"))
     (tmp_path / "units.yaml").write_text("units:\n  - {unit: second, counts: second of video, per: 1}\n")
-    assert list(ratecard.load_rate_card(tmp_path).tables.units) == ["second"]
+    units = ratecard.load_rate_card(tmp_path).tables.units
+    assert list(units) == [*load_tables().units, "second"]
 
 
 def test_limits_are_there_and_stand_newest_first(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def successor_of(card: RateCard, row: Row) -> str | None:
     name, seen = str(row["model"]), set[str]()
     model = card.tables.models.get(name)
     day = row["timestamp"].date()
-    while model and model.retired and model.retired_on(day) and model.model not in seen:
+    while model and model.retired and model.retired_at(day) and model.model not in seen:
         seen.add(model.model)
         model = card.tables.models.get(model.retired.successor or "")
     return model.model if model and model.model not in {*seen, name} else None

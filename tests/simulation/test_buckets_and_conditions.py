@@ -7,12 +7,16 @@ from decimal import Decimal
 from typing import Any
 
 import pyarrow
+import pytest
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
+from pydantic_core import to_json
 
 from nightly import examples
 from ratecard import QuoteError, RateCard
 from ratecard.changes.sides import Side
+from ratecard.load.folder import tables_from
+from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.outcome import Refused
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
@@ -125,3 +129,183 @@ def test_random_rows_of_random_tables(data: st.DataObject) -> None:
     note(rows)
     with simulated(card, rows) as found:
         check(found, rows)
+
+
+LINES = """
+          - {tokens: input, rate: 4}
+          - {tokens: input, above: 128000, rate: 6}
+          - {tokens: input, from: 1000000, rate: 9}
+          - {tokens: cache_input, rate: 0.40}
+          - {tokens: cache_input, above: 128000, rate: 0.60}
+          - {tokens: cache_write, rate: 5}
+          - {tokens: cache_write_1h, rate: 8}
+          - {tokens: input_audio, rate: 40}
+          - {tokens: cache_input_audio, rate: 2}
+          - {tokens: output, rate: 20}
+          - {tokens: output, above: 128000, rate: 30}
+          - {tokens: input, service_tier: priority, rate: 7}
+          - {tokens: input, above: 128000, service_tier: priority, rate: 11}
+          - {tokens: input, from: 1000000, service_tier: priority, rate: 16}
+"""
+FACTORS = "{service_tier: batch, factor: 0.5}", "{region: eu, factor: 1.1}"
+METERS = """
+meters: []
+conditions:
+  - {condition: region, values: [us, eu, moon], default: us, same_as: {"": us, america: us, europe: eu}}
+"""
+
+
+def card_of(lines: str = LINES, factors: Sequence[str] = FACTORS, meters: str = METERS) -> RateCard:
+    written = "".join(f"\n            - {factor}" for factor in factors)
+    text = f"""family: made-up
+models:
+  - model: m
+    name: Made up
+    type: text
+    currency: USD
+    versions:
+      - effective: 2026-01-01
+        checked: 2026-01-01
+        source: a price list that nobody has
+        rounding: none
+        charges:
+        - charge: tokens
+          method: tokens
+          unit: mtoken
+          rates:{lines}          factors:{written}
+        examples:
+          - {{usage: {{prompt_tokens: 1000, completion_tokens: 1000}}, total: 0.024}}
+"""
+    return RateCard(tables_from({"made-up.yaml": text.encode(), "meters.yaml": meters.encode()}))
+
+
+@pytest.fixture(scope="module")
+def card() -> RateCard:
+    return card_of()
+
+
+def row(**values: Any) -> Row:
+    return {"type": "text", "model": "m", **{name.replace("__", "."): value for name, value in values.items()}}
+
+
+def flat(rows: Sequence[Row]) -> list[Row]:
+    """Every row with every column, as a table has them."""
+    names = dict.fromkeys(name for each in rows for name in each)
+    return [dict.fromkeys(names) | each for each in rows]
+
+
+def test_a_batch_with_cached_tokens_at_every_edge(card: RateCard) -> None:
+    prompts = (127_999, 128_000, 128_001, 999_999, 1_000_000, 1_000_001)
+    rows = [
+        row(tokens__input=prompt, tokens__cache_input=90_000, tokens__output=10, service_tier=tier)
+        for prompt in prompts
+        for tier in ("batch", "priority", None)
+    ]
+    with simulated(card, rows, by=("service_tier",)) as found:
+        amounts = {each.key[0]: each.amounts[0] for each in found.groups}
+        assert len(found.comparison.roll_up.shapes) == 3 * 3  # tiers x conditions: counts are summed
+        assert found.total.amounts[0] == sum(card.at(DAY).rate(usage_of(each)).total for each in rows)
+    batch, plain = Decimal(0), Decimal(0)
+    for prompt in prompts:
+        new, cached, made = (4, "0.4", 20) if prompt <= 128_000 else (6 if prompt < 1_000_000 else 9, "0.6", 30)
+        one = ((prompt - 90_000) * new + 90_000 * Decimal(cached) + 10 * made) / Decimal(1_000_000)
+        plain, batch = plain + one, batch + one / 2
+    assert (amounts["batch"], amounts[None]) == (batch, plain)
+
+
+def test_spellings_of_a_condition_of_the_folder_are_one_shape(card: RateCard) -> None:
+    said = ("", "us", "america", None, "eu", "europe", "moon", "mars")
+    rows = [row(prompt_tokens=10, completion_tokens=1, region=each) for each in said]
+    with simulated(card, rows, by=("region",), where="region != 'moon'") as found:
+        kept = [each for each in rows if each["region"] != "moon"]
+        check_reasons(found, card, kept)
+        assert len(found.comparison.roll_up.shapes) == 4  # the default; eu and europe, as they are written; mars
+        assert [each.reason for each in found.unpriced] == [
+            "region: Invalid enum value. Expected 'us' | 'eu' | '' | 'america' | 'europe', received 'mars'"
+        ]
+
+
+def check_reasons(found: Simulation, card: RateCard, rows: Sequence[Row]) -> None:
+    sums, refused = by_row(card, rows)
+    assert found.total.amounts[0] == sum(sums.values())
+    assert Counter({each.reason: each.rows for each in found.unpriced}) == refused
+
+
+def test_counts_by_bucket_in_an_object_of_parquet_and_json(card: RateCard, tmp_path: Any) -> None:
+    tokens: list[Row | None] = [
+        {"input": 100, "cache_input": 60, "output": 5},
+        {"input": 9, "cache_input": 10, "output": None},
+        None,
+    ]
+    rows = [{"type": "text", "model": "m", "tokens": each, "service_tier": "batch"} for each in tokens]
+    said = [
+        row(service_tier="batch", **{f"tokens__{name}": count for name, count in (each or {}).items()})
+        for each in tokens
+    ]
+    struct = pyarrow.Table.from_pylist(rows)
+    lines = tmp_path / "usage.jsonl"
+    lines.write_bytes(b"".join(to_json(each) + b"\n" for each in rows))
+    for usage in (struct, lines):
+        with simulate(usage, Side("now", card, DAY), by=("model",)) as found:
+            check(found, said)
+            assert found.reading.unused == ()
+
+
+def test_a_count_that_is_no_object_and_one_that_is_given_twice_are_refused(card: RateCard, tmp_path: Any) -> None:
+    lines = tmp_path / "usage.jsonl"
+    lines.write_text('{"type": "text", "model": "m", "tokens": 5}\n')
+    with pytest.raises(SimulationError, match="'tokens' is 5 in some line, and must be an object"):
+        simulate(lines, Side("now", card, DAY))
+    lines.write_text('{"type": "text", "model": "m", "tokens": {"input": 5}, "tokens.input": 5}\n')
+    with pytest.raises(SimulationError, match=r"'tokens.input' as a column, and within the column 'tokens'"):
+        simulate(lines, Side("now", card, DAY))
+
+
+def test_a_condition_is_text(card: RateCard) -> None:
+    usage = pyarrow.table({"type": ["text"], "model": ["m"], "service_tier": [1]})
+    with pytest.raises(SimulationError, match="column 'service_tier' is BIGINT, and service_tier can be text"):
+        simulate(usage, Side("now", card, DAY))
+
+
+def test_columns_have_other_names_in_a_usage(card: RateCard) -> None:
+    usage = pyarrow.table({"type": ["text"], "model": ["m"], "in": [100], "out": [5], "tier": ["batch"]})
+    columns = {"tokens.input": "in", "tokens.output": "out", "service_tier": "tier"}
+    with simulate(usage, Side("now", card, DAY), by=("model",), columns=columns) as found:
+        assert found.total.amounts == (Decimal("0.00025"),)
+
+
+def test_cards_that_know_other_buckets_and_conditions(card: RateCard) -> None:
+    other = card_of(LINES.replace("input_audio", "input_image").replace("cache_input_image", "cache_input_image"),
+                    FACTORS[:1], METERS.replace("default: us", "default: eu"))  # fmt: skip
+    rows = flat([
+        row(tokens__input=50, tokens__output=1, region=region, **more)
+        for region in (None, "us", "eu", "europe", "moon")
+        for more in ({}, {"tokens__input_audio": 4}, {"tokens__input_image": 4}, {"tokens__nothing": 0})
+    ])  # fmt: skip
+    with simulated(card, rows, Side("then", other, DAY)) as found:
+        for number, side in enumerate(found.sides):
+            said: Counter[str] = Counter()
+            for counted, outcome in zip(found.comparison.roll_up.shapes, found.outcomes[number], strict=True):
+                if outcome.refusal:
+                    said[outcome.refusal.reason] += counted.requests
+            assert said == by_row(side.card, rows)[1]
+    with simulated(card, rows) as alone, pytest.raises(SimulationError, match="other buckets or conditions"):
+        alone.against(Side("then", other, DAY))
+
+
+def test_a_candidate_of_the_same_meters_prices_the_kept_groups(card: RateCard) -> None:
+    dearer = card_of(LINES.replace("rate: 0.40", "rate: 0.50"))
+    rows = flat([
+        row(tokens__input=50, tokens__cache_input=7, tokens__output=1, service_tier=tier)
+        for tier in (None, "batch", "priority")
+    ])  # fmt: skip
+    with simulated(card, rows) as alone, alone.trying(Side("then", dearer, DAY)) as found:
+        check(found, rows)
+        assert found.total.difference() == Decimal("0.0000001") * 7 * Decimal("2.5")
+
+
+def test_tokens_of_every_bucket_are_in_the_quantities(card: RateCard) -> None:
+    counts = {"input": 100, "cache_input": 30, "input_audio": 40, "cache_input_audio": 10,
+              "output": 7, "output_reasoning": 2}  # fmt: skip
+    with simulated(card, [row(**{f"tokens__{name}": count for name, count in counts.items()})]) as found:
+        assert found.total.quantities[:4] == tuple(map(Decimal, (70, 30, 0, 7)))

@@ -32,11 +32,11 @@ def test_a_draft_reads_back_as_the_candidate_that_it_is(tmp_path: Path, card: ra
 
 def test_every_mistake_is_reported_at_its_change(card: ratecard.RateCard) -> None:
     unfinished = NewRate(CLAUDE)
-    digits = Factor("type", ("image", "text"), "1.0000000001")
+    digits = Factor("type", ("image", "text"), "1.00000000000000000000000000001")
     sound = Factor("model", ("ovi-image-to-video",), "1.05")
     error = refused(Draft(DAY, (sound, unfinished, digits, SAME, Factor("model", (KLING,), "1"))), card)
     assert set(error.changes) == {2, 3, 4}
-    assert "more than 12 decimal places" in error.changes[2]
+    assert "more than 30 decimal places" in error.changes[2]
     assert "more like this)" in error.changes[2]
     assert error.changes[3].startswith(f"changes nothing: {KLING} has this rate already (video/kling-o3.yaml:")
     assert error.changes[4] == "changes nothing: every rate x 1 is the same"

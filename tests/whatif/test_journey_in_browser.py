@@ -123,5 +123,5 @@ def revenue(usage: Path, folder: Path) -> str:
 
 
 def rates(card: RateCard, name: str, day: date) -> list[tuple[Mapping[str, tuple[str, ...]], Decimal]]:
-    version = card.tables.models[name].version_on(day)
+    version = card.tables.models[name].version_at(day)
     return [(rate.attributes, rate.rate) for charge in version.charges for rate in charge.rates] if version else []

@@ -119,7 +119,7 @@ def test_a_mistake_is_shown_beside_its_control_and_the_figures_wait(page: Chrome
     before = tiles(page)
     for typed, words in (
         ("1", "Changes nothing"),
-        ("1.00000000001", "12 decimal places"),
+        ("1.00000000000000000000000000001", "30 decimal places"),
         ("-5", "neither a factor nor"),
     ):
         write(page, "Factor", typed)

@@ -9,7 +9,7 @@ from typing import Any, Literal, overload
 from ratecard.accounts.periods import in_utc
 from ratecard.base.errors import RateCardError
 from ratecard.base.suggestions import did_you_mean
-from ratecard.requests.service_parameters import split_model
+from ratecard.requests.service_parameters import split_name
 from ratecard.tables.card import AnyModel
 from ratecard.tables.limits import LIMIT_TYPES, TIERS, EndpointRetirement, FailedRequests, Limits
 from ratecard.tables.metered import TextModel
@@ -136,7 +136,11 @@ class LimitsOfADay:
     """Base class of `PriceBook`: the limits of its day, and the endpoints that end, which are not prices."""
 
     __slots__ = ()
-    day: date
+
+    @property
+    def day(self) -> date:
+        """The UTC day whose limits hold."""
+        raise NotImplementedError
 
     @property
     def limits(self) -> Limits:
@@ -174,7 +178,7 @@ class LimitsOfADay:
         120
         """
         if model is not None:
-            found, _ = self.in_effect(split_model(model)[0])
+            found, _ = self.in_effect(split_name(model)[0])
             if type_ not in (None, found.type):
                 raise LimitError(f"type {type_!r}: {found.model} is of type {found.type}; leave the type out")
             type_ = found.type

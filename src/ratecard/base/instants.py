@@ -1,8 +1,59 @@
-"""Read an instant: a date, or an aware date and time."""
+"""Instants: read one, and the instant that a day or an aware datetime means."""
 
 from datetime import UTC, date, datetime
 
 from ratecard.base.errors import InstantError
+
+
+class Instant(datetime):
+    """An instant in UTC, to the second, that is written like `2026-10-01T16:00:00Z`.
+
+    >>> str(Instant.of(datetime.fromisoformat("2026-10-01T18:00:00+02:00")))
+    '2026-10-01T16:00:00Z'
+    """
+
+    @classmethod
+    def of(cls, moment: datetime) -> "Instant":
+        """The instant of an aware datetime."""
+        found = utc(moment)
+        return cls(found.year, found.month, found.day, found.hour, found.minute, found.second, tzinfo=UTC)
+
+    def __str__(self) -> str:
+        return self.isoformat()
+
+    def isoformat(self, sep: str = "T", timespec: str = "auto") -> str:
+        """The text of the instant, which ends in `Z`."""
+        return super().isoformat(sep, timespec).removesuffix("+00:00") + "Z"
+
+
+def utc(moment: date) -> datetime:
+    """The instant, in UTC, of an aware datetime, or of a day: its 00:00 UTC. Raises `InstantError` for a naive one.
+
+    >>> utc(date(2026, 10, 1)).isoformat()
+    '2026-10-01T00:00:00+00:00'
+    """
+    if not isinstance(moment, datetime):
+        return datetime(moment.year, moment.month, moment.day, tzinfo=UTC)
+    if moment.tzinfo is None or moment.utcoffset() is None:
+        raise InstantError(f"{moment!r} has no time zone. Write an aware instant, like datetime(..., tzinfo=UTC)")
+    if isinstance(moment, Instant):
+        return datetime.combine(moment.date(), moment.time(), UTC)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:  # the first or the last day that there is
+        return moment.replace(tzinfo=UTC)
+
+
+def day_or_instant(moment: date) -> date:
+    """What a date or an aware datetime is written as: 00:00 UTC is a day, anything else an `Instant`.
+
+    >>> [str(day_or_instant(datetime(2026, 10, 1, hour, tzinfo=UTC))) for hour in (0, 9)]
+    ['2026-10-01', '2026-10-01T09:00:00Z']
+    """
+    if not isinstance(moment, datetime):
+        return moment
+    instant = Instant.of(moment)
+    return instant.date() if utc(instant.date()) == instant else instant
 
 
 def read_instant(given: str) -> datetime:
@@ -13,8 +64,7 @@ def read_instant(given: str) -> datetime:
     """
     try:
         if len(given) == len("2026-10-01"):
-            day = date.fromisoformat(given)
-            return datetime(day.year, day.month, day.day, tzinfo=UTC)
+            return utc(date.fromisoformat(given))
         found = datetime.fromisoformat(given)
     except ValueError:
         raise InstantError(f"'{given}' is not an instant. Write 2026-10-01 or 2026-10-01T12:00:00Z") from None

@@ -9,7 +9,7 @@ from typing import Any
 ErrorTree = dict[str, Any]
 Path = tuple[str | int, ...]
 Problems = list[tuple[Path, str]]
-# What is wrong with a part of a table: the path into it, and the message.
+# A problem of a table: (path into the part that was checked, message).
 Finding = tuple[Path, str]
 
 

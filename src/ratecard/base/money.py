@@ -26,6 +26,10 @@ _ERRORS = [DivisionByZero, FloatOperation, InvalidOperation, Overflow]
 
 # A request's number may have this many decimal places: more than the shortest text of any IEEE double needs (341).
 MAX_DECIMAL_PLACES = 400
+# A rate may have this many.
+MOST_PLACES = 30
+# An amount that no decimal holds is rounded to this many, unless its table says otherwise.
+LINE_PLACES = 12
 # Enough for the longest accepted number times every factor of any formula; anything beyond raises.
 EXACT = Context(prec=1_000, rounding=ROUND_HALF_UP, traps=[*_ERRORS, Inexact])
 ROUNDING = Context(prec=1_000, rounding=ROUND_HALF_UP, traps=_ERRORS)
@@ -77,6 +81,27 @@ def from_fraction(amount: Fraction, places: int) -> Decimal:
     units = (abs(doubled) + amount.denominator) // below
     digits = Decimal(units if amount >= 0 else -units)
     return plain(EXACT.scaleb(digits, -places))
+
+
+def as_decimal(amount: Fraction) -> Decimal | Fraction:
+    """Convert a fraction to the decimal that it is; one that no decimal holds stays as it is.
+
+    >>> as_decimal(Fraction(1, 8)), as_decimal(Fraction(1, 60))
+    (Decimal('0.125'), Fraction(1, 60))
+    """
+    below = amount.denominator
+    # Only a divisor of a power of ten has no other prime than 2 and 5; that of this many zeros has enough of both.
+    return amount if pow(10, below.bit_length(), below) else EXACT.divide(Decimal(amount.numerator), Decimal(below))
+
+
+def nearest(amount: Fraction, places: int) -> Decimal:
+    """Convert a fraction to the decimal that it is; one that no decimal holds is rounded to `places`, once, half-up.
+
+    >>> nearest(Fraction(1, 2**6), 4), nearest(Fraction(5, 3), 4)
+    (Decimal('0.015625'), Decimal('1.6667'))
+    """
+    found = as_decimal(amount)
+    return found if isinstance(found, Decimal) else from_fraction(found, places)
 
 
 def plain(amount: Decimal) -> Decimal:

@@ -9,6 +9,7 @@ from datetime import date
 from decimal import Decimal
 
 from ratecard.base.errors import Fault, TableError
+from ratecard.base.instants import utc
 from ratecard.base.messages import Finding, Path
 from ratecard.base.suggestions import did_you_mean
 from ratecard.candidates.file import CandidateFile
@@ -47,7 +48,7 @@ def selected(
         model
         for name, model in models.items()
         if wanted.family in (None, families.get(name)) and wanted.type in (None, model.type)
-        if model.version_on(day) and not model.retired_on(day)
+        if model.version_at(day) and not model.retired_at(day)
     ]
     if not chosen:
         words = " and ".join(f"{part} {given}" for part, given in wanted if given)
@@ -63,10 +64,10 @@ def _unknown(part: str, given: str | None, known: Collection[str]) -> Iterator[t
 
 def in_effect(model: AnyModel, day: date, path: Path) -> Version:
     """The version of a model in effect on a day. Raises `Refusal` that says why there is none."""
-    version = model.version_on(day)
+    version = model.version_at(day)
     if version is None:
         words = f"its first version takes effect on {model.versions[-1].effective}"
-    elif model.retired and model.retired_on(day):
+    elif model.retired and model.retired_at(day):
         words = f"it is retired on {model.retired.on}"
     else:
         return version
@@ -80,7 +81,7 @@ def models_charging(models: Mapping[str, AnyModel], surcharge: str, day: date) -
         for model in models.values()
         for version in model.versions
         if isinstance(version, TextVersion) and surcharge in version.surcharges.values()
-        if (version is model.version_on(day) or version.effective > day) and not model.retired_on(day)
+        if (version is model.version_at(day) or version.begins > utc(day)) and not model.retired_at(day)
     )
 
 
@@ -150,8 +151,18 @@ class _Overlay:
         if model.model in self.models:
             words = f"model '{model.model}' is in the tables already ({self.files[model.model]}); use set or scale"
             raise Refusal((("add", "model"), words))
+        taken = {other: each.model for each in self.models.values() for other in (each.model, *(each.aliases or ()))}
+        for alias in model.aliases or ():
+            if alias in (model.model, *taken):
+                words = f"alias '{alias}' is a name of '{taken.get(alias, model.model)}' too. Leave it out"
+                raise Refusal((("add", "aliases"), words))
+        if model.model in taken:
+            words = f"model '{model.model}' is an alias of '{taken[model.model]}'. Name it otherwise"
+            raise Refusal((("add", "model"), words))
+        if model.patterns and not self.base.patterns:
+            raise Refusal((("add", "patterns"), "patterns are off in the tables. Leave them out"))
         first = model.versions[-1].effective if model.versions else self.day
-        if first < self.day:
+        if utc(first) < utc(self.day):
             path = ("add", "versions", len(model.versions) - 1, "effective")
             raise Refusal((path, f"effective {first} is before {self.day}, from which the candidate holds"))
         self.models[model.model], self.families[model.model] = model, change.family
@@ -260,7 +271,7 @@ class _Overlay:
             raise Refusal((path, f"{words}, which would end this one; stack it above this one"))
         yield self.day, version
         for later in reversed(model.versions):
-            if self.until and self.day < later.effective < self.until and not model.retired_on(later.effective):
+            if self.until and utc(self.day) < later.begins < utc(self.until) and not model.retired_at(later.effective):
                 yield later.effective, later
 
     def _new_versions(
@@ -285,7 +296,7 @@ class _Overlay:
 
     def _end(self, model: AnyModel) -> None:
         """End the candidate at `until` with a version of the list prices, unless a version begins on that day."""
-        if self.until is None or model.retired_on(self.until):
+        if self.until is None or model.retired_at(self.until):
             return
         version = in_effect(model, self.until, ())
         if version.effective != self.until:
@@ -301,7 +312,7 @@ class _Overlay:
     def _put(self, name: str, version: Version) -> None:
         model = self.models[name]
         others: list[Version] = [each for each in model.versions if each.effective != version.effective]
-        versions = sorted([version, *others], key=lambda each: each.effective, reverse=True)
+        versions = sorted([version, *others], key=lambda each: each.begins, reverse=True)
         self.models[name] = model.model_copy(update={"versions": tuple(versions)})
 
     def check(self) -> None:
@@ -320,9 +331,9 @@ class _Overlay:
 
     def _rates(self, model: AnyModel) -> list[Decimal]:
         """Every rate on the first day of the candidate, and on each later day of it on which a version begins."""
-        begins = (version.effective for version in model.versions if self.until and version.effective < self.until)
-        days = {self.day, *(day for day in begins if day > self.day and not model.retired_on(day))}
-        return [rate.rate for day in sorted(days) for rate in rates_of(in_effect(model, day, ())).values()]
+        begins = (version.begins for version in model.versions if self.until and version.begins < utc(self.until))
+        moments = {utc(self.day), *(each for each in begins if each > utc(self.day) and not model.retired_at(each))}
+        return [rate.rate for moment in sorted(moments) for rate in rates_of(in_effect(model, moment, ())).values()]
 
     def _findings(self, model: AnyModel) -> Iterator[Finding]:
         yield from check_model(model, self.base.units, self.base.meters)

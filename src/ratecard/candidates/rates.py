@@ -6,15 +6,15 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from ratecard.base.messages import Finding
-from ratecard.base.money import multiply, places_of, plain, text
+from ratecard.base.money import MOST_PLACES, multiply, places_of, plain, text
 from ratecard.base.suggestions import did_you_mean
 from ratecard.tables.candidate import RoundRate, Scale, SetRate
 from ratecard.tables.metered import Tokens
 from ratecard.tables.rate import Charge, Rate
 from ratecard.tables.version import Version
 
-# The most decimal places, and the bound, of a rate in a table: see `read_number`.
-_PLACES, _MOST = 12, Decimal(10) ** 15
+# The bound of a rate in a table: see `read_number`.
+_MOST = Decimal(10) ** 15
 
 
 class At(NamedTuple):
@@ -71,8 +71,10 @@ def scaled(version: Version, change: Scale, meant: Collection[At]) -> dict[At, D
             if not amount:
                 wrong.append(("round", f"{words} is rounded to 0", "a smaller step"))
                 continue
-        if places_of(amount) > _PLACES:
-            wrong.append((change.word, f"{words} has more than {_PLACES} decimal places", "a factor with fewer digits"))
+        if places_of(amount) > MOST_PLACES:
+            wrong.append(
+                (change.word, f"{words} has more than {MOST_PLACES} decimal places", "a factor with fewer digits")
+            )
         elif amount >= _MOST:
             wrong.append((change.word, f"{words} has more than 15 digits", "a factor with fewer digits"))
         elif amount != rate.rate:

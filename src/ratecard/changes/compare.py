@@ -6,10 +6,11 @@ several date ranges is reported once, from its first day.
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import QuoteError
+from ratecard.base.instants import day_or_instant, utc
 from ratecard.base.money import plain
 from ratecard.changes.difference import (
     ADDED,
@@ -143,13 +144,14 @@ def _compare(
 def _kind(old: Standing, new: Standing, day: date) -> tuple[str, date, str]:
     """The kind of a difference, its first day and a note; an empty kind if neither side has a price."""
     if old.version and new.version:
-        return CHANGED, max(old.version.effective, new.version.effective), ""
+        return CHANGED, max(old.version.effective, new.version.effective, key=utc), ""
     if new.version:
         if old.retired:
             return ADDED, day, "was retired"
-        first = old.model.versions[-1].effective if old.model else None
-        later = first is not None and first > new.version.effective
-        return ADDED, new.version.effective, f"had its first price from {first}" if later else ""
+        first = old.model.versions[-1] if old.model else None
+        later = first is not None and first.begins > new.version.begins
+        note = f"had its first price from {first.effective}" if first and later else ""
+        return ADDED, new.version.effective, note
     if not old.version:
         return "", day, ""
     if new.model is None:
@@ -193,7 +195,7 @@ def _vocabulary(book: PriceBook) -> Terms:
 
 
 def _limits(book: PriceBook) -> Terms:
-    return described(book.limits)
+    return described(book.limits) if book.tables.limits else {}
 
 
 class Diff(NamedTuple):
@@ -249,14 +251,14 @@ def compare(old: Side, new: Side, at: datetime | None = None) -> Diff:
 
 
 def days_of(old: Side, new: Side, at: datetime | None = None) -> list[date]:
-    """The days on which two sides are compared, in order."""
+    """The days and instants at which two sides are compared, in order."""
     if at is not None:
-        return [at.astimezone(UTC).date()]
+        return [day_or_instant(at)]
     still = [day for side in (old, new) if side.at for day in side.days()]
     if len(still) > 1:
         return still[1:]  # that of the new side, from which its prices hold
     days = old.days() | new.days()
-    return sorted(day for day in days if not still or day >= still[0])
+    return sorted((day for day in days if not still or utc(day) >= utc(still[0])), key=utc)
 
 
 def _told_once(changes: Iterable[Difference]) -> Iterator[Difference]:

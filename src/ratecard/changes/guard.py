@@ -5,13 +5,14 @@ not change by more than a factor, which may be a slip of the decimal point, unle
 """
 
 from collections.abc import Iterator
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from itertools import zip_longest
 from typing import NamedTuple
 
 from ratecard.base.errors import Fault
+from ratecard.base.instants import utc
 from ratecard.base.money import from_fraction, text
 from ratecard.card import RateCard
 from ratecard.changes.compare import days_of, same, stretches
@@ -37,11 +38,11 @@ class Rules(NamedTuple):
 
     def begun(self, day: date) -> bool:
         """Whether a version of this day is in effect."""
-        return _instant(day) <= self.as_of
+        return utc(day) <= self.as_of
 
     def past(self, day: date) -> bool:
         """Whether requests can have been priced since this day began."""
-        return _instant(day) < self.as_of
+        return utc(day) < self.as_of
 
 
 class _Step(NamedTuple):
@@ -130,7 +131,8 @@ def limit_refusals(old: tuple[Limits, ...], new: tuple[Limits, ...], rules: Rule
             place = f"{rules.revision}:{before[day].place}"
             words = f"the limits of {day} were in effect ({place}), and are gone. Put them back"
             yield _fault_of_limits(
-                new[0].place, f"{words}; if only their date was wrong, say `correction: reason` in the others"
+                new[0].place if new else "",
+                f"{words}; if only their date was wrong, say `correction: reason` in the others",
             )
     for day in after:
         if day not in before and not after[day].correction and rules.past(day):
@@ -164,7 +166,7 @@ def _fault_of_limits(place: str, words: str) -> Fault:
 CardVersion = tuple[RateCard, AnyModel, Version]
 
 # The beginnings of terms that may be edited because they do not change a price, and of exceptions, which do.
-_FREE = ("mode", "limit tier", "context_tokens", "order of charges", "accepts ")
+_FREE = ("mode", "aliases", "patterns", "provider", "limit tier", "context_tokens", "order of charges", "accepts ")
 _PRICED = ("accepts resolution_aliases", "accepts reference_video_total_duration source")
 
 
@@ -277,8 +279,8 @@ def _deleted(model: AnyModel, version: Version, after: AnyModel, rules: Rules) -
 
 
 def _backdated(model: AnyModel, version: Version, rules: Rules) -> Iterator[Fault]:
-    before = model.version_on(version.effective)
-    if before and not model.retired_on(version.effective) and rules.past(version.effective):
+    before = model.version_at(version.effective)
+    if before and not model.retired_at(version.effective) and rules.past(version.effective):
         words = f"new version {version.effective} of {model.model} begins in the past, in that of {before.effective}"
         hint = "Let it begin later; if that price was wrong, say `correction: reason` in the new version"
         yield _fault(version.place, model.model, f"{words}. {hint}")
@@ -301,7 +303,3 @@ def _retired(model: AnyModel, after: AnyModel, rules: Rules) -> Iterator[Fault]:
 def _fault(place: str, model: str, words: str) -> Fault:
     file, _, line = place.rpartition(":")
     return Fault(file, int(line), (model,), words)
-
-
-def _instant(day: date) -> datetime:
-    return datetime(day.year, day.month, day.day, tzinfo=UTC)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ratecard.base.errors import Fault, QuoteError
 from ratecard.base.identity import Identity
+from ratecard.base.instants import day_or_instant, utc
 from ratecard.base.money import from_fraction, plain, text
 from ratecard.card import RateCard
 from ratecard.price_book import PriceBook
@@ -41,8 +42,8 @@ def thin_margins(card: RateCard, costs: TableCosts, least: Fraction, since: date
     worst: dict[tuple[str, str], tuple[Fraction, Fault]] = {}
     seen: set[tuple[object, ...]] = set()
     compared, unknown = 0, dict[str, None]()
-    days = {since, *(each.date() for known in (card, costs.card) for each in known.boundaries() if each.date() > since)}
-    for day in sorted(days):
+    later = {each for known in (card, costs.card) for each in known.boundaries() if each > utc(since)}
+    for day in (since, *map(day_or_instant, sorted(later))):
         prices, paid = card.at(day), costs.card.at(day)
         for model, version in prices.in_effect_all():
             pair = (model.model, Identity(version), *_deciding(costs.card, model.model, day))
@@ -71,7 +72,7 @@ def _deciding(costs: RateCard, name: str, day: date) -> Iterator[object]:
     """A key of the costs of a model and its searches on a day."""
     for model in costs.tables.models.values():
         if model.model == name or model.type == "surcharge":
-            yield Identity(model.version_on(day)) if not model.retired_on(day) else None
+            yield Identity(model.version_at(day)) if not model.retired_at(day) else None
 
 
 def _cost(paid: PriceBook, cell: Cell, kind: str, share: Fraction | None) -> Fraction | None:

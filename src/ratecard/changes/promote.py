@@ -102,7 +102,7 @@ class _Writer:
             yield new_retirement(at, path, model.retired)._replace(what=f"{model.model}, retired on {model.retired.on}")
         there = [version.effective for version in old.versions]
         for version in model.versions:
-            base = old.version_on(version.effective)
+            base = old.version_at(version.effective)
             if version.effective not in there and base is not None:
                 below = (*path, "versions", there.index(base.effective))
                 made = new_version(at, below, base, version, totals[model.model, version.effective], checked)

@@ -72,8 +72,9 @@ def _names(*sides: Priceable | None) -> dict[str, tuple[str, ...]]:
 
 
 def _ordered(charges: Sequence[Charge]) -> tuple[str, ...]:
-    order = tuple(dict.fromkeys(name for charge in charges for name in charge.ATTRIBUTES))
-    return named_attributes((rate for charge in charges for rate in charge.rates), order)
+    rates = [rate for charge in charges for rate in charge.rates]
+    own = (name for charge in charges for name in charge.ATTRIBUTES)
+    return named_attributes(rates, tuple(dict.fromkeys((*own, *(name for rate in rates for name in rate.attributes)))))
 
 
 def _rates(side: Priceable | None, names: Mapping[str, tuple[str, ...]]) -> dict[_Key, Priced]:
@@ -93,6 +94,8 @@ def _rates(side: Priceable | None, names: Mapping[str, tuple[str, ...]]) -> dict
 def _domain(version: Version, charge: Charge, name: str) -> tuple[str, ...]:
     if name == "up_to":
         return tiers(charge.rates) or _ALL
+    if name not in charge.ATTRIBUTES:  # a condition or hours: a rate without them is another one
+        return _ALL
     values: tuple[str, ...] = _UNNAMED.get(name) or version.values_of(name)  # type: ignore[attr-defined]
     return values or _ALL
 
@@ -104,7 +107,7 @@ def _priced(charge: Charge, rate: Rate, unit: Unit) -> Priced:
 
 # Keys that are not conditions: rates are compared by themselves, the others are evidence.
 _NOT_TERMS = {"rates", "charges", "examples", "effective", "announced", "checked", "source", "reference", "evidence"}
-_NOT_TERMS |= {"correction", "expected_change", "place"}
+_NOT_TERMS |= {"correction", "expected_change", "place", "minimum_place"}
 # Lists whose order matters, because the first item that fits is used.
 _ORDERED = {"tiers"}
 _RANGE = 3
@@ -117,6 +120,7 @@ def terms_of(side: Priceable) -> Terms:
     model, version, units = side
     found: Terms = {"type": model.type, "currency": model.currency, "mode": getattr(model, "mode", "")}
     found["limit tier"] = getattr(model, "tier", None) or ""
+    found |= {name: _one(getattr(model, name) or "") for name in ("aliases", "patterns", "provider")}
     found |= described(version)
     found["order of charges"] = ", ".join(charge.charge for charge in version.charges)
     for charge in version.charges:

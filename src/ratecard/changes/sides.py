@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from ratecard.base.errors import RateCardError
-from ratecard.base.instants import read_instant
+from ratecard.base.instants import day_or_instant, read_instant
 from ratecard.candidates.file import read_candidate
 from ratecard.card import RateCard, load_rate_card
 from ratecard.load.revision import Revision, RevisionError, find_revision, load_revision, repository_of
@@ -36,12 +36,12 @@ class Side:
         return True
 
     def book(self, day: date) -> PriceBook:
-        """What is in effect on this side on a day of the comparison, as it is written: proved or not."""
-        return self.card.unproved.at(self.at.astimezone(UTC).date() if self.at else day)
+        """What is in effect on this side on a day or at an instant, as it is written: proved or not."""
+        return self.card.unproved.at(self.at or day)
 
     def days(self) -> set[date]:
-        """The days on which something changes on this side."""
-        return {self.at.astimezone(UTC).date()} if self.at else {each.date() for each in self.card.boundaries()}
+        """The days and instants at which something changes on this side."""
+        return {day_or_instant(each) for each in ((self.at,) if self.at else self.card.boundaries())}
 
 
 class Priceable(NamedTuple):
@@ -63,8 +63,8 @@ class Standing(NamedTuple):
     def of(cls, book: PriceBook, name: str) -> "Standing":
         """How a model stands in a price book."""
         model = book.tables.models.get(name)
-        retired = model is not None and model.retired_on(book.day)
-        return cls(model, model.version_on(book.day) if model and not retired else None, retired)
+        retired = model is not None and model.retired_at(book.instant)
+        return cls(model, model.version_at(book.instant) if model and not retired else None, retired)
 
     def priceable(self, book: PriceBook) -> Priceable | None:
         """What its prices are made of; None where it has none."""

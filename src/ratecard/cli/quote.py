@@ -17,8 +17,10 @@ from ratecard.price_book import PriceBook
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.body import Body, read_body
-from ratecard.requests.service_parameters import split_model
+from ratecard.requests.dialects import DIALECTS
 from ratecard.requests.text_body import body_of_text
+from ratecard.requests.usage import read_usage
+from ratecard.requests.usage_from import usage_from
 from ratecard.requests.video import FIELD_ORDER
 from ratecard.simulation.usage.columns import usage_of_row
 from ratecard.tables.card import AnyModel
@@ -69,12 +71,13 @@ _LIKE_USAGE = {
 
 
 class _Command(NamedTuple):
-    """What distinguishes `quote` from `rate`: how a body is priced, and how its fields are read from text."""
+    """What distinguishes `quote` from `rate`: how a body is priced, and how its fields are read from text and JSON."""
 
     price: Callable[[PriceBook, Mapping[str, Any], SourceVideo | None], Quote]
     of_text: Callable[[Mapping[str, str]], Mapping[str, Any]]
     likes: Mapping[str, str]
     done: str
+    of_json: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
 
 
 _QUOTE = _Command(lambda prices, body, source: prices.quote_video(body, source=source), body_of_text, _LIKE, "quoted")
@@ -159,6 +162,11 @@ def quote(
 @click.command(short_help="Price any usage, or a file of them.")
 @click.argument("usage", required=False)
 @_field_options(_LIKE_USAGE)
+@click.option(
+    "--dialect",
+    type=click.Choice(tuple(DIALECTS)),
+    help="USAGE, or each line of --batch, is a response of that provider.",
+)
 @_batch_option
 @tables_option
 @at_option
@@ -166,6 +174,7 @@ def quote(
 @json_option
 def rate(
     usage: str | None,
+    dialect: str | None,
     batch: Path | None,
     tables: Path | None,
     at: datetime,
@@ -181,12 +190,25 @@ def rate(
     ratecard rate --network base-mainnet --method eth_call
     ratecard rate '{"model": "tts-kokoro", "characters": 900}' --json
     ratecard rate --batch usage.csv > answers.jsonl
+    ratecard rate --dialect anthropic @response.json --model claude-opus-4-6
 
     The type is that of the model, and may be left out. In JSON the counts of tokens are the object `usage` of a
     response; in options and in a CSV, whose first line names its fields, each has a name of its own. --json and
     --batch answer as they do for `ratecard quote`, which prices a video by its source too.
     """
-    _answer(_RATE, usage, fields, batch, book(tables, at), locale, as_json, lambda _: None)
+    command = _RATE
+    if dialect is not None:
+        model = fields.pop("model")
+        if named := [name for name, value in fields.items() if value is not None]:
+            raise click.UsageError(f"A response has its own counts; leave out --{named[0].replace('_', '-')}")
+        command = _RATE._replace(
+            of_text=_no_text, of_json=lambda response: read_usage(usage_from(dialect, response, model=model))
+        )
+    _answer(command, usage, fields, batch, book(tables, at), locale, as_json, lambda _: None)
+
+
+def _no_text(_: Mapping[str, str]) -> Mapping[str, Any]:
+    raise click.UsageError("Responses are JSON, and have no columns: give --batch a file of JSON lines")
 
 
 def _answer(
@@ -207,12 +229,14 @@ def _answer(
         # Its progress bar takes longer to load than a quote takes.
         from ratecard.cli.batch import answer_batch
 
-        bad = answer_batch(lambda row: command.price(prices, row, None), command.of_text, command.done, batch)
+        bad = answer_batch(
+            lambda row: command.price(prices, command.of_json(row), None), command.of_text, command.done, batch
+        )
         raise SystemExit(1 if bad else 0)
     sent = None if body is None else _read(body)
     fields: Mapping[str, Any] = {}
     try:
-        fields = command.of_text(given) if sent is None else read_body(sent)
+        fields = command.of_text(given) if sent is None else command.of_json(read_body(sent))
         source = source_of(fields)
         quoted = command.price(prices, fields, source)
     except QuoteError as error:
@@ -252,7 +276,7 @@ def _other_command(prices: PriceBook, error: QuoteError, fields: Mapping[str, An
 
 def _named(prices: PriceBook, name: str) -> tuple[AnyModel, Version] | None:
     """The model and its version, if it has a price; the name of a text model may have parameters."""
-    plain = name if name in prices.tables.models else split_model(name)[0]
+    plain = prices.plain_name(name)
     try:
         model, version = prices.in_effect(plain)
     except QuoteError:

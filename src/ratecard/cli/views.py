@@ -35,6 +35,8 @@ def models(part: str, tables: Path | None, at: datetime, as_json: bool) -> None:
             {
                 "id": model.model,
                 "name": model.name,
+                **({"provider": model.provider} if model.provider else {}),
+                **({"aliases": list(model.aliases)} if model.aliases else {}),
                 "type": model.type,
                 "mode": model.mode if isinstance(model, VideoModel) else None,
                 "currency": model.currency,

@@ -8,17 +8,22 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from ratecard.base.instants import utc
 from ratecard.base.messages import Finding, Path
 from ratecard.base.money import BALANCES, ISO_4217
 from ratecard.base.suggestions import did_you_mean
 from ratecard.methods.conditions import check_without_rate
+from ratecard.methods.hours import check_hours
 from ratecard.tables.limits import LIMIT_TYPES, TIERS, Limits, LimitsFile
 from ratecard.tables.metered import Tokens
 from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, USAGE_KEYS, Meter, Meters
-from ratecard.tables.rate import Charge
+from ratecard.tables.rate import WINDOW, Charge
 from ratecard.tables.units import Unit, Units, VideoFields
 from ratecard.tables.version import Model, Version
-from ratecard.tables.video import SOURCE_MATCHED_RATIOS
+from ratecard.tables.video import SOURCE_MATCHED_RATIOS, TokenFormula
+
+# The most `line_places`: more than any amount needs, and few enough to stay cheap.
+_LINE_PLACES = 100
 
 
 def check_model(model: Model[Any], units: Mapping[str, Unit] | None, meters: Meters | None) -> Iterator[Finding]:
@@ -28,12 +33,13 @@ def check_model(model: Model[Any], units: Mapping[str, Unit] | None, meters: Met
         yield ("versions",), "versions is empty. A model without a known price does not belong in the tables"
         return
     for index, (newer, older) in enumerate(pairwise(model.versions)):
-        if newer.effective <= older.effective:
+        if newer.begins <= older.begins:
             path = ("versions", index + 1, "effective")
             yield path, f"effective {older.effective} must be before {newer.effective}: versions stand newest first"
-    first = model.versions[-1].effective
-    if model.retired and model.retired.on <= first:
-        yield ("retired", "on"), f"retired on {model.retired.on}, but the first version takes effect on {first}"
+    first = model.versions[-1]
+    if model.retired and utc(model.retired.on) <= first.begins:
+        words = f"retired on {model.retired.on}, but the first version takes effect on {first.effective}"
+        yield ("retired", "on"), words
     for index, version in enumerate(model.versions):
         yield from ((("versions", index, *path), words) for path, words in _check_version(version, units, meters))
 
@@ -61,9 +67,16 @@ def _check_version(version: Version, units: Mapping[str, Unit] | None, meters: M
             if counts and counts in counted:
                 yield ("charges", number, "unit"), f"another charge counts each {counts} already; keep one"
             counted.add(counts)
+        yield from ((("charges", number, *path), words) for path, words in check_hours(charge))
     for name in getattr(version, "surcharges", ()):
         if name in counted:
             yield ("surcharges", name), f"surcharge '{name}' has the name of a meter that a charge counts. Rename it"
+
+
+def check_line_places(line_places: int | None) -> Iterator[Finding]:
+    """Check that amounts have no more decimal places than is cheap."""
+    if line_places is not None and line_places > _LINE_PLACES:
+        yield ("line_places",), f"line_places {line_places} is too many. Allowed: 0 to {_LINE_PLACES}"
 
 
 def check_references(model: Model[Any], models: Mapping[str, Model[Any]], broken: Collection[str]) -> Iterator[Finding]:
@@ -91,6 +104,9 @@ def check_unit(charge: Charge, units: Mapping[str, Unit], meters: Meters) -> Ite
     elif charge.unit not in fitting:
         counts = f"counts a {units[charge.unit].counts}, but {charge.method} counts a {' or '.join(counted)}"
         yield ("unit",), f"unit '{charge.unit}' {counts}. Allowed: {', '.join(fitting)}"
+    elif isinstance(charge, TokenFormula) and not units[charge.unit].is_decimal:
+        words = f"1 of {units[charge.unit].per} is not a decimal, as {charge.method} needs. Write 1000000 there"
+        yield ("unit",), f"unit '{charge.unit}': {words}"
 
 
 _RATIO = re.compile(r"[1-9]\d{0,3}:[1-9]\d{0,3}", re.ASCII)
@@ -99,14 +115,11 @@ _LETTERS = 10
 
 
 def check_units(part: Units) -> Iterator[Finding]:
-    """Check that each unit is listed once, and holds a power of ten."""
+    """Check that each unit is listed once."""
     seen: set[str] = set()
     for index, unit in enumerate(part.units):
         if unit.unit in seen:
             yield ("units", index, "unit"), f"unit '{unit.unit}' is listed twice; keep one"
-        if str(unit.per).strip("0") != "1":
-            words = "is not a power of ten: the price of one would not be a decimal. Write 1, 1000, 1000000"
-            yield ("units", index, "per"), f"per {unit.per} {words}"
         seen.add(unit.unit)
 
 
@@ -140,7 +153,7 @@ def check_meters(part: Meters) -> Iterator[Finding]:
             yield from (((*at, "buckets", number), words) for number, words in _wrong_buckets(meter))
     for index, condition in enumerate(part.conditions):
         at = ("conditions", index)
-        if condition.condition in (*USAGE_KEYS, *Tokens.ATTRIBUTES, "rate", "factor"):
+        if condition.condition in (*USAGE_KEYS, *Tokens.ATTRIBUTES, *WINDOW, "rate", "factor"):
             yield (
                 (*at, "condition"),
                 f"'{condition.condition}' is a key of usages or rates. Name the condition otherwise",

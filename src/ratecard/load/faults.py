@@ -9,9 +9,11 @@ from pydantic import BaseModel, ValidationError
 from ratecard.base.messages import Path, echo
 from ratecard.base.suggestions import did_you_mean
 from ratecard.tables.metered import METERED_CHARGES
-from ratecard.tables.rate import SOURCE_KEY, Charge
+from ratecard.tables.rate import MINIMUM_KEY, SOURCE_KEY, Charge, CountedCharge
 
 _MAPPING, _LIST = "must hold keys, like `key: value`", 'must be a list (items start with "- ")'
+# The options of charges that count one thing.
+_OF_COUNTS = CountedCharge.model_fields.keys() - Charge.model_fields.keys()
 _SHAPES = {
     "model_type": _MAPPING,
     "model_attributes_type": _MAPPING,
@@ -38,7 +40,10 @@ def _complaint(problem: Mapping[str, Any], data: Any, root: type[BaseModel], who
         yield path, f"{key} is missing{_inside(path)}"
     elif kind == "extra_forbidden":
         allowed = _allowed_keys(root, problem["loc"][:-1])
-        yield path, f"unknown key '{echo(key)}'.{did_you_mean(key, allowed)} Allowed here: {', '.join(allowed)}"
+        if key in _OF_COUNTS and "method" in allowed:
+            yield path, f"{key} is of a charge that counts one thing, which this method does not. Leave it out"
+        else:
+            yield path, f"unknown key '{echo(key)}'.{did_you_mean(key, allowed)} Allowed here: {', '.join(allowed)}"
     elif kind == "value_error":
         yield path, f"{key}{shown} {context['error']}"
     elif kind in ("literal_error", "union_tag_invalid"):
@@ -87,7 +92,7 @@ def _allowed_keys(root: type[BaseModel], loc: tuple[str | int, ...]) -> list[str
         else:
             at = next(member for member in members if _has_tag(member, part))
     names = (field.alias or name for name, field in at.model_fields.items())
-    return [name for name in names if name != SOURCE_KEY]
+    return [name for name in names if name not in (SOURCE_KEY, MINIMUM_KEY)]
 
 
 def _bare(annotation: Any) -> Any:

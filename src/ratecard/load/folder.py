@@ -27,17 +27,21 @@ from ratecard.load.checks import (
 )
 from ratecard.load.faults import complaints
 from ratecard.load.metered_checks import check_metered
+from ratecard.load.names import check_names
 from ratecard.load.video_checks import check_video
 from ratecard.load.yaml_text import TextFile, read_yaml_text
 from ratecard.tables.card import AnyModel, Family, Tables
 from ratecard.tables.limits import LimitsFile
 from ratecard.tables.meters import Meters
+from ratecard.tables.names import Names
 from ratecard.tables.units import Units, Vocabulary
 from ratecard.tables.video import VideoModel
 
 UNITS, METERS, VOCABULARY, LIMITS = SHARED = "units.yaml", "meters.yaml", "vocabulary.yaml", "limits.yaml"
-# The shipped meters beside a folder's own; not the name of a file.
-_SHIPPED_METERS = "(shipped) meters.yaml"
+# Optional: whether models of the folder may have open names.
+NAMES = "names.yaml"
+# The shipped units and meters, which a folder's own are laid over; not names of files.
+_INHERITED = {name: f"(shipped) {name}" for name in (UNITS, METERS)}
 _Part = TypeVar("_Part", bound=BaseModel)
 _MODEL: TypeAdapter[AnyModel] = TypeAdapter(AnyModel)
 
@@ -52,8 +56,9 @@ def shipped_folder() -> Path:
 def load_tables(folder: str | Path | None = None) -> Tables:
     """Load every `.yaml` or `.yml` file below a folder; the shipped tables if `folder` is left out.
 
-    A folder without `units.yaml`, `vocabulary.yaml` or `limits.yaml` uses the shipped ones; its `meters.yaml` adds to
-    the shipped one. Raises `TableError` with every fault.
+    A folder has the shipped units and meters, to which its own `units.yaml` and `meters.yaml` add, and the shipped
+    `vocabulary.yaml` where it has none. Limits are its own: without `limits.yaml` it has none. Raises `TableError` with
+    every fault.
     """
     return tables_from(read_folder(folder))
 
@@ -75,15 +80,15 @@ def read_folder(folder: str | Path | None = None) -> dict[str, bytes]:
             faults.append(Fault(name, 1, (), f"cannot be read: {error.strerror}"))
     if faults:
         raise TableError(sorted(faults, key=lambda fault: fault.file))
-    if not contents.keys() - set(SHARED):
+    if not contents.keys() - {*SHARED, NAMES}:
         raise TableError([Fault(str(root), 1, (), "holds no rate table. A table is a file that ends in .yaml")])
     return {**_shipped(), **contents}
 
 
 @cache
 def _shipped() -> Mapping[str, bytes]:
-    """The shared files of the shipped tables."""
-    return {name: (shipped_folder() / name).read_bytes() for name in SHARED}
+    """The files of the shipped tables that any folder has."""
+    return {name: (shipped_folder() / name).read_bytes() for name in (UNITS, METERS, VOCABULARY)}
 
 
 def shipped_meters() -> Meters:
@@ -93,10 +98,12 @@ def shipped_meters() -> Meters:
 
 
 def _with_shipped(contents: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Add the shared files that a folder lacks, and the meters that its own add to."""
+    """Add the shared files that a folder lacks, and those that its own add to."""
     shipped = _shipped()
-    meters = {_SHIPPED_METERS: shipped[METERS]} if contents.get(METERS, shipped[METERS]) != shipped[METERS] else {}
-    return {**shipped, **contents, **meters}
+    below = {
+        _INHERITED[name]: shipped[name] for name in _INHERITED if contents.get(name, shipped[name]) != shipped[name]
+    }
+    return {**shipped, **contents, **below}
 
 
 def tables_from(contents: Mapping[str, bytes]) -> Tables:
@@ -105,22 +112,24 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
     units_part = _validated(texts[UNITS], Units)
     meters = _validated(texts[METERS], Meters)
     vocabulary = _validated(texts[VOCABULARY], Vocabulary)
-    limits = _validated(texts[LIMITS], LimitsFile)
+    limits = _validated(texts[LIMITS], LimitsFile) if LIMITS in texts else LimitsFile(limits=())
     if units_part:
         _record(texts[UNITS], (), check_units(units_part))
     if meters:
         _record(texts[METERS], (), check_meters(meters))
-        if _SHIPPED_METERS in texts and (inherited := _validated(texts[_SHIPPED_METERS], Meters)):
-            meters = meters.laid_over(inherited)
+        if _INHERITED[METERS] in texts and (shipped := _validated(texts[_INHERITED[METERS]], Meters)):
+            meters = meters.laid_over(shipped)
     if vocabulary:
         _record(texts[VOCABULARY], (), check_vocabulary(vocabulary.video))
-    if limits:
+    if limits and LIMITS in texts:
         _record(texts[LIMITS], (), check_limits(limits))
-    units = {unit.unit: unit for unit in units_part.units} if units_part else None
+    below = _validated(texts[_INHERITED[UNITS]], Units) if _INHERITED[UNITS] in texts else None
+    inherited = below.units if below else ()
+    units = {unit.unit: unit for unit in (*inherited, *units_part.units)} if units_part else None
     models: dict[str, AnyModel] = {}
     homes: dict[str, str] = {}
     found: list[tuple[TextFile, int, AnyModel]] = []
-    for text in (text for name, text in texts.items() if name not in (*SHARED, _SHIPPED_METERS)):
+    for text in (text for name, text in texts.items() if name not in (*SHARED, NAMES, *_INHERITED.values())):
         for index, model in _models(text):
             _record(text, ("models", index), check_model(model, units, meters))
             if not isinstance(model, VideoModel):
@@ -133,6 +142,8 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
                 text.fault(("models", index, "model"), f"model '{model.model}' is in {homes[model.model]} too")
             homes[model.model] = text.name
             models[model.model] = model
+    named = _validated(texts[NAMES], Names) if NAMES in texts else Names()
+    check_names(found, patterns=named is None or named.patterns)
     broken = {name for text in texts.values() for name in _written(text)} - models.keys()
     for text, index, model in found:
         _record(text, ("models", index), check_references(model, models, broken))
@@ -140,7 +151,8 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
     if faults or units is None or meters is None or vocabulary is None or limits is None:
         raise TableError(sorted(faults, key=lambda fault: (fault.file, fault.line, fault.message)))
     families = {model.model: str(text.data["family"]) for text, _, model in found}
-    return Tables(models, units, meters, vocabulary, limits.limits, families=families, files=homes)
+    patterns = named is not None and named.patterns
+    return Tables(models, units, meters, vocabulary, limits.limits, patterns=patterns, families=families, files=homes)
 
 
 def _models(text: TextFile) -> Iterator[tuple[int, AnyModel]]:

@@ -1,11 +1,14 @@
 """Rules between the parts of a version that is not video; those of one charge are its method's."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from ratecard.base.messages import Finding
 from ratecard.base.suggestions import did_you_mean
+from ratecard.load.checks import check_line_places
 from ratecard.methods import METHODS
 from ratecard.methods.conditions import check_factors
+from ratecard.methods.hours import at_each_hour
 from ratecard.tables.metered import Conditioned, MeteredModel, TextModel, Tokens
 from ratecard.tables.meters import Meters
 
@@ -30,6 +33,10 @@ def check_metered(model: MeteredModel | TextModel, meters: Meters) -> Iterator[F
                 ("versions", index, "surcharges"),
                 "surcharges have no effect here: only a model that is charged by tokens has them",
             )
+        yield from ((("versions", index, *path), words) for path, words in check_line_places(version.line_places))
+        if version.minimum and model.type == "surcharge":
+            words = "minimum is that of a request, and a surcharge is part of one. Write at_least, or a minimum there"
+            yield ("versions", index, "minimum"), words
         for number, charge in enumerate(version.charges):
             at = ("versions", index, "charges", number)
             if charge.method not in allowed:
@@ -42,5 +49,5 @@ def check_metered(model: MeteredModel | TextModel, meters: Meters) -> Iterator[F
                 if seen and (charge.method in seen or model.type in _ONE_CHARGE):
                     yield (*at, "method"), f"method {charge.method}: a second charge would never be billed; keep one"
                 seen.add(charge.method)
-            for path, words in method.check(charge, version, model.type, meters):
-                yield (*at, *path), words
+            check = partial(method.check, version=version, type_=model.type, meters=meters)
+            yield from (((*at, *path), words) for path, words in at_each_hour(version, charge, check))

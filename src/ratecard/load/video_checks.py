@@ -7,6 +7,7 @@ from itertools import product
 
 from ratecard.base.messages import Finding
 from ratecard.base.suggestions import did_you_mean
+from ratecard.load.checks import check_line_places
 from ratecard.methods.check_rates import check_rates
 from ratecard.tables.rate import Charge
 from ratecard.tables.units import VideoFields
@@ -28,8 +29,6 @@ from ratecard.tables.video import (
 _TEXT_FIELDS = ("duration", "aspect_ratio", "resolution", "enhancement_model")
 _NUMBER_FIELDS = ("upscale_factor", "slowdown_factor")
 _SOURCE_FIELDS = ("seconds", "width", "height", "fps")
-# The most `line_places`: more than any amount needs, and few enough to stay cheap.
-_LINE_PLACES = 100
 # The longest clip, in seconds, that a table may have.
 _LONGEST = 999
 _SECONDS = re.compile(r"[1-9]\d{0,2}s", re.ASCII)
@@ -100,9 +99,8 @@ def _check_limits(accepts: VideoAccepts, fields: VideoFields) -> Iterator[Findin
 
 def _check_rounding(rounding: Rounding) -> Iterator[Finding]:
     at, line_places = ("rounding",), rounding.line_places
-    if line_places > _LINE_PLACES:
-        yield (*at, "line_places"), f"line_places {line_places} is too many. Allowed: 0 to {_LINE_PLACES}"
-    elif rounding.places > line_places:
+    yield from (((*at, *path), words) for path, words in check_line_places(line_places))
+    if rounding.places > line_places:
         yield (*at, "places"), f"places {rounding.places} is more than line_places. Allowed: 0 to {line_places}"
 
 

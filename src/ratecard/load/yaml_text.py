@@ -13,7 +13,7 @@ import yaml
 
 from ratecard.base.errors import Fault
 from ratecard.base.messages import Path
-from ratecard.tables.rate import PLACED_BY, SOURCE_KEY
+from ratecard.tables.rate import MINIMUM_KEY, PLACED_BY, SOURCE_KEY
 
 _Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
@@ -21,6 +21,7 @@ _Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 MAX_BYTES = 5_000_000
 MAX_DEPTH = 20
 MAX_ALIASES = 1_000
+_RESERVED = {SOURCE_KEY, MINIMUM_KEY}
 
 
 @dataclass(slots=True)
@@ -123,8 +124,8 @@ class _Reader:
             if not isinstance(event, yaml.ScalarEvent) or event.tag or event.anchor:
                 raise _UnreadableError(event, path, "a key must be a plain word, without tag, anchor or alias")
             key, place = event.value, (*path, event.value)
-            if key == SOURCE_KEY:
-                raise _UnreadableError(event, path, f"key '{SOURCE_KEY}' is reserved; leave it out")
+            if key in _RESERVED:
+                raise _UnreadableError(event, path, f"key '{key}' is reserved; leave it out")
             if key in result:
                 words = f"key '{key}' is written twice (first in line {self.file.line(place)}); keep one"
                 self.file.faults.append(Fault(self.file.name, _line(event), place, words))
@@ -132,8 +133,8 @@ class _Reader:
                 continue
             self.file.lines[place] = _line(event)
             result[key] = self.value(next(self.events), place)
-            if path[-2:-1] and PLACED_BY.get(str(path[-2])) == key:
-                result[SOURCE_KEY] = f"{self.file.name}:{self.file.lines[place]}"
+            if len(path) > 1 and (placed := PLACED_BY.get((str(path[-2]), key))):
+                result[placed] = f"{self.file.name}:{self.file.lines[place]}"
         return result
 
     def _alias(self, event: Any, path: Path) -> str:

@@ -11,9 +11,10 @@ from ratecard.methods.method import ANY_NUMBER, MOST_COUNTED, Method, UsagePath,
 from ratecard.rating.compiling import slug
 from ratecard.rating.quote import LineItem
 from ratecard.requests.fields import Field, WholeNumber, WholeSeconds
+from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.meters import Meters
-from ratecard.tables.rate import Charge, Rate
+from ratecard.tables.rate import Charge, CountedCharge, Rate
 
 _BAND = re.compile(r"(\d{1,6})\.\.(\d{1,6})", re.ASCII)
 _CHARACTERS, _WHOLE_SECONDS = WholeNumber(0, MOST_COUNTED), WholeSeconds(1, MOST_COUNTED)
@@ -21,14 +22,14 @@ _CHARACTERS, _WHOLE_SECONDS = WholeNumber(0, MOST_COUNTED), WholeSeconds(1, MOST
 _SOUND: Mapping[str, Field] = {"duration_seconds": _WHOLE_SECONDS, "character_count": _CHARACTERS}
 
 
-class PerCharacter(Charge):
+class PerCharacter(CountedCharge):
     """Characters spoken or set to music."""
 
     METERS: ClassVar = ("character",)
     method: Literal["per-character"]
 
 
-class PerAudioSecond(Charge):
+class PerAudioSecond(CountedCharge):
     """Seconds of audio, heard or made."""
 
     METERS: ClassVar = ("second of audio",)
@@ -104,7 +105,7 @@ class Characters(Method[PerCharacter]):
         return _counted(charge, metered, "characters" if kind == "speech" else "character_count", kind, _CHARACTERS)
 
     def samples(
-        self, charge: PerCharacter, version: MeteredVersion, type_: str, meters: Meters
+        self, charge: PerCharacter, version: MeteredVersion, type_: str, tables: Tables
     ) -> Iterator[dict[str, Any]]:
         """Many characters."""
         yield {"character_count": 1000} if type_ == "music" else {"characters": 1_000_000}
@@ -128,7 +129,7 @@ class Seconds(Method[PerAudioSecond]):
         return _counted(charge, metered, "duration_seconds", kind, _WHOLE_SECONDS)
 
     def samples(
-        self, charge: PerAudioSecond, version: MeteredVersion, type_: str, meters: Meters
+        self, charge: PerAudioSecond, version: MeteredVersion, type_: str, tables: Tables
     ) -> Iterator[dict[str, Any]]:
         """One second."""
         yield {"duration_seconds" if type_ == "music" else "seconds": 1}
@@ -189,7 +190,7 @@ class DurationBands(Method[DurationBand]):
         return UsageReading(lines, fields, {"duration_seconds": least}, inert=("character_count",))
 
     def samples(
-        self, charge: DurationBand, version: MeteredVersion, type_: str, meters: Meters
+        self, charge: DurationBand, version: MeteredVersion, type_: str, tables: Tables
     ) -> Iterator[dict[str, Any]]:
         """The longest song of each band."""
         for rate in charge.rates:
@@ -198,7 +199,7 @@ class DurationBands(Method[DurationBand]):
             )
 
     def edges(
-        self, charge: DurationBand, version: MeteredVersion, type_: str, meters: Meters
+        self, charge: DurationBand, version: MeteredVersion, type_: str, tables: Tables
     ) -> Iterator[dict[str, Any]]:
         """The shortest song of each band."""
         return ({"duration_seconds": first} for (first, _), _ in bands_of(charge))

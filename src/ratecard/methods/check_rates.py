@@ -4,11 +4,19 @@ from collections.abc import Iterator
 
 from ratecard.base.messages import Finding
 from ratecard.base.suggestions import did_you_mean
-from ratecard.tables.rate import ANY, Accepting, Charge, domains_of, missing, overlaps, tiers
+from ratecard.methods.hours import at_each_hour
+from ratecard.tables.rate import ANY, WINDOW, Accepting, Charge, domains_of, missing, overlaps, tiers
 
 
 def check_rates(version: Accepting, charge: Charge) -> Iterator[Finding]:
-    """Check that every combination of attributes that a version accepts fits exactly one rate of the charge."""
+    """Check that every combination of attributes that a version accepts fits exactly one rate of the charge.
+
+    A charge with hours is checked at each of them.
+    """
+    yield from at_each_hour(version, charge, lambda held: _check_rates(version, held))
+
+
+def _check_rates(version: Accepting, charge: Charge) -> Iterator[Finding]:
     if not charge.rates:
         yield ("rates",), "rates is empty. Write at least one rate"
         return
@@ -30,7 +38,8 @@ def _wrong_attributes(version: Accepting, charge: Charge) -> Iterator[Finding]:
         for attribute, values in rate.attributes.items():
             path = ("rates", index, attribute)
             if attribute not in charge.ATTRIBUTES:
-                words = f"unknown key '{attribute}' in a rate of {charge.method}.{did_you_mean(attribute, allowed)}"
+                near = did_you_mean(attribute, (*allowed, *WINDOW))
+                words = f"unknown key '{attribute}' in a rate of {charge.method}.{near}"
                 yield path, f"{words} Allowed: {', '.join(allowed)}"
             elif attribute == "up_to":
                 yield from ((path, words) for words in _wrong_tier(values))

@@ -6,7 +6,7 @@ from ratecard.base.messages import Finding, Path
 from ratecard.base.suggestions import did_you_mean
 from ratecard.tables.metered import Conditioned
 from ratecard.tables.meters import Meter, Meters
-from ratecard.tables.rate import Rate, RateFactor
+from ratecard.tables.rate import WINDOW, Rate, RateFactor
 from ratecard.tables.token_rates import WrittenRate, chosen, more_specific
 
 
@@ -15,7 +15,8 @@ def check_attribute(index: int, rate: Rate, name: str, known: Mapping[str, Seque
     path = ("rates", index, name)
     if name not in known:
         allowed = (*known, "rate")
-        yield path, f"unknown key '{name}'.{did_you_mean(name, allowed)} Allowed: {', '.join(allowed)}"
+        near = did_you_mean(name, (*allowed, *WINDOW))
+        yield path, f"unknown key '{name}'.{near} Allowed: {', '.join(allowed)}"
         return
     for value in rate.attributes[name]:
         if known[name] and value not in known[name]:
@@ -66,7 +67,7 @@ def check_twice(charge: Conditioned, written: Sequence[WrittenRate]) -> Iterator
                 continue
             place = ("rates", charge.rates.index(one.rate))
             of_what = f"{one.bucket} tokens" if one.bucket else charge.charge
-            if one.edge.above == other.edge.above and one.conditions == other.conditions:
+            if (one.edge.above, one.conditions, one.timed) == (other.edge.above, other.conditions, other.timed):
                 shown = "".join(f", {name} {value}" for name, value in one.conditions.items())
                 tier = f", {tier_words(one.edge.sku)}" if one.bucket else ""
                 yield place, f"two rates for {of_what}{tier}{shown}; keep one"

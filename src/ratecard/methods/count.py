@@ -14,13 +14,14 @@ from ratecard.rating.factors import Factors
 from ratecard.rating.quote import LineItem
 from ratecard.requests.counts import Meterage
 from ratecard.requests.fields import RequestShape
+from ratecard.tables.card import Tables
 from ratecard.tables.metered import Conditioned, MeteredVersion
 from ratecard.tables.meters import Meters
-from ratecard.tables.rate import Rate
+from ratecard.tables.rate import CountedCharge, Rate
 from ratecard.tables.token_rates import EVERY_PROMPT, EVERYTHING, chosen, written_rates
 
 
-class PerCount(Conditioned):
+class PerCount(CountedCharge, Conditioned):
     """What a meter of meters.yaml counts, as pages, requests or sessions; rates may name conditions."""
 
     ANY_METER: ClassVar = True
@@ -87,8 +88,14 @@ class PricedByCount(Method[PerCount]):
         return UsageReading(lines, meters={meter: Meterage(ANY_NUMBER, every)}, conditions=factors.conditions)
 
     def samples(
-        self, charge: PerCount, version: MeteredVersion, type_: str, meters: Meters
+        self, charge: PerCount, version: MeteredVersion, type_: str, tables: Tables
     ) -> Iterator[dict[str, Any]]:
-        """A usage under each of the conditions."""
+        """One unit under each of the conditions."""
+        unit = tables.units[charge.unit]
         for each in written_rates(charge):
-            yield dict(each.conditions)
+            yield {"counts": {unit.counts: unit.per}, **each.conditions}
+
+    def needed(self, charge: PerCount, tables: Tables) -> tuple[str, ...]:
+        """The meter, unless every usage has some of it."""
+        meter = tables.units[charge.unit].counts
+        return () if tables.meters.by_name[meter].every_usage is not None else (meter,)

@@ -10,10 +10,11 @@ from ratecard.methods.method import MOST_COUNTED, Method, UsageReading
 from ratecard.rating.compiling import slug
 from ratecard.rating.quote import LineItem
 from ratecard.requests.fields import Choice, Field, TextField, WholeNumber
+from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.meters import Meters
-from ratecard.tables.rate import Charge, Rate
-from ratecard.tables.scalars import Integer
+from ratecard.tables.rate import Charge, CountedCharge, Rate
+from ratecard.tables.scalars import Quantity
 
 # The quality whose rate is that of a resolution requested without a quality.
 UNSTATED = "unstated"
@@ -21,7 +22,7 @@ _COUNT = WholeNumber(1, MOST_COUNTED)
 _FACTORS = ("2x", "4x")
 
 
-class PerImage(Charge):
+class PerImage(CountedCharge):
     """Images made or edited. `quality: unstated` is the price of a resolution that is requested without a quality."""
 
     ATTRIBUTES: ClassVar = ("resolution", "quality")
@@ -29,12 +30,12 @@ class PerImage(Charge):
     method: Literal["per-image"]
 
 
-class PerInputImage(Charge):
-    """Input images of an edit beyond the `included` ones."""
+class PerInputImage(CountedCharge):
+    """Input images of an edit, for each image that it makes."""
 
     METERS: ClassVar = ("input image",)
     method: Literal["per-input-image"]
-    included: Integer
+    included: Quantity
 
 
 class PerUpscale(Charge):
@@ -87,13 +88,13 @@ class Images(Method[PerImage]):
         return UsageReading(lines, fields, {"n": 1}, inert=inert)
 
     def samples(
-        self, charge: PerImage, version: MeteredVersion, type_: str, meters: Meters
+        self, charge: PerImage, version: MeteredVersion, type_: str, tables: Tables
     ) -> Iterator[dict[str, Any]]:
         """An image at every rate."""
         names = self.choices if type_ != "upscale" else ()
         return (_stated(values) for values in _named(charge, names))
 
-    def edges(self, charge: PerImage, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[dict[str, Any]]:
+    def edges(self, charge: PerImage, version: MeteredVersion, type_: str, tables: Tables) -> Iterator[dict[str, Any]]:
         """Every choice alone and together: one that is left out may mean another one later."""
         stated = [(None, *version.values_of(name)) for name in self.choices]
         return (_stated(dict(zip(self.choices, values, strict=True))) for values in product(*stated))
@@ -110,16 +111,16 @@ class InputImages(Method[PerInputImage]):
         count, sku = metered.counter(charge), f"{metered.model.model}-additional-input-image-unit"
 
         def lines(shape: Mapping[str, Any]) -> list[LineItem]:
-            extra = (shape["input_images"] - charge.included) * shape["n"]
-            return [count(extra, charge.rates[0], sku)] if extra > 0 else []
+            line = count(shape["input_images"], charge.rates[0], sku, shape["n"])
+            return [line] if line.count else []
 
         return UsageReading(lines, {"n": _COUNT, "input_images": _COUNT}, {"n": 1, "input_images": 1})
 
     def samples(
-        self, charge: PerInputImage, version: MeteredVersion, type_: str, meters: Meters
+        self, charge: PerInputImage, version: MeteredVersion, type_: str, tables: Tables
     ) -> Iterator[dict[str, Any]]:
         """One further image."""
-        yield {"input_images": charge.included + 1}
+        yield {"input_images": int(charge.included) + 1}
 
 
 class Upscales(Method[PerUpscale]):
@@ -159,7 +160,7 @@ class Upscales(Method[PerUpscale]):
         return UsageReading(lines, {"factor": Choice(rate_values(charge, "factor"))}, {}, () if plain else ("factor",))
 
     def samples(
-        self, charge: PerUpscale, version: MeteredVersion, type_: str, meters: Meters
+        self, charge: PerUpscale, version: MeteredVersion, type_: str, tables: Tables
     ) -> Iterator[dict[str, Any]]:
         """An upscale by every factor."""
         return ({"type": "upscale", **values} for values in _named(charge, self.choices))

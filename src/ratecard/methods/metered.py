@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
-from ratecard.base.money import total
+from ratecard.base.money import EXACT, plain, plain_text, total
 from ratecard.rating.counts import LineCounter, per_unit
-from ratecard.rating.quote import LineItem, PricedVersion, Quote
+from ratecard.rating.quote import MINIMUM, LineItem, LineRate, PricedVersion, Quote
 from ratecard.tables.limits import Rates
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.meters import Meters
@@ -35,8 +36,8 @@ class Metered:
         return self.units[unit].per
 
     def counter(self, charge: Charge) -> LineCounter:
-        """The function (count, rate, SKU) -> line item of a charge of this version."""
-        return per_unit(charge, self.per(charge.unit))
+        """The function (count, rate, SKU, times=1) -> line item of a charge of this version."""
+        return per_unit(charge, self.per(charge.unit), self.version.places_of_lines)
 
     def quote(
         self,
@@ -45,9 +46,26 @@ class Metered:
         tokens: tuple[int, int] | None = None,
         type_: str = "",
     ) -> Quote:
-        """The quote of these lines. Exact: the total is the sum of their amounts."""
+        """The quote of these lines and what the minimum adds. Exact: the total is the sum of their amounts."""
+        lines = (*lines, *self.up_to_minimum(lines))
         exact = total([line.amount for line in lines])
-        return Quote(self.priced(type_), exact, exact, tuple(lines), ignored, tokens)
+        return Quote(self.priced(type_), exact, exact, lines, ignored, tokens)
+
+    def up_to_minimum(self, lines: Sequence[LineItem]) -> tuple[LineItem, ...]:
+        """The line of what the charges of a request lack of the version's minimum; none where they reach it.
+
+        The charges are compared before their amounts are rounded; with its line, the amounts come to the minimum.
+        """
+        least = self.version.minimum
+        if least is None or sum(map(_unrounded, lines)) >= least:
+            return ()
+        charged = total([line.amount for line in lines])
+        if charged >= least:  # but for what rounding added
+            return ()
+        rest, words = plain(EXACT.subtract(least, charged)), f"{plain_text(charged)} charged; a request costs at least"
+        note = f"{words} {plain_text(least)}"
+        rate = LineRate(f"{self.model.model}-{MINIMUM}", MINIMUM, rest, self.version.minimum_place, note)
+        return (LineItem(rate, 1, rest),)
 
     def priced(self, type_: str = "") -> PricedVersion:
         """This version as the quotes of requests of a type name it, made once; without a type, of the model's own."""
@@ -56,3 +74,8 @@ class Metered:
             found = PricedVersion(model.model, kind, model.currency, self.version.effective, self.digest, self.rates)
             self._priced[type_] = found
         return self._priced[type_]
+
+
+def _unrounded(line: LineItem) -> Fraction:
+    rate = line.rate
+    return Fraction(line.count) * Fraction(rate.of_unit) * Fraction(rate.unit_rate)

@@ -11,6 +11,7 @@ from ratecard.rating.quote import LineItem
 from ratecard.requests.counts import Meterage
 from ratecard.requests.fields import Field, NumberField, RequestShape
 from ratecard.requests.metered import Settle
+from ratecard.tables.card import Tables
 from ratecard.tables.metered import METERED_CHARGES, MeteredVersion
 from ratecard.tables.meters import Meters
 from ratecard.tables.rate import Charge
@@ -67,12 +68,16 @@ class Method(Generic[AnyCharge]):
         raise NotImplementedError
 
     def samples(
-        self, charge: AnyCharge, version: MeteredVersion, type_: str, meters: Meters
+        self, charge: AnyCharge, version: MeteredVersion, type_: str, tables: Tables
     ) -> Iterator[dict[str, Any]]:
         """What a usage says beside type and model to be charged one unit at each rate, if that can be by itself."""
         yield {}
 
-    def edges(self, charge: AnyCharge, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[dict[str, Any]]:
+    def needed(self, charge: AnyCharge, tables: Tables) -> tuple[str, ...]:
+        """The meters that each usage has to count."""
+        return ()
+
+    def edges(self, charge: AnyCharge, version: MeteredVersion, type_: str, tables: Tables) -> Iterator[dict[str, Any]]:
         """Further such usages, which may have a rate or a line of their own."""
         yield from ()
 

@@ -16,6 +16,7 @@ from ratecard.rating.quote import LineItem
 from ratecard.requests.body import mapping_of
 from ratecard.requests.fields import Boolean, Choice, RequestShape, TextField
 from ratecard.requests.metered import accepted, unrecognized
+from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.meters import Meters
 from ratecard.tables.rate import Charge
@@ -114,7 +115,7 @@ class RpcBatches(Method[RpcCredits]):
         )
 
     def samples(
-        self, charge: RpcCredits, version: MeteredVersion, type_: str, meters: Meters
+        self, charge: RpcCredits, version: MeteredVersion, type_: str, tables: Tables
     ) -> Iterator[dict[str, Any]]:
         """The first method of each tier on each chain: several lines may add to one tier."""
         for chain in charge.chains:
@@ -123,7 +124,7 @@ class RpcBatches(Method[RpcCredits]):
                 yield _call(chain, tier.methods[0])
 
     def edges(
-        self, charge: RpcCredits, version: MeteredVersion, type_: str, meters: Meters
+        self, charge: RpcCredits, version: MeteredVersion, type_: str, tables: Tables
     ) -> Iterator[dict[str, Any]]:
         """Every method, answered and failed."""
         for chain, tier in product(charge.chains, charge.tiers):

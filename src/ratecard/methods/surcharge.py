@@ -9,10 +9,10 @@ from ratecard.methods.method import ANY_NUMBER, Method, UsageReading
 from ratecard.rating.quote import LineItem
 from ratecard.requests.fields import Field, WholeNumber
 from ratecard.requests.token_usage import MOST_TOKENS, count_messages
-from ratecard.tables.rate import Charge
+from ratecard.tables.rate import CountedCharge
 
 
-class Surcharge(Charge):
+class Surcharge(CountedCharge):
     """A charge for what a text request does beside its tokens, as searches; the unit says what is counted."""
 
     METERS: ClassVar = ("search request", "search query", "search result", "scraped URL", "prompt")

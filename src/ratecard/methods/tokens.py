@@ -8,6 +8,7 @@ from ratecard.methods.conditions import check_attribute, check_factors, check_tw
 from ratecard.methods.metered import Metered
 from ratecard.methods.method import Method, UsagePath, UsageReading
 from ratecard.requests.token_usage import usage_of_buckets
+from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion, Tokens
 from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, Meters
 from ratecard.tables.token_rates import chosen, counts_in, tiers_of, written_rates
@@ -61,28 +62,28 @@ class TokensByBucket(Method[Tokens]):
         """None: providers write tokens in many ways, which `requests/token_usage.py` reads."""
         return None
 
-    def samples(self, charge: Tokens, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[dict[str, Any]]:
+    def samples(self, charge: Tokens, version: MeteredVersion, type_: str, tables: Tables) -> Iterator[dict[str, Any]]:
         """A million tokens at each rate, or the longest prompt of its tier; and under each factor."""
         edges = tiers_of(charge)
         for each in written_rates(charge):
             further = [above for above in edges if above > each.edge.above]
             longest = further[0] if further else max(_MILLION, each.edge.above + 1)
-            if meters.in_completion(each.bucket):
-                counts = counts_in(meters, each.bucket, _MILLION, longest if each.edge.above > 0 else 0)
+            if tables.meters.in_completion(each.bucket):
+                counts = counts_in(tables.meters, each.bucket, _MILLION, longest if each.edge.above > 0 else 0)
             else:
-                counts = counts_in(meters, each.bucket, longest)
+                counts = counts_in(tables.meters, each.bucket, longest)
             yield {**usage_of_buckets(counts), **each.conditions}
             for factor in (*charge.factors, *version.factors):
                 if not factor.conditions.keys() & each.conditions.keys():
                     yield {**usage_of_buckets(counts), **each.conditions, **factor.conditions}
 
-    def edges(self, charge: Tokens, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[dict[str, Any]]:
+    def edges(self, charge: Tokens, version: MeteredVersion, type_: str, tables: Tables) -> Iterator[dict[str, Any]]:
         """Every bucket, at both sides of where each tier begins."""
         thresholds = tiers_of(charge)[1:]
         for prompt in dict.fromkeys((1, *(prompt for above in thresholds for prompt in (above, above + 1)))):
-            for bucket in meters.buckets:
-                tokens = 1 if meters.in_completion(bucket) else prompt
-                yield usage_of_buckets(counts_in(meters, bucket, tokens, prompt))
+            for bucket in tables.meters.buckets:
+                tokens = 1 if tables.meters.in_completion(bucket) else prompt
+                yield usage_of_buckets(counts_in(tables.meters, bucket, tokens, prompt))
 
     def linear(self, charge: Tokens, type_: str) -> tuple[UsagePath, ...]:
         """The tokens of each bucket that has a rate, in one tier and under the same conditions."""

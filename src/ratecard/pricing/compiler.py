@@ -1,8 +1,10 @@
 """Compile versions of models into functions, once for each version of a set of tables."""
 
 from collections.abc import Mapping
-from datetime import date
+from datetime import datetime
+from typing import cast
 
+from ratecard.base.identity import Identity
 from ratecard.methods.metered import Metered, Rater
 from ratecard.pricing.counted import price_counted
 from ratecard.pricing.text import price_text
@@ -11,8 +13,9 @@ from ratecard.requests.video import api_wide_fields
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.limits import Limits, Rates
 from ratecard.tables.metered import MeteredVersion, Tokens
-from ratecard.tables.version import Version
+from ratecard.tables.version import AnyVersion, Version
 from ratecard.tables.video import VideoModel, VideoVersion
+from ratecard.tables.windows import Window, open_at, version_at_hours, windows_of
 
 
 class Compiler:
@@ -21,13 +24,29 @@ class Compiler:
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
         self.api_wide = api_wide_fields(tables.vocabulary.video)
-        self._video: dict[tuple[str, date, Rates], VideoPricer] = {}
+        # The windows of each version, and the versions that have any as they are while some of them hold.
+        self._windows: dict[Identity, tuple[Window, ...]] = {}
+        self._at_hours: dict[tuple[Identity, frozenset[Window]], Version] = {}
+        self._video: dict[tuple[Identity, Identity, Rates], VideoPricer] = {}
         # Of every other type. Text versions are compiled with the surcharges and limits in effect, so the key has them.
         self._raters: dict[tuple[object, ...], Rater | None] = {}
 
+    def at_hour(self, version: AnyVersion, instant: datetime) -> AnyVersion:
+        """A version as it is at the hour of an instant, without the rates that do not hold; made once for each."""
+        own = Identity(version)
+        windows = self._windows.get(own)
+        if windows is None:
+            windows = self._windows[own] = windows_of([version])
+        if not windows:
+            return version
+        key = (own, open_at(windows, instant))
+        if key not in self._at_hours:
+            self._at_hours[key] = version_at_hours(version, key[1])
+        return cast(AnyVersion, self._at_hours[key])
+
     def video(self, model: VideoModel, version: VideoVersion, rates: Rates) -> VideoPricer:
         """The function that quotes bodies at a video version; `rates` is what balances are worth."""
-        key = (model.model, version.effective, rates)
+        key = (Identity(model), Identity(version), rates)
         if key not in self._video:
             self._video[key] = price_video(model, version, self.tables, self.api_wide, rates)
         return self._video[key]
@@ -50,8 +69,8 @@ class Compiler:
 
         `searches` are the surcharges in effect that a text model supports.
         """
-        days = tuple(charged.effective for _, charged in searches.values())
-        key = (kind, model.model, version.effective, days, limits.effective)
+        versions = tuple(Identity(charged) for _, charged in searches.values())
+        key = (kind, Identity(model), Identity(version), versions, limits.effective)
         if key not in self._raters:
             self._raters[key] = self._compile(kind, model, version, searches, limits)
         return self._raters[key]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import Problems
-from ratecard.base.money import add, multiply
+from ratecard.base.money import EXACT, add, multiply, step
 from ratecard.methods.metered import Metered
 from ratecard.methods.surcharge import surcharge_line
 from ratecard.pricing.text import token_rates
@@ -58,15 +58,17 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
         raise QuoteError(INVALID, problems)
     prompt = int(asked.prompt_tokens)
     tier = token_rates(metered).tier(prompt).rates
-    prompt_rates, completion_rates = (
-        [rate.token_rate for bucket, rate in tier.items() if metered.meters.in_completion(bucket) is of_completion]
-        for of_completion in (False, True)
-    )
-    completion = multiply(int(asked.max_completion_tokens), max(completion_rates))
-    searches = list(_search_amounts(most, parameters, surcharges))
+    rates = [(metered.meters.in_completion(bucket), rate) for bucket, rate in tier.items()]
+    prompts = [rate.rate.price(prompt) for of_completion, rate in rates if not of_completion]
+    longest = int(asked.max_completion_tokens)
+    completion = max(rate.rate.price(longest) for of_completion, rate in rates if of_completion)
+    searches, least = list(_search_amounts(most, parameters, surcharges)), metered.version.minimum or Decimal(0)
+    # Each bucket of a request may be rounded by itself, by half a step at most.
+    inexact = sum(not isinstance(rate.token_rate, Decimal) for _, rate in rates)
+    rounding = multiply(inexact, step(metered.version.places_of_lines)) if inexact else Decimal(0)
     return Estimate(
-        add(multiply(prompt, min(prompt_rates)), min(searches)),
-        add(add(multiply(prompt, max(prompt_rates)), completion), max(searches)),
+        add(max(EXACT.subtract(min(prompts), rounding), least), min(searches)),
+        add(max(add(add(max(prompts), completion), rounding), least), max(searches)),
         metered.model.currency,
     )
 

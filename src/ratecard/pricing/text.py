@@ -45,7 +45,7 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
     readings = [reading for _, reading in readings_of(metered, metered.model.type)]
     tier_of = rates.tier
     accepted = accepted_conditions([rates.conditions, *(each.conditions for each in readings)], metered.meters)
-    priced, is_text = metered.priced(), metered.model.type == "text"
+    priced, is_text, minimum = metered.priced(), metered.model.type == "text", metered.version.minimum
     search_lines = {name: surcharge_line(each) for name, each in surcharges.items()}
     own = (*(field for field, _ in SEARCHES.values()), "service_parameters") if is_text else ()
     meters = {name: meterage for reading in readings for name, meterage in reading.meters.items()}
@@ -74,7 +74,9 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
             problems.append((("usage",), REQUIRED))
         else:
             counts = read_tokens(given, problems, is_text, accepted, stated)
-        counted = read_counts(usage, meters, metered.meters.counted, problems) if always or further else _NO_COUNTS
+        counted = _NO_COUNTS
+        if always or (further and "counts" in usage):
+            counted = read_counts(usage, meters, metered.meters.counted, problems)
         names, values, searched, ignored = counts
         if not problems:
             tier = tier_of(values[0], stated)
@@ -90,9 +92,13 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
             problems.append((path_of("searches", given), NO_PRICE))
         if problems:
             raise QuoteError(INVALID, problems)
-        if counted or searches is not _NO_SEARCHES:
+        if counted and readings:
             shape = {"counts": counted, "conditions": stated}
             lines += [line for reading in readings for line in reading.lines(shape)]
+            exact = total([line.amount for line in lines])
+        if minimum and (added := metered.up_to_minimum(lines)):
+            lines, exact = [*lines, *added], minimum
+        if counted or searches is not _NO_SEARCHES:
             billed: dict[str, int | Decimal] = dict(searches.billed)
             billed |= {name: count for name, count in counted.items() if count and name in further_surcharges}
             lines += [search_lines[name](count) for name, count in billed.items()]
@@ -106,7 +112,8 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
 def token_rates(metered: Metered) -> TokenRates:
     """The rates of a version's tokens."""
     charge = tokens_of(metered.version)
-    return TokenRates(metered.model.model, charge, metered.per(charge.unit), metered.meters, metered.version.factors)
+    name, version, per = metered.model.model, metered.version, metered.per(charge.unit)
+    return TokenRates(name, charge, per, metered.meters, version.factors, version.places_of_lines)
 
 
 class _Searches(NamedTuple):

@@ -4,12 +4,13 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from itertools import product
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from ratecard.base.money import multiply, plain
-from ratecard.rating.quote import LineItem
+from ratecard.base.money import as_decimal, multiply, plain
+from ratecard.rating.quote import LineItem, LineRate
 from ratecard.tables.rate import Charge, Combination, Rate, select
 from ratecard.tables.video import VideoVersion
 
@@ -70,6 +71,11 @@ class Compiling:
         if len(names) == 1:
             rates = {key[0]: rate for key, rate in rates.items()}
         return itemgetter(*names), rates
+
+    def line_rate(self, rate: CompiledRate) -> LineRate:
+        """The rate of the lines at a compiled rate."""
+        of_unit, sku = as_decimal(Fraction(1, self.per)), f"{self.sku}{rate.words}"
+        return LineRate(sku, self.charge.unit, rate.unit_rate, rate.source, "", of_unit, self.places)
 
     def compiled(self, rate: Rate, attributes: tuple[str, ...], key: Combination) -> CompiledRate:
         """Apply the markup to a rate, and make the end of its SKU from one combination of attributes."""

@@ -5,12 +5,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from ratecard.base.errors import CurrencyError, InstantError
-from ratecard.base.money import USD, minus, multiply, plain, plain_text, text
+from ratecard.base.money import LINE_PLACES, USD, minus, multiply, nearest, plain, plain_text, text
 from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry, check_paid, pay_lines, worth_of
 from ratecard.tables.limits import Rates
+
+# The unit of the line by which a request comes to its minimum.
+MINIMUM = "minimum"
 
 
 # No class here is `frozen`: that assigns each field by a call, which takes five times as long, and a quote makes a line
@@ -19,7 +23,9 @@ from ratecard.tables.limits import Rates
 class LineRate:
     """The rate of a line: SKU, unit, price of one unit, `file:line`, and a note for the reader.
 
-    `of_unit` is the part of a unit that one counted thing is: 0.000001 for tokens by the `mtoken`.
+    `of_unit` is the part of a unit that one counted thing is: 0.000001 for tokens by the `mtoken`, and a fraction where
+    no decimal holds it, as for seconds by the hour. Such quantities and amounts have `line_places`, if they must be
+    rounded.
     """
 
     sku: str
@@ -27,16 +33,23 @@ class LineRate:
     unit_rate: Decimal
     source: str
     note: str = ""
-    of_unit: Decimal = Decimal(1)
+    of_unit: Decimal | Fraction = Decimal(1)
+    line_places: int = LINE_PLACES
+
+    def price(self, count: int | Decimal) -> Decimal:
+        """The price of a number of counted things, rounded once where no decimal holds it."""
+        if isinstance(self.of_unit, Decimal):
+            return multiply(multiply(count, self.of_unit), self.unit_rate)
+        return nearest(Fraction(count) * self.of_unit * Fraction(self.unit_rate), self.line_places)
 
 
 @dataclass(slots=True, unsafe_hash=True)
 class LineItem:
     """One line of a quote: a rate, the count it was applied to, and the amount. Lines of a rate share its `LineRate`.
 
-    `amount` is quantity x unit rate, rounded half-up to the line places that the table declares (12 by default).
-    `quantity` is in units (`mtoken`: millions of tokens); a fraction that is not a decimal is rounded to the same
-    places.
+    `count` is what is charged; where the options of a charge make it another than what was counted, the note says so.
+    `quantity` is in units (`mtoken`: millions of tokens), `amount` is quantity x unit rate. Of both, what no decimal
+    holds is rounded half-up to the line places that the table declares (12 by default); of a video, the amount always.
 
     >>> line = LineItem(LineRate("m-fixed", "clip", Decimal("0.22"), "video/ovi.yaml:26"), 2, Decimal("0.44"))
     >>> line.sku, line.quantity, line.unit_rate, line.amount
@@ -55,7 +68,10 @@ class LineItem:
     @property
     def quantity(self) -> Decimal:
         """The number of units that are charged."""
-        return multiply(self.count, self.rate.of_unit)
+        rate = self.rate
+        if isinstance(rate.of_unit, Decimal):
+            return multiply(self.count, rate.of_unit)
+        return nearest(Fraction(self.count) * rate.of_unit, rate.line_places)
 
     @property
     def unit(self) -> str:
@@ -96,6 +112,7 @@ class PricedVersion:
 
     `type` is that of the requests, which for an image model may be `upscale`; `effective` is the first day of the
     version, `digest` names the tables, and `rates` is what balances were worth at the instant of the price book.
+    `asked` is another name of the model, if the request has one.
     """
 
     model: str
@@ -104,6 +121,7 @@ class PricedVersion:
     effective: date
     digest: str
     rates: Rates | None = None
+    asked: str = ""
 
 
 @dataclass(slots=True, unsafe_hash=True, repr=False)
@@ -124,8 +142,13 @@ class Quote:
 
     @property
     def model(self) -> str:
-        """The name of the model."""
+        """The name of the model, which need not be the one that was asked for."""
         return self.version.model
+
+    @property
+    def asked(self) -> str:
+        """The name by which the request names the model: its own, an alias, or one that matches an open pattern."""
+        return self.version.asked or self.version.model
 
     @property
     def type(self) -> str:
@@ -139,7 +162,7 @@ class Quote:
 
     @property
     def effective(self) -> date:
-        """The first day of the version that priced the request."""
+        """The first day of the version that priced the request; an `Instant` where it began within a day."""
         return self.version.effective
 
     @property
@@ -173,6 +196,7 @@ class Quote:
         return {
             "type": self.type,
             "model": self.model,
+            **({"asked": self.asked} if self.version.asked else {}),
             "total": self._total_text(),
             "exact": plain_text(self.exact),
             "currency": self.currency,

@@ -6,11 +6,12 @@ bucket's own tokens are its count less those of its parts that are priced apart.
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
+from fractions import Fraction
 from functools import cache
 from typing import Any, NamedTuple, cast
 
 from ratecard.base.messages import NotOffered, too_big
-from ratecard.base.money import EXACT, multiply
+from ratecard.base.money import EXACT, LINE_PLACES, as_decimal, multiply
 from ratecard.rating.factors import Factors
 from ratecard.rating.quote import LineItem, LineRate
 from ratecard.tables.metered import Tokens
@@ -27,10 +28,10 @@ _Lines = Callable[..., tuple[list[LineItem], Decimal] | None]
 
 
 class BucketRate(NamedTuple):
-    """The rate of a bucket in a tier: that of its lines, and the price of one token."""
+    """The rate of a bucket in a tier: that of its lines, and the price of one token, which may not be a decimal."""
 
     rate: LineRate
-    token_rate: Decimal
+    token_rate: Decimal | Fraction
 
 
 class _Step(NamedTuple):
@@ -173,10 +174,17 @@ def _add(signs: dict[str, int], others: Mapping[str, int], times: int) -> None:
 
 def _compiled(plan: _Plan, counts: int) -> _Lines:
     """Compile a plan into a function of its counts."""
-    forms = tuple((step.first, step.less, step.more, step.rate is not None) for step in plan.steps)
+    forms = tuple((step.first, step.less, step.more, _way(step.rate)) for step in plan.steps)
     rates = [part for step in plan.steps if step.rate for part in step.rate]
     lines: _Lines = _maker(counts, forms, plan.overlaps, plan.within)(*rates)
     return lines
+
+
+def _way(rate: BucketRate | None) -> str:
+    """How an amount is made of own tokens `n`: by one multiplication if the price of a token is a decimal."""
+    if rate is None:
+        return ""
+    return "times(n, o{0})" if isinstance(rate.token_rate, Decimal) else "r{0}.price(n)"
 
 
 @cache
@@ -187,17 +195,15 @@ def _maker(
     body, rates = ["found = []"], []
     body += [f"if c{one} and c{other}: return None" for one, other in overlaps]
     body += [f"if c{part} > {0 if whole is None else f'c{whole}'}: return None" for part, whole in within]
-    for number, (first, less, more, priced) in enumerate(forms):
+    for number, (first, less, more, way) in enumerate(forms):
         own = "".join((f"c{first}", *(f" - c{index}" for index in less), *(f" + c{index}" for index in more)))
         # A count by itself is never negative.
         body += [f"n = {own}", *(["if n < 0: return None"] if less else [])]
-        if not priced:
+        if not way:
             body += ["if n: return None"]
             continue
         rates += [f"r{number}", f"o{number}"]
-        amount = (
-            ["amount = times(n, o{0})", "exact = add(exact, amount)"] if number else ["exact = amount = times(n, o{0})"]
-        )
+        amount = [f"amount = {way}", "exact = add(exact, amount)"] if number else [f"exact = amount = {way}"]
         body += [
             "if n:",
             *(f"    {line.format(number)}" for line in amount),
@@ -214,14 +220,23 @@ def _maker(
 
 
 class TokenRates:
-    """The rates of a charge by tokens; `per` is how many tokens one unit holds."""
+    """The rates of a charge by tokens; `per` is how many tokens one unit holds.
+
+    An amount that no decimal holds is rounded to `line_places`.
+    """
 
     def __init__(
-        self, model: str, charge: Tokens, per: int, meters: Meters, factors: Iterable[RateFactor] = ()
+        self,
+        model: str,
+        charge: Tokens,
+        per: int,
+        meters: Meters,
+        factors: Iterable[RateFactor] = (),
+        line_places: int = LINE_PLACES,
     ) -> None:
         self.charge, self._model, self._meters = charge, model, meters
         self.buckets = meters.buckets
-        self._of_unit = EXACT.divide(Decimal(1), Decimal(per))
+        self._of_unit, self._line_places = as_decimal(Fraction(1, per)), line_places
         self._written = list(written_rates(charge))
         self._factors = Factors(charge, self._written, meters, factors)
         self.conditions = self._factors.conditions
@@ -276,5 +291,8 @@ class TokenRates:
         edge = written.edge if above is None else self._names.get(above, EVERY_PROMPT)
         words = "-".join((*filter(None, (edge.sku,)), self.buckets[bucket].sku_word, *conditions))
         sku, notes = f"{self._model}-llm-{words}-{self.charge.unit}", (note, *notes) if note else notes
-        line = LineRate(sku, self.charge.unit, unit_rate, written.rate.source, "; ".join(notes), self._of_unit)
-        return BucketRate(line, multiply(unit_rate, self._of_unit))
+        of_unit, unit, source = self._of_unit, self.charge.unit, written.rate.source
+        line = LineRate(sku, unit, unit_rate, source, "; ".join(notes), of_unit, self._line_places)
+        if isinstance(of_unit, Decimal):
+            return BucketRate(line, multiply(unit_rate, of_unit))
+        return BucketRate(line, as_decimal(Fraction(unit_rate) * of_unit))

@@ -50,39 +50,31 @@ def calculator(charge: Compiling) -> Calculator:
 
 
 def per_clip(charge: Compiling) -> Calculator:
-    """Compile `fixed` and `duration-resolution-rate`: the amount is the rate. Exact."""
+    """Compile `fixed` and `duration-resolution-rate`: the amount is the rate of one."""
     key, rates = charge.rates_by()
-    lines = {
-        values: LineRate(f"{charge.sku}{rate.words}", charge.charge.unit, rate.unit_rate, rate.source)
-        for values, rate in rates.items()
-    }
+    lines = {values: charge.line_rate(rate) for values, rate in rates.items()}
+    amounts = {values: line.price(_ONE) for values, line in lines.items()}
 
     def calculate(shape: Shape) -> LineItem:
-        rate = lines[key(shape)]
-        return LineItem(rate, _ONE, rate.unit_rate)
+        values = key(shape)
+        return LineItem(lines[values], _ONE, amounts[values])
 
     return calculate
 
 
 def per_second(charge: Compiling) -> Calculator:
-    """Compile `duration-rate` and `resolution-rate`: whole seconds times the rate. Exact.
+    """Compile `duration-rate` and `resolution-rate`: whole seconds times the rate.
 
-    Lines are made once for every duration and combination of attributes.
+    Rates and amounts of lines are made once for every duration and combination of attributes.
     """
     key, rates = charge.rates_by("duration")
-    unit = charge.charge.unit
-    cells = {
-        values: (
-            LineRate(f"{charge.sku}{rate.words}", unit, rate.unit_rate, rate.source),
-            SECONDS[_duration(values)],
-            rate.unit_rate,
-        )
-        for values, rate in rates.items()
-    }
+    cells = {}
+    for values, rate in rates.items():
+        line, seconds = charge.line_rate(rate), SECONDS[_duration(values)]
+        cells[values] = line, seconds, line.price(seconds)
 
     def calculate(shape: Shape) -> LineItem:
-        rate, seconds, unit_rate = cells[key(shape)]
-        return LineItem(rate, seconds, multiply(seconds, unit_rate))
+        return LineItem(*cells[key(shape)])
 
     return calculate
 
@@ -149,7 +141,7 @@ def upscale_rate(charge: Compiling, options: UpscaleRate) -> Calculator:
             words += f"-{options.frame_rate.from_}fps"
             more = unknown if fps is None else f"x{factor} from {threshold} frames per second"
             note = "; ".join(filter(None, (note, more)))
-        seconds = Fraction(shape["seconds"])
+        seconds = Fraction(shape["seconds"]) / charge.per
         amount = from_fraction(seconds * Fraction(rate), places)
         return LineItem(LineRate(f"{sku}{words}", unit, rate, where, note), from_fraction(seconds, places), amount)
 
@@ -168,7 +160,7 @@ def interpolation_rate(charge: Compiling, options: InterpolationRate) -> Calcula
         source = shape["source"]
         (rate, where, words), note = find(shape, source.height if source else None)
         fps = Fraction(shape.get("target_fps") or source.fps)
-        quantity = Fraction(shape["seconds"]) * shape["slowdown_factor"] * fps / at_frame_rate
+        quantity = Fraction(shape["seconds"]) * shape["slowdown_factor"] * fps / at_frame_rate / charge.per
         amount = from_fraction(quantity * Fraction(rate), places)
         return LineItem(LineRate(f"{sku}{words}", unit, rate, where, note), from_fraction(quantity, places), amount)
 

@@ -33,11 +33,21 @@ _BOOLEANS = {"true": True, "false": False}
 _PARAMETER = re.compile(":(?=[^:&=]*=)")
 
 
+def split_name(name: str) -> tuple[str, str]:
+    """Split a model's name before the `:` that begins its parameters; a `:` without a `=` after it is part of the name.
+
+    >>> split_name("llama3:8b:enable_web_search=on"), split_name("llama3:8b")
+    (('llama3:8b', ':enable_web_search=on'), ('llama3:8b', ''))
+    """
+    found = _PARAMETER.search(name)
+    return (name, "") if found is None else (name[: found.start()], name[found.start() :])
+
+
 def split_model(name: str) -> tuple[str, dict[str, Any]]:
     """Split a model's name into the model and the parameters of its suffix `:<parameter>=<value>`.
 
     Parameters are joined by `&` or `:`. A `:` begins a parameter if `=` follows; else it is part of the name or value
-    before it.
+    before it. Only a name that no model has is split.
 
     >>> split_model("zai-org-glm-5-2:enable_web_search=on&disable_thinking=true")
     ('zai-org-glm-5-2', {'enable_web_search': 'on', 'disable_thinking': True})

@@ -38,13 +38,16 @@ _Names = tuple[str, ...]
 class Counter(NamedTuple):
     """A count, every path at which providers write it, the count that it is a part of, if any, and its bucket.
 
-    The bucket is that of meters.yaml; a part without one is charged with its whole.
+    The bucket is that of meters.yaml; a part without one is charged with its whole. A count `beside` a bucket is not in
+    the count of that bucket yet, although it is a part of it. A count of something else than tokens has its `meter`.
     """
 
     name: str
     paths: tuple[_Names, ...]
     whole: str = ""
     bucket: str = ""
+    beside: str = ""
+    meter: str = ""
 
 
 def _within(objects: _Names, *names: str) -> tuple[_Names, ...]:
@@ -70,15 +73,17 @@ def _of_cache(modality: str) -> Counter:
 # Anthropic's own object counts cache reads and writes beside `input_tokens`; `prompt_tokens` includes both. So "input",
 # "top read" and "top written" are counts of their own, and `_whole_prompt` says which of them mean the same.
 COUNTERS = (
-    Counter("prompt", (("prompt_tokens",),)),
-    Counter("input", (("input_tokens",),)),
-    Counter("completion", (("completion_tokens",), ("output_tokens",))),
+    Counter("prompt", (("prompt_tokens",),), bucket="input"),
+    Counter("input", (("input_tokens",),), bucket="input"),
+    Counter("completion", (("completion_tokens",), ("output_tokens",)), bucket="output"),
     Counter("total", (("total_tokens",),)),
-    Counter("read", _within(_PROMPT_DETAILS, "cached_tokens")),
-    Counter("written", _within(_PROMPT_DETAILS, "cache_creation_input_tokens", "cache_write_tokens")),
-    Counter("top read", (("cache_read_input_tokens",),)),
-    Counter("top written", (("cache_creation_input_tokens",),)),
-    Counter("searches", (("server_tool_use", "web_search_requests"),)),
+    Counter("read", _within(_PROMPT_DETAILS, "cached_tokens"), bucket="cache_input"),
+    Counter(
+        "written", _within(_PROMPT_DETAILS, "cache_creation_input_tokens", "cache_write_tokens"), bucket="cache_write"
+    ),
+    Counter("top read", (("cache_read_input_tokens",),), bucket="cache_input", beside="input"),
+    Counter("top written", (("cache_creation_input_tokens",),), bucket="cache_write", beside="input"),
+    Counter("searches", (("server_tool_use", "web_search_requests"),), meter="web_search"),
     # Parts: charged with their whole, unless their bucket has a rate of its own.
     _of_completion("output_reasoning", "reasoning_tokens", "thinking_tokens"),
     _of_completion("", "accepted_prediction_tokens"),
@@ -95,9 +100,8 @@ COUNTERS = (
     Counter("written for 1 hour", (("cache_creation", "ephemeral_1h_input_tokens"),), "written", "cache_write_1h"),
 )
 _SLOTS = {counter.name: slot for slot, counter in enumerate(COUNTERS)}
-# The counts that decide the prices of the buckets that every provider counts.
-_COUNT_OF = {"input": "prompt", "output": "completion", "cache_input": "read", "cache_write": "written"}
-_COUNT_OF |= {counter.bucket: counter.name for counter in COUNTERS if counter.bucket}
+# The count of each bucket: of those above, the first.
+_COUNT_OF = {counter.bucket: counter.name for counter in reversed(COUNTERS) if counter.bucket}
 # The index of the first part: the counters before it decide the price.
 FIRST_PART = next(slot for slot, counter in enumerate(COUNTERS) if counter.whole)
 ITERATIONS = "iterations"

@@ -19,9 +19,10 @@ class _Own(BaseModel):
 
 
 class _Usage(_Own):
-    """`metadata` is the caller's own; nothing reads it."""
+    """`metadata` is the caller's own; nothing reads it. `provider` is for models whose table names theirs."""
 
     metadata: dict[str, Any] | None = None
+    provider: str | None = None
 
 
 _Count = Annotated[int, Field(ge=0, strict=True)]
@@ -76,11 +77,15 @@ class TokenUsage(_ClientUsage):
 class _OfTokens(_Usage):
     """Tokens as their provider counts them (`usage`), or by bucket (`tokens`).
 
-    The conditions are those of the shipped meters.yaml; those of another folder are for a mapping.
+    The conditions are those of the shipped meters.yaml; those of another folder are further fields, of text.
     """
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+    __pydantic_extra__: dict[str, str] = Field(init=False)
 
     usage: TokenUsage | None = None
     tokens: dict[str, _Count] | None = None
+    counts: dict[str, int | Decimal] | None = None
 
     service_tier: str | None = None
     speed: str | None = None
@@ -233,6 +238,7 @@ RATED = Choice((*TYPES.words, "surcharge"))
 def read_usage(usage: AnyUsage | Body) -> Mapping[str, Any]:
     """Read a usage as a mapping. Raises `QuoteError` for what is not an object."""
     if isinstance(usage, _Usage):
-        given = usage.model_fields_set | {"type"}
-        return {name: value for name, value in usage.__dict__.items() if name in given and value is not None}
+        given, further = usage.model_fields_set | {"type"}, usage.__pydantic_extra__ or {}
+        named = {name: value for name, value in usage.__dict__.items() if name in given and value is not None}
+        return named | further
     return read_body(usage)

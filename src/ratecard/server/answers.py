@@ -4,7 +4,7 @@
 """
 
 import json
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
@@ -77,14 +77,15 @@ class QuoteLine(BaseModel):
 class RatedQuote(BaseModel):
     """The price of one request with the lines that add up to it; amounts are text."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", json_schema_extra=may_be_absent)
     type: str
     model: str
+    asked: str = Field("", description="The name that was asked for, where it is not the model's own")
     total: ExactText = Field(description="The price, in `currency`: the exact sum, for a video rounded once")
     exact: ExactText = Field(description="The exact sum of the lines")
     currency: str = Field(description="ISO 4217")
     lines: list[QuoteLine]
-    effective: date = Field(description="The first day of these prices")
+    effective: date | datetime = Field(description="The first day or instant of these prices")
     digest: _Digest
     ignored: list[str] = Field(description="Fields without effect on the price")
 
@@ -99,10 +100,11 @@ class PriceQuote(BaseModel):
     currency: str = Field("", description="ISO 4217; always there with `explain`, else where it is not USD")
     type: str = ""
     model: str = ""
+    asked: str = Field("", description="The name that was asked for, where it is not the model's own")
     total: ExactText = ""
     exact: ExactText = ""
     lines: list[QuoteLine] = []
-    effective: date = date.max
+    effective: date | datetime = date.max
     digest: str = ""
     ignored: list[str] = Field([], description="Fields without effect on the price")
 
@@ -156,7 +158,7 @@ class ListedPricing(_Answer):
 
     model_config = ConfigDict(extra="allow")
     currency: str = Field(description="Of every rate and quote of this model, by its ISO 4217 code")
-    effective: date = Field(description="The first day of these prices, from 00:00 UTC")
+    effective: date | datetime = Field(description="The first day of these prices, from 00:00 UTC, or first instant")
     announced: date | None
     charges: list[ListedCharge]
 
@@ -225,4 +227,4 @@ class Health(_Answer):
     day: date
     changes_at: str | None = Field(description="The next instant at which some price changes")
     last_refusal: LastRefusal | None
-    versions: dict[str, date] = Field(description="The effective date of each model's version")
+    versions: dict[str, date | datetime] = Field(description="The effective date of each model's version")

@@ -5,12 +5,13 @@ soon as tables can have it.
 """
 
 from collections.abc import Iterator
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from typing import Any
 
 from pydantic import BaseModel
 
 from ratecard.base.errors import QuoteError
+from ratecard.base.instants import utc
 from ratecard.base.messages import NotOffered
 from ratecard.base.money import multiply, plain_text
 from ratecard.methods import METHODS
@@ -27,58 +28,57 @@ from ratecard.tables.video import VideoVersion
 _OTHERWISE = {"resolution_aliases", "enhancement_model"}
 
 
-def listed_models(prices: PriceBook, today: date, type_: str | None = None) -> list[ListedModel]:
-    """Every model (of a type) that has a price on the day of `prices`, as far as it is known `today`."""
+def listed_models(prices: PriceBook, now: date, type_: str | None = None) -> list[ListedModel]:
+    """Every model (of a type) that has a price at the instant of `prices`, as far as it is known `now`."""
     models = (model for _, model in sorted(prices.tables.models.items()) if type_ in (None, model.type))
     return [
-        _listed(prices, model, version, today)
+        _listed(prices, model, version, now)
         for model in models
-        if not model.retired_on(prices.day) and (version := _in_effect(model, prices.day, today))
+        if not model.retired_at(prices.instant) and (version := _in_effect(model, prices.instant, now))
     ]
 
 
-def listed_model(prices: PriceBook, today: date, name: str) -> ListedModel:
-    """One model. Raises `QuoteError` that says why it has no price on the day of `prices`."""
+def listed_model(prices: PriceBook, now: date, name: str) -> ListedModel:
+    """One model. Raises `QuoteError` that says why it has no price at the instant of `prices`."""
     model, _ = prices.in_effect(name)
-    version = _in_effect(model, prices.day, today)
+    version = _in_effect(model, prices.instant, now)
     if version is None:
         raise QuoteError(NotOffered(f"No price for {name} on {prices.day} is announced"))
-    return _listed(prices, model, version, today)
+    return _listed(prices, model, version, now)
 
 
-def price_change(model: Model[Any], today: date) -> dict[str, str]:
+def price_change(model: Model[Any], now: date) -> dict[str, str]:
     """The headers that announce the next change of a model's prices; none where no change is announced.
 
     >>> from ratecard import load_rate_card
     >>> price_change(load_rate_card().tables.models["ovi-image-to-video"], date(2026, 10, 1))
     {}
     """
-    for version in _announced(model, today):
+    for version in _announced(model, now):
+        when = version.effective if isinstance(version.effective, datetime) else f"{version.effective}, 00:00 UTC"
         return {
-            "x-service-model-price-change-warning": f"The prices of {model.model} change on {version.effective}, "
-            "00:00 UTC.",
+            "x-service-model-price-change-warning": f"The prices of {model.model} change on {when}.",
             "x-service-model-price-change-date": version.effective.isoformat(),
         }
     return {}
 
 
-def _is_known(version: Version, today: date) -> bool:
+def _is_known(version: Version, now: date) -> bool:
     """Whether a version is in effect or announced: a future one without `announced` is not listed."""
-    return version.effective <= today or (version.announced is not None and version.announced <= today)
+    return version.begins <= utc(now) or (version.announced is not None and utc(version.announced) <= utc(now))
 
 
-def _in_effect(model: Model[Any], day: date, today: date) -> Any:
-    """The version of a day as far as it is known; None before the first one."""
-    return next((each for each in model.versions if each.effective <= day and _is_known(each, today)), None)
+def _in_effect(model: Model[Any], moment: date, now: date) -> Any:
+    """The version of an instant as far as it is known; None before the first one."""
+    return next((each for each in model.versions if each.begins <= utc(moment) and _is_known(each, now)), None)
 
 
-def _announced(model: Model[Any], today: date, after: date | None = None) -> list[Any]:
-    """The announced versions after a day (by default today), the next one first."""
-    return [each for each in reversed(model.versions) if each.effective > (after or today) and _is_known(each, today)]
+def _announced(model: Model[Any], now: date, after: date | None = None) -> list[Any]:
+    """The announced versions after an instant (by default now), the next one first."""
+    return [each for each in reversed(model.versions) if each.begins > utc(after or now) and _is_known(each, now)]
 
 
-def _listed(prices: PriceBook, model: AnyModel, version: Version, today: date) -> ListedModel:
-    first = model.versions[-1].effective
+def _listed(prices: PriceBook, model: AnyModel, version: Version, now: date) -> ListedModel:
     deprecation, retired = prices.deprecation(model.model), None
     if deprecation and model.retired:
         retired = ListedDeprecation(
@@ -86,14 +86,15 @@ def _listed(prices: PriceBook, model: AnyModel, version: Version, today: date) -
         )
     return ListedModel(
         id=model.model,
-        created=int(datetime(first.year, first.month, first.day, tzinfo=UTC).timestamp()),
+        created=int(model.versions[-1].begins.timestamp()),
         type=model.type,
         name=model.name,
         **_further(model, Model),
+        **{name: value for name in ("provider", "aliases", "patterns") if (value := getattr(model, name))},
         **dict(_version(prices, model, version)),
         deprecation=retired,
         upcoming=[
-            ListedVersion(**dict(_version(prices, model, each))) for each in _announced(model, today, prices.day)
+            ListedVersion(**dict(_version(prices, model, each))) for each in _announced(model, now, prices.instant)
         ],
     )
 

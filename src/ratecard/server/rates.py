@@ -13,7 +13,7 @@ from ratecard.base.messages import REQUIRED, NotOffered, Problems, field_names, 
 from ratecard.price_book import PriceBook
 from ratecard.requests.body import INVALID, read_body
 from ratecard.requests.metered import unrecognized, usage_keys, usage_problems
-from ratecard.requests.service_parameters import SEARCHES, split_model
+from ratecard.requests.service_parameters import SEARCHES
 from ratecard.server.answers import EstimatedCost, json_of
 from ratecard.server.bodies import MOST_USAGES, MeteredUsage, TextEstimateRequest, UsageList
 from ratecard.server.describe import estimate_description, rate_description
@@ -100,8 +100,8 @@ def _estimated(served: Served, body: bytes) -> tuple[bytes, str]:
     if not isinstance(given, str):
         message = wrong_type("string", given) if "model" in fields else REQUIRED
         raise QuoteError(INVALID, [(("model",), message)])
-    name = given if given in prices.tables.models else split_model(given)[0]
-    model, _ = prices.in_effect(name)
+    model, _ = prices.in_effect(prices.plain_name(given))
+    name = model.model
     type_ = fields.get("type", model.type)
     if type_ != "text" or model.type != "text":
         raise _not_estimated(name, model.type, type_)

@@ -15,6 +15,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 from threading import Event, Lock, Thread
 
@@ -36,18 +37,23 @@ _SECOND = 10**9
 
 
 class Served:
-    """A rate card on one UTC day, and everything that answers need of it.
+    """A rate card from one instant until no later than the end of its UTC day, and all that answers need of it.
 
-    Versions take effect at 00:00 UTC only, so one price book is right from `since` until before `until` (nanoseconds
-    since 1970).
+    One price book is right from `since` until before `until` (nanoseconds since 1970), because no price changes
+    between them.
     """
 
     def __init__(self, card: RateCard, now: int) -> None:
         self.card = card
         instant = datetime.fromtimestamp(now // _SECOND, UTC)
         midnight = instant.replace(hour=0, minute=0, second=0)
-        self.since = int(midnight.timestamp()) * _SECOND
-        self.until = int((midnight + timedelta(days=1)).timestamp()) * _SECOND
+        changes = (
+            midnight,
+            *card.changes_between(midnight, midnight + timedelta(days=1)),
+            midnight + timedelta(days=1),
+        )
+        since, until = next(pair for pair in pairwise(changes) if pair[0] <= instant < pair[1])
+        self.since, self.until = (int(each.timestamp()) * _SECOND for each in (since, until))
         self.book = card.at(instant)
         self.digest = card.digest
         self._models: dict[tuple[str | None, str], bytes] = {}
@@ -59,7 +65,7 @@ class Served:
 
     def _notices(self, model: AnyModel) -> dict[str, str]:
         deprecation = self.book.deprecation(model.model)
-        return (deprecation.headers if deprecation else {}) | price_change(model, self.book.day)
+        return (deprecation.headers if deprecation else {}) | price_change(model, self.book.instant)
 
     def models(self, type_: str | None, day: date | None, encoding: str) -> bytes:
         """The answer of `GET /models` for a type and a day, in an encoding; that of today is made once."""
@@ -70,12 +76,12 @@ class Served:
         return self._models[type_, encoding]
 
     def _listed(self, prices: PriceBook, type_: str | None) -> bytes:
-        return json_of(ModelList(data=listed_models(prices, self.book.day, type_)))
+        return json_of(ModelList(data=listed_models(prices, self.book.instant, type_)))
 
     def model(self, name: str, day: date | None) -> bytes:
         """The answer of `GET /models/{id}` for a day. Raises `QuoteError` for a model without a price on it."""
         prices = self.book if day is None else self.card.at(day)
-        return json_of(listed_model(prices, self.book.day, name))
+        return json_of(listed_model(prices, self.book.instant, name))
 
     @cached_property
     def versions(self) -> dict[str, str]:

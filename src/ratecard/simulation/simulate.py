@@ -225,7 +225,7 @@ def plan_of(
         raise SimulationError(f"{words}: neither successors nor other models can be asked for them; give the usage")
     cards = _cards(compared, costs)
     pairs = remapping.pairs(cards)
-    layouts = usage.layouts
+    layouts, meters = usage.layouts, tuple(card.tables.meters for card in cards)
     predicates = Predicates.of(cards, dated=dated, by_model=not usage.is_ledger, pairs=pairs, layouts=layouts)
     rpc = next(
         (model.model for side in compared for model in side.card.tables.models.values() if model.type == "rpc"), "rpc"
@@ -234,10 +234,11 @@ def plan_of(
     types = {
         name: model.type
         for side in reversed(compared)
-        for name, model in side.card.tables.models.items()
+        for model in side.card.tables.models.values()
+        for name in (model.model, *(model.aliases or ()))
         if model.type in LAYOUTS
     }
-    return Plan(tuple(dict.fromkeys(by)), predicates, dated, rpc, types, chosen, own, layouts)
+    return Plan(tuple(dict.fromkeys(by)), predicates, dated, rpc, types, chosen, own, layouts, meters)
 
 
 def _cards(compared: Sequence[Side], costs: Costs | None) -> list[RateCard]:

@@ -1,6 +1,7 @@
 """All tables of a folder together, and the digest of what they mean."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
@@ -12,17 +13,20 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
+from ratecard.base.errors import QuoteError
+from ratecard.base.messages import NotOffered, echo
 from ratecard.base.money import plain, text
 from ratecard.tables.limits import Limits
 from ratecard.tables.metered import MeteredModel, TextModel
 from ratecard.tables.meters import Meters
+from ratecard.tables.names import Names, matcher_of
 from ratecard.tables.scalars import Frozen, Size, Text
 from ratecard.tables.units import Unit, Vocabulary
 from ratecard.tables.video import VideoModel
 
 # Keys that change no answer: evidence and examples, notes, and the `file:line` of a version.
 _NO_MEANING = {"checked", "examples", "evidence", "reference", "announced", "name"}
-_NO_MEANING |= {"correction", "expected_change", "place"}
+_NO_MEANING |= {"correction", "expected_change", "place", "minimum_place"}
 # Lists whose order has a meaning: the first charge has the shortest SKU, and the first tier that fits is taken.
 _ORDERED = ("charges", "tiers")
 _LENGTH = 16
@@ -79,6 +83,10 @@ class Tables:
     vocabulary: Vocabulary
     limits: tuple[Limits, ...]
     digest: str = ""
+    # Whether the open patterns of models count, every alias, and what compares names with the patterns.
+    patterns: bool = False
+    aliases: Mapping[str, str] = field(init=False)
+    _patterns: tuple[tuple[re.Pattern[str], str], ...] = field(init=False, repr=False, compare=False)
     # The family and the file of every model.
     families: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
@@ -88,6 +96,29 @@ class Tables:
     restored: frozenset[tuple[str, date]] = frozenset()
 
     def __post_init__(self) -> None:
+        models = self.models.values()
+        aliases = {alias: model.model for model in models if model.aliases for alias in model.aliases}
+        object.__setattr__(self, "aliases", aliases)
+        opened = (model for model in models if model.patterns and self.patterns)
+        found = tuple((matcher_of(each), model.model) for model in opened for each in model.patterns or ())
+        object.__setattr__(self, "_patterns", found)
         if not self.digest:
             shared = (*self.units.values(), *self.meters.meters, *self.meters.conditions, self.vocabulary, *self.limits)
+            shared += (Names(patterns=True),) if self.patterns else ()
             object.__setattr__(self, "digest", digest([*self.models.values(), *shared]))
+
+    def named(self, name: str) -> AnyModel | None:
+        """The model that a name means: its id, an alias or, where the folder switches them on, an open pattern.
+
+        Raises `QuoteError` for a name that patterns of several models match.
+        """
+        model = self.models.get(name)
+        if model is not None or not (self.aliases or self._patterns):
+            return model
+        if name in self.aliases:
+            return self.models[self.aliases[name]]
+        found = dict.fromkeys(model for matches, model in self._patterns if matches.fullmatch(name))
+        if len(found) > 1:
+            words = f"Specified model not found: {echo(name)} matches the patterns of {' and '.join(found)}"
+            raise QuoteError(NotOffered(words))
+        return self.models[next(iter(found))] if found else None

@@ -1,6 +1,7 @@
 """The file of limits: numbers of the API that are not prices, dated like prices and with a source."""
 
 import re
+from datetime import date
 from decimal import Decimal
 from typing import Annotated, Any, Literal, get_args
 
@@ -156,6 +157,12 @@ class Limits(_Placed):
     diem: Diem
     rates: Rates = Rates()
     sunsets: tuple[EndpointRetirement, ...]
+
+
+# Those of a folder that has no limits: nothing is limited, worth anything, or ended. `scraped_urls` is any number.
+_NOTHING: dict[str, Any] = {"effective": date.min, "text": (), "types": (), "sunsets": (), "scraped_urls": 10**9}
+_NOTHING |= dict.fromkeys(("failed_requests", "top_up", "diem"))
+NO_LIMITS = Limits.model_construct(**_NOTHING)
 
 
 class LimitsFile(Frozen):

@@ -1,5 +1,6 @@
 """Models that are not video and their versions; their charges are of the classes that `methods` registers."""
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal, Union, get_args
 
@@ -8,16 +9,19 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_plain_validator_function
 
+from ratecard.base.money import LINE_PLACES
 from ratecard.tables.limits import TierName
 from ratecard.tables.meters import WithoutRate
-from ratecard.tables.rate import Charge, RateFactor
-from ratecard.tables.scalars import Integer, Text
+from ratecard.tables.rate import MINIMUM_KEY, Charge, CountedCharge, RateFactor
+from ratecard.tables.scalars import Integer, Positive, Text
+from ratecard.tables.units import Unit
 from ratecard.tables.version import Example, Model, Version
 
 
 class Conditioned(Charge):
     """A charge whose rates may name conditions; `factors` hold for those that do not."""
 
+    SPECIFIC: ClassVar = True
     factors: tuple[RateFactor, ...] = ()
 
 
@@ -74,12 +78,32 @@ class UsageExample(Example):
 
 
 class MeteredVersion(Version):
-    """A version of a model that is not video. Its amounts are exact: nothing is rounded."""
+    """A version of a model that is not video.
+
+    Its total is the sum of its lines and not rounded. The amount of a line is exact; if no decimal holds it, it is
+    rounded half-up to `line_places`. A request costs at least the `minimum`, whatever it counts; what searches cost
+    at the rates of another model comes on top.
+    """
 
     charges: tuple[MeteredCharge, ...]
     factors: tuple[RateFactor, ...] = ()
+    minimum: Positive | None = None
+    minimum_place: str = Field(default="", alias=MINIMUM_KEY, exclude=True)
     rounding: Literal["none"]
+    line_places: Integer | None = None
     examples: tuple[UsageExample, ...]
+
+    @property
+    def places_of_lines(self) -> int:
+        """The decimal places of an amount that no decimal holds."""
+        return LINE_PLACES if self.line_places is None else self.line_places
+
+    def linear(self, units: Mapping[str, Unit]) -> bool:
+        """Whether twice as much of everything is charged twice as much, to the last digit."""
+        return self.minimum is None and all(
+            units[charge.unit].is_decimal and not (isinstance(charge, CountedCharge) and charge.options)
+            for charge in self.charges
+        )
 
     def values_of(self, attribute: str) -> tuple[str, ...]:
         """Every value of an attribute that a rate names, in the order of the table."""

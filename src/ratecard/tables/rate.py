@@ -11,15 +11,27 @@ from typing import Any, ClassVar, Protocol
 
 from pydantic import Field, model_validator
 
-from ratecard.tables.scalars import Frozen, Number, Positive, Text, Words, gathered
+from ratecard.tables.scalars import Frozen, Number, Positive, PositiveQuantity, Quantity, Text, Words, gathered
 
 # The key under which the loader puts the `file:line` of a rate; files may not have it.
 SOURCE_KEY = "@source"
-# Lists whose parts get a `file:line`, each with the key whose line it is.
-PLACED_BY = {"rates": "rate", "examples": "total", "versions": "effective"}
-PLACED_BY |= {"factors": "factor"}
-# The same in the file of limits.
-PLACED_BY |= {"limits": "effective", "text": "tier", "types": "type", "sunsets": "endpoint"}
+# The same of the minimum of a version.
+MINIMUM_KEY = "@minimum"
+# Where the parts of lists get a `file:line`: by the list and the key whose line it is.
+PLACED_BY = {
+    ("rates", "rate"): SOURCE_KEY,
+    ("factors", "factor"): SOURCE_KEY,
+    ("examples", "total"): SOURCE_KEY,
+    ("versions", "effective"): SOURCE_KEY,
+    ("versions", "minimum"): MINIMUM_KEY,
+    # In the file of limits.
+    ("limits", "effective"): SOURCE_KEY,
+    ("text", "tier"): SOURCE_KEY,
+    ("types", "type"): SOURCE_KEY,
+    ("sunsets", "endpoint"): SOURCE_KEY,
+}
+# What a rate of any charge may name: hours and weekdays at which it holds, and their time zone.
+WINDOW = HOURS, WEEKDAYS, ZONE = ("hours", "weekdays", "zone")
 # The upper edge of the last tier.
 ANY = "any"
 
@@ -49,6 +61,10 @@ class Rate(Frozen):
         if digits is not None:
             raise ValueError(f"is cut off by a comma before {digits}. Write a decimal point, like 0.25")
         return gathered(given, own, "attributes")
+
+
+class HeldRate(Rate):
+    """A rate of a window, without it, while it holds. It is more specific than one that always holds."""
 
 
 class RateFactor(Frozen):
@@ -85,6 +101,8 @@ class Charge(Frozen):
     METERS: ClassVar[tuple[str, ...]] = ()
     # Whether they may count any meter of meters.yaml too, but tokens.
     ANY_METER: ClassVar[bool] = False
+    # Whether the rate that names most is chosen, of several that hold; otherwise exactly one may hold.
+    SPECIFIC: ClassVar[bool] = False
 
     charge: Text
     method: str
@@ -101,6 +119,23 @@ class Charge(Frozen):
     def of_source(self) -> bool:
         """Whether seconds and size are those of the source video that a request sends."""
         return "video_url" in self.fields
+
+
+class CountedCharge(Charge):
+    """A charge of what is counted. Its options say how much is charged, in this order and in what its unit counts.
+
+    `included` costs nothing; of what is left, if anything, at least `at_least` is charged; then whole blocks of
+    `started`.
+    """
+
+    included: Quantity | None = None
+    at_least: PositiveQuantity | None = None
+    started: PositiveQuantity | None = None
+
+    @property
+    def options(self) -> bool:
+        """Whether another number than was counted may be charged."""
+        return bool(self.included or self.at_least or self.started)
 
 
 Combination = tuple[str, ...]
@@ -151,6 +186,35 @@ def select(version: Accepting, charge: Charge) -> _Selection:
     attributes = tuple(domains)
     rates = {key: rate for rate in charge.rates for key in combinations(rate, attributes, domains)}
     return _Selection(attributes, rates)
+
+
+def less(
+    attributes: Mapping[str, tuple[str, ...]], others: Iterable[Rate], domains: Domains
+) -> list[Mapping[str, tuple[str, ...]]]:
+    """What is left of the attributes of a rate, as those of several, without the combinations of other rates.
+
+    >>> one = Rate(rate="1", attributes={"resolution": "720p"})
+    >>> less({}, [one], {"resolution": ("480p", "720p")})
+    [{'resolution': ('480p',)}]
+    """
+    left = [attributes]
+    for other in others:
+        left = [part for each in left for part in _without(each, other.attributes, domains)]
+    return left
+
+
+def _without(
+    own: Mapping[str, tuple[str, ...]], other: Mapping[str, tuple[str, ...]], domains: Domains
+) -> Iterator[Mapping[str, tuple[str, ...]]]:
+    values = {name: own.get(name, tuple(domains.get(name, wanted))) for name, wanted in other.items()}
+    shared = {name: tuple(value for value in values[name] if value in wanted) for name, wanted in other.items()}
+    if not all(shared.values()):
+        yield own
+        return
+    for name, both in shared.items():
+        if rest := tuple(value for value in values[name] if value not in both):
+            yield {**own, name: rest}
+        own = {**own, name: both}
 
 
 def overlaps(rates: Sequence[Rate], attributes: Sequence[str], domains: Domains) -> Iterator[tuple[int, int, str]]:

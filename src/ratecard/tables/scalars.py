@@ -3,20 +3,25 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
-from datetime import date
-from decimal import Decimal
+from datetime import date, datetime
+from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, PlainValidator, WithJsonSchema
 
-from ratecard.base.money import READING, plain
+from ratecard.base.instants import day_or_instant
+from ratecard.base.money import MOST_PLACES, READING, places_of, plain, text
 
-_NUMBER = re.compile(r"\d{1,15}(\.\d{1,12})?", re.ASCII)
-_AMOUNT = re.compile(r"\d{1,15}(\.\d{1,40})?", re.ASCII)
+_NUMBER = re.compile(rf"\d{{1,15}}(\.\d{{1,{MOST_PLACES}}})?", re.ASCII)
+_AMOUNT = re.compile(r"\d{1,15}(\.\d{1,200})?", re.ASCII)
 _INTEGER = re.compile(r"\d{1,9}", re.ASCII)
+_INSTANT = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?(Z|[+-]\d{2}:\d{2})", re.ASCII)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _PERCENT = re.compile(r"[+-]?\d{1,13}(\.\d{1,10})? ?%", re.ASCII)
+# What a float of 64 bits makes of a decimal has 16 or 17 digits, most of them 0 or 9, as in 0.036000000000000004.
+_FLOAT_NOISE, _FLOAT_PLACES = re.compile(r"(?=\d{16,17}$)\d+?(0{9,}|9{9,})\d{1,2}", re.ASCII), 12
+_MEANT = Context(prec=12)
 _SIZE = re.compile(r"([1-9]\d{0,4})x([1-9]\d{0,4})", re.ASCII)
 _ADDRESS = re.compile(r"https?://[^\s/?#:@]+(:\d{1,5})?([/?#]\S*)?", re.ASCII)
 _FRACTION = re.compile(r"(\d{1,4})(?:/([1-9]\d{0,3}))?", re.ASCII)
@@ -60,22 +65,42 @@ def read_text(given: object) -> str:
 
 
 def read_number(given: object) -> Decimal:
-    """A rate or factor: digits with at most 12 decimal places; no sign, exponent, infinity or NaN."""
+    """A rate or factor: digits with at most 30 decimal places; no sign, exponent, infinity or NaN."""
     if _NUMBER.fullmatch(_one(given)):
-        return plain(READING.create_decimal(_one(given)))
+        number = plain(READING.create_decimal(_one(given)))
+        if places_of(number) > _FLOAT_PLACES and _FLOAT_NOISE.fullmatch("".join(map(str, number.as_tuple().digits))):
+            meant = text(plain(_MEANT.plus(number)))
+            raise ValueError(f"is what a float makes of {meant}. Write {meant}")
+        return number
     if re.fullmatch(r"-\s*[\d.]+", _one(given)):
         raise ValueError("is negative. A rate is zero or more")
-    raise ValueError("is not a number. Write digits with at most 12 decimal places, like 0.10")
+    raise ValueError(f"is not a number. Write digits with at most {MOST_PLACES} decimal places, like 0.10")
 
 
 def read_amount(given: object) -> Decimal:
-    """A total, as `read_number` but with up to 40 decimal places: quantity x rate has more than a rate has."""
+    """A total, as `read_number` but with up to 200 decimal places: quantity x rate has more than a rate has."""
     return plain(READING.create_decimal(_one(given))) if _AMOUNT.fullmatch(_one(given)) else read_number(given)
 
 
 def read_positive(given: object) -> Decimal:
     """As `read_number`, and above zero."""
     number = read_number(given)
+    if not number:
+        raise ValueError("must be more than zero")
+    return number
+
+
+def read_quantity(given: object) -> int | Decimal:
+    """How many of something: a whole number, or as `read_number`."""
+    if _one(given).startswith("-"):
+        raise ValueError("is negative. A count is zero or more")
+    number = read_number(given)
+    return number if places_of(number) else int(number)
+
+
+def read_positive_quantity(given: object) -> int | Decimal:
+    """As `read_quantity`, and above zero."""
+    number = read_quantity(given)
     if not number:
         raise ValueError("must be more than zero")
     return number
@@ -118,6 +143,25 @@ def read_day(given: object) -> date:
         return date.fromisoformat(text)
     except ValueError:
         raise ValueError("is not a date. Write YYYY-MM-DD, like 2026-09-28") from None
+
+
+def read_effective(given: object) -> date:
+    """A day, or an instant with a time zone, which is kept in UTC; 00:00 UTC is a day.
+
+    >>> str(read_effective("2026-10-01T18:00:00+02:00")), str(read_effective("2026-10-01T00:00Z"))
+    ('2026-10-01T16:00:00Z', '2026-10-01')
+    """
+    text = _one(given)
+    if "T" not in text:
+        return read_day(text)
+    try:
+        if not _INSTANT.fullmatch(text):
+            raise ValueError
+        instant = datetime.fromisoformat(text)
+    except ValueError:
+        words = "is not a date or an instant with a time zone. Write 2026-09-28, or 2026-09-28T16:00:00Z"
+        raise ValueError(words) from None
+    return day_or_instant(instant)
 
 
 def read_address(given: object) -> str:
@@ -169,7 +213,7 @@ def _read_counts(given: object) -> tuple[int, ...]:
     return tuple(read_count(word) for word in read_words(given))
 
 
-def _already(read: Callable[[object], Any], kind: type) -> BeforeValidator:
+def _already(read: Callable[[object], Any], kind: type | tuple[type, ...]) -> BeforeValidator:
     """Read text; a value that already has its type (a table made in a program) is taken as it is."""
     return BeforeValidator(lambda given: given if isinstance(given, kind) else read(given))
 
@@ -192,10 +236,20 @@ Number = Annotated[Decimal, _already(read_number, Decimal), _number(_NUMBER, "nu
 # The schema of a number will do: an editor checks the digits only of a number in quotes.
 Amount = Annotated[Decimal, _already(read_amount, Decimal), _number(_NUMBER, "number", minimum=0)]
 Positive = Annotated[Decimal, _already(read_positive, Decimal), _number(_NUMBER, "number", exclusiveMinimum=0)]
+Quantity = Annotated[int | Decimal, _already(read_quantity, (int, Decimal)), _number(_NUMBER, "number", minimum=0)]
+PositiveQuantity = Annotated[
+    int | Decimal, _already(read_positive_quantity, (int, Decimal)), _number(_NUMBER, "number", exclusiveMinimum=0)
+]
 Percent = Annotated[Decimal, _already(read_percent, Decimal), WithJsonSchema(_text(_PERCENT))]
 Integer = Annotated[int, _already(read_integer, int), _number(_INTEGER, "integer", minimum=0)]
 Count = Annotated[int, _already(read_count, int), _number(_INTEGER, "integer", minimum=1)]
 Day = Annotated[date, _already(read_day, date), WithJsonSchema(_text(_DAY))]
+Effective = Annotated[
+    date,
+    PlainValidator(lambda given: day_or_instant(given) if isinstance(given, date) else read_effective(given)),
+    PlainSerializer(str, when_used="json"),
+    WithJsonSchema({"anyOf": [_text(_DAY), _text(_INSTANT)]}),
+]
 Address = Annotated[str, BeforeValidator(read_address), WithJsonSchema(_text(_ADDRESS))]
 Pixels = Annotated[Size, _already(read_size, Size), WithJsonSchema(_text(_SIZE))]
 Ratio = Annotated[Fraction, _already(read_fraction, Fraction), _number(_FRACTION, "integer", minimum=0)]

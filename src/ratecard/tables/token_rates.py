@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from ratecard.tables.metered import Conditioned, Tokens
 from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, Meters
-from ratecard.tables.rate import Rate
+from ratecard.tables.rate import WINDOW, HeldRate, Rate
 
 
 class Edge(NamedTuple):
@@ -21,12 +21,17 @@ EVERYTHING = ""
 
 
 class WrittenRate(NamedTuple):
-    """A rate as a table writes it: for a bucket, from an edge on, under conditions."""
+    """A rate as a table writes it: for a bucket, from an edge on, under conditions; perhaps only at some hours."""
 
     bucket: str
     edge: Edge
     conditions: Mapping[str, str]
     rate: Rate
+
+    @property
+    def timed(self) -> bool:
+        """Whether it holds at some hours only, and at this one."""
+        return isinstance(self.rate, HeldRate)
 
 
 def written_rates(charge: Conditioned) -> Iterator[WrittenRate]:
@@ -35,7 +40,7 @@ def written_rates(charge: Conditioned) -> Iterator[WrittenRate]:
     A charge of something else has one bucket without a name.
     """
     for rate in charge.rates:
-        named = {name: values for name, values in rate.attributes.items() if name not in charge.ATTRIBUTES}
+        named = {name: values for name, values in rate.attributes.items() if name not in (*charge.ATTRIBUTES, *WINDOW)}
         for conditions in _combinations(named):
             for edge in _edges_of(charge, rate):
                 for bucket in rate.attributes.get("tokens", (EVERYTHING,)):
@@ -81,8 +86,12 @@ def chosen(written: Iterable[WrittenRate], bucket: str, above: int, stated: Mapp
 
 
 def more_specific(one: WrittenRate, other: WrittenRate) -> bool:
-    """Whether a rate names all that another names: its conditions, and a tier no lower."""
-    return one.conditions.items() >= other.conditions.items() and one.edge.above >= other.edge.above
+    """Whether a rate names all that another names: its conditions, a tier no lower, and its hours."""
+    return (
+        one.conditions.items() >= other.conditions.items()
+        and one.edge.above >= other.edge.above
+        and one.timed >= other.timed
+    )
 
 
 def parent_of(charge: Tokens, meters: Meters, bucket: str, priced: Mapping[str, object]) -> tuple[str | None, bool]:

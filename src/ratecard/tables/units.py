@@ -1,14 +1,26 @@
 """Units and the API-wide values of request fields: data of the tables that is not a price."""
 
-from ratecard.tables.scalars import Counts, Frozen, Integer, Number, Text, Words
+from decimal import Decimal
+from fractions import Fraction
+
+from ratecard.base.money import as_decimal
+from ratecard.tables.scalars import Count, Counts, Frozen, Number, Text, Words
 
 
 class Unit(Frozen):
-    """A unit, which a rate is the price of: `{unit: mtoken, counts: token, per: 1000000}` is a million tokens."""
+    """A unit, which a rate is the price of: `{unit: mtoken, counts: token, per: 1000000}` is a million tokens.
+
+    `per` is any whole number: an hour is `per: 3600` seconds.
+    """
 
     unit: Text
     counts: Text
-    per: Integer
+    per: Count
+
+    @property
+    def is_decimal(self) -> bool:
+        """Whether a decimal holds the part of the unit that one counted thing is: 0.001 of a thousand, but no hour."""
+        return isinstance(as_decimal(Fraction(1, self.per)), Decimal)
 
 
 class Range(Frozen):

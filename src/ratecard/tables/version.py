@@ -1,12 +1,13 @@
 """A version: the rates of one model from one effective date until the next."""
 
-from datetime import date
+from datetime import date, datetime
 from typing import Generic, Literal, TypeVar
 
 from pydantic import Field
 
+from ratecard.base.instants import utc
 from ratecard.tables.rate import SOURCE_KEY, Charge
-from ratecard.tables.scalars import Address, Amount, Day, Frozen, Integer, Positive, Text
+from ratecard.tables.scalars import Address, Amount, Day, Effective, Frozen, Integer, Positive, Text, Words
 
 
 class Rounding(Frozen):
@@ -18,22 +19,27 @@ class Rounding(Frozen):
 
 
 class Example(Frozen):
-    """A request that a person priced by hand or saw quoted: its total, and its `file:line`."""
+    """A request that a person priced by hand or saw quoted: its total, and its `file:line`.
+
+    `at` is an instant whose hour the request has; without it, the request has that of the version's beginning.
+    """
 
     total: Amount
+    at: Effective | None = None
     place: str = Field(default="", alias=SOURCE_KEY)
 
 
 class Version(Frozen):
-    """The rates of a model of any type from one effective date until the next.
+    """The rates of a model of any type from one effective instant until the next.
 
-    `effective` is the first day of these rates, from 00:00 UTC; `announced` the day on which they were published;
+    `effective` is the first day of these rates, from 00:00 UTC, or their first instant; `announced` the day of their
+    publication;
     `checked` the last day on which a person compared them with `source`; `reference` a page to open for that.
     `ratecard check --against` asks for two more: `correction` says why a version that was already in effect was
     changed, `expected_change` by what factor its rates differ from the version before.
     """
 
-    effective: Day
+    effective: Effective
     announced: Day | None = None
     checked: Day
     source: Text
@@ -44,6 +50,11 @@ class Version(Frozen):
     charges: tuple[Charge, ...]
     examples: tuple[Example, ...]
     place: str = Field(default="", alias=SOURCE_KEY)
+
+    @property
+    def begins(self) -> datetime:
+        """The instant from which these rates hold."""
+        return utc(self.effective)
 
 
 class Retirement(Frozen):
@@ -57,7 +68,11 @@ AnyVersion = TypeVar("AnyVersion", bound=Version)
 
 
 class Model(Frozen, Generic[AnyVersion]):
-    """A model, by the id that requests name, with its versions, newest first."""
+    """A model, by the id that requests name, with its versions, newest first.
+
+    `aliases` are its other names, `patterns` open ones (`gpt-4o-*`), where names.yaml switches them on; `provider` is
+    who runs it.
+    """
 
     model: Text
     name: Text
@@ -65,11 +80,15 @@ class Model(Frozen, Generic[AnyVersion]):
     currency: Text
     retired: Retirement | None = None
     versions: tuple[AnyVersion, ...]
+    aliases: Words | None = None
+    patterns: Words | None = None
+    provider: Text | None = None
 
-    def version_on(self, day: date) -> AnyVersion | None:
-        """The version in effect on a day; None before the first one."""
-        return next((version for version in self.versions if version.effective <= day), None)
+    def version_at(self, moment: date) -> AnyVersion | None:
+        """The version in effect at an instant, or at 00:00 UTC of a day; None before the first one."""
+        instant = utc(moment)
+        return next((version for version in self.versions if version.begins <= instant), None)
 
-    def retired_on(self, day: date) -> bool:
-        """Whether the model is retired on a day."""
-        return self.retired is not None and self.retired.on <= day
+    def retired_at(self, moment: date) -> bool:
+        """Whether the model is retired at an instant, or at 00:00 UTC of a day."""
+        return self.retired is not None and utc(self.retired.on) <= utc(moment)

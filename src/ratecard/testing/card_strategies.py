@@ -5,6 +5,7 @@ example of a version, whole files.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import product
 from typing import Any, TypeVar
 
@@ -15,7 +16,7 @@ from hypothesis.errors import InvalidArgument
 from ratecard.base.money import plain, step, text
 from ratecard.card import RateCard
 from ratecard.examples import price_example
-from ratecard.load.folder import tables_from
+from ratecard.load.folder import UNITS, shipped_folder, tables_from
 from ratecard.load.positions import literal
 from ratecard.testing.offer import check_range, check_words
 
@@ -330,6 +331,34 @@ def _metered_version(*found: TableDraft) -> TableDraft:
     return {"charges": list(found), "rounding": "none"}
 
 
+# For a unit of the shipped tables, one of which no decimal holds what one counted thing is a part.
+_ODD_UNITS = {
+    "mtoken": {"unit": "token_block", "counts": "token", "per": "3000"},
+    "mcharacter": {"unit": "page_of_text", "counts": "character", "per": "1800"},
+    "kcharacter": {"unit": "page_of_text", "counts": "character", "per": "1800"},
+    "audio_second": {"unit": "audio_hour", "counts": "second of audio", "per": "3600"},
+    "image": {"unit": "dozen_images", "counts": "image", "per": "12"},
+    "krequest": {"unit": "seven_requests", "counts": "search request", "per": "7"},
+}
+_COUNTED = ("per-image", "per-input-image", "per-character", "per-audio-second", "surcharge")
+
+
+@st.composite
+def _with_options(draw: st.DrawFn, version: TableDraft, kind: str) -> TableDraft:
+    """A metered version, perhaps with odd units, other counts charged than counted, and a minimum."""
+    if draw(st.integers(0, 2)) < 2:
+        return version
+    for charge in version["charges"]:
+        if charge["unit"] in _ODD_UNITS and draw(st.booleans()):
+            charge["unit"] = _ODD_UNITS[charge["unit"]]["unit"]
+        if charge["method"] in _COUNTED:
+            least = {"included": 0, "at_least": 1, "started": 1}
+            charge |= {name: str(draw(st.integers(least[name], 100))) for name in draw(some(tuple(least), least=0))}
+    minimum = {"minimum": draw(numbers(most=1_000))} if kind != "surcharge" and draw(st.booleans()) else {}
+    places = {"line_places": str(draw(st.integers(0, 30)))} if draw(st.booleans()) else {}
+    return minimum | places | version
+
+
 def _one(method: str, *units: str) -> Callable[[str], st.SearchStrategy[TableDraft]]:
     return lambda kind: by_one_count(kind, method, units)
 
@@ -423,6 +452,11 @@ def table_files(
     return drawn.filter(lambda methods: methods.count(_RPC) < 2).flatmap(_files)
 
 
+@cache
+def _shipped_units() -> bytes:
+    return (shipped_folder() / UNITS).read_bytes()
+
+
 def card_of(files: dict[str, bytes]) -> RateCard:
     """The card of these files, with the shipped units, vocabulary and limits."""
     return RateCard(tables_from(files))
@@ -437,8 +471,12 @@ def _files(draw: st.DrawFn, methods: list[str]) -> dict[str, bytes]:
             for version in model["versions"]:
                 version["surcharges"] = {kind: draw(st.sampled_from(searches)) for kind in draw(some(_SEARCHES))}
     family = {"family": "made-up", "models": models}
+    units = {charge["unit"] for model in models for version in model["versions"] for charge in version["charges"]}
+    odd = {each["unit"]: each for each in _ODD_UNITS.values() if each["unit"] in units}
+    added = yaml_text({"units": list(odd.values())}).removeprefix("units:\n").encode()
+    further = {UNITS: _shipped_units() + added} if odd else {}
     # Read once to know what the examples cost, which a person would work out by hand.
-    card = card_of({_NAME: yaml_text(family).encode()})
+    card = card_of({**further, _NAME: yaml_text(family).encode()})
     for model in models:
         found = card.tables.models[model["model"]]
         for version, draft in zip(found.versions, model["versions"], strict=True):
@@ -446,7 +484,7 @@ def _files(draw: st.DrawFn, methods: list[str]) -> dict[str, bytes]:
             draft["examples"][0]["total"] = text(plain(quote.total))
     written = yaml_text(family)
     note(written)
-    return {_NAME: written.encode()}
+    return {**further, _NAME: written.encode()}
 
 
 @st.composite
@@ -462,6 +500,8 @@ def _models(draw: st.DrawFn, method: str, name: str) -> TableDraft:
         versions = made(model["type"])
     model["currency"] = draw(st.sampled_from(("USD", "EUR")))
     days = [SECOND_DAY, FIRST_DAY] if draw(st.booleans()) else [FIRST_DAY]
+    if method in METERED_VERSIONS:
+        versions = versions.flatmap(lambda version: _with_options(version, model["type"]))
     model["versions"] = [_dated(draw(versions), day, model["type"]) for day in days]
     return model
 

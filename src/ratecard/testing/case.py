@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
+from math import ceil, floor
 from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
@@ -11,8 +12,9 @@ from hypothesis import strategies as st
 from ratecard.base.errors import QuoteError
 from ratecard.base.money import ROUNDING, step, text
 from ratecard.price_book import PriceBook
-from ratecard.rating.quote import Quote
+from ratecard.rating.quote import MINIMUM, LineItem, Quote
 from ratecard.tables.card import AnyModel
+from ratecard.tables.rate import Charge, CountedCharge
 from ratecard.tables.version import Version
 from ratecard.testing.offer import Offer
 from ratecard.testing.request import Request
@@ -35,6 +37,16 @@ class Quoted(NamedTuple):
     def exact(self) -> Fraction:
         """The exact amount."""
         return Fraction(self.quote.exact)
+
+    @property
+    def counted(self) -> list[LineItem]:
+        """The lines of what was counted: all but that of the minimum."""
+        return [line for line in self.quote.lines if line.unit != MINIMUM]
+
+    @property
+    def without_minimum(self) -> Fraction:
+        """What was counted costs, if the request had no minimum."""
+        return sum((Fraction(line.amount) for line in self.counted), Fraction(0))
 
     def __str__(self) -> str:
         quote, rows = self.quote, [f"  {self.request}"]
@@ -61,7 +73,7 @@ class Case:
     @cached_property
     def version(self) -> Any:
         """Its version in effect."""
-        return self.prices.in_effect(self.model)[1]
+        return self.prices.at_hour(self.prices.in_effect(self.model)[1])
 
     @cached_property
     def offer(self) -> Offer:
@@ -92,11 +104,34 @@ class Case:
 
     def further(self) -> list[tuple[AnyModel, Version]]:
         """The surcharges in effect that the model's requests may have."""
-        return [self.prices.in_effect(name) for name in getattr(self.version, "surcharges", {}).values()]
+        named = [self.prices.in_effect(name) for name in getattr(self.version, "surcharges", {}).values()]
+        return [(model, self.prices.at_hour(version)) for model, version in named]
 
     def per(self, unit: str) -> int:
         """How many of what it counts one unit holds."""
         return self.prices.tables.units[unit].per
+
+    def price(self, charge: Charge, count: Fraction | int) -> Fraction:
+        """What a charge with one rate takes for a count: its options, its unit and its rounding, worked out anew."""
+        left = Fraction(count)
+        if isinstance(charge, CountedCharge):
+            left = max(left - Fraction(charge.included or 0), Fraction(0))
+            left = max(left, Fraction(charge.at_least or 0)) if left else left
+            block = Fraction(charge.started or 0)
+            left = ceil(left / block) * block if block else left
+        amount = left * Fraction(charge.rates[0].rate) * Fraction(charge.markup) / self.per(charge.unit)
+        places = 10 ** self.places_of(charge)
+        divisor = amount.denominator
+        while divisor % 2 == 0 or divisor % 5 == 0:
+            divisor //= 2 if divisor % 2 == 0 else 5
+        return amount if divisor == 1 else Fraction(floor(amount * places + Fraction(1, 2)), places)
+
+    def places_of(self, charge: Charge) -> int:
+        """To how many places the amounts of a charge are rounded: as its version says, this one or that of a search."""
+        found = (
+            version for version in (self.version, *(each for _, each in self.further())) if charge in version.charges
+        )
+        return next(12 if version.line_places is None else version.line_places for version in found)
 
     def rounded(self, exact: Decimal) -> Decimal:
         """Round an exact amount as the table rounds totals; only video is rounded."""

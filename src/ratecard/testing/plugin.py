@@ -85,7 +85,7 @@ def _versions(card: RateCard, at: datetime | date | None) -> Iterator[tuple[Pric
         return
     for model in card.tables.models.values():
         for version in model.versions:
-            if not model.retired_on(version.effective):
+            if not model.retired_at(version.effective):
                 yield card.at(version.effective), model, version
 
 

@@ -84,12 +84,14 @@ def explain(prices: PriceBook, name: str) -> Explanation:
 
 
 def _facts(model: Model[Any], version: Version) -> dict[str, str]:
-    days = [each.effective for each in model.versions]
     facts = {
+        "Provider": model.provider or "",
+        "Aliases": ", ".join(model.aliases or ()),
+        "Patterns": ", ".join(model.patterns or ()),
         "Effective": str(version.effective),
         "Announced": str(version.announced or ""),
-        "Earlier versions": ", ".join(str(day) for day in days if day < version.effective),
-        "Later versions": ", ".join(str(day) for day in days if day > version.effective),
+        "Earlier versions": ", ".join(str(each.effective) for each in model.versions if each.begins < version.begins),
+        "Later versions": ", ".join(str(each.effective) for each in model.versions if each.begins > version.begins),
         "Retires": str(model.retired.on) if model.retired else "",
         "Source": version.source,
         "Reference": version.reference or "",

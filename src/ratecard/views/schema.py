@@ -15,7 +15,7 @@ from ratecard.tables.candidate import KINDS, Candidate, Scale
 from ratecard.tables.card import Family
 from ratecard.tables.limits import LimitsFile
 from ratecard.tables.meters import Bucket, Meters
-from ratecard.tables.rate import SOURCE_KEY, Charge, Rate, RateFactor
+from ratecard.tables.rate import MINIMUM_KEY, SOURCE_KEY, WINDOW, Charge, Rate, RateFactor
 from ratecard.tables.scalars import Number, Text, Words
 from ratecard.tables.units import Units, Vocabulary
 
@@ -108,7 +108,11 @@ def _line(charge: type[Charge]) -> dict[str, Any]:
     return {
         "type": "object",
         "description": " ".join((Rate.__doc__ or "").split("\n", 1)[0].split()),
-        "properties": {**dict.fromkeys((*charge.ATTRIBUTES, *conditions), words), "rate": number},
+        "properties": {
+            **dict.fromkeys((*charge.ATTRIBUTES, *conditions), words),
+            **dict.fromkeys(WINDOW, True),
+            "rate": number,
+        },
         "required": ["rate"],
         "additionalProperties": False,
     }
@@ -123,7 +127,8 @@ def _plain(part: Any) -> Any:
     if "discriminator" in part:
         return _choice(part["discriminator"])
     found = {key: _plain(value) for key, value in part.items() if not (key == "title" and isinstance(value, str))}
-    found.get("properties", {}).pop(SOURCE_KEY, None)
+    for key in (SOURCE_KEY, MINIMUM_KEY):
+        found.get("properties", {}).pop(key, None)
     if isinstance(found.get("description"), str):
         found["description"] = " ".join(found["description"].split())
     members = found.pop("anyOf", [])

@@ -9,16 +9,14 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from ratecard.base.money import plain, text
-from ratecard.methods import METHODS
+from ratecard.methods.samples import unit_usages
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.video import FIELD_ORDER
 from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import MeteredVersion
-from ratecard.tables.meters import Meters
 from ratecard.tables.rate import ANY, tiers
-from ratecard.tables.version import Model
 from ratecard.tables.video import (
     SOURCE_MATCHED_DURATIONS,
     SOURCE_MATCHED_RATIOS,
@@ -27,15 +25,6 @@ from ratecard.tables.video import (
     UpscaleRate,
     VideoVersion,
 )
-
-
-def unit_usages(model: Model[Any], version: MeteredVersion, meters: Meters) -> Iterator[dict[str, Any]]:
-    """A usage for `prices.rate` for every rate of the version: one unit of it, if that can be used by itself."""
-    named = {"type": model.type, "model": model.model}
-    for charge in version.charges:
-        for sample in METHODS[charge.method].samples(charge, version, model.type, meters):
-            yield named | sample
-
 
 # Seconds of source videos and reference clips, or fewer if the model takes fewer: the price is linear in them.
 _SECONDS = 10
@@ -70,6 +59,7 @@ class Cell(NamedTuple):
 def price_cells(prices: PriceBook, name: str) -> Iterator[Cell]:
     """Every cell of the price sheet of a model. Raises `QuoteError` if the model has no price in this book."""
     model, version = prices.in_effect(name)
+    version = prices.at_hour(version)
     if isinstance(version, MeteredVersion):
         yield from _unit_cells(prices, model, version)
     if not isinstance(version, VideoVersion):
@@ -88,7 +78,7 @@ def _unit_cells(prices: PriceBook, model: AnyModel, version: MeteredVersion) -> 
     if model.type == "surcharge":
         yield Cell({"model": model.model}, None, prices.surcharge(model.model, 1))
         return
-    for usage in unit_usages(model, version, prices.tables.meters):
+    for usage in unit_usages(model, version, prices.tables):
         quote = prices.rate(usage)
         counted = {key: value for key, value in usage.items() if key not in ("type", "model")}
         yield Cell({"model": model.model, "usage": json.dumps(counted)}, None, quote, usage)

@@ -39,7 +39,7 @@ def names_of(card: RateCard, day: date) -> Mapping[str, Sequence[str]]:
 def rates_on(card: RateCard, day: date, model: str) -> Sequence[RateChoice]:
     """The rates of a model on a day, in the order of its table; empty if it has no price."""
     tables = card.tables.models.get(model)
-    version = tables.version_on(day) if tables and not tables.retired_on(day) else None
+    version = tables.version_at(day) if tables and not tables.retired_at(day) else None
     if tables and version:
         card.prove(tables, version)
     charges = version.charges if version else ()

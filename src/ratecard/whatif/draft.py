@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import RateCardError, TableError
-from ratecard.base.money import add, multiply, plain
+from ratecard.base.money import MOST_PLACES, add, multiply, plain
 from ratecard.base.money import text as digits
 from ratecard.candidates.file import CandidateFile, candidate_from
 from ratecard.card import RateCard
@@ -16,7 +16,7 @@ from ratecard.tables.scalars import read_percent, read_positive
 # Text that YAML reads unchanged; anything else is written in double quotes.
 _PLAIN = re.compile(r"[A-Za-z0-9][\w./-]*( [\w./-]+)*", re.ASCII)
 
-_NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{1,12})?", re.ASCII)
+_NUMBER = re.compile(rf"[+-]?\d{{1,15}}(\.\d{{1,{MOST_PLACES}}})?", re.ASCII)
 # Characters that programs put in place of a hyphen and of a blank.
 _SIGNS = str.maketrans({"\N{MINUS SIGN}": "-", "\N{EN DASH}": "-", "\N{NARROW NO-BREAK SPACE}": " "})
 

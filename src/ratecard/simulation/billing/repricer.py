@@ -5,7 +5,7 @@ charge them all alike, that is the price; a change that a SKU cannot express is 
 """
 
 from collections.abc import Callable
-from datetime import UTC, date
+from datetime import date
 from typing import TypeVar
 
 from ratecard.base.errors import QuoteError
@@ -162,7 +162,7 @@ class LedgerPricer(Pricer):
         return was, ModelInEffect.of(now, name)
 
     def _book(self, side: Side, moment: date) -> PriceBook:
-        day = side.at.astimezone(UTC).date() if side.at else moment
+        day = side.at or moment
         return _once(self._price_books, (side.card, day), lambda: side.card.at(day))
 
     def _sales_of(self, was: ModelInEffect) -> dict[str, list[SkuSale]]:

@@ -13,14 +13,13 @@ from ratecard.base.money import text
 from ratecard.changes.difference import TermChange
 from ratecard.changes.rates import Terms, rate_changes, term_changes, terms_of
 from ratecard.changes.sides import Priceable
-from ratecard.methods import METHODS
+from ratecard.methods.samples import edge_usages, unit_usages
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import LineItem, Quote
-from ratecard.tables.card import AnyModel
+from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.metered import MeteredVersion, TextVersion
-from ratecard.tables.meters import Meters
 from ratecard.tables.video import TokenFormula
-from ratecard.views.sheet import Cell, price_cells, unit_usages
+from ratecard.views.sheet import Cell, price_cells
 
 
 class ModelInEffect(NamedTuple):
@@ -33,7 +32,8 @@ class ModelInEffect(NamedTuple):
     @classmethod
     def of(cls, book: PriceBook, name: str) -> "ModelInEffect":
         """Raises `QuoteError` for a model that has no price, and says why."""
-        return cls(book, *book.in_effect(name))
+        model, version = book.in_effect(name)
+        return cls(book, model, book.at_hour(version))
 
 
 class SkuSale(NamedTuple):
@@ -49,7 +49,7 @@ def model_of(book: PriceBook, named: str, sku: str) -> str:
     A search beside a text model is charged by the rates of the search.
     """
     models = book.tables.models
-    version = models[named].version_on(book.day) if named in models else None
+    version = models[named].version_at(book.instant) if named in models else None
     if isinstance(version, TextVersion):
         searches = (search for search in version.surcharges.values() if sku.startswith(f"{search}-"))
         return next(searches, named)
@@ -61,7 +61,7 @@ def model_of(book: PriceBook, named: str, sku: str) -> str:
 def sold_by_sku(in_effect: ModelInEffect) -> dict[str, list[SkuSale]]:
     """Every SKU of a version that is not video, with a request for each way to be charged by it."""
     found: dict[str, list[SkuSale]] = {}
-    for request in _requests(in_effect.model, in_effect.version, in_effect.book.tables.meters):
+    for request in _requests(in_effect.model, in_effect.version, in_effect.book.tables):
         try:
             quote = _quoted(in_effect.book, request)
         except QuoteError:
@@ -78,14 +78,11 @@ def _quoted(book: PriceBook, request: Mapping[str, Any]) -> Quote:
     return book.rate(request)
 
 
-def _requests(model: AnyModel, version: MeteredVersion, meters: Meters) -> Iterator[dict[str, Any]]:
+def _requests(model: AnyModel, version: MeteredVersion, tables: Tables) -> Iterator[dict[str, Any]]:
     """Every request that may have a rate of its own; a value that is left out may mean another one later."""
-    named = {"type": model.type, "model": model.model}
-    yield from unit_usages(model, version, meters)
-    yield named
-    for charge in version.charges:
-        for edge in METHODS[charge.method].edges(charge, version, model.type, meters):
-            yield named | edge
+    yield from unit_usages(model, version, tables)
+    yield {"type": model.type, "model": model.model}
+    yield from edge_usages(model, version, tables)
 
 
 def line_in(sku: str, sold: list[SkuSale], now: ModelInEffect) -> LineItem:

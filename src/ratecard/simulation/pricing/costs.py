@@ -13,6 +13,7 @@ from ratecard.base.money import EXACT, text
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
 from ratecard.changes.sides import Side
+from ratecard.rating.quote import MINIMUM
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.outcome import NOTHING, ROUNDING_PART, PricedLine, PricedShape, Vector
 from ratecard.simulation.pricing.pricer import Pricer
@@ -106,7 +107,7 @@ class ListedCosts(Costs):
         """What a row costs, per request and per unit of each quantity; None where that is not known."""
         shape, found = sold.price.shape or sold.counted.shape, list(NOTHING) * len(sold.price.amounts)
         for line in sold.price.lines:
-            if line.sku == ROUNDING_PART:
+            if line.sku == ROUNDING_PART or line.unit == MINIMUM:
                 continue
             if (cost := self._of_unit(shape.model, line)) is None:
                 return None

@@ -2,9 +2,10 @@
 
 from bisect import bisect_right
 from collections.abc import Hashable, Sequence
-from datetime import UTC, date
+from datetime import date, datetime
 
 from ratecard.base.errors import QuoteError
+from ratecard.base.instants import utc
 from ratecard.base.money import places_of
 from ratecard.card import RateCard
 from ratecard.changes.sides import Side
@@ -14,6 +15,7 @@ from ratecard.simulation.pricing.shape_price import ShapePrices
 from ratecard.simulation.usage.predicates import Predicates, price_basis
 from ratecard.simulation.usage.roll_up import Counted, uncollected
 from ratecard.simulation.usage.shape import UsageShape
+from ratecard.tables.windows import Window, open_at
 
 # Finer amounts leave no digits for their sum.
 _MOST_PLACES = 24
@@ -89,9 +91,9 @@ class Pricer:
         if (moment := _moment(side, shape)) is None:
             return Refused(NO_INSTANT)
         basis = self._basis(side, shape)
-        period = bisect_right(basis.days, moment)
+        period = basis.period(moment)
         # Where there is no such model, nothing else of the shape matters.
-        key = (shape[:3] if basis.days else shape[:2], basis, period)
+        key = (shape[:3] if basis.changes else shape[:2], basis, period)
         if (found := self._found.get(key)) is None:
             found = self._found[key] = self._price(side, shape, moment)
         return found
@@ -118,18 +120,23 @@ class Pricer:
         """What decides the price of a shape's model on a side: one object for the same parts."""
         place = (side.card, shape.model if shape.type != "rpc" else None)
         if (found := self._bases.get(place)) is None:
-            parts, days = price_basis(side.card.tables, place[1])
-            found = self._bases[place] = self._same_bases.setdefault(parts, _Basis(days))
+            parts, changes, windows = price_basis(side.card.tables, place[1])
+            found = self._bases[place] = self._same_bases.setdefault(parts, _Basis(changes, windows))
         return found
 
 
 class _Basis:
-    """What decides the price of a model: equal only to itself. `days`: the days of change, in order."""
+    """What decides the price of a model: equal only to itself. `changes`: the instants of change, in order."""
 
-    def __init__(self, days: tuple[date, ...]) -> None:
-        self.days = days
+    def __init__(self, changes: tuple[datetime, ...], windows: tuple[Window, ...]) -> None:
+        self.changes, self.windows = changes, windows
+
+    def period(self, moment: date) -> tuple[int, frozenset[Window]]:
+        """What is the same at all instants at which the model has the same prices."""
+        instant = utc(moment)
+        return bisect_right(self.changes, instant), open_at(self.windows, instant)
 
 
 def _moment(side: Side, shape: UsageShape) -> date | None:
-    """The day at whose prices a side charges a shape."""
-    return side.at.astimezone(UTC).date() if side.at else shape.moment
+    """The day or instant at whose prices a side charges a shape."""
+    return side.at or shape.moment

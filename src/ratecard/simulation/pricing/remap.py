@@ -6,6 +6,7 @@ from datetime import date
 
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
+from ratecard.requests.service_parameters import split_name
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.usage.shape import UsageShape
 from ratecard.tables.card import Tables
@@ -45,25 +46,20 @@ class Remapping:
             return None
         if (whole := self.models.get(shape.model)) is not None:
             return shape._replace(model=whole)
-        model, colon, suffix = shape.model.partition(":")
-        new = self.models.get(model) if colon else None
-        return None if new is None else shape._replace(model=f"{new}:{suffix}")
+        model, suffix = split_name(shape.model)
+        new = self.models.get(model) if suffix else None
+        return None if new is None else shape._replace(model=f"{new}{suffix}")
 
     def successor(self, tables: Tables, shape: UsageShape, day: date) -> UsageShape | None:
         """A shape as one of the successor of its model, or of that one's, which is not retired on a day."""
         if not self.successors or shape.model is None:
             return None
-        whole = shape.model in tables.models
-        name, colon, suffix = (shape.model, "", "") if whole else shape.model.partition(":")
-        seen, found = set[str](), tables.models.get(name)
-        while found is not None and found.retired and found.retired_on(day) and found.model not in seen:
+        name, suffix = (shape.model, "") if shape.model in tables.models else split_name(shape.model)
+        seen, found = set[str](), tables.named(name)
+        while found is not None and found.retired and found.retired_at(day) and found.model not in seen:
             seen.add(found.model)
             found = tables.models.get(found.retired.successor or "")
-        return (
-            shape._replace(model=f"{found.model}{colon}{suffix}")
-            if found and found.model not in seen | {name}
-            else None
-        )
+        return shape._replace(model=f"{found.model}{suffix}") if found and found.model not in seen | {name} else None
 
     def pairs(self, cards: Iterable[RateCard]) -> Iterator[tuple[str, str]]:
         """(a model, another that its rows may be priced as)."""

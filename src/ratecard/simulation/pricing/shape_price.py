@@ -12,7 +12,6 @@ from ratecard.base.money import EXACT, total
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import LineItem, Quote
 from ratecard.requests.body import INVALID
-from ratecard.requests.service_parameters import split_model
 from ratecard.requests.token_usage import usage_of_buckets
 from ratecard.simulation.pricing.outcome import ROUNDING_PART, PricedLine, PricedShape
 from ratecard.simulation.usage.columns import LAYOUTS
@@ -82,8 +81,8 @@ class ShapePrices:
         """
         unused, prompt = set(self._predicates.lacking.get(usage["type"], ())) - used, self._predicates.prompt_in(tier)
         model, buckets = usage.get("model"), self._predicates.buckets
-        if isinstance(model, str) and model not in self._prices.tables.models:
-            usage = usage | {"model": split_model(model)[0]}
+        if isinstance(model, str) and (plain := self._prices.plain_name(model)) != model:
+            usage = usage | {"model": plain}
         if used:
             self._prices.rate(usage | self._together(tier, used))
         alone = self._prices.rate(usage | self._counted({PROMPT: prompt, COMPLETION: 0}, used))

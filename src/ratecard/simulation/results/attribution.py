@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date
+from datetime import date
 from decimal import Decimal
 
+from ratecard.base.instants import utc
 from ratecard.base.money import EXACT, total
 from ratecard.candidates.rates import attributes_of
 from ratecard.changes.difference import RateChange, percent_text
@@ -179,7 +180,8 @@ def _changes(old: Side, new: Side) -> Iterator[tuple[str, RateChange]]:
     """Every rate that differs between two sides on some day, once."""
     days = {EARLIEST, *(day for side in (old, new) for day in side.days())}
     seen = set()
-    for was, now in sorted({(_on(old, day), _on(new, day)) for day in days}):
+    pairs = {(_on(old, day), _on(new, day)) for day in days}
+    for was, now in sorted(pairs, key=lambda pair: (utc(pair[0]), utc(pair[1]))):
         before, after = old.card.at(was), new.card.at(now)
         for name in sorted({**old.card.tables.models, **new.card.tables.models}):
             one, other = Standing.of(before, name), Standing.of(after, name)
@@ -192,4 +194,4 @@ def _changes(old: Side, new: Side) -> Iterator[tuple[str, RateChange]]:
 
 
 def _on(side: Side, day: date) -> date:
-    return side.at.astimezone(UTC).date() if side.at else day
+    return side.at or day

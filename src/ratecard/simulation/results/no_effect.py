@@ -1,8 +1,9 @@
 """The first day on which a candidate changes a price, or why it changes nothing."""
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, date
+from datetime import date
 
+from ratecard.base.instants import day_or_instant, utc
 from ratecard.changes.rates import rate_changes
 from ratecard.changes.sides import Side, Standing
 from ratecard.simulation.errors import SimulationError
@@ -35,22 +36,22 @@ def first_day(old: Side, new: Side) -> date | None:
     """The first day on which two sides' prices differ; None where one is fixed at an instant, or is as billed."""
     if old.at or new.at or not (old.has_rates and new.has_rates):
         return None
-    return min(_first_days(old, new, EARLIEST).values(), default=None)
+    return min(_first_days(old, new, EARLIEST).values(), default=None, key=utc)
 
 
 def _why(rolled: RollUp, current: Side, side: Side) -> str:
     shapes, days = rolled.shapes, rolled.days()
-    moments = [each.shape.moment for each in shapes if each.shape.moment]
-    changed = _first_days(current, side, days[0] if days else min(moments, default=EARLIEST))
+    moments = [day_or_instant(each.shape.moment) for each in shapes if each.shape.moment]
+    changed = _first_days(current, side, days[0] if days else min(moments, default=EARLIEST, key=utc))
     if not changed:
         return "no rate is another than the current one on any day of the usage, or after it"
     used = {each.shape.model or "" for each in shapes}
     found = {model: day for model, day in changed.items() if model in used}
     if not found:
         return f"the usage has none of the models whose rates it changes ({_listed(changed)}); it has {_listed(used)}"
-    first = min(found.values())
-    last = days[1] if days else max(moments, default=None)
-    if last is not None and first > last:
+    first = min(found.values(), key=utc)
+    last = days[1] if days else max(moments, default=None, key=utc)
+    if last is not None and utc(first) > utc(last):
         ends = f"the usage ends on {last}" if days else "the usage ends before"
         return f"its rates hold from {first} on, and {ends}. Price both at a day: --current {first}"
     return f"no request is charged by a rate that it changes (of {_listed(found)})"
@@ -58,13 +59,13 @@ def _why(rolled: RollUp, current: Side, side: Side) -> str:
 
 def _first_days(old: Side, new: Side, start: date) -> dict[str, date]:
     """The first day, from the start on, on which a model's rates differ."""
-    days = {start, *(day for side in (old, new) for day in side.days() if day > start)}
+    days = {start, *(day for side in (old, new) for day in side.days() if utc(day) > utc(start))}
     found: dict[str, date] = {}
     theirs, ours = old.card.tables.models, new.card.tables.models
     at_once = old.at != new.at
     names = {name for name in {**theirs, **ours} if at_once or theirs.get(name) is not ours.get(name)}
-    for day in sorted(days) if names else ():
-        before, after = (side.card.at(side.at.astimezone(UTC).date() if side.at else day) for side in (old, new))
+    for day in sorted(days, key=utc) if names else ():
+        before, after = (side.card.at(side.at or day) for side in (old, new))
         for name in names - found.keys():
             one, other = Standing.of(before, name), Standing.of(after, name)
             if one.version is not other.version and any(rate_changes(one.priceable(before), other.priceable(after))):

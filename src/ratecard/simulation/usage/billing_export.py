@@ -16,13 +16,13 @@ import duckdb
 import pyarrow
 from pyarrow import parquet
 
-from ratecard.base.money import BALANCES, EXACT, USD, add, multiply, places_of, text
+from ratecard.base.money import BALANCES, EXACT, LINE_PLACES, USD, add, multiply, places_of, text
 from ratecard.ledger.errors import LedgerError
 from ratecard.ledger.files import COLUMNS, PRICES, json_rows
 from ratecard.rating.ledger_entry import worths
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.usage.columns import LEDGER
-from ratecard.tables.limits import Limits, Rates
+from ratecard.tables.limits import NO_LIMITS, Limits, Rates
 
 _NEEDED = ("timestamp", "sku", "amount", "currency")
 _COUNT = ("unit", "units")
@@ -31,8 +31,6 @@ EXPORT_NAMES = (*_NEEDED, *PRICES, *_COUNT, "notes", "model", "requestId")
 # What a number of an export may be, to be summed; any other row is priced by itself.
 _PLACES = 18
 _NUMBER = rf"-?[0-9]{{1,9}}(\.[0-9]{{1,{_PLACES}}})?"
-# Exports round a line to this many places: an amount may differ from units x price by half of the last one.
-LINE_PLACES = 12
 # What a row of a ledger says.
 CHARGE, DISPUTED, CREDIT = "charge", "disputed", "credit"
 _NOTHING = "CAST(NULL AS VARCHAR)"
@@ -129,6 +127,7 @@ def entry_of(units: Decimal, price: Decimal, amount: Decimal, worth: Decimal) ->
     """What the numbers of one row say: the same as the query, for a row that is priced by itself."""
     if amount > 0 or units < 0 or price < 0:
         return CREDIT
+    # Exports round a line: an amount may differ from units x price by half of the last place.
     difference = EXACT.abs(add(multiply(units, price), multiply(amount, worth)))
     return CHARGE if multiply(difference, Decimal(2 * 10**LINE_PLACES)) <= 1 else DISPUTED
 
@@ -148,7 +147,7 @@ def _entry(row: _Row, parts: bool) -> str:
 
 def _worth(currency: str, day: str, limits: Sequence[Limits]) -> tuple[str, int]:
     """What one of a row's currency is worth in that of its price, as an integer of 10^-places; NULL: not stated."""
-    stated = [each.rates for each in limits]
+    stated = [each.rates for each in limits or (NO_LIMITS,)]
     places = max(places_of(worth) for rates in stated for worth in worths(USD, rates).values())
     one = f"{10**places}::HUGEINT"
 

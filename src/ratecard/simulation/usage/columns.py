@@ -95,7 +95,7 @@ BUCKETS = (PROMPT, "cache_input", "cache_write", COMPLETION)
 _BUCKETS = Buckets(BUCKETS, {PROMPT: (), "cache_input": (PROMPT,), "cache_write": (PROMPT,), COMPLETION: ()})
 # The columns of counts by bucket: as a usage has them in `tokens`.
 TOKENS = "tokens"
-_COUNT = re.compile(rf"({TOKENS})\.([\w-]+)")
+_COUNT = re.compile(rf"({TOKENS})\.([^'\"`\\]+)")
 _DETAILS = ("usage", "prompt_tokens_details")
 _TOKENS = (
     UsageColumn.of("prompt_tokens", "number", "usage"),

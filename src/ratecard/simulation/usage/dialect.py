@@ -53,6 +53,9 @@ class Dialect(Protocol):
     def day(self, column: str, type_: ColumnType) -> str:
         """The UTC day of an instant; null for anything else."""
 
+    def second(self, column: str, type_: ColumnType) -> str:
+        """How many seconds of its UTC day an instant has passed; null for what is not one."""
+
     def url(self, column: str) -> str:
         """One word for every URL or data URI, the beginning of anything else: a price depends on no more."""
 

@@ -8,6 +8,7 @@ from ratecard.simulation.usage.columns import DAY, LAYOUTS, LEDGER, Layout
 from ratecard.simulation.usage.dialect import ColumnType
 from ratecard.simulation.usage.predicates import Predicates
 from ratecard.simulation.usage.where import Chosen
+from ratecard.tables.meters import Meters
 
 # A roll-up has at least so many sums.
 _LEAST_SUMS = 4
@@ -45,6 +46,8 @@ class Plan(NamedTuple):
     own: tuple[str, ...] = ()
     # The columns of each type of row.
     layouts: Mapping[str, Layout] = LAYOUTS
+    # What these depend on: the meters of every card.
+    meters: tuple[Meters, ...] = ()
 
     @property
     def sums(self) -> int:

@@ -1,41 +1,52 @@
 """Which differences between requests matter to the compared tables: thresholds, buckets without a price, dates."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from datetime import date
+from datetime import datetime
 from typing import NamedTuple
 
+from ratecard.base.errors import QuoteError
 from ratecard.base.identity import Identity
+from ratecard.base.instants import utc
 from ratecard.card import RateCard
 from ratecard.rating.tokens import TokenRates
-from ratecard.requests.service_parameters import split_model
+from ratecard.requests.service_parameters import split_name
 from ratecard.simulation.usage.columns import BUCKET_OF, LAYOUTS, Buckets, Layout
 from ratecard.tables.card import AnyModel, Tables
-from ratecard.tables.metered import TextVersion, Tokens
+from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens
+from ratecard.tables.version import Version
+from ratecard.tables.windows import Window, seconds_of_changes, windows_of
 
 
 class PriceBasis(NamedTuple):
-    """What decides the price of a model: the parts of the tables by identity, and the days of change, in order."""
+    """What decides the price of a model: the parts of the tables by identity, the instants of change, in order, and the
+    windows of its rates.
+    """
 
     parts: tuple[Hashable, ...]
-    days: tuple[date, ...] = ()
+    changes: tuple[datetime, ...] = ()
+    windows: tuple[Window, ...] = ()
 
 
 def price_basis(tables: Tables, name: str | None) -> PriceBasis:
     """What decides the price of a model, and of a text model that of its searches; without a name, of RPC credits."""
-    if name is not None and name not in tables.models:
-        name = split_model(name)[0]
-    if name is not None and name not in tables.models:  # no model of this name on any day
-        return PriceBasis(tuple(tables.models))
     models: list[AnyModel] = [model for model in tables.models.values() if model.type == "rpc"]
     if name is not None:
-        models = [tables.models[name]]
+        try:
+            named = tables.named(name) or tables.named(split_name(name)[0])
+        except QuoteError:  # open patterns of several models
+            named = None
+        if named is None:  # no model of this name on any day
+            return PriceBasis(tuple(tables.models))
+        models = [named]
         texts = (version for version in models[0].versions if isinstance(version, TextVersion))
         searches = {search for version in texts for search in version.surcharges.values()}
         models += [tables.models[search] for search in sorted(searches)]
-    days = {version.effective for model in models for version in model.versions}
-    days |= {model.retired.on for model in models if model.retired} | {limits.effective for limits in tables.limits}
-    parts = map(Identity, (*models, tables.units, tables.vocabulary, tables.limits))
-    return PriceBasis(tuple(parts), tuple(sorted(days)))
+    versions = [version for model in models for version in model.versions]
+    changes = {version.begins for version in versions}
+    changes |= {utc(model.retired.on) for model in models if model.retired}
+    changes |= {utc(limits.effective) for limits in tables.limits}
+    parts = map(Identity, (*models, tables.units, tables.vocabulary, tables.limits, tables.meters))
+    return PriceBasis(tuple(parts), tuple(sorted(changes)), windows_of(versions))
 
 
 # Beside buckets without a price, where it matters which words refuse it: that a row has its counts as `tokens`.
@@ -47,17 +58,21 @@ class Predicates(NamedTuple):
     """Derived from the declarations of the tables, all compared cards together.
 
     `thresholds`: where long-context rates begin, in order. `lacking`: the buckets of tokens for which some version of a
-    type has no price, so that it matters whether a request has any. `boundaries`: the days on which some price changes;
-    `of_model`: those of one model, where fewer are enough. `buckets`: those of the usage; `in_usage`: whether rows can
-    have them as `usage`.
+    type has no price, so that it matters whether a request has any. `boundaries`: the instants at which some price
+    changes; `of_model`: those of one model, where fewer are enough. `windows`: those of the rates of each model, and of
+    all of them under "". `buckets`: those of the usage; `in_usage`: whether rows can have them as `usage`. `summed`: of
+    each type of which some version charges otherwise than so much for so much, the models whose quantities can be
+    summed nevertheless; those of all other names are part of the shape.
     """
 
     thresholds: tuple[int, ...] = ()
     lacking: Mapping[str, tuple[str, ...]] = {}
-    boundaries: tuple[date, ...] = ()
-    of_model: Mapping[str, tuple[date, ...]] = {}
+    boundaries: tuple[datetime, ...] = ()
+    of_model: Mapping[str, tuple[datetime, ...]] = {}
+    windows: Mapping[str, tuple[Window, ...]] = {}
     buckets: Buckets = _BUCKETS
     in_usage: bool = True
+    summed: Mapping[str, frozenset[str]] = {}
 
     @classmethod
     def of(
@@ -74,27 +89,38 @@ class Predicates(NamedTuple):
         `pairs`: a model whose rows may be priced as those of another, on whose days its price then changes too.
         `layouts`: the columns of the usage.
         """
-        found = cls()
+        found, cards = cls(), tuple(cards)
         for layout in layouts.values():
             if layout.buckets:
                 in_usage = any(column.name in BUCKET_OF for column in layout.quantities)
                 found = cls(buckets=layout.buckets, in_usage=in_usage)
         for card in cards:
-            days = tuple(instant.date() for instant in card.boundaries()) if dated else ()
             names = card.tables.models if dated and by_model else ()
-            of_model = {name: price_basis(card.tables, _rpc_or(card, name)).days for name in names}
-            found = found.joined(cls((), {}, days, of_model))
+            bases = {name: price_basis(card.tables, _rpc_or(card, name)) for name in names}
+            windows = {name: basis.windows for name, basis in bases.items() if basis.windows}
+            windows |= {"": card.windows} if dated and card.windows else {}
+            changes = {name: basis.changes for name, basis in bases.items()}
+            found = found.joined(cls((), {}, card.boundaries() if dated else (), changes, windows))
             for model, charge in _token_charges(card):
                 rates = TokenRates(model.model, charge, card.tables.units[charge.unit].per, card.tables.meters)
                 lacking = tuple(each for each in found.buckets.names if not rates.prices(each, found.buckets.names))
                 found = found.joined(cls(rates.thresholds, {model.type: lacking} if lacking else {}))
-        own = dict(found.of_model)
+        own, pairs = dict(found.of_model), tuple(pairs)
+        found = found._replace(summed=dict(_summed(cards, pairs, layouts)))
         for old, new in pairs:
             if old in own:  # the rows of a model that no card has are split at every day
                 own[old] = tuple(sorted({*own[old], *found.of_model.get(new, ())}))
+            if both := tuple(dict.fromkeys((*found.windows.get(old, ()), *found.windows.get(new, ())))):
+                found = found._replace(windows={**found.windows, old: both})
         if found.in_usage and found.buckets.counted:
             found = found._replace(lacking={type_: (*names, BY_BUCKET) for type_, names in found.lacking.items()})
         return found._replace(of_model=own)
+
+    @property
+    def cuts(self) -> tuple[int, ...]:
+        """The seconds of a UTC day at which a price may change within it, rising."""
+        within = {each.hour * 3600 + each.minute * 60 + each.second for each in self.boundaries} - {0}
+        return tuple(sorted(within | seconds_of_changes(self.windows.get("", ()))))
 
     def joined(self, other: "Predicates") -> "Predicates":
         """The predicates of both."""
@@ -117,6 +143,14 @@ class Predicates(NamedTuple):
             lacking=lacking,
             boundaries=tuple(sorted({*self.boundaries, *other.boundaries})),
             of_model=of_model,
+            summed={
+                type_: frozenset.intersection(*(each.summed[type_] for each in (self, other) if type_ in each.summed))
+                for type_ in {**self.summed, **other.summed}
+            },
+            windows={
+                name: tuple(dict.fromkeys((*self.windows.get(name, ()), *other.windows.get(name, ()))))
+                for name in {**self.windows, **other.windows}
+            },
         )
 
     def prompt_in(self, tier: int) -> int:
@@ -139,8 +173,9 @@ class Predicates(NamedTuple):
         return tier, frozenset(buckets)
 
     def groups(self, other: "Predicates") -> bool:
-        """Whether groups of the engine are fine-grained enough for `other`, except for days."""
-        return self.joined(other)[:2] == self[:2]
+        """Whether groups of the engine are fine-grained enough for `other`, except for whole days."""
+        joined = self.joined(other)
+        return joined[:2] == self[:2] and (joined.cuts, joined.summed) == (self.cuts, self.summed)
 
     def covers(self, other: "Predicates") -> bool:
         """Whether shapes grouped for `self` are fine-grained enough for `other`."""
@@ -151,6 +186,28 @@ def _token_charges(card: RateCard) -> Iterator[tuple[AnyModel, Tokens]]:
     for model in card.tables.models.values():
         for version in model.versions:
             yield from ((model, charge) for charge in version.charges if isinstance(charge, Tokens))
+
+
+def _summed(
+    cards: Iterable[RateCard], pairs: Iterable[tuple[str, str]], layouts: Mapping[str, Layout]
+) -> Iterator[tuple[str, frozenset[str]]]:
+    """Of each type, the models of `Predicates.summed`."""
+    known: dict[str, set[str]] = {}
+    apart: set[str] = set()
+    for card in cards:
+        for model in card.tables.models.values():
+            if layout := layouts.get(model.type):
+                known.setdefault(model.type, set()).update([model.model] if layout.quantities else ())
+                if not all(_linear(version, card.tables) for version in model.versions):
+                    apart.add(model.model)
+    apart |= {old for old, new in pairs if new in apart}
+    for type_, names in known.items():
+        if names & apart:
+            yield type_, frozenset(names - apart)
+
+
+def _linear(version: Version, tables: Tables) -> bool:
+    return not isinstance(version, MeteredVersion) or version.linear(tables.units)
 
 
 def _rpc_or(card: RateCard, name: str) -> str | None:

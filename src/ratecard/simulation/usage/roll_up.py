@@ -1,23 +1,27 @@
 """Usage grouped by shape, which is kept, so that a further candidate costs a fraction of the first."""
 
 import gc
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import duckdb
 
+from ratecard.base.instants import utc
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.usage.columns import DAY
+from ratecard.simulation.usage.columns import DAY, LAYOUTS
 from ratecard.simulation.usage.engines.duckdb_engine import Workspace, read_integers
 from ratecard.simulation.usage.files import Reading
 from ratecard.simulation.usage.plan import EARLIEST, PREDICATES, Plan
 from ratecard.simulation.usage.predicates import BY_BUCKET, Predicates
 from ratecard.simulation.usage.roll_up_sql import Grouping, period
 from ratecard.simulation.usage.shape import UsageShape
+from ratecard.tables.meters import Meters
+from ratecard.tables.windows import open_at
 
 
 @contextmanager
@@ -39,6 +43,12 @@ def uncollected() -> Iterator[None]:
 
 
 _SAME = ("type", "model", "attributes", "moment")
+
+
+def _in_utc(shape: UsageShape) -> UsageShape:
+    """A shape whose moment the engine has read without a time zone."""
+    moment = shape.moment
+    return shape._replace(moment=moment.replace(tzinfo=UTC)) if isinstance(moment, datetime) else shape
 
 
 class Counted(NamedTuple):
@@ -100,6 +110,8 @@ class RollUp:
                 found = read_integers(connection, _SAME, ("requests", *self._sums), "FROM numbered ORDER BY shape")
                 split = len(_SAME)
                 shapes = [Counted(UsageShape(*row[:split]), row[split], row[split + 1 :]) for row in found]
+                if grouping.slot:
+                    shapes = [each._replace(shape=_in_utc(each.shape)) for each in shapes]
             if DAY in self.plan.keys:
                 self._taken.append((grouping, groups))
             else:  # of no use for other days: see `serving`
@@ -115,7 +127,10 @@ class RollUp:
         columns = ["type", f"{grouping.model} AS model", *grouping.shape, f"{day} AS day", *keys, "requests", *sums]
         if not self.plan.dated:
             return f"SELECT {', '.join(columns)}, CAST(NULL AS DATE) AS moment FROM {groups}"
-        edges = {name: (EARLIEST, *days, date.max) for name, days in self.plan.predicates.of_model.items()}
+        if grouping.slot:
+            return f"SELECT {', '.join(columns)}, moment FROM {groups} {self._moments(connection, grouping, groups)}"
+        of_model = self.plan.predicates.of_model.items()
+        edges = {name: (EARLIEST, *(each.date() for each in changes), date.max) for name, changes in of_model}
         rows = [(name, *pair) for name, days in edges.items() for pair in pairwise(days)]
         columns_of = list(map(list, zip(*rows, strict=True))) or [[]] * 3
         unnested = "unnest(?::VARCHAR[]) AS named, unnest(?::DATE[]) AS first, unnest(?::DATE[]) AS next"
@@ -123,6 +138,39 @@ class RollUp:
         columns.append(f"coalesce(first, {period(grouping.day, self.plan.predicates.boundaries)}) AS moment")
         within = f"named = {grouping.model} AND {grouping.day} >= first AND {grouping.day} < next"
         return f"SELECT {', '.join(columns)} FROM {groups} LEFT JOIN periods ON {within}"
+
+    def _moments(self, connection: duckdb.DuckDBPyConnection, grouping: Grouping, groups: str) -> str:
+        """The join of groups with the first instant of the usage at which the prices of their model are the same.
+
+        Where prices change within a day, groups have the part of the day between two changes of any card.
+        """
+        predicates, clocks = self.plan.predicates, dict[tuple[Any, ...], int]()
+        clocks[predicates.boundaries, predicates.windows.get("", ())] = 0
+        named = {
+            name: clocks.setdefault((changes, predicates.windows.get(name, ())), len(clocks))
+            for name, changes in predicates.of_model.items()
+        }
+        there = f"SELECT DISTINCT {grouping.day}, {grouping.slot} FROM {groups} WHERE {grouping.day} IS NOT NULL"
+        starts = (0, *predicates.cuts)
+        parts = sorted(
+            (utc(day) + timedelta(seconds=starts[slot]), day, slot)
+            for day, slot in connection.execute(there).fetchall()
+        )
+        rows = []
+        for (changes, windows), clock in clocks.items():
+            first: dict[tuple[object, ...], datetime] = {}
+            for instant, day, slot in parts:
+                state = (bisect_right(changes, instant), open_at(windows, instant))
+                rows.append((clock, day, slot, first.setdefault(state, instant).replace(tzinfo=None)))
+        columns = list(map(list, zip(*rows, strict=True))) or [[]] * 4
+        types = {"clock": "INTEGER", "on_day": "DATE", "in_slot": "INTEGER", "moment": "TIMESTAMP"}
+        unnested = ", ".join(f"unnest(?::{type_}[]) AS {name}" for name, type_ in types.items())
+        connection.execute(f"CREATE TEMP TABLE moments AS SELECT {unnested}", columns)
+        listed = [list(named), list(named.values())]
+        unnested = "unnest(?::VARCHAR[]) AS named, unnest(?::INTEGER[]) AS its_clock"
+        connection.execute(f"CREATE TEMP TABLE clocks AS SELECT {unnested}", listed)
+        of_groups = f"on_day = {grouping.day} AND in_slot = {grouping.slot} AND clock = coalesce(its_clock, 0)"
+        return f"LEFT JOIN clocks ON named = {grouping.model} LEFT JOIN moments ON {of_groups}"
 
     def facts_by(self, keys: Collection[str]) -> str:
         """The table of facts by no more than these keys, made once."""
@@ -163,6 +211,12 @@ class RollUp:
         key = f"key{self.plan.keys.index(DAY)}"
         found: Any = self.workspace.connection.execute(f"SELECT min({key}), max({key}) FROM {self.facts}").fetchall()[0]
         return (date.fromisoformat(found[0]), date.fromisoformat(found[1])) if found and found[0] else None
+
+    def check_meters(self, meters: Iterable[Meters]) -> None:
+        """Raise `SimulationError` where the columns of buckets and conditions may mean another thing to other cards."""
+        if self.plan.layouts is not LAYOUTS and any(each not in self.plan.meters for each in meters):
+            words = "has other buckets or conditions than the usage was rolled up for; simulate it anew"
+            raise SimulationError(f"the candidate {words}")
 
     def serving(self, predicates: Predicates, *, dated: bool) -> "RollUp":
         """This roll-up, or one of the same groups with further boundaries, that is fine-grained enough for other cards.

@@ -5,7 +5,7 @@ would group every row by every column.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date
+from datetime import datetime
 from typing import NamedTuple
 
 from ratecard.methods.method import MOST_COUNTED
@@ -32,6 +32,7 @@ _MOST_TOKENS, _MOST_OF_MANY = 2**59 - 1, 2**55 - 1
 _ZERO = "CAST(0 AS BIGINT)"
 # The type of a row, or that of its model.
 _TYPE = "ratecard_type"
+_SLOT = "slot"
 # Keys that a group has anyway.
 _OWN = ("type", "model", DAY)
 
@@ -48,6 +49,8 @@ class Grouping(NamedTuple):
     attributes: str
     # The column of the day, or of the first day of its period; empty if groups have none.
     day: str
+    # The column of how many of the cuts of its day an instant has passed; empty if no price changes within a day.
+    slot: str
     keys: tuple[str, ...]
     # As many integers as the plan has.
     sums: tuple[str, ...]
@@ -59,6 +62,7 @@ class RollUpSql:
     def __init__(self, usage: Usage, plan: Plan, dialect: Dialect, writer: Writer) -> None:
         self.usage, self.plan, self.dialect, self.writer = usage, plan, dialect, writer
         self._from = usage.table
+        self._cuts = plan.predicates.cuts if plan.dated else ()
         self._give_types()
         self._choose()
 
@@ -105,7 +109,7 @@ class RollUpSql:
             return
         given = self.dialect.digits(quoted(self._given_type)) if self._given_type else None
         # The name of a text model may have parameters behind it.
-        name = f"split_part({self.dialect.digits(self._column('model'))}, ':', 1)" if usage.has("model") else ""
+        name = self._plain_name(self.dialect.digits(self._column("model"))) if usage.has("model") else ""
         found = (
             self.dialect.looked_up(name, self.plan.types) if name and self.plan.types else self.dialect.digits("NULL")
         )
@@ -115,6 +119,11 @@ class RollUpSql:
             types={**usage.types, _TYPE: "text"},
         )
         self._from = f"(SELECT *, {typed} AS {quoted(_TYPE)} FROM {usage.table}) AS typed"
+
+    def _plain_name(self, name: str) -> str:
+        if not any(":" in known for known in self.plan.types):
+            return f"split_part({name}, ':', 1)"
+        return f"regexp_replace({name}, ':[^:&=]*=.*', '')"
 
     def _choose(self) -> None:
         """Read only the chosen rows."""
@@ -133,16 +142,22 @@ class RollUpSql:
         named = {"type": self._column("type")}
         named["model"] = self._column("model") if self.usage.has("model") else "CAST(NULL AS VARCHAR(100))"
         named |= {f"key{n}": self._column(key) for n, key in enumerate(self.plan.keys) if key not in _OWN}
-        if DAY in self.plan.keys:
+        if DAY in self.plan.keys or self._cuts:
             named[DAY] = self._day()
         elif self.plan.dated:
             named[DAY] = period(self._day(), self.plan.predicates.boundaries)
+        if self._cuts:
+            second = self._second()
+            named[_SLOT] = " + ".join(_one_if(f"{second} >= {cut}") for cut in self._cuts)
         columns = dict.fromkeys(column for layout in layouts.values() for column in layout.attributes)
         attributes = {column.name: self._attribute(column) for column in columns if self._has(column)}
         counted = {type_: layout for type_, layout in layouts.items() if layout.quantities}
         numbers = self._numbers(counted)
         tokens = {each: self._tokens(layout, numbers[each]) for each, layout in counted.items() if layout.buckets}
-        by_type = {each: self._regular(counted[each], tokens.get(each, {}), numbers[each]) for each in counted}
+        by_type = {
+            each: self._summed(each, self._regular(counted[each], tokens.get(each, {}), numbers[each]))
+            for each in counted
+        }
         regular = self._of_type(layouts, by_type, "TRUE")
         attributes |= self._predicates(counted, tokens, regular)
         sums = {
@@ -195,6 +210,7 @@ class RollUpSql:
             tuple(columns.values()),
             self.writer.record(record) if record else "'{}'",
             DAY if self.plan.dated or DAY in self.plan.keys else "",
+            _SLOT if self._cuts else "",
             tuple(own.get(key) or self.writer.text(f"key{number}") for number, key in enumerate(self.plan.keys)),
             tuple(sums),
         )
@@ -289,6 +305,16 @@ class RollUpSql:
             return f"coalesce({numbers[0]} >= 0 AND {numbers[0]} < {beyond}, FALSE)"
         return " AND ".join(f"{number} IS NOT NULL" for number in numbers)
 
+    def _summed(self, type_: str, regular: str) -> str:
+        """Whether the quantities of a row are summed: if they can be, and what its model charges is linear."""
+        models = self.plan.predicates.summed.get(type_)
+        if models is None:
+            return regular
+        if not models or not self.usage.has("model"):
+            return "FALSE"
+        named = ", ".join(map(self.dialect.literal, sorted(models)))
+        return f"(coalesce({self.dialect.digits(self._column('model'))} IN ({named}), FALSE) AND {regular})"
+
     def _regular_tokens(self, layout: Layout, buckets: Buckets, tokens: Mapping[str, str]) -> str:
         """Whether the tokens of a row are counted once, no part exceeds its whole, and what buckets share is known."""
         # The sign and the highest bits of all of them at once; a sum is taken only where it cannot overflow.
@@ -348,6 +374,11 @@ class RollUpSql:
             return "CAST(NULL AS DATE)"
         return self.dialect.day(self._column("timestamp"), self.usage.types[self.usage.columns["timestamp"]])
 
+    def _second(self) -> str:
+        if not self.usage.has("timestamp"):
+            return "CAST(NULL AS INTEGER)"
+        return self.dialect.second(self._column("timestamp"), self.usage.types[self.usage.columns["timestamp"]])
+
     def _has(self, column: UsageColumn) -> bool:
         return self.usage.has(column.name)
 
@@ -360,9 +391,10 @@ def _alias(number: int, name: str) -> str:
     return GIVEN if name == GIVEN else f"a{number}"
 
 
-def period(day: str, boundaries: Iterable[date]) -> str:
+def period(day: str, boundaries: Iterable[datetime]) -> str:
     """The first day of the period, between two boundaries, that holds a day."""
-    whens = "".join(f" WHEN {day} >= DATE '{edge}' THEN DATE '{edge}'" for edge in sorted(boundaries, reverse=True))
+    days = sorted({boundary.date() for boundary in boundaries}, reverse=True)
+    whens = "".join(f" WHEN {day} >= DATE '{edge}' THEN DATE '{edge}'" for edge in days)
     return f"CASE{whens} WHEN {day} IS NOT NULL THEN DATE '{EARLIEST}' END"
 
 

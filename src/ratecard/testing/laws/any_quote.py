@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.money import USD, plain, text
+from ratecard.rating.quote import MINIMUM
 from ratecard.tables.rate import Rate
 from ratecard.tables.video import UpscaleRate
 from ratecard.testing.case import BrokenLawError, Case, Quoted, expect
@@ -60,6 +61,8 @@ def a_line_is_quantity_times_rate(case: Case, data: st.DataObject) -> None:
         slack = Fraction(0)
         if case.found.type == "video":  # a quantity that no decimal holds is shown to the line places too
             slack = (1 + Fraction(line.unit_rate)) / 10**case.version.rounding.line_places
+        elif isinstance(line.rate.of_unit, Fraction):
+            slack = (1 + Fraction(line.unit_rate)) / 10**line.rate.line_places
         expect(abs(product - Fraction(line.amount)) <= slack, f"{line.sku} is not quantity x rate", asked)
 
 
@@ -108,12 +111,27 @@ def the_answer_has_the_digits_of_the_total(case: Case, data: st.DataObject) -> N
     expect(answer == f'{{"quote":{digits}{currency}}}', f"It answers {answer}", asked)
 
 
+def a_request_comes_to_its_minimum(case: Case, data: st.DataObject) -> None:
+    """A request costs no less than its minimum: what it lacks is one line more, which names the line of the minimum."""
+    asked = case.ask(data.draw(case.requests))
+    least, added = case.version.minimum, [line for line in asked.quote.lines if line.unit == MINIMUM]
+    sources = {rate.source for charge in case.version.charges for rate in charge.rates}
+    own = sum(Fraction(line.amount) for line in asked.quote.lines if line.source in sources)
+    if added:
+        expect([line.source for line in added] == [case.version.minimum_place], "The line names another line", asked)
+        expect(own + Fraction(added[0].amount) == least, f"With it, the charges do not come to {least}", asked)
+    else:  # a sum may lack what rounding took from it
+        rounded = Fraction(len(asked.quote.lines), 10**case.version.places_of_lines)
+        expect(own + rounded >= least, f"A request costs at least {least}", asked)
+
+
 EVERY_QUOTE = (
     Law(a_valid_request_has_a_price, any_case),
     Law(no_amount_is_negative, any_case),
     Law(lines_add_up_to_the_exact_amount, any_case),
     Law(a_line_is_quantity_times_rate, any_case),
     Law(the_total_is_rounded_once, any_case),
+    Law(a_request_comes_to_its_minimum, lambda case: any_case(case) and bool(getattr(case.version, "minimum", None))),
     Law(extra_keys_and_order_change_nothing, of_type("video", *_METERED)),
     Law(an_unknown_key_of_a_usage_is_refused, of_type(*_METERED)),
     Law(the_answer_has_the_digits_of_the_total, any_case),
@@ -129,7 +147,7 @@ _BY_QUANTITY = {"up_to", "seconds", "context", "tokens"}
 def a_line_names_the_line_of_its_rate(case: Case, data: st.DataObject) -> None:
     """The `file:line` of every line holds a rate of its model, and times markup that is what a unit costs."""
     asked = case.ask(data.draw(case.requests))
-    for line in asked.quote.lines:
+    for line in asked.counted:
         found = rates_at(case, line.source)
         expect(bool(found), f"No rate of {case} is at {line.source}", asked)
         unit_rates = {price for charge, rate in found for price in _unit_rates(charge, rate)}
@@ -145,7 +163,7 @@ def a_line_names_the_line_of_its_rate(case: Case, data: st.DataObject) -> None:
 def a_line_is_charged_at_the_rate_that_fits(case: Case, data: st.DataObject) -> None:
     """The attributes of a line's rate are those of the request: its resolution, its sound, its quality."""
     asked = case.ask(data.draw(case.requests))
-    for line in asked.quote.lines:
+    for line in asked.counted:
         fits = any(_fits(case, asked.request.body, rate) for _, rate in rates_at(case, line.source))
         expect(fits, f"{line.sku} is charged at the rate of something else", asked)
 

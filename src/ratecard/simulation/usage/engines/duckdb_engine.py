@@ -6,7 +6,7 @@ name file, line and reason, without the engine's SQL.
 
 import csv
 import re
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -20,7 +20,7 @@ from ratecard.base.suggestions import did_you_mean
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.progress import OPENED, READ, Progress, silent, within
 from ratecard.simulation.usage.billing_export import Export, are_pages, ledger_view, pages_to_parquet
-from ratecard.simulation.usage.columns import LEDGER, LEDGER_LAYOUTS, USAGE_COLUMNS, layouts_of
+from ratecard.simulation.usage.columns import LEDGER, LEDGER_LAYOUTS, TOKENS, USAGE_COLUMNS, layouts_of
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql, column_type
 from ratecard.simulation.usage.engines.spill import SpillFolder
 from ratecard.simulation.usage.files import (
@@ -297,6 +297,13 @@ def _opened(
         table, name = "instants", DuckDbSql().quoted(instant)
         micros = f"make_timestamp(epoch_ns({name}) // 1000)"  # casts round up, which may be the next day
         connection.execute(f"CREATE OR REPLACE VIEW {table} AS SELECT * REPLACE ({micros} AS {name}) FROM usage")
+    if table != LEDGER and declared.get(TOKENS, "").startswith("STRUCT("):
+        with readable():
+            fields = [name for name, *_ in connection.execute(f"DESCRIBE SELECT {TOKENS}.* FROM {table}").fetchall()]
+        parts = {name: f"{TOKENS}[{_quoted(name)}]" for name in fields}
+        flat = _with_counts(parts, declared, f"SELECT * FROM {table}")
+        connection.execute(f"CREATE OR REPLACE VIEW counted AS {flat}")
+        table = "counted"
     declared = _described(connection, table)
     found = {name: column_type(type_) for name, type_ in declared.items()}
     known = checked_usage(found, declared, names, meters)._replace(table=table)
@@ -306,6 +313,15 @@ def _opened(
         known = known._replace(untyped=written or _lacks_type(connection, known))
     rows = None if written else _count(connection, "usage")
     return DuckDbUsage(known, source, workspace, rows)
+
+
+def _with_counts(parts: Mapping[str, str], names: Collection[str], query: str) -> str:
+    """The rows of a query with a column for each count in their column `tokens`, so as if they were written flat."""
+    columns = {f"{TOKENS}.{name}": expression for name, expression in parts.items()}
+    if twice := next((name for name in columns if name in names), None):
+        raise SimulationError(f"the usage has '{twice}' as a column, and within the column '{TOKENS}'. Give it once")
+    named = (f"{each} AS {DuckDbSql().quoted(name)}" for name, each in columns.items())
+    return f"SELECT {', '.join((f'* EXCLUDE ({TOKENS})', *named))} FROM ({query})"
 
 
 def _lacks_type(connection: duckdb.DuckDBPyConnection, known: Usage) -> bool:
@@ -403,7 +419,26 @@ def _reading(workspace: Workspace, kind: str, files: Sequence[str]) -> tuple[str
     # Numbers keep their digits: every value is read as the text that it is written as.
     columns = ", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in counts)
     how = f"format = 'newline_delimited', records = true, columns = {{{columns}}}"
-    return f"SELECT * FROM read_json({_listed(files)}, {how})", max(counts.values())
+    query = f"SELECT * FROM read_json({_listed(files)}, {how})"
+    if TOKENS in counts:
+        parts = {name: f"json_extract_string({TOKENS}, {_quoted(_path(name))})" for name in _counted(connection, files)}
+        query = _with_counts(parts, counts, query)
+    return query, max(counts.values())
+
+
+def _counted(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> list[str]:
+    """Every name in the objects `tokens` of JSON lines. Raises `SimulationError` for one that is not an object."""
+    place = f"FROM (SELECT json_extract(json, '$.{TOKENS}') AS given FROM read_ndjson_objects({_listed(files)}))"
+    odd = f"SELECT given {place} WHERE json_type(given) NOT IN ('OBJECT', 'NULL') LIMIT 1"
+    if found := connection.execute(odd).fetchall():
+        raise SimulationError(f"'{TOKENS}' is {found[0][0]} in some line, and must be an object of counts by bucket")
+    names = f"SELECT DISTINCT unnest(json_keys(given)) AS name {place} WHERE json_type(given) = 'OBJECT' ORDER BY name"
+    return [name for (name,) in connection.execute(names).fetchall()]
+
+
+def _path(name: str) -> str:
+    """The place of a name in an object, as DuckDB writes it."""
+    return '$."{}"'.format(name.replace('"', '\\"'))
 
 
 def _names_in_json(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> dict[str, int]:

@@ -28,6 +28,10 @@ def column_type(name: str) -> tuple[ColumnType, int]:
     return ("text" if name.startswith("ENUM") else _TYPES.get(name, "other")), 0
 
 
+# Microseconds.
+_DAY = 86_400_000_000
+
+
 class DuckDbSql:
     """The dialect of DuckDB, and the writer of all groups.
 
@@ -88,6 +92,13 @@ class DuckDbSql:
             return f"CASE WHEN {instant} THEN CAST(TRY_CAST({column} AS TIMESTAMPTZ) AS DATE) END"
         # The day in UTC by arithmetic: a cast asks the time zones, row by row.
         return column if type_ == "date" else f"CAST(make_timestamp(epoch_us({column})) AS DATE)"
+
+    def second(self, column: str, type_: ColumnType) -> str:
+        instant = f"epoch_us(TRY_CAST({column} AS TIMESTAMPTZ))" if type_ == "text" else f"epoch_us({column})"
+        second = f"({instant} % {_DAY} + {_DAY}) % {_DAY} // 1000000"  # also before 1970
+        if type_ == "text":
+            return f"CASE WHEN regexp_full_match({column}, '{INSTANT}') THEN {second} END"
+        return "0" if type_ == "date" else second
 
     def url(self, column: str) -> str:
         return f"CASE WHEN regexp_matches({column}, '{URL}') THEN '{ANY_URL}' ELSE left({column}, 80) END"

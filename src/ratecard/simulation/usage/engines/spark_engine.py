@@ -11,7 +11,7 @@ import pyarrow
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.progress import OPENED, READ, Progress, silent, within
 from ratecard.simulation.usage.billing_export import Export
-from ratecard.simulation.usage.columns import LAYOUTS
+from ratecard.simulation.usage.columns import LAYOUTS, TOKENS
 from ratecard.simulation.usage.engines.duckdb_engine import Workspace, checked_usage
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.engines.spark_files import UNREADABLE, named_stamps, read, stamps
@@ -106,6 +106,9 @@ def open_usage(
         before = {**seen, **{file: stamp for file, stamp in named.items() if file in seen}}
         stack.enter_context(unchanged(before, look))
         view = f"ratecard_{uuid4().hex}"
+        if TOKENS in frame.columns and frame.schema[TOKENS].dataType.typeName() == "struct":
+            counts = _counts(frame.schema[TOKENS].dataType.fieldNames(), frame.columns)
+            frame = frame.selectExpr("*", *counts).drop(TOKENS)
         with failures(UNREADABLE):
             declared = {field.name: field.dataType.simpleString() for field in frame.schema}
             frame.createOrReplaceTempView(view)
@@ -116,6 +119,16 @@ def open_usage(
         known = checked_usage(found, {name: type_.upper() for name, type_ in declared.items()}, names, meters)
         known = known._replace(table=view, untyped=known.has("model"))
         yield SparkUsage(known, Source.of(before), session)
+
+
+def _counts(fields: Sequence[str], names: Sequence[str]) -> Iterator[str]:
+    """A column for each count in the column `tokens`, so as if they were written flat."""
+    quoted = SparkSql().quoted
+    for name in fields:
+        flat = f"{TOKENS}.{name}"
+        if flat in names:
+            raise SimulationError(f"the usage has '{flat}' as a column, and within the column '{TOKENS}'. Give it once")
+        yield f"{TOKENS}.{quoted(name)} AS {quoted(flat)}"
 
 
 class Jobs:

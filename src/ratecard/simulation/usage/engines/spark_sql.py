@@ -91,11 +91,21 @@ class SparkSql:
             return (
                 f"CASE WHEN typeof({column}) = 'timestamp_ntz' THEN CAST({column} AS DATE) ELSE {_utc_day(column)} END"
             )
-        with_zone = f"{column} RLIKE r':[0-9.]+(Z| UTC|[+-][0-9:]+)\\z'"
         return (
             f"CASE WHEN NOT {_matches(column, INSTANT)} THEN NULL "
-            f"WHEN {with_zone} THEN {_utc_day(f'try_cast({column} AS TIMESTAMP)')} "
+            f"WHEN {_with_zone(column)} THEN {_utc_day(f'try_cast({column} AS TIMESTAMP)')} "
             f"ELSE CAST(try_cast({column} AS TIMESTAMP_NTZ) AS DATE) END"
+        )
+
+    def second(self, column: str, type_: ColumnType) -> str:
+        if type_ == "date":
+            return "0"
+        if type_ == "timestamp":
+            return f"CASE WHEN typeof({column}) = 'timestamp_ntz' THEN {_second(column)} ELSE {_utc_second(column)} END"
+        local = _second(f"try_cast({column} AS TIMESTAMP_NTZ)")
+        return (
+            f"CASE WHEN NOT {_matches(column, INSTANT)} THEN NULL "
+            f"WHEN {_with_zone(column)} THEN {_utc_second(f'try_cast({column} AS TIMESTAMP)')} ELSE {local} END"
         )
 
     def url(self, column: str) -> str:
@@ -107,6 +117,19 @@ class SparkSql:
 
 def _matches(column: str, pattern: str) -> str:
     return f"{column} RLIKE r'^({pattern})\\z'"
+
+
+def _with_zone(column: str) -> str:
+    return f"{column} RLIKE r':[0-9.]+(Z| UTC|[+-][0-9:]+)\\z'"
+
+
+def _second(local: str) -> str:
+    """The second of the day of an instant without a time zone, which is one of UTC."""
+    return f"hour({local}) * 3600 + minute({local}) * 60 + second({local})"
+
+
+def _utc_second(instant: str) -> str:
+    return f"CAST(pmod(unix_micros({instant}), {_DAY}) DIV 1000000 AS INT)"
 
 
 def _utc_day(instant: str) -> str:

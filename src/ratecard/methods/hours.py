@@ -1,0 +1,121 @@
+"""Rules for rates that hold at some hours only: what a line may say, and a charge at each of its hours."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from functools import cache
+
+from ratecard.base.messages import Finding
+from ratecard.base.suggestions import did_you_mean
+from ratecard.tables.metered import Conditioned
+from ratecard.tables.rate import HOURS, WEEKDAYS, WINDOW, ZONE, Accepting, Charge
+from ratecard.tables.token_rates import chosen, written_rates
+from ratecard.tables.windows import DAYS, Window, held_rates, read_hours, window_of, zone_of, zones
+
+_MINUTES_OF_DAY = 24 * 60
+# Two years in which every zone has each of its offsets, and beside each other zone those that occur together.
+_FIRST, _HOURS = datetime(2026, 1, 1, tzinfo=UTC), 2 * 366 * 24
+
+
+def check_hours(charge: Charge) -> Iterator[Finding]:
+    """Check the hours, weekdays and zones of the lines of a charge."""
+    for index, rate in enumerate(charge.rates):
+        named = [name for name in WINDOW if name in rate.attributes]
+        if not named:
+            continue
+        if ZONE not in named:
+            yield ("rates", index), f"{named[0]} without a zone. Write whose clock decides, like zone: UTC"
+        elif named == [ZONE]:
+            yield ("rates", index, ZONE), "zone has no effect without hours or weekdays. Write some, or leave it out"
+        yield from ((("rates", index, name), words) for name, words in _wrong_words(rate.attributes))
+
+
+def _wrong_words(attributes: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
+    for given in attributes.get(HOURS, ()):
+        first, _, end = given.partition("..")
+        if read_hours(given) is None:
+            same = first == end and read_hours(f"{first}..24:00") is not None
+            wrong = "ends where it begins" if same else "is not a time of the day"
+            yield HOURS, f"hours '{given}' {wrong}. Write from and to, like 16:30..00:30; to is the first minute after"
+    for given in attributes.get(WEEKDAYS, ()):
+        if given not in DAYS:
+            yield WEEKDAYS, f"weekdays '{given}' is not known.{did_you_mean(given, DAYS)} Allowed: {', '.join(DAYS)}"
+    several = attributes.get(ZONE, ())
+    if len(several) > 1:
+        yield ZONE, f"names {len(several)} zones. Write a line for each"
+    for given in several:
+        if given not in zones():
+            near = did_you_mean(given, sorted(zones()))
+            yield ZONE, f"zone '{given}' is not a time zone.{near} Write a name like UTC or Europe/Berlin"
+
+
+def at_each_hour(version: Accepting, charge: Charge, check: Callable[[Charge], Iterable[Finding]]) -> Iterator[Finding]:
+    """Check a charge as it is at each of its hours: with the rates that hold together."""
+    if not any(name in rate.attributes for rate in charge.rates for name in WINDOW):
+        yield from check(charge)
+        return
+    if any(check_hours(charge)):
+        return  # said already
+    windows = tuple(dict.fromkeys(window for rate in charge.rates if (window := window_of(rate.attributes))))
+    moments = _moments(windows)
+    found: dict[Finding, list[str]] = {}
+    for held, when in moments.items():
+        numbered = held_rates(version, charge, held)
+        derived = charge.model_copy(update={"rates": tuple(rate for _, rate in numbered)})
+        findings = list(check(derived)) if numbered else [(("rates",), "no rate holds")]
+        if isinstance(charge, Conditioned) and isinstance(derived, Conditioned) and not findings:
+            findings = list(_lacking(charge, derived))
+            numbered = [(index, rate) for index, rate in enumerate(charge.rates)]
+        for path, words in findings:
+            at = (*path[:1], numbered[int(path[1])][0], *path[2:]) if path[:1] == ("rates",) and path[1:] else path
+            found.setdefault((at, words), []).append(when)
+    for (path, words), times in found.items():
+        yield path, words if len(times) == len(moments) else f"{words} ({times[0]})"
+
+
+def _lacking(charge: Conditioned, held: Conditioned) -> Iterator[Finding]:
+    """Yield what has a rate at other hours only."""
+    written, lacking = list(written_rates(held)), dict[str, Finding]()
+    for each in written_rates(charge):
+        if chosen(written, each.bucket, each.edge.above, each.conditions) is None:
+            of_what = f"{each.bucket} tokens" if each.bucket else charge.charge
+            words = f"no rate for {of_what}. Write one for the other hours too"
+            lacking.setdefault(each.bucket, (("rates", charge.rates.index(each.rate)), words))
+    yield from lacking.values()
+
+
+@cache
+def _moments(windows: tuple[Window, ...]) -> dict[frozenset[Window], str]:
+    """Every set of windows that hold together at some time, and such a time in words."""
+    names = tuple(dict.fromkeys(window.zone for window in windows))
+    found: dict[frozenset[Window], str] = {}
+    edges = {edge for window in windows for hours in window.hours for edge in hours}
+    for offsets in _offsets(names):
+        shifts = dict(zip(names, offsets, strict=True))
+        # In minutes of a week, UTC: a set of windows changes only where a window begins or ends, or a day.
+        starts = {
+            (day * _MINUTES_OF_DAY + edge - shift) % (7 * _MINUTES_OF_DAY)
+            for day in range(7)
+            for edge in (0, *edges)
+            for shift in offsets
+        }
+        for start in sorted(starts):
+            local = {
+                name: divmod((start + shift) % (7 * _MINUTES_OF_DAY), _MINUTES_OF_DAY) for name, shift in shifts.items()
+            }
+            held = frozenset(window for window in windows if window.holds_at(*local[window.zone]))
+            day, minute = local[names[0]]
+            found.setdefault(held, f"on {DAYS[day]} at {minute // 60:02}:{minute % 60:02} in {names[0]}")
+    return found
+
+
+@cache
+def _offsets(names: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
+    """The offsets from UTC that these zones have at the same time, in minutes."""
+    if len(names) == 1:
+        return ((0,),)  # every local time of a week comes
+    zones_of, found = [zone_of(name) for name in names], dict[tuple[int, ...], None]()
+    for hour in range(_HOURS):
+        instant = _FIRST + timedelta(hours=hour)
+        offsets = (instant.astimezone(zone).utcoffset() or timedelta() for zone in zones_of)
+        found[tuple(int(offset.total_seconds()) // 60 for offset in offsets)] = None
+    return tuple(found)

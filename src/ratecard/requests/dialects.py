@@ -1,0 +1,367 @@
+"""What the usage of each provider's responses means, as data: which counts it has, and which contain which.
+
+A dialect takes the counts that several providers share from `token_usage.COUNTERS`, and adds its own. A count that lies
+beside a bucket (Gemini's thoughts beside the candidates, Anthropic's cache beside the input) is added to it; any other
+is contained in the count of its whole already.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ratecard.requests.token_usage import COUNTERS, Counter
+
+Way = tuple[str, ...]
+_COUNTER = {counter.name: counter for counter in COUNTERS}
+_MODALITIES = ("text", "audio", "image", "video")
+_PROMPT_PARTS = tuple(f"{each} of the prompt" for each in _MODALITIES)
+_CACHE_PARTS = tuple(f"{each} of the cache" for each in _MODALITIES[:3])
+_COMPLETION_PARTS = tuple(f"{each} of the completion" for each in _MODALITIES)
+_PREDICTIONS = ("accepted_prediction_tokens", "rejected_prediction_tokens")
+_LIFETIMES = ("written for 5 minutes", "written for 1 hour")
+
+
+@dataclass(frozen=True, slots=True)
+class UsageDialect:
+    """How one provider writes usage.
+
+    A way is the names that lead from a response to a value; of several ways, the first at whose end is one counts.
+    """
+
+    counters: tuple[Counter, ...]
+    # The counts that every usage has; of an embedding, the first.
+    required: Way = ()
+    # A count -> all counts that it is the sum of. It is checked where it is given, and the last of its parts.
+    sums: Mapping[str, Way] = field(default_factory=dict)
+    # Lists of counts in the usage: the name of the list -> what names an entry, and what counts it.
+    entries: Mapping[str, tuple[Way, Way]] = field(default_factory=dict)
+    # Where the usage lies in a response or in one part of a stream; if nowhere, what is given is the usage.
+    usage: tuple[Way, ...] = (("usage",),)
+    # Only names with this beginning are of the usage.
+    prefix: str = ""
+    model: tuple[Way, ...] = (("model",),)
+    conditions: Mapping[str, tuple[Way, ...]] = field(default_factory=dict)
+    # By condition, the provider's words that are not those of meters.yaml or its synonyms; an empty one says nothing.
+    values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    # Parts of a stream: the last usage counts, each count replaces the one before it, or counts are added up.
+    stream: Literal["last", "replace", "add", "refuse"] = "last"
+    # What of a usage says nothing about its price.
+    no_price: frozenset[str] = frozenset()
+    # Requests that were made for this one: one, or a list, of which those of the type `message` are in its counts.
+    apart: tuple[Way, ...] = ()
+    # What a response may be of: a kind that is not listed is not counted in tokens, or counts those of others again.
+    kinds: tuple[Way, ...] = ()
+    read_kinds: frozenset[str] = frozenset()
+    # Calls of tools that a response counts outside of its usage, by meter; and where it does not, the kinds of calls
+    # among its output.
+    calls_at: Mapping[str, tuple[Way, ...]] = field(default_factory=dict)
+    calls: Mapping[Way, str] = field(default_factory=dict)
+    # Where audio says its seconds, and images their pieces, if no tokens are counted.
+    seconds: tuple[Way, ...] = ()
+    pieces: tuple[Way, ...] = ()
+    # What makes a response that of an embedding.
+    embedding: tuple[tuple[Way, str], ...] = ()
+
+
+def _shared(*names: str) -> tuple[Counter, ...]:
+    return tuple(_COUNTER[name] for name in names)
+
+
+def _one(name: str, *names: str, further: tuple[Way, ...] = ()) -> Counter:
+    """One count under the names of several."""
+    paths = [path for each in (name, *names) for path in _COUNTER[each].paths]
+    return _COUNTER[name]._replace(paths=(*paths, *further))
+
+
+def _both(name: str) -> tuple[Way, ...]:
+    """A name as JSON has it, and as the Python client has it: `promptTokenCount`, `prompt_token_count`."""
+    return ((name,), ("".join(f"_{each.lower()}" if each.isupper() else each for each in name),))
+
+
+def _modalities(name: str, bucket: str) -> tuple[Counter, ...]:
+    """The counts of a list by modality, each a part of `bucket`."""
+    return tuple(
+        Counter(f"{name} {each}", tuple((*way, each) for way in _both(name)), bucket=f"{bucket}_{each.lower()}")
+        for each in ("TEXT", "AUDIO", "IMAGE", "VIDEO", "DOCUMENT")
+    )
+
+
+_TOTAL = {"total": ("completion", "prompt")}
+# Of a chat completion, of a response, of an image and of audio: cached tokens and reasoning are parts of their wholes.
+_OPENAI_COUNTERS = (
+    _one("prompt", "input"),
+    *_shared("completion", "total", "read", "written", "reasoning_tokens", *_PREDICTIONS),
+    *_shared(*_PROMPT_PARTS, *_CACHE_PARTS, *_COMPLETION_PARTS),
+)
+_OPENAI = UsageDialect(
+    (
+        *_OPENAI_COUNTERS,
+        Counter("text of the speech", (("input_token_details", "text_tokens"),), "prompt", "input_text"),
+        Counter("audio of the speech", (("input_token_details", "audio_tokens"),), "prompt", "input_audio"),
+    ),
+    required=("prompt", "completion"),
+    sums=_TOTAL,
+    usage=(("usage",), ("response", "usage")),
+    model=(("model",), ("response", "model")),
+    conditions={"service_tier": (("service_tier",), ("response", "service_tier"))},
+    apart=(("tool_usage", "image_gen"), ("response", "tool_usage", "image_gen")),
+    calls_at={"web_search": tuple((*at, "tool_usage", "web_search", "num_requests") for at in ((), ("response",)))},
+    calls={("web_search_call", "search"): "web_search", ("file_search_call",): "file_search"},
+    seconds=(("usage", "seconds"), ("duration",)),
+    pieces=(("data",),),
+    embedding=((("object",), "list"),),
+)
+_ANTHROPIC = UsageDialect(
+    (
+        *_shared("input", "completion", "top read", "top written", *_LIFETIMES, "reasoning_tokens", "searches"),
+        Counter("fetches", (("server_tool_use", "web_fetch_requests"),), meter="web_fetch"),
+    ),
+    required=("input", "completion"),
+    sums={"top written": _LIFETIMES},
+    usage=(("usage",), ("message", "usage")),
+    model=(("model",), ("message", "model")),
+    conditions={
+        name: ((name,), ("usage", name), ("message", "usage", name))
+        for name in ("service_tier", "speed", "inference_geo")
+    },
+    stream="replace",
+    apart=(("usage", "iterations"), ("message", "usage", "iterations"), ("iterations",)),
+    no_price=frozenset(("iterations",)),
+)
+_GEMINI = UsageDialect(
+    (
+        Counter("prompt", _both("promptTokenCount"), bucket="input"),
+        Counter("prompt of tools", _both("toolUsePromptTokenCount"), bucket="input"),
+        Counter("read", _both("cachedContentTokenCount"), "prompt", "cache_input"),
+        Counter("completion", _both("candidatesTokenCount") + _both("responseTokenCount"), bucket="output"),
+        Counter("thoughts", _both("thoughtsTokenCount"), bucket="output_reasoning", beside="output"),
+        Counter("total", _both("totalTokenCount")),
+        *_modalities("promptTokensDetails", "input"),
+        *_modalities("toolUsePromptTokensDetails", "input"),
+        *_modalities("cacheTokensDetails", "cache_input"),
+        *_modalities("candidatesTokensDetails", "output"),
+        *_modalities("responseTokensDetails", "output"),
+    ),
+    required=("prompt",),
+    sums={"total": ("prompt of tools", "completion", "thoughts", "prompt")},
+    entries={
+        name: (("modality",), ("tokenCount", "token_count"))
+        for list_of in ("prompt", "toolUsePrompt", "cache", "candidates", "response")
+        for (name,) in _both(f"{list_of}TokensDetails")
+    },
+    usage=_both("usageMetadata"),
+    model=_both("modelVersion"),
+    conditions={
+        "service_tier": tuple(
+            (*usage, *name)
+            for usage in (*_both("usageMetadata"), ())
+            for name in (*_both("serviceTier"), *_both("trafficType"))
+        )
+    },
+    values={
+        "service_tier": {
+            "ON_DEMAND": "standard",
+            "ON_DEMAND_PRIORITY": "priority",
+            "ON_DEMAND_FLEX": "flex",
+            "TRAFFIC_TYPE_UNSPECIFIED": "",
+            "unspecified": "",
+        }
+    },
+)
+_BEDROCK = UsageDialect(
+    (
+        Counter("input", (("inputTokens",),), bucket="input"),
+        Counter("completion", (("outputTokens",),), bucket="output"),
+        Counter("read", (("cacheReadInputTokens",), ("cacheReadInputTokenCount",)), "", "cache_input", "input"),
+        Counter("written", (("cacheWriteInputTokens",), ("cacheWriteInputTokenCount",)), "", "cache_write", "input"),
+        Counter("written for 5 minutes", (("cacheDetails", "5m"),), "written"),
+        Counter("written for 1 hour", (("cacheDetails", "1h"),), "written", "cache_write_1h"),
+        Counter("total", (("totalTokens",),)),
+    ),
+    required=("input", "completion"),
+    sums={"total": ("read", "written", "input", "completion")},
+    entries={"cacheDetails": (("ttl",), ("inputTokens",))},
+    usage=(("usage",), ("metadata", "usage")),
+    model=(),
+    conditions={
+        "service_tier": (("serviceTier", "type"), ("metadata", "serviceTier", "type")),
+        "latency": (("performanceConfig", "latency"), ("metadata", "performanceConfig", "latency")),
+    },
+    values={"latency": {"standard": ""}},
+)
+_MISSED = Counter("missed", (("prompt_cache_miss_tokens",),), "prompt")
+_HIT_OR_MISSED = {"prompt": ("read", "missed")}
+_DEEPSEEK = UsageDialect(
+    (
+        *_shared("prompt", "completion", "total", "reasoning_tokens"),
+        _one("read", further=(("prompt_cache_hit_tokens",),)),
+        _MISSED,
+    ),
+    required=("prompt", "completion"),
+    sums=_TOTAL | _HIT_OR_MISSED,
+)
+_SEARCHED = ("server_tool_use_details", "web_search_requests")
+# A response has the provider's own counts in `usage`, a generation as `native_tokens_...`: both are what is billed.
+_OPENROUTER = UsageDialect(
+    (
+        _one("prompt", further=(("native_tokens_prompt",),)),
+        _one("completion", further=(("native_tokens_completion",),)),
+        _one("read", further=(("native_tokens_cached",),)),
+        _one("reasoning_tokens", further=(("native_tokens_reasoning",),)),
+        _one("image of the completion", further=(("native_tokens_completion_images",),)),
+        _one("searches", further=(_SEARCHED,)),
+        *_shared("total", "written", *_PREDICTIONS, *_PROMPT_PARTS, *_CACHE_PARTS),
+        *_shared("text of the completion", "audio of the completion", "video of the completion"),
+    ),
+    required=("prompt", "completion"),
+    sums=_TOTAL,
+    usage=(("usage",), ("data",)),
+    model=(("model",), ("data", "model")),
+    conditions={"service_tier": (("service_tier",), ("data", "service_tier"))},
+    no_price=frozenset(("tokens_prompt", "tokens_completion", "latency", "moderation_latency", "generation_time")),
+)
+# Counts of the cache at the top are those of the details again. A row of the spend logs has the counts at its top.
+_LITELLM = UsageDialect(
+    (
+        _one("prompt"),
+        _one("read", "top read", further=(("prompt_cache_hit_tokens",),)),
+        _MISSED,
+        _one(
+            "written",
+            "top written",
+            further=(("prompt_tokens_details", "cache_creation_tokens"),),
+        ),
+        _one("searches", further=(("prompt_tokens_details", "web_search_requests"), _SEARCHED)),
+        *_shared("completion", "total", "reasoning_tokens", *_PREDICTIONS),
+        *_shared(*_PROMPT_PARTS, *_CACHE_PARTS, *_COMPLETION_PARTS),
+        *(
+            _COUNTER[name]._replace(
+                paths=(*_COUNTER[name].paths, ("prompt_tokens_details", "cache_creation_token_details", key))
+            )
+            for name, key in zip(_LIFETIMES, ("ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"), strict=True)
+        ),
+        Counter("fetches", (("server_tool_use", "web_fetch_requests"),), meter="web_fetch"),
+    ),
+    required=("prompt", "completion"),
+    sums=_TOTAL | _HIT_OR_MISSED,
+    usage=(("usage",), ("metadata", "usage_object")),
+    conditions={
+        name: ((name,), ("usage", name), ("metadata", "usage_object", name))
+        for name in ("service_tier", "speed", "inference_geo")
+    },
+    no_price=frozenset(("iterations",)),
+    kinds=(("call_type",),),
+    read_kinds=frozenset(
+        f"{a}{kind}"
+        for a in ("", "a")
+        for kind in (
+            "completion",
+            "text_completion",
+            "responses",
+            "embedding",
+            "anthropic_messages",
+            "generate_content",
+        )
+    ),
+    embedding=((("object",), "list"), (("call_type",), "embedding"), (("call_type",), "aembedding")),
+)
+
+
+def _of_modality(bucket: str, name: str) -> tuple[Counter, ...]:
+    """The counts of genai-prices for a bucket: all, and by modality. `name` has a place for the modality."""
+    return tuple(
+        Counter(
+            f"{bucket} {each}".strip(),
+            ((name.format(f"{each}_" if each else ""),),),
+            bucket=bucket.format(f"_{each}" if each else ""),
+        )
+        for each in ("", "text", "audio", "image", "video")
+    )
+
+
+_GENAI_PRICES = UsageDialect(
+    (
+        *_of_modality("input{}", "input_{}tokens"),
+        *_of_modality("output{}", "output_{}tokens"),
+        *_of_modality("cache_input{}", "cache_{}read_tokens"),
+        *_of_modality("cache_write{}", "cache_{}write_tokens"),
+        *_of_modality("cache_write_1h{}", "cache_{}write_1h_tokens"),
+        # A rate of writing is that of five minutes.
+        *(each._replace(bucket="") for each in _of_modality("cache_write_5m{}", "cache_{}write_5m_tokens")),
+        *_of_modality("input{}_tool", "input_{}tool_tokens"),
+        *_of_modality("output{}_reasoning", "output_{}reasoning_tokens"),
+        *_of_modality("output{}_citation", "output_{}citation_tokens"),
+        *(
+            Counter(meter, ((key,),), meter=meter)
+            for key, meter in (
+                ("input_characters", "input_character"),
+                ("input_text_messages", "input_text_message"),
+                ("audio_seconds", "audio_second"),
+                ("input_audio_seconds", "input_audio_second"),
+                ("output_audio_seconds", "output_audio_second"),
+                ("input_pixels", "input_pixel"),
+                ("input_document_pages", "input_document_page"),
+                ("input_annotated_document_pages", "input_annotated_document_page"),
+                ("rerank_searches", "rerank_search"),
+                ("web_searches", "web_search"),
+                ("social_searches", "social_search"),
+                ("storage_searches", "storage_search"),
+                ("code_executions", "code_execution"),
+                ("requests", "request"),
+            )
+        ),
+    ),
+    usage=(("usage",),),
+    stream="add",
+)
+_ATTRIBUTE = "gen_ai.usage."
+_OPERATION = (("attributes", "gen_ai.operation.name"), ("gen_ai.operation.name",))
+
+
+def _attributes(name: str, *attributes: str) -> Counter:
+    return _COUNTER[name]._replace(paths=tuple((f"{_ATTRIBUTE}{each}",) for each in attributes), beside="")
+
+
+# Input tokens include the cached ones, output tokens the reasoning: the semantic conventions say so.
+_OPENTELEMETRY = UsageDialect(
+    (
+        _attributes("prompt", "input_tokens", "prompt_tokens"),
+        _attributes("completion", "output_tokens", "completion_tokens"),
+        _attributes("read", "cache_read.input_tokens", "cache_read_input_tokens", "details.cache_read_tokens"),
+        _attributes(
+            "written", "cache_creation.input_tokens", "cache_creation_input_tokens", "details.cache_write_tokens"
+        ),
+        _attributes("reasoning_tokens", "reasoning.output_tokens", "details.reasoning_tokens"),
+        *(_attributes(f"{each} of the prompt", f"{each}.input_tokens") for each in _MODALITIES),
+        *(_attributes(f"{each} of the completion", f"{each}.output_tokens") for each in _MODALITIES),
+    ),
+    required=("prompt",),
+    usage=(("attributes",),),
+    prefix=_ATTRIBUTE,
+    model=tuple(
+        (*way, name) for name in ("gen_ai.response.model", "gen_ai.request.model") for way in (("attributes",), ())
+    ),
+    conditions={
+        "service_tier": tuple(
+            (*way, name)
+            for name in ("openai.response.service_tier", "gen_ai.openai.response.service_tier")
+            for way in (("attributes",), ())
+        )
+    },
+    stream="refuse",
+    kinds=_OPERATION,
+    read_kinds=frozenset(("chat", "generate_content", "text_completion", "embeddings")),
+    embedding=tuple((way, "embeddings") for way in _OPERATION),
+)
+
+DIALECTS: Mapping[str, UsageDialect] = {
+    "openai": _OPENAI,
+    "anthropic": _ANTHROPIC,
+    "gemini": _GEMINI,
+    "bedrock": _BEDROCK,
+    "deepseek": _DEEPSEEK,
+    "openrouter": _OPENROUTER,
+    "litellm": _LITELLM,
+    "genai-prices": _GENAI_PRICES,
+    "opentelemetry": _OPENTELEMETRY,
+}

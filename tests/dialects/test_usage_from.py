@@ -1,0 +1,390 @@
+"""What a dialect reads, adds, takes from a response, and refuses, at its exact path."""
+
+from datetime import date
+from decimal import Decimal
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ratecard import (
+    EmbeddingUsage,
+    ImageUsage,
+    QuoteError,
+    TextUsage,
+    TranscriptionUsage,
+    load_rate_card,
+    usage_from,
+)
+from ratecard.requests.dialects import DIALECTS
+
+CHAT = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+ANTHROPIC = {"input_tokens": 3, "output_tokens": 4}
+GEMINI = {"promptTokenCount": 7, "candidatesTokenCount": 8, "thoughtsTokenCount": 53, "totalTokenCount": 68}
+CONVERSE = {"inputTokens": 7, "outputTokens": 30, "totalTokens": 37}
+SPAN = {
+    "gen_ai.operation.name": "chat",
+    "gen_ai.request.model": "gpt-4",
+    "gen_ai.response.model": "gpt-4-0613",
+    "gen_ai.usage.input_tokens": 100,
+    "gen_ai.usage.output_tokens": 180,
+    "gen_ai.usage.cache_read.input_tokens": 50,
+    "gen_ai.usage.reasoning.output_tokens": 50,
+    "gen_ai.usage.audio.input_tokens": 10,
+    "gen_ai.request.max_tokens": 100,
+}
+
+NO_PRICE = "No price is known for this count"
+APART = "This is not in the counts of the usage: read it by itself, with its own model"
+
+
+def tokens(dialect: str, response: Any, model: str | None = "m") -> dict[str, int] | None:
+    usage = usage_from(dialect, response, model=model)
+    assert isinstance(usage, (TextUsage, EmbeddingUsage))
+    return usage.tokens
+
+
+def refusal(dialect: str, response: Any, model: str | None = "m") -> dict[str, str]:
+    with pytest.raises(QuoteError) as caught:
+        usage_from(dialect, response, model=model)
+    return {".".join(map(str, path)): message for path, message in caught.value.problems}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "response", "expected"),
+    [
+        ("openai", {"usage": CHAT}, {"input": 10, "output": 5}),
+        ("openai", CHAT, {"input": 10, "output": 5}),  # the usage alone
+        ("openai", SimpleNamespace(usage=SimpleNamespace(**CHAT)), {"input": 10, "output": 5}),
+        ("openai", {"response": {"usage": ANTHROPIC}}, {"input": 3, "output": 4}),
+        ("openai", {"usage": CHAT | {"input_tokens": 10}}, {"input": 10, "output": 5}),  # two names of one count
+        (
+            "anthropic",
+            {"usage": ANTHROPIC | {"cache_read_input_tokens": 90, "cache_creation_input_tokens": 7}},
+            {"input": 100, "output": 4, "cache_input": 90, "cache_write": 7},
+        ),
+        ("gemini", {"usageMetadata": GEMINI}, {"input": 7, "output": 61, "output_reasoning": 53}),
+        (
+            "gemini",
+            SimpleNamespace(
+                usage_metadata=SimpleNamespace(
+                    prompt_token_count=9,
+                    candidates_token_count=1,
+                    cached_content_token_count=4,
+                    prompt_tokens_details=[
+                        SimpleNamespace(modality="TEXT", token_count=5),
+                        SimpleNamespace(modality="AUDIO", token_count=4),
+                    ],
+                    cache_tokens_details=[SimpleNamespace(modality="TEXT", token_count=4)],
+                )
+            ),
+            # All of the cache is text, so none of it is audio.
+            {"input": 9, "output": 1, "cache_input": 4}
+            | {"input_text": 5, "input_audio": 4, "cache_input_text": 4, "cache_input_audio": 0},
+        ),
+        ("bedrock", {"usage": CONVERSE}, {"input": 7, "output": 30}),
+        (
+            "bedrock",
+            {"metadata": {"usage": CONVERSE | {"cacheWriteInputTokens": 9, "totalTokens": 46}}},
+            {"input": 16, "output": 30, "cache_write": 9},
+        ),
+        (
+            "bedrock",
+            {"usage": CONVERSE | {"cacheWriteInputTokens": 9, "cacheDetails": [{"ttl": "1h", "inputTokens": 9}]}}
+            | {"usage": {"inputTokens": 7, "outputTokens": 30, "cacheWriteInputTokens": 9}}
+            | {"metrics": {"latencyMs": 3}},
+            {"input": 16, "output": 30, "cache_write": 9},
+        ),
+        (
+            "bedrock",
+            {
+                "usage": {
+                    "inputTokens": 7,
+                    "outputTokens": 3,
+                    "cacheWriteInputTokens": 9,
+                    "cacheDetails": [{"ttl": "1h", "inputTokens": 5}, {"ttl": "5m", "inputTokens": 4}],
+                }
+            },
+            {"input": 16, "output": 3, "cache_write": 9, "cache_write_1h": 5},
+        ),
+        (
+            "deepseek",
+            {"usage": CHAT | {"prompt_cache_hit_tokens": 4, "prompt_cache_miss_tokens": 6}},
+            {"input": 10, "output": 5, "cache_input": 4},
+        ),
+        (
+            "openrouter",  # a generation: what its provider counted is billed, and not OpenRouter's own count
+            {
+                "data": {
+                    "model": "openai/gpt-5-mini",
+                    "tokens_prompt": 8,
+                    "tokens_completion": 4,
+                    "native_tokens_prompt": 10,
+                    "native_tokens_completion": 5,
+                    "native_tokens_cached": 3,
+                    "native_tokens_reasoning": 2,
+                    "total_cost": 0.0015,
+                    "generation_time": 1200,
+                }
+            },
+            {"input": 10, "output": 5, "cache_input": 3, "output_reasoning": 2},
+        ),
+        (
+            "litellm",  # the counts at the top are those of the details again
+            {
+                "usage": CHAT
+                | {"cache_read_input_tokens": 4, "cache_creation_input_tokens": 3}
+                | {"prompt_tokens_details": {"cached_tokens": 4, "cache_creation_tokens": 3, "text_tokens": 3}}
+            },
+            {"input": 10, "output": 5, "cache_input": 4, "cache_write": 3, "input_text": 3},
+        ),
+        (
+            "genai-prices",
+            {"input_tokens": 100, "cache_read_tokens": 90, "output_tokens": 4, "cache_write_1h_tokens": 5}
+            | {"cache_write_tokens": 8, "input_audio_tokens": 6, "cache_audio_read_tokens": 2},
+            {"input": 100, "output": 4, "cache_input": 90, "cache_write": 8, "cache_write_1h": 5}
+            | {"input_audio": 6, "cache_input_audio": 2},
+        ),
+        (
+            "opentelemetry",
+            {"name": "chat gpt-4", "attributes": SPAN},
+            {"input": 100, "output": 180, "cache_input": 50, "output_reasoning": 50, "input_audio": 10},
+        ),
+        ("opentelemetry", {"gen_ai.usage.input_tokens": 1, "server.port": 443}, {"input": 1, "output": 0}),
+    ],
+)
+def test_counts_become_inclusive_buckets(dialect: str, response: Any, expected: dict[str, int]) -> None:
+    assert tokens(dialect, response) == expected
+
+
+@pytest.mark.parametrize(
+    ("dialect", "response", "said"),
+    [
+        ("openai", {}, {"usage": "Required"}),
+        ("openai", 5, {"": "Expected object, received number"}),
+        ("openai", {"usage": {"prompt_tokens": 5}}, {"usage.completion_tokens": "Required"}),
+        (
+            "openai",
+            {"usage": CHAT | {"prompt_tokens": "10"}},
+            {"usage.prompt_tokens": "Expected number, received string"},
+        ),
+        (
+            "openai",
+            {"usage": CHAT | {"prompt_tokens": -1}},
+            {"usage.prompt_tokens": "Number must be greater than or equal to 0"},
+        ),
+        (
+            "openai",
+            {"usage": CHAT | {"prompt_tokens_details": {"cached_token": 3}}},
+            {"usage.prompt_tokens_details.cached_token": f"{NO_PRICE}. Did you mean 'cached_tokens'?"},
+        ),
+        ("openai", {"usage": CHAT | {"storage": {"days": [0, 2]}}}, {"usage.storage.days.1": NO_PRICE}),
+        (
+            "openai",
+            {"usage": CHAT | {"total_tokens": 16}},
+            {"usage.total_tokens": "Expected 15, the sum of completion_tokens, prompt_tokens"},
+        ),
+        (
+            "openai",
+            {"usage": CHAT | {"input_tokens": 9}},
+            {"usage.input_tokens": "Expected 10, as another name of this count says"},
+        ),
+        (
+            "openai",
+            {"usage": CHAT, "tool_usage": {"image_gen": {"input_tokens": 2, "output_tokens": 0}}},
+            {"tool_usage.image_gen": APART},
+        ),
+        # Another provider's counts are not this one's.
+        ("openai", {"usage": CHAT | {"cache_read_input_tokens": 3}}, {"usage.cache_read_input_tokens": NO_PRICE}),
+        (
+            "anthropic",
+            {
+                "usage": ANTHROPIC
+                | {"cache_creation_input_tokens": 5}
+                | {"cache_creation": {"ephemeral_5m_input_tokens": 1, "ephemeral_1h_input_tokens": 3}}
+            },
+            {
+                "usage.cache_creation_input_tokens": "Expected 4, the sum of "
+                "cache_creation.ephemeral_5m_input_tokens, cache_creation.ephemeral_1h_input_tokens"
+            },
+        ),
+        (
+            "anthropic",  # a compaction is a request of its own, and not in the counts beside it
+            {
+                "usage": ANTHROPIC
+                | {"iterations": [{"type": "message", **ANTHROPIC}, {"type": "compaction", **ANTHROPIC}]}
+            },
+            {"usage.iterations.1": APART},
+        ),
+        (
+            "gemini",  # recorded of a preview, whose candidates held the thoughts: counted once or twice?
+            {
+                "usageMetadata": {
+                    "promptTokenCount": 801,
+                    "candidatesTokenCount": 1519,
+                    "thoughtsTokenCount": 794,
+                    "totalTokenCount": 2320,
+                }
+            },
+            {
+                "usageMetadata.totalTokenCount": "Expected 3114, the sum of toolUsePromptTokenCount, "
+                "candidatesTokenCount, thoughtsTokenCount, promptTokenCount"
+            },
+        ),
+        (
+            "gemini",
+            {"usageMetadata": {"promptTokenCount": 8, "promptTokensDetails": [{"modality": "SMELL", "tokenCount": 8}]}},
+            {"usageMetadata.promptTokensDetails.SMELL": NO_PRICE},
+        ),
+        (
+            "bedrock",
+            {"usage": CONVERSE | {"totalTokens": 40}},
+            {
+                "usage.totalTokens": "Expected 37, the sum of "
+                "cacheReadInputTokens, cacheWriteInputTokens, inputTokens, outputTokens"
+            },
+        ),
+        (
+            "bedrock",
+            {"usage": CONVERSE | {"serverToolUsage": {"webSearches": 2}}},
+            {"usage.serverToolUsage.webSearches": NO_PRICE},
+        ),
+        (
+            "deepseek",
+            {"usage": CHAT | {"prompt_cache_hit_tokens": 4, "prompt_cache_miss_tokens": 5}},
+            {
+                "usage.prompt_tokens": "Expected 9, the sum of "
+                "prompt_tokens_details.cached_tokens, prompt_cache_miss_tokens"
+            },
+        ),
+        (
+            "litellm",
+            {"usage": CHAT | {"prompt_tokens_details": {"character_count": 9}}},
+            {"usage.prompt_tokens_details.character_count": NO_PRICE},
+        ),
+        ("genai-prices", {"input_tokens": 1, "sausage_tokens": 7}, {"sausage_tokens": NO_PRICE}),
+        ("opentelemetry", SPAN | {"gen_ai.usage.smell.input_tokens": 2}, {"gen_ai.usage.smell.input_tokens": NO_PRICE}),
+        ("opentelemetry", [SPAN, SPAN], {"": "Each of these is a request of its own: read one at a time"}),
+        (
+            "opentelemetry",  # an agent has the tokens of its calls once more
+            SPAN | {"gen_ai.operation.name": "invoke_agent"},
+            {
+                "gen_ai.operation.name": "Invalid enum value. Expected 'chat' | 'embeddings' | "
+                "'generate_content' | 'text_completion', received 'invoke_agent'"
+            },
+        ),
+    ],
+)
+def test_what_a_dialect_does_not_understand_is_refused(dialect: str, response: Any, said: dict[str, str]) -> None:
+    assert refusal(dialect, response) == said
+
+
+def test_a_dialect_that_is_not_known_is_refused_with_those_that_are() -> None:
+    said = refusal("openia", {"usage": CHAT})["dialect"]
+    assert said.startswith("Invalid enum value. Expected 'openai' | 'anthropic' | 'gemini' | 'bedrock' | 'deepseek'")
+
+
+def test_the_model_is_the_caller_s_or_the_response_s_own() -> None:
+    assert usage_from("openai", {"model": "gpt-5", "usage": CHAT}).model == "gpt-5"
+    assert usage_from("openai", {"model": "gpt-5", "usage": CHAT}, model="ours").model == "ours"
+    assert usage_from("opentelemetry", SPAN).model == "gpt-4-0613"
+    assert refusal("bedrock", {"usage": CONVERSE}, None) == {"model": "The response names no model. Give it as model"}
+
+
+def test_conditions_are_those_of_the_response_unless_the_caller_says_others() -> None:
+    def conditions(dialect: str, response: Any, **given: Any) -> dict[str, Any]:
+        usage = usage_from(dialect, response, model="m", **given)
+        return usage.model_dump(exclude_none=True, exclude={"type", "model", "tokens"})
+
+    response = {"usage": ANTHROPIC | {"service_tier": "priority", "speed": "fast", "inference_geo": "us"}}
+    assert conditions("anthropic", response) == {"service_tier": "priority", "speed": "fast", "inference_geo": "us"}
+    assert conditions("openai", {"usage": CHAT, "service_tier": "flex"}) == {"service_tier": "flex"}
+    assert conditions("openai", {"usage": CHAT, "service_tier": "default"}, service_tier="batch", region="eu") == {
+        "service_tier": "batch",
+        "region": "eu",
+    }
+    assert conditions("gemini", {"usageMetadata": GEMINI | {"trafficType": "ON_DEMAND_FLEX"}}) == {
+        "service_tier": "flex"
+    }
+    assert conditions("gemini", {"usageMetadata": GEMINI | {"trafficType": "TRAFFIC_TYPE_UNSPECIFIED"}}) == {}
+    said = {"usage": CONVERSE, "serviceTier": {"type": "flex"}, "performanceConfig": {"latency": "optimized"}}
+    assert conditions("bedrock", said) == {"service_tier": "flex", "latency": "optimized"}
+    assert conditions("bedrock", said | {"performanceConfig": {"latency": "standard"}}) == {"service_tier": "flex"}
+
+
+def test_parts_of_a_stream_are_added_replaced_or_the_last_counts() -> None:
+    first, last = CHAT | {"completion_tokens": 1, "total_tokens": 11}, CHAT
+    chunks = [{"model": "gpt-5", "usage": None}, {"model": "gpt-5", "usage": first}, {"usage": last}, {"choices": []}]
+    assert tokens("openai", chunks, None) == tokens("openai", iter(chunks), None) == {"input": 10, "output": 5}
+    events = [
+        {"type": "message_start", "message": {"model": "m", "usage": ANTHROPIC | {"cache_read_input_tokens": 9}}},
+        {"type": "ping"},
+        {"type": "message_delta", "usage": {"output_tokens": 40}},  # the input was said before
+    ]
+    assert tokens("anthropic", events, None) == {"input": 12, "output": 40, "cache_input": 9}
+    turns = [{"input_tokens": 5, "output_tokens": 1}, {"input_tokens": 7, "cache_read_tokens": 2}]
+    assert tokens("genai-prices", turns) == {"input": 12, "output": 1, "cache_input": 2}
+    assert refusal("openai", []) == {"usage": "Required"}
+    assert {name: dialect.stream for name, dialect in DIALECTS.items() if dialect.stream != "last"} == {
+        "anthropic": "replace",
+        "genai-prices": "add",
+        "opentelemetry": "refuse",
+    }
+
+
+def test_tools_are_counted_by_meter() -> None:
+    def counts(dialect: str, response: Any, **given: Any) -> Any:
+        usage = usage_from(dialect, response, model="m", **given)
+        assert isinstance(usage, TextUsage)
+        return usage.counts
+
+    used = {"server_tool_use": {"web_search_requests": 2, "web_fetch_requests": 1}}
+    assert counts("anthropic", {"usage": ANTHROPIC | used}) == {"web_search": 2, "web_fetch": 1}
+    assert counts("anthropic", {"usage": ANTHROPIC | used}, counts={"session": 1})["session"] == 1
+    assert counts("anthropic", {"usage": ANTHROPIC}) is None
+    calls = [
+        {"type": "web_search_call", "action": {"type": "search"}},
+        {"type": "web_search_call", "action": {"type": "open_page"}},
+        {"type": "file_search_call"},
+        {"type": "message"},
+    ]
+    assert counts("openai", {"usage": ANTHROPIC, "output": calls}) == {"web_search": 1, "file_search": 1}
+    counted = {"web_search": {"num_requests": 3}}  # what the response says itself
+    assert counts("openai", {"usage": ANTHROPIC, "output": calls, "tool_usage": counted})["web_search"] == 3
+    peer = {"input_tokens": 1, "web_searches": 4, "audio_seconds": Decimal("1.5"), "input_document_pages": 0}
+    assert counts("genai-prices", peer) == {"web_search": 4, "audio_second": Decimal("1.5")}
+    assert refusal("genai-prices", {"web_searches": -1}) == {
+        "web_searches": "Number must be greater than or equal to 0"
+    }
+
+
+def test_what_is_not_text_has_a_usage_of_its_own() -> None:
+    embedding = usage_from("openai", {"object": "list", "model": "e", "usage": {"prompt_tokens": 8, "total_tokens": 8}})
+    assert embedding == EmbeddingUsage(model="e", tokens={"input": 8, "output": 0})
+    audio = usage_from("openai", {"text": "Hi", "usage": {"type": "duration", "seconds": 8.5}}, model="whisper-1")
+    assert audio == TranscriptionUsage(model="whisper-1", seconds=Decimal("8.5"))
+    images = usage_from("openai", {"created": 1, "data": [{"url": "a"}, {"url": "b"}]}, model="dall-e-3", quality="hd")
+    assert images == ImageUsage(model="dall-e-3", n=2, quality="hd")
+
+
+def test_a_row_of_litellm_s_spend_logs_is_read_by_the_usage_in_its_metadata() -> None:
+    row = {
+        "call_type": "acompletion",
+        "spend": 0.0012,
+        "prompt_tokens": 10,
+        "completion_tokens": 5,
+        "total_tokens": 15,
+        "model": "gpt-5",
+        "metadata": '{"usage_object": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15, '
+        '"prompt_tokens_details": {"cached_tokens": 4}}}',
+    }
+    assert tokens("litellm", row, None) == {"input": 10, "output": 5, "cache_input": 4}
+    assert "spend" in refusal("litellm", row | {"metadata": "{}"})  # without it, nobody knows what was cached
+    assert list(refusal("litellm", row | {"call_type": "aimage_generation"})) == ["call_type"]
+
+
+def test_the_shipped_tables_price_what_was_read() -> None:
+    prices = load_rate_card().at(date(2026, 10, 1))
+    read = usage_from("anthropic", {"model": "claude-opus-4-6", "usage": ANTHROPIC | {"cache_read_input_tokens": 5000}})
+    same = {"prompt_tokens": 5003, "completion_tokens": 4, "prompt_tokens_details": {"cached_tokens": 5000}}
+    assert prices.rate(read).exact == prices.rate({"type": "text", "model": "claude-opus-4-6", "usage": same}).exact

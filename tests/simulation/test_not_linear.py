@@ -1,0 +1,136 @@
+"""What is not so much for so much (odd units, blocks, minimums) is part of the shape, for every compared card."""
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from itertools import count
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from rows import Row, expected, table_of
+
+import ratecard
+from ratecard import RateCard
+from ratecard.changes.sides import Side
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.simulate import simulate
+from ratecard.simulation.simulation import Simulation
+
+UNITS = """\
+units:
+  - {unit: mtoken, counts: token, per: 1000000}
+  - {unit: token_block, counts: token, per: 7000}
+  - {unit: kcharacter, counts: character, per: 1000}
+  - {unit: page_of_text, counts: character, per: 1800}
+  - {unit: audio_second, counts: second of audio, per: 1}
+  - {unit: audio_hour, counts: second of audio, per: 3600}
+"""
+TOKENS = [f"tokens: {bucket}, " for bucket in ("input", "cache_input", "cache_write", "output")]
+KINDS = {
+    "text": ("tokens", ("mtoken", "token_block"), "{prompt_tokens: 0, completion_tokens: 0}"),
+    "embedding": ("tokens", ("mtoken", "token_block"), "{prompt_tokens: 0}"),
+    "speech": ("per-character", ("kcharacter", "page_of_text"), "{characters: 0}"),
+    "transcription": ("per-audio-second", ("audio_second", "audio_hour"), "{seconds: 0}"),
+}
+START = datetime(2026, 10, 1, tzinfo=UTC)
+
+
+def random_card(folder: Path, random: Random, *, plain: bool = False) -> RateCard:
+    """Two models of each type: units, options and minimums by chance; `plain`: none of them."""
+    models = ["family: made-up\nmodels:"]
+    for kind, (method, units, usage) in KINDS.items():
+        for number in (1, 2):
+            odd = not plain and random.random() < 0.7
+            minimum = Decimal(random.randint(1, 99)) / 10_000 if odd and random.random() < 0.4 else None
+            options = []
+            if odd and method != "tokens":
+                options = [
+                    f"            {name}: {random.choice(('1', '2.5', '60', '400'))}\n"
+                    for name in ("included", "at_least", "started")
+                    if random.random() < 0.5
+                ]
+            rates = [
+                f"              - {{{bucket}rate: {Decimal(random.randint(1, 999)).scaleb(-random.randint(0, 3)):f}}}\n"
+                for bucket in (TOKENS if method == "tokens" else ("",))
+            ]
+            models.append(
+                f"  - model: {kind}-{number}\n    name: A\n    type: {kind}\n    currency: USD\n    versions:\n"
+                "      - effective: 2026-09-01\n        checked: 2026-09-02\n        source: price page\n"
+                + (f"        minimum: {minimum:f}\n" if minimum else "")
+                + (f"        line_places: {random.randint(0, 15)}\n" if odd and random.random() < 0.5 else "")
+                + f"        charges:\n          - charge: charged\n            method: {method}\n"
+                f"            unit: {units[random.random() < 0.6] if odd else units[0]}\n{''.join(options)}"
+                f"            rates:\n{''.join(rates)}        rounding: none\n        examples:\n"
+                f"          - {{usage: {usage}, total: {f'{minimum:f}' if minimum else 0}}}\n"
+            )
+    folder.mkdir(exist_ok=True)
+    (folder / "units.yaml").write_text(UNITS)
+    (folder / "t.yaml").write_text("\n".join(models))
+    return ratecard.load_rate_card(folder)
+
+
+def random_rows(random: Random, number: int) -> list[Row]:
+    rows: list[Row] = []
+    for _ in range(number):
+        kind, first = random.choice(tuple(KINDS)), random.choice((1, 2))
+        values: dict[str, Any] = {}
+        if kind in ("text", "embedding"):
+            cached, written = random.randint(0, 40), random.randint(0, 40)
+            values = {"prompt_tokens": cached + written + random.randint(-2, 400), "cached_tokens": cached}
+            values["cache_creation_input_tokens"] = written
+            values["completion_tokens"] = random.randint(0, 200) if kind == "text" else 0
+        elif kind == "speech":
+            values = {"characters": random.choice((0, 1, 399, 400, 401, random.randint(1, 5_000)))}
+        else:
+            values = {"seconds": Decimal(random.choice((0, 25, 599, 600, 601, random.randint(1, 90_000)))) / 10}
+        more = {"timestamp": START + timedelta(seconds=random.randint(0, 86_399)), "customer": random.choice("ab")}
+        rows.append({"type": kind, "model": f"{kind}-{first}", **values, **more})
+    return rows
+
+
+def check(found: Simulation, cards: list[RateCard], rows: list[Row]) -> None:
+    for number, card in enumerate(cards):
+        sums, refused = expected(card, rows, ("model", "customer"))
+        assert {row.key: row.amounts[number] for row in found.groups} == sums
+        assert found.rows - found.priced == refused
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_every_sum_is_that_of_the_rows(tmp_path: Path, seed: int) -> None:
+    random = Random(seed)  # noqa: S311
+    cards = [random_card(tmp_path / name, random, plain=seed % 3 == 1 and name == "now") for name in ("now", "then")]
+    rows = random_rows(random, 80)
+    with simulate(table_of(rows), Side("now", cards[0]), [Side("then", cards[1])], by=("model", "customer")) as found:
+        check(found, cards, rows)
+        assert found.attribution().difference == found.total.difference()
+        assert sum(part.amount for part in found.attribution().parts) == found.total.difference()
+
+
+def test_only_the_models_that_need_it_are_kept_apart(tmp_path: Path) -> None:
+    """Rows of one linear model are one shape, however many counts they have; those of the other have one for each."""
+    random = Random(0)  # noqa: S311
+    card = random_card(tmp_path, random, plain=True)
+    text = (tmp_path / "t.yaml").read_text().replace("unit: audio_second", "unit: audio_hour", 1)
+    (tmp_path / "t.yaml").write_text(text)
+    odd = ratecard.load_rate_card(tmp_path)
+    seconds = count(1)
+    rows = [
+        {"type": "transcription", "model": name, "seconds": Decimal(next(seconds)), "timestamp": START, "customer": "a"}
+        for name in ("transcription-1", "transcription-2", "transcription-2:x=1")
+        for _ in range(5)
+    ]
+    with simulate(table_of(rows), Side("now", card), by=("model",)) as found:
+        assert len(found.comparison.roll_up.shapes) == 3
+    with simulate(table_of(rows), Side("now", odd), by=("model",)) as found:
+        shapes = [each.shape.model for each in found.comparison.roll_up.shapes]
+        assert sorted(map(shapes.count, set(shapes))) == [1, 5, 5]
+        assert shapes.count("transcription-2") == 1
+        check_sums, _ = expected(odd, rows, ("model",))
+        assert {row.key: row.amounts[0] for row in found.groups} == check_sums
+    # The usage was rolled up for cards that are linear: another one cannot be priced from it.
+    with (
+        simulate(table_of(rows), Side("now", card), by=("model", "day")) as found,
+        pytest.raises(SimulationError, match="anew"),
+    ):
+        found.against(Side("then", odd))

@@ -1,0 +1,175 @@
+"""Rates at hours, and versions from an instant: a simulation equals the sum row by row, also when clocks change."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pytest
+from engines_agree import Engines
+from rows import Row, charge, table_of
+
+from ratecard import RateCard
+from ratecard.changes.sides import Side
+from ratecard.load.folder import tables_from
+from ratecard.simulation.simulate import simulate
+from ratecard.simulation.simulation import Simulation
+
+HEAD = """family: hours
+models:
+"""
+MODEL = """  - model: {name}
+    name: Made up
+    type: text
+    currency: USD
+    versions:
+{versions}"""
+VERSION = """      - effective: {effective}
+        checked: 2026-01-01
+        source: nowhere
+        rounding: none
+        charges:
+          - charge: tokens
+            method: tokens
+            unit: mtoken
+            rates:
+{rates}
+        examples:
+          - {{usage: {{prompt_tokens: 0, completion_tokens: 0}}, total: 0}}
+"""
+PLAIN = "              - {tokens: [input, output], rate: 1}"
+BERLIN = """              - {tokens: [input, output], rate: 1}
+              - {tokens: input, hours: "02:30..06:00", weekdays: [sat, sun, mon], zone: Europe/Berlin, rate: 2}
+              - {tokens: output, hours: "22:00..02:30", zone: America/New_York, rate: 3}"""
+UTC_HOURS = """              - {tokens: [input, output], rate: 5}
+              - {tokens: input, hours: "16:30..00:30", zone: UTC, rate: 7}"""
+BETWEEN = "2026-10-25T10:20:30+02:00"
+
+
+def card(twice: bool = True) -> RateCard:
+    """One model with hours of two zones, one with hours of UTC that changes within a day, one with one price."""
+    berlin = VERSION.format(effective="2026-01-01", rates=BERLIN)
+    later = VERSION.format(effective=BETWEEN, rates=UTC_HOURS) + VERSION.format(effective="2026-01-01", rates=PLAIN)
+    always = VERSION.format(effective="2026-01-01", rates=PLAIN)
+    models = {"berlin": berlin, "later": later if twice else always, "always": always}
+    text = HEAD + "".join(MODEL.format(name=name, versions=versions) for name, versions in models.items())
+    return RateCard(tables_from({"hours.yaml": text.encode()})).unproved
+
+
+def rows() -> Iterator[Row]:
+    """A row of each model at and around every half hour of days when clocks change, and one in 1969."""
+    for first in (datetime(2026, 10, 24, 12, tzinfo=UTC), datetime(2026, 10, 31, 12, tzinfo=UTC)):
+        for half in range(2 * 48):
+            for seconds in (-0.000001, 0, 0.000001):
+                instant = first + timedelta(minutes=30 * half, seconds=seconds)
+                for number, model in enumerate(("berlin", "later", "always")):
+                    yield {
+                        "type": "text",
+                        "model": model,
+                        "timestamp": instant,
+                        "customer": str(half % 3),
+                        "prompt_tokens": 1000 + number,
+                        "completion_tokens": 10 + half,
+                    }
+    for second in (29, 30, 31):
+        yield {
+            "type": "text",
+            "model": "later",
+            "timestamp": datetime(2026, 10, 25, 8, 20, second, tzinfo=UTC),
+            "customer": "0",
+            "prompt_tokens": 1000,
+            "completion_tokens": 0,
+        }
+
+
+def row_by_row(prices: RateCard, by: tuple[str, ...]) -> dict[tuple[str, ...], Decimal]:
+    found: dict[tuple[str, ...], Decimal] = defaultdict(Decimal)
+    for row in rows():
+        named = row | {"day": row["timestamp"].date().isoformat()}
+        found[tuple(named[key] for key in by)] += charge(prices, row)
+    return dict(found)
+
+
+def groups(simulation: Simulation, side: int = 0) -> dict[tuple[Any, ...], Decimal]:
+    return {row.key: row.amounts[side] for row in simulation.groups}
+
+
+@pytest.mark.parametrize("by", [("model",), ("model", "day", "customer")])
+def test_rows_are_priced_at_their_own_hour(by: tuple[str, ...]) -> None:
+    prices = card()
+    with simulate(table_of(rows()), Side("now", prices), by=by) as simulation:
+        assert groups(simulation) == row_by_row(prices, by)
+        assert simulation.unpriced == ()
+        # A shape for each set of windows and each version; models without hours have one for each count of tokens.
+        moments = {each.shape.moment for each in simulation.comparison.roll_up.shapes if each.shape.model == "always"}
+        assert len(moments) == 1
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        lambda instant: instant.isoformat(),
+        lambda instant: (instant + timedelta(hours=5)).replace(tzinfo=None).isoformat(" ") + "+05:00",
+    ],
+)
+def test_timestamps_may_be_text(column: Any) -> None:
+    table = table_of(rows())
+    texts = pyarrow.array([column(row["timestamp"]) for row in rows()])
+    table = table.set_column(table.schema.get_field_index("timestamp"), "timestamp", texts)
+    prices = card()
+    with simulate(table, Side("now", prices), by=("model",)) as simulation:
+        assert groups(simulation) == row_by_row(prices, ("model",))
+
+
+@pytest.mark.parametrize("at", [datetime(2026, 10, 25, 0, 30, tzinfo=UTC), datetime(2026, 10, 25, 6, tzinfo=UTC)])
+def test_a_side_at_one_instant_has_its_hour_for_every_row(at: datetime) -> None:
+    prices = card()
+    sides = Side("now", prices), Side("then", prices, at)
+    with simulate(table_of(rows()), *sides, by=("model",)) as simulation:
+        fixed: dict[tuple[str, ...], Decimal] = defaultdict(Decimal)
+        for row in rows():
+            fixed[str(row["model"]),] += charge(prices, row | {"timestamp": at})
+        assert groups(simulation) == row_by_row(prices, ("model",))
+        assert groups(simulation, 1) == dict(fixed)
+
+
+def test_a_candidate_is_compared_with_the_same_groups(tmp_path: Path) -> None:
+    candidate = tmp_path / "c.yaml"
+    candidate.write_text(
+        "candidate: c\neffective: 2026-10-26\nproposed_by: me\nwhy: to see\nchanges:\n"
+        "  - set: berlin\n    where: {tokens: input, zone: Europe/Berlin}\n    rate: 9\n"
+    )
+    prices = card(twice=False)
+    changed = prices.with_candidate(candidate).unproved
+    by = ("model", "day")
+    with (
+        simulate(table_of(rows()), Side("now", prices), by=by) as first,
+        first.against(Side("then", changed)) as simulation,
+    ):
+        assert groups(simulation) == row_by_row(prices, by)
+        assert groups(simulation, 1) == row_by_row(changed, by)
+        assert groups(simulation) != groups(simulation, 1)
+
+
+def test_spark_says_the_same(engines: Engines) -> None:
+    prices = card()
+    frame = engines.spark.createDataFrame(table_of(rows()).to_pandas())
+    with simulate(frame, Side("now", prices), by=("model", "day")) as simulation:
+        assert groups(simulation) == row_by_row(prices, ("model", "day"))
+
+
+def test_the_first_instant_of_a_day_is_that_of_a_date() -> None:
+    prices = card()
+    table = table_of(rows())
+    days = pyarrow.array([row["timestamp"].date() for row in rows()])
+    table = table.set_column(table.schema.get_field_index("timestamp"), "timestamp", days)
+    with simulate(table, Side("now", prices), by=("model",)) as simulation:
+        expected: dict[tuple[str, ...], Decimal] = defaultdict(Decimal)
+        for row in rows():
+            midnight = datetime.combine(row["timestamp"].date(), datetime.min.time(), UTC)
+            expected[str(row["model"]),] += charge(prices, row | {"timestamp": midnight})
+        assert groups(simulation) == dict(expected)
+    assert date(2026, 10, 24) in days.to_pylist()
