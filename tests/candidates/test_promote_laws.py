@@ -86,7 +86,7 @@ def changes(draw: st.DrawFn) -> str:
 def _attributes(name: str) -> Iterator[Mapping[str, tuple[str, ...]]]:
     for version in MODELS[name].versions:
         for charge in version.charges:
-            yield from (attributes_of(charge, rate) for rate in charge.rates)
+            yield from (attributes_of(charge, rate, CARD.tables.meters) for rate in charge.rates)
 
 
 @given(

@@ -274,7 +274,7 @@ def windows(draw: st.DrawFn) -> tuple[str, str, Decimal, tuple[str, str] | None,
         for version in MODELS[model].versions
         for charge in version.charges
         for rate in charge.rates
-        for name, values in attributes_of(charge, rate).items()
+        for name, values in attributes_of(charge, rate, CARD.tables.meters).items()
         if len(values) == 1
     }
     where = draw(st.none() | st.sampled_from(sorted(named))) if named else None
@@ -328,7 +328,7 @@ def test_on_every_day_of_the_window_the_list_price_of_that_day_is_scaled_and_on_
             expected = {}
             for at, amount in rates(was).items():
                 charge = was.charges[at.charge]
-                has = attributes_of(charge, charge.rates[at.rate])
+                has = attributes_of(charge, charge.rates[at.number], CARD.tables.meters)
                 if holds and (where is None or where[1] in has.get(where[0], ())):
                     amount = amount * factor
                     if rounding:

@@ -1,5 +1,6 @@
 """What is not so much for so much (odd units, blocks, minimums) is part of the shape, for every compared card."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from itertools import count
@@ -134,3 +135,39 @@ def test_only_the_models_that_need_it_are_kept_apart(tmp_path: Path) -> None:
         pytest.raises(SimulationError, match="anew"),
     ):
         found.against(Side("then", odd))
+
+
+def test_bills_of_rounded_units_and_of_minimums_are_rated_again_from_usage(tmp_path: Path) -> None:
+    card = random_card(tmp_path / "plain", Random(0), plain=True)  # noqa: S311
+    text = (tmp_path / "plain" / "t.yaml").read_text()
+    hourly = text.replace("unit: audio_second", "unit: audio_hour", 1).replace("source: price page", "source: other", 1)
+    (tmp_path / "plain" / "t.yaml").write_text(
+        re.sub(r"(speech-1.*?        )(charges.*?total: )0", r"\1minimum: 0.01\n        \g<2>0.01", hourly, flags=re.S)
+    )
+    odd = ratecard.load_rate_card(tmp_path / "plain")
+    rows = [
+        {"type": "transcription", "model": "transcription-1", "seconds": Decimal(1)},
+        {"type": "speech", "model": "speech-1", "characters": 1},
+        {"type": "speech", "model": "speech-2", "characters": 1},
+    ]
+    quotes = [odd.at(START).rate(row) for row in rows]
+    entries = [
+        entry
+        for number, quote in enumerate(quotes)
+        for entry in quote.ledger_entries(timestamp=START, request_id=str(number))
+    ]
+    file = tmp_path / "export.csv"
+    file.write_text(ratecard.ledger_csv(entries), encoding="utf-8")
+    with simulate(str(file), Side("now", odd), by=("model",)) as found:
+        # A version that stays charges the minimum again.
+        assert {row.key[0]: row.amounts[0] for row in found.groups} == {
+            "speech-1": Decimal("0.01"),
+            "speech-2": quotes[2].total,
+        }
+        assert not found.disputed
+        assert [each.reason for each in found.unpriced] == [
+            "structure: the units of SKU transcription-1-audio-hour are rounded; re-rate from usage"
+        ]
+    with simulate(str(file), Side("now", odd), [Side("then", card)], by=("model",)) as found:
+        words = "structure: a request of speech-1 costs a minimum, and a row is not all of one; re-rate from usage"
+        assert words in {each.reason for each in found.unpriced} | {str(each) for each in found.unpriced}

@@ -13,7 +13,18 @@ from ratecard.base.instants import utc
 from ratecard.base.messages import Finding, Path
 from ratecard.base.suggestions import did_you_mean
 from ratecard.candidates.file import CandidateFile
-from ratecard.candidates.rates import At, Refusal, moved, rates_of, rates_to_scale, rates_to_set, scaled
+from ratecard.candidates.rates import (
+    At,
+    Refusal,
+    amounts_of,
+    factors_of,
+    factors_to_set,
+    moved,
+    rates_of,
+    rates_to_scale,
+    rates_to_set,
+    scaled,
+)
 from ratecard.load.checks import check_model, check_references
 from ratecard.load.metered_checks import check_metered
 from ratecard.load.video_checks import check_video
@@ -196,7 +207,10 @@ class _Overlay:
         name, amounts, source = model.model, {}, None
         for day, version in self._bases(model, ("set",)):
             try:
-                chosen = rates_to_set(name, version, change)
+                if change.factor is None:
+                    chosen = rates_to_set(name, version, change, self.base.meters)
+                else:
+                    chosen = factors_to_set(name, version, change)
             except Refusal as refusal:
                 if day == self.day:
                     raise
@@ -205,13 +219,15 @@ class _Overlay:
                 raise Refusal(*((path, before + words) for path, words in refusal.findings)) from None
             again = [self.rates_set[name, day, at] for at in chosen if (name, day, at) in self.rates_set]
             if again:
-                raise Refusal((("set",), f"{self._line(again[0])} sets a rate that is meant here too; keep one"))
-            rates = rates_of(version)
-            source = source or rates[chosen[0]].source
-            amounts[day] = version, {at: change.rate for at in chosen if rates[at].rate != change.rate}
+                words = f"{self._line(again[0])} sets a {change.word} that is meant here too; keep one"
+                raise Refusal((("set",), words))
+            known = amounts_of(version)
+            source = source or (rates_of(version).get(chosen[0]) or factors_of(version)[chosen[0]]).source
+            amounts[day] = version, {at: change.amount for at in chosen if known[at] != change.amount}
             self.rates_set |= {(name, day, at): index for at in chosen}
         if not self.idle and not any(each for _, each in amounts.values()):
-            raise Refusal((("rate",), f"changes nothing: {name} has this rate already ({source})"))
+            word = change.word
+            raise Refusal(((word,), f"changes nothing: {name} has this {word} already ({source})"))
         self._new_versions(index, model, amounts)
 
     def _scale(self, index: int, change: Scale) -> None:
@@ -234,7 +250,8 @@ class _Overlay:
             except Refusal as refusal:
                 wrong += refusal.findings
         scaling: dict[str, dict[date, tuple[Version, dict[At, Decimal]]]] = {}
-        chosen = rates_to_scale([(model.model, version) for model, _, version in bases], change) if bases else []
+        named = [(model.model, version) for model, _, version in bases]
+        chosen = rates_to_scale(named, change, self.base.meters) if bases else []
         for (model, day, version), rates in zip(bases, chosen, strict=True):
             try:
                 scaling.setdefault(model.model, {})[day] = version, scaled(version, change, rates)
@@ -333,7 +350,7 @@ class _Overlay:
         """Every rate on the first day of the candidate, and on each later day of it on which a version begins."""
         begins = (version.begins for version in model.versions if self.until and version.begins < utc(self.until))
         moments = {utc(self.day), *(each for each in begins if each > utc(self.day) and not model.retired_at(each))}
-        return [rate.rate for moment in sorted(moments) for rate in rates_of(in_effect(model, moment, ())).values()]
+        return [amount for moment in sorted(moments) for amount in amounts_of(in_effect(model, moment, ())).values()]
 
     def _findings(self, model: AnyModel) -> Iterator[Finding]:
         yield from check_model(model, self.base.units, self.base.meters)

@@ -3,25 +3,37 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from ratecard.base.messages import Finding
+from ratecard.base.messages import Finding, Path
 from ratecard.base.money import MOST_PLACES, multiply, places_of, plain, text
 from ratecard.base.suggestions import did_you_mean
 from ratecard.tables.candidate import RoundRate, Scale, SetRate
 from ratecard.tables.metered import Tokens
-from ratecard.tables.rate import Charge, Rate
+from ratecard.tables.meters import Meters
+from ratecard.tables.rate import Charge, Rate, RateFactor
 from ratecard.tables.version import Version
 
 # The bound of a rate in a table: see `read_number`.
 _MOST = Decimal(10) ** 15
 
 
+# The factors of a version itself are of no charge.
+_OWN = -1
+
+
 class At(NamedTuple):
-    """The place of a rate in a version: the index of its charge, and its index in that."""
+    """The place of a rate or a factor in a version: the index of its charge (or `_OWN`), and its number in that."""
 
     charge: int
-    rate: int
+    number: int
+    part: Literal["rates", "factors"] = "rates"
+
+    @property
+    def path(self) -> Path:
+        """Its place in a version of a table."""
+        of: Path = () if self.charge == _OWN else ("charges", self.charge)
+        return (*of, self.part, self.number, self.part[:-1])
 
 
 class Refusal(Exception):  # noqa: N818
@@ -32,27 +44,70 @@ class Refusal(Exception):  # noqa: N818
         self.findings = findings
 
 
-def moved(version: Version, amounts: Mapping[At, Decimal], place: str) -> dict[str, tuple[Charge, ...]]:
-    """The `charges` of a version, for `model_copy`, with other amounts at some of its rates."""
-    charges = [
-        charge.model_copy(
-            update={
-                "rates": tuple(
-                    rate.model_copy(update={"rate": amounts[At(c, r)], "source": place})
-                    if At(c, r) in amounts
-                    else rate
-                    for r, rate in enumerate(charge.rates)
-                )
-            }
-        )
-        for c, charge in enumerate(version.charges)
-    ]
-    return {"charges": tuple(charges)}
+def moved(version: Version, amounts: Mapping[At, Decimal], place: str) -> dict[str, Any]:
+    """What differs of a version, for `model_copy`, with other amounts at some of its rates and factors."""
+    charges = []
+    for c, charge in enumerate(version.charges):
+        found = {"rates": _moved(charge.rates, At(c, 0), amounts, place)}
+        if factors := _factors(charge):
+            found["factors"] = _moved(factors, At(c, 0, "factors"), amounts, place)
+        charges.append(charge.model_copy(update=found))
+    own = _moved(_factors(version), At(_OWN, 0, "factors"), amounts, place)
+    return {"charges": tuple(charges), **({"factors": own} if own else {})}
+
+
+def _moved(
+    lines: Sequence[Rate | RateFactor], first: At, amounts: Mapping[At, Decimal], place: str
+) -> tuple[Rate | RateFactor, ...]:
+    places = [first._replace(number=number) for number in range(len(lines))]
+    return tuple(
+        line.model_copy(update={str(at.path[-1]): amounts[at], "source": place}) if at in amounts else line
+        for at, line in zip(places, lines, strict=True)
+    )
 
 
 def rates_of(version: Version) -> dict[At, Rate]:
     """Every rate of a version, by its place."""
     return {At(c, r): rate for c, charge in enumerate(version.charges) for r, rate in enumerate(charge.rates)}
+
+
+def factors_of(version: Version) -> dict[At, RateFactor]:
+    """Every factor of a version and of its charges, by its place."""
+    parts: list[tuple[int, Version | Charge]] = [*enumerate(version.charges), (_OWN, version)]
+    return {At(c, f, "factors"): factor for c, part in parts for f, factor in enumerate(_factors(part))}
+
+
+def amounts_of(version: Version) -> dict[At, Decimal]:
+    """Every rate and factor of a version, by its place."""
+    rates = {at: rate.rate for at, rate in rates_of(version).items()}
+    return rates | {at: factor.factor for at, factor in factors_of(version).items()}
+
+
+def _factors(part: Version | Charge) -> tuple[RateFactor, ...]:
+    found: tuple[RateFactor, ...] = getattr(part, "factors", ())
+    return found
+
+
+def factors_to_set(name: str, version: Version, change: SetRate) -> list[At]:
+    """The factor that a `set` means: that of exactly these conditions. Raises `Refusal` if it is not one."""
+    known = {
+        at: factor
+        for at, factor in factors_of(version).items()
+        if change.charge is None or (at.charge != _OWN and version.charges[at.charge].charge == change.charge)
+    }
+    if not known:
+        of = f" of charge '{change.charge}'" if change.charge else ""
+        raise Refusal((("factor",), f"matches nothing: no factor{of} of {name} can be set; it has none"))
+    wanted = {attribute: set(values) for attribute, values in change.where.items()}
+    found = [at for at, factor in known.items() if {key: {value} for key, value in factor.conditions.items()} == wanted]
+    if not found:
+        words = (", ".join(f"{key} {value}" for key, value in each.conditions.items()) for each in known.values())
+        every = "; ".join(words)
+        raise Refusal((("where",), f"no factor of {name} is for exactly these conditions. It has: {every}"))
+    if len(found) > 1:
+        names = " | ".join(version.charges[at.charge].charge for at in found if at.charge != _OWN)
+        raise Refusal((("set",), f"fits factors of {len(found)} charges of {name}. Name one. charge: {names}"))
+    return found
 
 
 def scaled(version: Version, change: Scale, meant: Collection[At]) -> dict[At, Decimal]:
@@ -97,7 +152,7 @@ def rounded(amount: Decimal, to: RoundRate) -> Decimal:
     return plain(multiply(to.to, Decimal(nearest[to.mode])))
 
 
-def rates_to_scale(versions: Sequence[tuple[str, Version]], change: Scale) -> list[list[At]]:
+def rates_to_scale(versions: Sequence[tuple[str, Version]], change: Scale, meters: Meters) -> list[list[At]]:
     """The rates that a `scale` means, for each of these (model, version) pairs; empty for a model without any.
 
     Raises `Refusal` for an attribute or value that no version has, for a rate that is meant only in part, if no rate is
@@ -114,17 +169,17 @@ def rates_to_scale(versions: Sequence[tuple[str, Version]], change: Scale) -> li
         raise _no_charge(
             called, change.charge or "", [charge.charge for _, each in versions for charge in each.charges]
         )
-    wrong = list(_unknown(called, charges, change.where))
+    wrong = list(_unknown(called, charges, change.where, meters))
     if wrong:
         raise Refusal(*wrong)
     found = []
     for _, version in versions:
-        fitting, partly = _fitting(_charges(version, change.charge), change.where)
+        fitting, partly = _fitting(_charges(version, change.charge), change.where, meters)
         found.append(fitting)
         wrong += partly
     kept = {name for (name, _), fitting in zip(versions, found, strict=True) if fitting}
     if not kept and not wrong:
-        wrong.append(_nothing(called, charges))
+        wrong.append(_nothing(called, charges, meters))
     for (name, version), fitting in zip(versions, found, strict=True):
         if name in kept and not fitting:
             words = f"matches nothing of {name} from {version.effective} on ({version.place}), which is in the window"
@@ -134,18 +189,18 @@ def rates_to_scale(versions: Sequence[tuple[str, Version]], change: Scale) -> li
     return found
 
 
-def rates_to_set(name: str, version: Version, change: SetRate) -> list[At]:
+def rates_to_set(name: str, version: Version, change: SetRate, meters: Meters) -> list[At]:
     """The rates that a `set` means. Raises `Refusal` if there are none, or it is not clear which."""
     charges = _charges(version, change.charge)
     if not charges:
         raise _no_charge(name, change.charge or "", [charge.charge for charge in version.charges])
-    wrong = list(_unknown(name, charges.values(), change.where))
+    wrong = list(_unknown(name, charges.values(), change.where, meters))
     if wrong:
         raise Refusal(*wrong)
-    matching, wrong = _fitting(charges, change.where)
+    matching, wrong = _fitting(charges, change.where, meters)
     if not matching:
-        wrong.append(_nothing(name, charges.values()))
-    wrong += _unclear(name, version, matching, change)
+        wrong.append(_nothing(name, charges.values(), meters))
+    wrong += _unclear(name, version, matching, change, meters)
     if wrong:
         raise Refusal(*wrong)
     return matching
@@ -155,13 +210,15 @@ def _charges(version: Version, name: str | None) -> dict[int, Charge]:
     return {c: charge for c, charge in enumerate(version.charges) if name in (None, charge.charge)}
 
 
-def _fitting(charges: Mapping[int, Charge], where: Mapping[str, Sequence[str]]) -> tuple[list[At], list[Finding]]:
+def _fitting(
+    charges: Mapping[int, Charge], where: Mapping[str, Sequence[str]], meters: Meters
+) -> tuple[list[At], list[Finding]]:
     """The rates that match `where`, and a problem for each of them that also applies to other values."""
     matching: list[At] = []
     wrong: list[Finding] = []
     for c, charge in charges.items():
         for r, rate in enumerate(charge.rates):
-            has = attributes_of(charge, rate)
+            has = attributes_of(charge, rate, meters)
             if not all(set(has.get(attribute, ())) & set(wanted) for attribute, wanted in where.items()):
                 continue
             for attribute, wanted in where.items():
@@ -179,25 +236,41 @@ def _no_charge(name: str, given: str, charges: Iterable[str]) -> Refusal:
     return Refusal((("charge",), f"{words} Allowed: {', '.join(known)}"))
 
 
-def _nothing(name: str, charges: Iterable[Charge]) -> Finding:
-    each = (_words(charge, rate) for charge in charges for rate in charge.rates)
+def _nothing(name: str, charges: Iterable[Charge], meters: Meters) -> Finding:
+    each = (_words(charge, rate, meters) for charge in charges for rate in charge.rates)
     every = "; ".join(filter(None, dict.fromkeys(each)))
     verb = "They have" if name == "these models" else "It has"
     return ("where",), f"no rate of {name} matches all of these conditions. {verb}: {every}"
 
 
-def attributes_of(charge: Charge, rate: Rate) -> dict[str, tuple[str, ...]]:
-    """The attributes of a rate; for tokens, a rate that names no context is of the base context."""
-    default = {"context": ("base",)} if isinstance(charge, Tokens) else {}
-    return {**default, **rate.attributes}
+def attributes_of(charge: Charge, rate: Rate, meters: Meters) -> dict[str, tuple[str, ...]]:
+    """The attributes of a rate, with what it means by naming none.
+
+    For tokens, a rate that names no tier is of the base context. Beside rates that name a condition, one that does not
+    is of the default.
+    """
+    named = {name for each in charge.rates for name in each.attributes}
+    tiered = not isinstance(charge, Tokens) or rate.attributes.keys() & {"above", "from"}
+    found = {} if tiered else {"context": ("base",)}
+    return {
+        **found,
+        **rate.attributes,
+        **{
+            name: (each.default,)
+            for name, each in meters.condition.items()
+            if name in named and name not in rate.attributes
+        },
+    }
 
 
-def _unknown(name: str, charges: Iterable[Charge], where: Mapping[str, Sequence[str]]) -> Iterator[Finding]:
+def _unknown(
+    name: str, charges: Iterable[Charge], where: Mapping[str, Sequence[str]], meters: Meters
+) -> Iterator[Finding]:
     """The problems of attributes and values of `where` that no rate names."""
     known: dict[str, dict[str, None]] = {}
     for charge in charges:
         for rate in charge.rates:
-            for attribute, values in attributes_of(charge, rate).items():
+            for attribute, values in attributes_of(charge, rate, meters).items():
                 known.setdefault(attribute, {}).update(dict.fromkeys(values))
     for attribute, wanted in where.items():
         if attribute not in known:
@@ -212,13 +285,14 @@ def _unknown(name: str, charges: Iterable[Charge], where: Mapping[str, Sequence[
                 yield ("where", attribute), words
 
 
-def _unclear(name: str, version: Version, matching: Iterable[At], change: SetRate) -> Iterator[Finding]:
+def _unclear(name: str, version: Version, matching: Sequence[At], change: SetRate, meters: Meters) -> Iterator[Finding]:
     """The problem of one new amount for rates that differ, unless `where` names how they differ."""
-    rates, known = rates_of(version), [version.charges[c].charge for c in dict.fromkeys(at.charge for at in matching)]
+    of = {at: version.charges[at.charge] for at in matching}
+    rates, known = rates_of(version), list(dict.fromkeys(charge.charge for charge in of.values()))
     if len(known) > 1:
         yield (("set",), f"fits rates of {len(known)} charges of {name}. Name one. charge: {' | '.join(known)}")
         return
-    chosen = [(rates[at], attributes_of(version.charges[at.charge], rates[at])) for at in matching]
+    chosen = [(rates[at], attributes_of(of[at], rates[at], meters)) for at in matching]
     if len({rate.rate for rate, _ in chosen}) < 2:
         return
     differing: dict[str, dict[str, None]] = {}
@@ -231,5 +305,5 @@ def _unclear(name: str, version: Version, matching: Iterable[At], change: SetRat
         yield ("where",), f"fits {len(chosen)} different rates of {name}: {shown}. Say in where which. {allowed}"
 
 
-def _words(charge: Charge, rate: Rate) -> str:
-    return ", ".join(f"{name} {' | '.join(values)}" for name, values in attributes_of(charge, rate).items())
+def _words(charge: Charge, rate: Rate, meters: Meters) -> str:
+    return ", ".join(f"{name} {' | '.join(values)}" for name, values in attributes_of(charge, rate, meters).items())

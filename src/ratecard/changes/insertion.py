@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from ratecard.base.messages import Path
 from ratecard.base.money import plain, text
+from ratecard.candidates.rates import amounts_of
 from ratecard.load.positions import Positions, Span, lines_of, literal
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.version import Retirement, Version
@@ -68,10 +69,10 @@ def new_version(
     at.dash(path)
     start, end = at.line(at.spans[path].start).start, at.line(at.spans[path].end - 1).end
     replaced = _head(at, path, version, checked)
-    for c, (old, new) in enumerate(zip(base.charges, version.charges, strict=True)):
-        for r, (before, after) in enumerate(zip(old.rates, new.rates, strict=True)):
-            if before.rate != after.rate:
-                replaced[at.spans[*path, "charges", c, "rates", r, "rate"]] = text(plain(after.rate))
+    before = amounts_of(base)
+    for place, amount in amounts_of(version).items():
+        if amount != before[place]:
+            replaced[at.spans[*path, *place.path]] = text(plain(amount))
     for number, total in enumerate(totals):
         if total is not None:
             replaced[at.spans[*path, "examples", number, "total"]] = total

@@ -1,6 +1,7 @@
 """Compare the rates and conditions of two versions.
 
 Rates are compared for each combination of attributes, so that splitting, joining or moving lines changes nothing.
+Factors on rates are compared as rates are.
 Conditions (what is accepted, rounding, markups) are compared as text, whatever their order in the file.
 """
 
@@ -15,15 +16,18 @@ from pydantic import BaseModel
 from ratecard.base.money import multiply, plain, text
 from ratecard.changes.difference import Priced, RateChange, TermChange
 from ratecard.changes.sides import Priceable
-from ratecard.tables.rate import Charge, Combination, Rate, combinations, named_attributes, tiers
+from ratecard.tables.rate import Charge, Combination, Rate, RateFactor, combinations, named_attributes, tiers
 from ratecard.tables.scalars import Size
 from ratecard.tables.units import Unit
 from ratecard.tables.version import Version
 
-# The values of an attribute that a rate does not name and whose values the version does not list.
+# The values of an attribute that a rate does not name and whose values the version does not list; also of a tier or a
+# condition: beside a rate that names it, such a rate is one of its own.
 _ALL = ("",)
 # A token rate without a context is that of the base context.
-_UNNAMED = {"context": ("base",)}
+_UNNAMED = {"context": ("base",), "above": _ALL, "from": _ALL}
+# What a factor is the price of.
+_FACTOR = "factor"
 
 
 class _Key(NamedTuple):
@@ -66,15 +70,25 @@ def _columns(combined: Sequence[Combination]) -> list[list[str]]:
 
 
 def _names(*sides: Priceable | None) -> dict[str, tuple[str, ...]]:
-    """The attributes that the rates of each charge name, on either side."""
+    """The attributes that the rates of each charge name, and the conditions of its factors, on either side."""
     charges = sorted((charge for side in sides if side for charge in side.version.charges), key=lambda one: one.charge)
-    return {name: _ordered(list(group)) for name, group in groupby(charges, key=lambda one: one.charge)}
+    found = {name: _ordered(list(group)) for name, group in groupby(charges, key=lambda one: one.charge)}
+    for label, factor in (each for side in sides if side for each in _factors(side.version)):
+        found[label] = tuple(dict.fromkeys((*found.get(label, ()), *factor.conditions)))
+    return found
 
 
 def _ordered(charges: Sequence[Charge]) -> tuple[str, ...]:
     rates = [rate for charge in charges for rate in charge.rates]
     own = (name for charge in charges for name in charge.ATTRIBUTES)
     return named_attributes(rates, tuple(dict.fromkeys((*own, *(name for rate in rates for name in rate.attributes)))))
+
+
+def _factors(version: Version) -> Iterator[tuple[str, RateFactor]]:
+    """Every factor of a version and of its charges, each with what it is called."""
+    yield from ((_FACTOR, factor) for factor in getattr(version, "factors", ()))
+    for charge in version.charges:
+        yield from ((f"{_FACTOR} of {charge.charge}", factor) for factor in getattr(charge, "factors", ()))
 
 
 def _rates(side: Priceable | None, names: Mapping[str, tuple[str, ...]]) -> dict[_Key, Priced]:
@@ -88,6 +102,10 @@ def _rates(side: Priceable | None, names: Mapping[str, tuple[str, ...]]) -> dict
             priced = _priced(charge, rate, unit)
             for values in combinations(rate, names[charge.charge], domains):
                 found[_Key(charge.charge, unit.counts, side.model.currency, values)] = priced
+    for label, factor in _factors(side.version):
+        stated = tuple(factor.conditions.get(name, "") for name in names[label])
+        priced = Priced(factor.factor, _FACTOR, Fraction(factor.factor), factor.source)
+        found[_Key(label, _FACTOR, side.model.currency, stated)] = priced
     return found
 
 
@@ -107,7 +125,7 @@ def _priced(charge: Charge, rate: Rate, unit: Unit) -> Priced:
 
 # Keys that are not conditions: rates are compared by themselves, the others are evidence.
 _NOT_TERMS = {"rates", "charges", "examples", "effective", "announced", "checked", "source", "reference", "evidence"}
-_NOT_TERMS |= {"correction", "expected_change", "place", "minimum_place"}
+_NOT_TERMS |= {"correction", "expected_change", "place", "minimum_place", "factors"}
 # Lists whose order matters, because the first item that fits is used.
 _ORDERED = {"tiers"}
 _RANGE = 3

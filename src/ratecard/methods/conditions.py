@@ -1,13 +1,14 @@
 """Checks of rates and factors under conditions: what they name is declared, and no two of them hold alike."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
 
 from ratecard.base.messages import Finding, Path
 from ratecard.base.suggestions import did_you_mean
 from ratecard.tables.metered import Conditioned
 from ratecard.tables.meters import Meter, Meters
 from ratecard.tables.rate import WINDOW, Rate, RateFactor
-from ratecard.tables.token_rates import WrittenRate, chosen, more_specific
+from ratecard.tables.token_rates import WrittenRate, chosen, more_specific, written_rates
 
 
 def check_attribute(index: int, rate: Rate, name: str, known: Mapping[str, Sequence[str]]) -> Iterator[Finding]:
@@ -80,6 +81,16 @@ def check_twice(charge: Conditioned, written: Sequence[WrittenRate]) -> Iterator
                     prompt = f" of a prompt of {above + 1} tokens" if one.bucket else ""
                     words = f"and that of line {line} both hold for {of_what}{prompt}"
                     yield place, f"{words}, {named}. Write the rate for both"
+
+
+def stated_conditions(charge: Conditioned, factors: Sequence[RateFactor]) -> Iterator[dict[str, str]]:
+    """Every combination of the conditions that rates or factors name, and of their defaults, which are left out."""
+    values: dict[str, dict[str, None]] = {}
+    for conditions in (*(each.conditions for each in written_rates(charge)), *(each.conditions for each in factors)):
+        for name, value in conditions.items():
+            values.setdefault(name, {"": None})[value] = None
+    for chosen_values in product(*values.values()):
+        yield {name: value for name, value in zip(values, chosen_values, strict=True) if value}
 
 
 def tier_words(sku: str) -> str:

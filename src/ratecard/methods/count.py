@@ -6,11 +6,11 @@ from decimal import Decimal
 from typing import Any, ClassVar, Literal
 
 from ratecard.base.messages import Finding
-from ratecard.methods.conditions import check_attribute, check_factors, check_twice
+from ratecard.methods.conditions import check_attribute, check_factors, check_twice, stated_conditions
 from ratecard.methods.metered import Metered
 from ratecard.methods.method import ANY_NUMBER, Method, UsageReading
 from ratecard.rating.compiling import slug
-from ratecard.rating.factors import Factors
+from ratecard.rating.factors import FactoredRate, Factors
 from ratecard.rating.quote import LineItem
 from ratecard.requests.counts import Meterage
 from ratecard.requests.fields import RequestShape
@@ -59,15 +59,15 @@ class PricedByCount(Method[PerCount]):
         factors = Factors(charge, written, metered.meters, metered.version.factors)
         meter = metered.units[charge.unit].counts
         count = metered.counter(charge.model_copy(update={"markup": Decimal(1)}))
-        # By the values of the conditions: the rate after markup and factors, its notes, and the SKU.
-        found: dict[tuple[str, ...], tuple[Rate, tuple[str, ...], str]] = {}
+        # By the values of the conditions: the rate, what markup and factors make of it, and the SKU.
+        found: dict[tuple[str, ...], tuple[Rate, FactoredRate, str]] = {}
 
-        def priced(stated: Mapping[str, str]) -> tuple[Rate, tuple[str, ...], str]:
+        def priced(stated: Mapping[str, str]) -> tuple[Rate, FactoredRate, str]:
             # There is one: the check of tables asks for a rate without conditions.
             rate: Any = chosen(written, EVERYTHING, EVERY_PROMPT.above, stated)
             applied = factors.applied(rate, stated)
             sku = "-".join((metered.model.model, *applied.words, slug(charge.unit)))
-            return rate.rate.model_copy(update={"rate": applied.unit_rate}), applied.notes, sku
+            return rate.rate.model_copy(update={"rate": applied.unit_rate}), applied, sku
 
         def lines(shape: RequestShape) -> list[LineItem]:
             number = shape["counts"].get(meter)
@@ -77,11 +77,11 @@ class PricedByCount(Method[PerCount]):
             key = tuple(stated.values())
             if key not in found:
                 found[key] = priced(stated)
-            rate, notes, sku = found[key]
+            rate, applied, sku = found[key]
             line = count(number, rate, sku)
-            if notes:
-                note = "; ".join((*notes, *filter(None, (line.note,))))
-                line = LineItem(replace(line.rate, note=note), line.count, line.amount)
+            if applied.notes:
+                note = "; ".join((*applied.notes, *filter(None, (line.note,))))
+                line = LineItem(replace(line.rate, note=note, factors=applied.factors), line.count, line.amount)
             return [line]
 
         every = metered.meters.by_name[meter].every_usage
@@ -90,10 +90,10 @@ class PricedByCount(Method[PerCount]):
     def samples(
         self, charge: PerCount, version: MeteredVersion, type_: str, tables: Tables
     ) -> Iterator[dict[str, Any]]:
-        """One unit under each of the conditions."""
+        """One unit under every combination of conditions."""
         unit = tables.units[charge.unit]
-        for each in written_rates(charge):
-            yield {"counts": {unit.counts: unit.per}, **each.conditions}
+        for conditions in stated_conditions(charge, (*charge.factors, *version.factors)):
+            yield {"counts": {unit.counts: unit.per}, **conditions}
 
     def needed(self, charge: PerCount, tables: Tables) -> tuple[str, ...]:
         """The meter, unless every usage has some of it."""

@@ -4,7 +4,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from ratecard.base.messages import Finding
-from ratecard.methods.conditions import check_attribute, check_factors, check_twice, check_without_rate, tier_words
+from ratecard.methods.conditions import (
+    check_attribute,
+    check_factors,
+    check_twice,
+    check_without_rate,
+    stated_conditions,
+    tier_words,
+)
 from ratecard.methods.metered import Metered
 from ratecard.methods.method import Method, UsagePath, UsageReading
 from ratecard.requests.token_usage import usage_of_buckets
@@ -78,12 +85,14 @@ class TokensByBucket(Method[Tokens]):
                     yield {**usage_of_buckets(counts), **each.conditions, **factor.conditions}
 
     def edges(self, charge: Tokens, version: MeteredVersion, type_: str, tables: Tables) -> Iterator[dict[str, Any]]:
-        """Every bucket, at both sides of where each tier begins."""
+        """Every bucket, at both sides of where each tier begins, under every combination of conditions."""
+        stated = list(stated_conditions(charge, (*charge.factors, *version.factors)))
         thresholds = tiers_of(charge)[1:]
         for prompt in dict.fromkeys((1, *(prompt for above in thresholds for prompt in (above, above + 1)))):
             for bucket in tables.meters.buckets:
                 tokens = 1 if tables.meters.in_completion(bucket) else prompt
-                yield usage_of_buckets(counts_in(tables.meters, bucket, tokens, prompt))
+                usage = usage_of_buckets(counts_in(tables.meters, bucket, tokens, prompt))
+                yield from ({**usage, **conditions} for conditions in stated)
 
     def linear(self, charge: Tokens, type_: str) -> tuple[UsagePath, ...]:
         """The tokens of each bucket that has a rate, in one tier and under the same conditions."""

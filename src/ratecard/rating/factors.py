@@ -13,11 +13,15 @@ from ratecard.tables.token_rates import WrittenRate
 
 
 class FactoredRate(NamedTuple):
-    """The price of one unit after markup and factors, how it was made, and how SKUs name its conditions."""
+    """The price of one unit after markup and factors, how it was made, and how SKUs name its conditions.
+
+    `factors` are those that hold: their conditions in words, and their `file:line`.
+    """
 
     unit_rate: Decimal
     notes: tuple[str, ...]
     words: tuple[str, ...]
+    factors: tuple[tuple[str, str], ...]
 
 
 class Factors:
@@ -41,13 +45,15 @@ class Factors:
     def applied(self, written: WrittenRate, stated: Mapping[str, str]) -> FactoredRate:
         """A rate times the factors that hold under the stated conditions, of those that it does not name itself."""
         unit_rate, notes, used = multiply(written.rate.rate, self._markup), [], dict(written.conditions)
+        multiplied = []
         for factor in self._factors:
             if factor.conditions.items() <= stated.items() and not factor.conditions.keys() & written.conditions.keys():
                 shown = ", ".join(f"{name}: {value}" for name, value in factor.conditions.items())
                 notes.append(f"{text(plain(unit_rate))} x {text(factor.factor)} for {shown} ({factor.source})")
                 unit_rate = multiply(unit_rate, factor.factor)
                 used |= factor.conditions
-        return FactoredRate(plain(unit_rate), tuple(notes), tuple(self._words(used)))
+                multiplied.append((shown.replace(":", ""), factor.source))
+        return FactoredRate(plain(unit_rate), tuple(notes), tuple(self._words(used)), tuple(multiplied))
 
     def _words(self, used: Mapping[str, str]) -> Iterator[str]:
         """How SKUs name conditions: by value, and by name too if a condition before it has such a value."""

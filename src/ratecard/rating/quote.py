@@ -25,7 +25,7 @@ class LineRate:
 
     `of_unit` is the part of a unit that one counted thing is: 0.000001 for tokens by the `mtoken`, and a fraction where
     no decimal holds it, as for seconds by the hour. Such quantities and amounts have `line_places`, if they must be
-    rounded.
+    rounded. `factors` are those in the price, each in words and with its `file:line`.
     """
 
     sku: str
@@ -35,6 +35,7 @@ class LineRate:
     note: str = ""
     of_unit: Decimal | Fraction = Decimal(1)
     line_places: int = LINE_PLACES
+    factors: tuple[tuple[str, str], ...] = ()
 
     def price(self, count: int | Decimal) -> Decimal:
         """The price of a number of counted things, rounded once where no decimal holds it."""

@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic_core import PydanticKnownError
 
 from ratecard.base.money import add
 from ratecard.tables.card import AnyModel
@@ -12,12 +13,33 @@ from ratecard.tables.scalars import Day, Frozen, Number, Percent, Positive, Text
 
 
 class SetRate(Frozen):
-    """`set: MODEL`: the rates of one model that hold under `where` become `rate`."""
+    """`set: MODEL`: the rates of one model that hold under `where` become `rate`, or its factor there `factor`."""
 
     set: Text
     charge: Text | None = None
     where: dict[str, Words] = Field(default_factory=dict)
-    rate: Number
+    factor: Positive | None = None
+    rate: Number | None = Field(default=None, validate_default=True)
+
+    @field_validator("rate")
+    @classmethod
+    def _one_amount(cls, rate: Decimal | None, info: ValidationInfo) -> Decimal | None:
+        factor = info.data.get("factor")
+        if rate is None and factor is None and "factor" in info.data:
+            raise PydanticKnownError("missing")
+        if rate is not None and factor is not None:
+            raise ValueError("is there beside factor; keep one")
+        return rate
+
+    @property
+    def word(self) -> str:
+        """The key under which the new amount is written."""
+        return "rate" if self.factor is None else "factor"
+
+    @property
+    def amount(self) -> Decimal:
+        """The new rate, or the new factor."""
+        return next(each for each in (self.rate, self.factor) if each is not None)
 
 
 class Selection(Frozen):

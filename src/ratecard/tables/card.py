@@ -40,8 +40,8 @@ def digest(parts: Iterable[BaseModel]) -> str:
 
 @cache
 def _fields_of_meaning(kind: type[BaseModel]) -> tuple[str, ...]:
-    """The fields of a part of the tables that change an answer; the source of a rate or of a version is evidence."""
-    own_source = {"source"} if kind.__name__ == "Rate" or "effective" in kind.model_fields else set()
+    """The fields of a part of the tables that change an answer; the source of a rate, factor or version is evidence."""
+    own_source = {"source"} if kind.__name__ in ("Rate", "RateFactor") or "effective" in kind.model_fields else set()
     return tuple(name for name in kind.model_fields if name not in _NO_MEANING | own_source)
 
 

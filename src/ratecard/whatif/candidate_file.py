@@ -95,7 +95,7 @@ def _change(index: int, told: Told, file: CandidateFile, base: RateCard) -> Draf
         if len(named) == 1:
             [(part, name)] = named
             return Factor(part, (name,), given[told.word], tuple(told.where.items()))
-    if isinstance(told, SetRate):
+    if isinstance(told, SetRate) and told.rate is not None:
         for choice in rates_on(base, file.candidate.effective, told.set):
             where = {name: set(values) for name, values in choice.where}
             if told.charge == choice.charge and where == {name: set(values) for name, values in told.where.items()}:

@@ -44,7 +44,9 @@ def rates_on(card: RateCard, day: date, model: str) -> Sequence[RateChoice]:
         card.prove(tables, version)
     charges = version.charges if version else ()
     return [
-        RateChoice(charge.charge, tuple(attributes_of(charge, rate).items()), rate.rate, charge.unit)
+        RateChoice(
+            charge.charge, tuple(attributes_of(charge, rate, card.tables.meters).items()), rate.rate, charge.unit
+        )
         for charge in charges
         for rate in charge.rates
     ]

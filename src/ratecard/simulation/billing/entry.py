@@ -110,11 +110,11 @@ def at_rate(entry: BilledRow, line: LineItem, currency: str) -> PricedShape:
     return _one(PricedLine(entry.sku, line.source, line.unit, rate, number, amount, quantity), rate, currency)
 
 
-def at_price(entry: BilledRow, source: str, currency: str) -> PricedShape:
+def at_price(entry: BilledRow, source: str, currency: str, unit: str = CLIP) -> PricedShape:
     """Units times the price that they were billed at."""
     number, quantity = _of_units(entry, Decimal(1))
     amount, price = multiply(quantity, entry.price), entry.price
-    return _one(PricedLine(entry.sku, source, CLIP, price, number, amount, quantity), price, currency)
+    return _one(PricedLine(entry.sku, source, unit, price, number, amount, quantity), price, currency)
 
 
 def at_total(entry: BilledRow, quote: Quote) -> PricedShape:

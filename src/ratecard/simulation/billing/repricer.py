@@ -4,8 +4,9 @@ A SKU means all requests that are charged by it under the prices at the row's ow
 charge them all alike, that is the price; a change that a SKU cannot express is the reason of a refusal.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
+from fractions import Fraction
 from typing import TypeVar
 
 from ratecard.base.errors import QuoteError
@@ -14,7 +15,7 @@ from ratecard.card import RateCard
 from ratecard.changes.sides import Side
 from ratecard.price_book import PriceBook
 from ratecard.rating.ledger_entry import price_field
-from ratecard.rating.quote import LineItem
+from ratecard.rating.quote import MINIMUM, LineItem
 from ratecard.simulation.billing.entry import BilledRow, as_billed, at_price, at_rate, at_total, read_entry
 from ratecard.simulation.billing.skus import (
     Clips,
@@ -82,21 +83,23 @@ class LedgerPricer(Pricer):
 
     def dispute(self, shape: UsageShape) -> str:
         """What of these rows does not agree with the prices under which they were billed; empty where all does."""
+        amount = ""
         try:
             entry = self._entry(shape)
             if entry.kind == DISPUTED:
-                return f"amount: is not unit x {price_field(self.currency)}"
+                amount = f"amount: is not unit x {price_field(self.currency)}"
             if entry.kind == CREDIT or shape.moment is None:
-                return ""
+                return amount
             was, _ = self._versions(self.billed, shape.moment, entry)
         except (QuoteError, ValueError):
-            return ""  # it has no price at all, and is among the unpriced
+            return amount  # it has no price at all, and is among the unpriced
         if was.model.type == "video":
             wrong = self._clips_of(was).disputed(entry.sku, entry.price)
         else:
-            sold = self._sales_of(was).get(entry.sku)
-            wrong = sold is not None and sold[0].line.unit_rate != entry.price
-        return f"{price_field(self.currency)}: is not the price that was in effect" if wrong else ""
+            sold = self._sales_of(was).get(entry.sku, [])
+            wrong = bool(sold) and sold[0].line.unit_rate != entry.price
+            amount = "" if _rounded(sold) else amount
+        return amount or (f"{price_field(self.currency)}: is not the price that was in effect" if wrong else "")
 
     def _entry(self, shape: UsageShape) -> BilledRow:
         """The entry of a shape, at what balances were worth when it was billed."""
@@ -109,6 +112,11 @@ class LedgerPricer(Pricer):
                 raise ValueError(f"charged in {now.model.currency}, and the ledger is in {self.currency}")
             if was.model.type == "video":
                 return self._clip(was, now, entry)
+            if was.version.minimum or now.version.minimum:
+                if was.version is not now.version:
+                    raise ValueError(f"a request of {was.model.model} costs a minimum, and a row is not all of one")
+                if entry.sku == f"{was.model.model}-{MINIMUM}":
+                    return at_price(entry, was.version.minimum_place, self.currency, MINIMUM)
             return at_rate(entry, self._line(was, now, entry.sku), self.currency)
         except QuoteError as error:
             return Refused.of(error)
@@ -120,6 +128,8 @@ class LedgerPricer(Pricer):
         sold = self._sales_of(was).get(sku)
         if not sold:
             raise ValueError(f"SKU {sku} is not in the version of {was.version.effective} of {was.model.model}")
+        if _rounded(sold):
+            raise ValueError(f"the units of SKU {sku} are rounded")
         if was.version is now.version:
             return sold[0].line
         self._same_structure(was, now)
@@ -170,6 +180,11 @@ class LedgerPricer(Pricer):
 
     def _clips_of(self, was: ModelInEffect) -> Clips:
         return _once(self._clips, Identity(was.version), lambda: Clips(was))
+
+
+def _rounded(sold: Sequence[SkuSale]) -> bool:
+    """Whether no decimal holds what one counted thing is of the unit: rows then have rounded units."""
+    return any(isinstance(each.line.rate.of_unit, Fraction) for each in sold)
 
 
 def _pair(was: ModelInEffect, now: ModelInEffect) -> tuple[Identity, Identity]:

@@ -15,7 +15,7 @@ from ratecard.changes.rates import Terms, rate_changes, term_changes, terms_of
 from ratecard.changes.sides import Priceable
 from ratecard.methods.samples import edge_usages, unit_usages
 from ratecard.price_book import PriceBook
-from ratecard.rating.quote import LineItem, Quote
+from ratecard.rating.quote import MINIMUM, LineItem, Quote
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.metered import MeteredVersion, TextVersion
 from ratecard.tables.video import TokenFormula
@@ -66,7 +66,8 @@ def sold_by_sku(in_effect: ModelInEffect) -> dict[str, list[SkuSale]]:
             quote = _quoted(in_effect.book, request)
         except QuoteError:
             continue  # a combination that has no price
-        for line in quote.lines:
+        # What a request lacks of its minimum is another price each time.
+        for line in (line for line in quote.lines if line.unit != MINIMUM):
             found.setdefault(line.sku, []).append(SkuSale(request, line))
     return found
 

@@ -141,7 +141,8 @@ def _line(line: LineItem, number: int, count: int = 1) -> PricedLine:
     amount, quantity = line.amount, line.quantity
     if count != 1:
         amount, quantity = EXACT.divide(amount, Decimal(count)), EXACT.divide(quantity, Decimal(count))
-    return PricedLine(line.sku, line.source, line.unit, line.unit_rate, number, amount, quantity)
+    rate = line.rate
+    return PricedLine(rate.sku, rate.source, rate.unit, rate.unit_rate, number, amount, quantity, None, rate.factors)
 
 
 def _sum(lines: Iterable[PricedLine], currency: str) -> PricedShape:

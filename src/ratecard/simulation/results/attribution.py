@@ -99,6 +99,7 @@ def attribute(comparison: Comparison, sides: Sequence[Side], candidate: int) -> 
             model = counted.shape.model or ""
             key = _key(model, was, now, before, after)
             touched.add((model, key[4], key[5]))
+            touched |= _factors(model, was, now)
             amounts[key] = EXACT.add(amounts.get(key, _ZERO), EXACT.subtract(new_amount, old_amount))
     parts = [_part(key, amount) for key, amount in amounts.items() if amount]
     parts.sort(
@@ -153,8 +154,16 @@ def _key(
     old_rate, new_rate = was and was.unit_rate, now and now.unit_rate
     kind = _ADDED if was is None else _REMOVED if now is None else TERMS if old_rate == new_rate else RATE
     old_source, new_source = was.source if was else "", now.source if now else ""
-    label = before.get(old_source) or after.get(new_source) or some.sku
+    label = ", ".join(
+        (before.get(old_source) or after.get(new_source) or some.sku, *(words for words, _ in some.factors))
+    )
     return (model, kind, label, some.unit, old_source, new_source, old_rate, new_rate)
+
+
+def _factors(model: str, was: PricedLine | None, now: PricedLine | None) -> set[tuple[str, str, str]]:
+    """The factors in two rates, by their lines on both sides."""
+    old, new = (dict(line.factors) if line else {} for line in (was, now))
+    return {(model, old.get(words, ""), new.get(words, "")) for words in {**old, **new}}
 
 
 def _part(key: _Key, amount: Decimal) -> Part:
@@ -170,7 +179,8 @@ def _labels(tables: Tables) -> dict[str, str]:
             for charge in version.charges:
                 for rate in charge.rates:
                     words = ", ".join(
-                        f"{name} {' | '.join(values)}" for name, values in attributes_of(charge, rate).items()
+                        f"{name} {' | '.join(values)}"
+                        for name, values in attributes_of(charge, rate, tables.meters).items()
                     )
                     found.setdefault(rate.source, f"{charge.charge}: {words}" if words else charge.charge)
     return found
