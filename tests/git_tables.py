@@ -10,7 +10,9 @@ from ratecard.load.folder import shipped_folder, tables_from
 
 SOUND = Path(__file__).parent / "tables" / "sound"
 FILES = {path.name: path.read_text(encoding="utf-8") for path in sorted(SOUND.glob("*.yaml"))}
-SHARED = ("units.yaml", "meters.yaml", "vocabulary.yaml")
+# Limits are not inherited.
+FILES |= {"limits.yaml": (shipped_folder() / "limits.yaml").read_text(encoding="utf-8")}
+SHARED = ("units.yaml", "meters.yaml", "vocabulary.yaml", "limits.yaml")
 # (file, what stands there, what is written instead)
 Edit = tuple[str, str, str]
 SECOND = "per_second.yaml"

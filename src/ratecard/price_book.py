@@ -160,7 +160,7 @@ class PriceBook(LimitsOfADay):
         >>> load_rate_card().at(date(2026, 10, 1)).plain_name("grok-4-3:enable_web_search=on")
         'grok-4-3'
         """
-        if self._is_listed(name):
+        if self._is_listed(name) or not self.tables.vocabulary.service_parameters:
             return name
         plain, suffix = split_name(name)
         before = name.partition(":")[0]
@@ -264,6 +264,8 @@ class PriceBook(LimitsOfADay):
             search: self._metered(*self.in_effect(of)) for search, of in version.surcharges.items()
         }
         parameters: Mapping[str, Any] = {} if service_parameters is None else service_parameters
+        if parameters and not self.tables.vocabulary.service_parameters:
+            raise QuoteError(INVALID, [(("service_parameters",), "These tables have no service parameters")])
         searches = (web_search_requests, scraped_urls, x_search_results)
         asked = EstimateRequest(prompt_tokens, max_completion_tokens, suffix, parameters, *searches)
         return estimate(self._metered(found, version), surcharges, self.limits, asked)

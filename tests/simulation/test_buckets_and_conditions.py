@@ -261,3 +261,26 @@ def test_tokens_of_every_bucket_are_in_the_quantities(card: RateCard) -> None:
               "output": 7, "output_reasoning": 2}  # fmt: skip
     with simulated(card, [row(**{f"tokens__{name}": count for name, count in counts.items()})]) as found:
         assert found.total.quantities[:4] == tuple(map(Decimal, (70, 30, 0, 7)))
+
+
+def test_a_bill_is_re_rated_by_the_skus_of_tiers_and_conditions(card: RateCard, tmp_path: Any) -> None:
+    rates = {
+        "above-128k-input-batch": "3",
+        "input-priority-region-eu": "7.7",
+        "cache-write-1h": "8",
+        "input-audio-batch-region-eu": "22",
+    }
+    lines = [
+        f"2026-03-01T00:00:00Z,m-llm-{name}-mtoken,{rate},2,-{Decimal(rate) * 2},USD," for name, rate in rates.items()
+    ]
+    path = tmp_path / "bill.csv"
+    path.write_text("\n".join(("timestamp,sku,pricePerUnitUsd,unit,amount,currency,notes", *lines)))
+    dearer = card_of(LINES, ("{service_tier: batch, factor: 0.6}", "{region: eu, factor: 1.2}"))
+    with simulate(path, Side("now", card), [Side("then", dearer)], by=("sku",)) as found:
+        assert not found.unpriced and not found.disputed
+        assert {row.key[0]: row.amounts for row in found.groups} == {
+            "m-llm-above-128k-input-batch-mtoken": (6, Decimal("7.2")),
+            "m-llm-input-priority-region-eu-mtoken": (Decimal("15.4"), Decimal("16.8")),
+            "m-llm-cache-write-1h-mtoken": (16, 16),
+            "m-llm-input-audio-batch-region-eu-mtoken": (44, Decimal("57.6")),
+        }

@@ -82,7 +82,7 @@ def read_folder(folder: str | Path | None = None) -> dict[str, bytes]:
         raise TableError(sorted(faults, key=lambda fault: fault.file))
     if not contents.keys() - {*SHARED, NAMES}:
         raise TableError([Fault(str(root), 1, (), "holds no rate table. A table is a file that ends in .yaml")])
-    return {**_shipped(), **contents}
+    return contents
 
 
 @cache
@@ -112,6 +112,8 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
     units_part = _validated(texts[UNITS], Units)
     meters = _validated(texts[METERS], Meters)
     vocabulary = _validated(texts[VOCABULARY], Vocabulary)
+    if vocabulary and VOCABULARY not in contents:  # those of the shipped tables are of this service alone
+        vocabulary = vocabulary.model_copy(update={"service_parameters": False})
     limits = _validated(texts[LIMITS], LimitsFile) if LIMITS in texts else LimitsFile(limits=())
     if units_part:
         _record(texts[UNITS], (), check_units(units_part))

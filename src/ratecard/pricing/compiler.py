@@ -88,5 +88,6 @@ class Compiler:
         metered = self.metered(model, version, limits.rates)
         if kind == model.type and any(isinstance(charge, Tokens) for charge in version.charges):
             surcharges = {search: self.metered(*charged, limits.rates) for search, charged in searches.items()}
-            return price_text(metered, surcharges, limits.scraped_urls)
+            with_parameters = self.tables.vocabulary.service_parameters
+            return price_text(metered, surcharges, limits.scraped_urls, with_parameters=with_parameters)
         return price_counted(metered, kind)

@@ -36,10 +36,13 @@ _COUNTS = ("usage", "tokens", "counts")
 _WEB_SEARCHES = SEARCHES["web_search"][0]
 
 
-def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most: int) -> Rater:
+def price_text(
+    metered: Metered, surcharges: Mapping[str, Metered], scraped_most: int, *, with_parameters: bool = True
+) -> Rater:
     """Compile the function that rates text or embedding usages at one version.
 
-    `surcharges` are those that the model names, `scraped_most` the most scraped URLs of a request.
+    `surcharges` are those that the model names, `scraped_most` the most scraped URLs of a request, `with_parameters`
+    whether requests have service parameters.
     """
     rates = token_rates(metered)
     readings = [reading for _, reading in readings_of(metered, metered.model.type)]
@@ -47,7 +50,8 @@ def price_text(metered: Metered, surcharges: Mapping[str, Metered], scraped_most
     accepted = accepted_conditions([rates.conditions, *(each.conditions for each in readings)], metered.meters)
     priced, is_text, minimum = metered.priced(), metered.model.type == "text", metered.version.minimum
     search_lines = {name: surcharge_line(each) for name, each in surcharges.items()}
-    own = (*(field for field, _ in SEARCHES.values()), "service_parameters") if is_text else ()
+    own = [field for field, _ in SEARCHES.values()] if is_text else []
+    own += ["service_parameters"] if is_text and with_parameters else []
     meters = {name: meterage for reading in readings for name, meterage in reading.meters.items()}
     # Whether there is something to charge that a usage need not name.
     always = any(meterage.otherwise != 0 for meterage in meters.values())

@@ -26,7 +26,7 @@ from ratecard.tables.video import VideoModel
 
 # Keys that change no answer: evidence and examples, notes, and the `file:line` of a version.
 _NO_MEANING = {"checked", "examples", "evidence", "reference", "announced", "name"}
-_NO_MEANING |= {"correction", "expected_change", "place", "minimum_place"}
+_NO_MEANING |= {"correction", "expected_change", "place", "minimum_place", "service_parameters"}
 # Lists whose order has a meaning: the first charge has the shortest SKU, and the first tier that fits is taken.
 _ORDERED = ("charges", "tiers")
 _LENGTH = 16

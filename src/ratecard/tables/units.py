@@ -4,6 +4,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from ratecard.base.money import as_decimal
+from ratecard.tables.limits import Flag
 from ratecard.tables.scalars import Count, Counts, Frozen, Number, Text, Words
 
 
@@ -43,9 +44,14 @@ class VideoFields(Frozen):
 
 
 class Vocabulary(Frozen):
-    """The API-wide values of request fields."""
+    """The API-wide values of request fields.
+
+    `service_parameters` says whether text requests have the parameters of this service (`enable_web_search`, ...), in
+    their body or behind the model's name. Another folder's do not, unless its own vocabulary says so.
+    """
 
     video: VideoFields
+    service_parameters: Flag = False
 
 
 class Units(Frozen):
