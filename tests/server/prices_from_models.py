@@ -33,7 +33,11 @@ class PricesFromModels:
         listed = self.models[model]
         if listed["type"] == "video":
             return video(listed, fields, source or {})
-        return metered(listed, fields) + self.searches(listed, fields)
+        amount, pricing = metered(listed, fields), listed["pricing"]
+        least, below = Fraction(pricing.get("minimum", 0)), Fraction(amount).denominator
+        if pow(10, below.bit_length(), below):  # no decimal holds the amount of this one line
+            amount = rounded(amount, pricing.get("line_places", 12))
+        return max(amount, least) + self.searches(listed, fields)
 
     def searches(self, listed: Fields, fields: Fields) -> Amount:
         """The searches of a text request, each at the model of type surcharge that its model names."""
@@ -69,11 +73,11 @@ def metered(listed: Fields, fields: Fields) -> Amount:
         case "rpc-credits":
             return rpc(first, fields)
         case "surcharge":
-            return (1 if first["counts"] == "prompt" else fields["count"]) * rate_of(first)
+            return charged(first, 1 if first["counts"] == "prompt" else fields["count"]) * rate_of(first)
         case "per-character":
-            return fields.get("characters", fields.get("character_count")) * rate_of(first)
+            return charged(first, fields.get("characters", fields.get("character_count"))) * rate_of(first)
         case "per-audio-second":
-            return Fraction(fields.get("seconds", fields.get("duration_seconds"))) * rate_of(first)
+            return charged(first, fields.get("seconds", fields.get("duration_seconds"))) * rate_of(first)
         case "per-song":
             return rate_of(first)
         case "duration-band":
@@ -81,6 +85,13 @@ def metered(listed: Fields, fields: Fields) -> Amount:
     if "factor" in fields:
         return rate_of(charges["per-upscale"], factor=fields["factor"])
     return images(listed, charges, fields)
+
+
+def charged(charge: Fields, count: Any) -> Amount:
+    """How much of a count is charged: less what is included, at least so much, in whole blocks."""
+    left = max(Fraction(count) - Fraction(charge.get("included", 0)), Fraction(0))
+    left = max(left, Fraction(charge.get("at_least", 0))) if left else left
+    return ceil(left / Fraction(charge["started"])) * Fraction(charge["started"]) if "started" in charge else left
 
 
 def tokens(charge: Fields, usage: Fields) -> Amount:
@@ -155,7 +166,7 @@ def images(listed: Fields, charges: Mapping[str, Fields], fields: Fields) -> Amo
         quality = "unstated" if "unstated" in priced and "resolution" in fields else dearest
     found = n * rate_of(charge, resolution=resolution, quality=quality)
     if further := charges.get("per-input-image"):
-        found += n * max(0, fields.get("input_images", 1) - further["included"]) * rate_of(further)
+        found += n * charged(further, fields.get("input_images", 1)) * rate_of(further)
     return found
 
 

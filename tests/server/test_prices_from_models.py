@@ -1,8 +1,10 @@
 """`GET /models` is enough to compute every price: a client that knows nothing else agrees with the quotes."""
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -80,6 +82,17 @@ def test_further_usages_come_to_their_quotes(card: ratecard.RateCard, usage: dic
     if "seconds" in asked_for:
         asked_for["seconds"] = 123.456789
     assert prices.price(usage["model"], usage) == Fraction(book.rate(asked_for).exact)
+
+
+def test_odd_units_blocks_and_minimums_come_to_their_quotes(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "amounts.md").read_text(encoding="utf-8")
+    for number, block in enumerate(re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)):
+        (tmp_path / (f"{number}.yaml" if "family" in block else "units.yaml")).write_text(block)
+    card = ratecard.load_rate_card(tmp_path)
+    prices, book = listed(card, DAYS[-1]), card.at(DAYS[-1])
+    for seconds in (0, 5, 6, 19, 20, 21, 64, 65, 66, 125, 126, 3605, 3606):
+        found = prices.price("acme-transcribe", {"seconds": seconds})
+        assert found == Fraction(book.rate({"model": "acme-transcribe", "seconds": seconds}).total)
 
 
 def test_above_a_threshold_every_token_is_at_the_extended_rates(card: ratecard.RateCard) -> None:

@@ -171,3 +171,21 @@ def test_bills_of_rounded_units_and_of_minimums_are_rated_again_from_usage(tmp_p
     with simulate(str(file), Side("now", odd), [Side("then", card)], by=("model",)) as found:
         words = "structure: a request of speech-1 costs a minimum, and a row is not all of one; re-rate from usage"
         assert words in {each.reason for each in found.unpriced} | {str(each) for each in found.unpriced}
+
+
+def test_a_name_that_one_card_knows_as_an_alias_is_kept_apart_with_its_model(tmp_path: Path) -> None:
+    card = random_card(tmp_path, Random(0), plain=True)  # noqa: S311
+    text = (tmp_path / "t.yaml").read_text().replace("unit: audio_second", "unit: audio_hour", 1)
+    # Here `transcription-2` is another name of the first one.
+    one, _, _ = text.replace("name: A\n    type: transcription", "name: A\n    aliases: [transcription-2]\n"
+                             "    type: transcription", 1).rpartition("  - model: transcription-2")  # fmt: skip
+    (tmp_path / "t.yaml").write_text(one)
+    odd = ratecard.load_rate_card(tmp_path)
+    rows = [
+        {"type": "transcription", "model": "transcription-2", "seconds": Decimal(seconds), "timestamp": START}
+        for seconds in (1, 2, 3)
+    ]
+    with simulate(table_of(rows), Side("now", card), [Side("then", odd)], by=("model",)) as found:
+        check_sums, _ = expected(odd, rows, ("model",))
+        assert {row.key: row.amounts[1] for row in found.groups} == check_sums
+        assert len(found.comparison.roll_up.shapes) == 3

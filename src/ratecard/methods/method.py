@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from math import ceil
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from ratecard.base.messages import Finding
@@ -14,7 +15,7 @@ from ratecard.requests.metered import Settle
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import METERED_CHARGES, MeteredVersion
 from ratecard.tables.meters import Meters
-from ratecard.tables.rate import Charge
+from ratecard.tables.rate import Charge, CountedCharge
 
 AnyCharge = TypeVar("AnyCharge", bound=Charge)
 Lines = Callable[[RequestShape], list[LineItem]]
@@ -43,6 +44,11 @@ class UsageReading(NamedTuple):
     settle: Settle | None = None
     meters: Mapping[str, Meterage] = {}
     conditions: Mapping[str, set[str]] = {}
+
+
+def beyond(charge: CountedCharge, count: int) -> int:
+    """A count beside what costs nothing."""
+    return ceil(charge.included or 0) + count
 
 
 class Method(Generic[AnyCharge]):

@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 
 from ratecard.base.money import as_decimal
 from ratecard.tables.limits import Flag
@@ -18,7 +19,7 @@ class Unit(Frozen):
     counts: Text
     per: Count
 
-    @property
+    @cached_property
     def is_decimal(self) -> bool:
         """Whether a decimal holds the part of the unit that one counted thing is: 0.001 of a thousand, but no hour."""
         return isinstance(as_decimal(Fraction(1, self.per)), Decimal)

@@ -16,7 +16,7 @@ from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.service_parameters import SEARCHES
 from ratecard.requests.video import VideoRequests
-from ratecard.tables.metered import TextVersion
+from ratecard.tables.metered import MeteredVersion, TextVersion
 from ratecard.tables.rate import Charge
 from ratecard.tables.scalars import Size
 from ratecard.tables.version import Model, Version
@@ -99,6 +99,10 @@ def _facts(model: Model[Any], version: Version) -> dict[str, str]:
         "Evidence": version.evidence or "",
         "Rounding": _words(getattr(version, "rounding", None)),
     }
+    if isinstance(version, MeteredVersion):
+        facts["Line places"] = _words(version.line_places)
+        if version.minimum:
+            facts["Minimum"] = f"{text(version.minimum)} a request ({version.minimum_place})"
     return {name: value for name, value in facts.items() if value}
 
 

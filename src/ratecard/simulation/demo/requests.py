@@ -187,7 +187,7 @@ def counted_samples(model: Model[Any], version: MeteredVersion, tables: Tables, 
             yield Sample({name: _CHARACTERS if name.startswith("character") else usage[name] for name in usage})
         elif "seconds" in usage:
             yield Sample(usage | {"seconds": _SECONDS})
-        elif usage.get("duration_seconds") == 1:
+        elif "duration_seconds" in usage and not charge.ATTRIBUTES:
             yield from (Sample(usage | {"duration_seconds": seconds}) for seconds in _SOUND_SECONDS)
         else:
             yield Sample(usage)

@@ -193,17 +193,28 @@ def _summed(
 ) -> Iterator[tuple[str, frozenset[str]]]:
     """Of each type, the models of `Predicates.summed`."""
     known: dict[str, set[str]] = {}
-    apart: set[str] = set()
-    for card in cards:
-        for model in card.tables.models.values():
-            if layout := layouts.get(model.type):
-                known.setdefault(model.type, set()).update([model.model] if layout.quantities else ())
-                if not all(_linear(version, card.tables) for version in model.versions):
-                    apart.add(model.model)
+    uneven: list[tuple[Tables, set[str]]] = []
+    for tables in (card.tables for card in cards):
+        uneven.append((tables, set()))
+        for model in tables.models.values():
+            if (layout := layouts.get(model.type)) and layout.quantities:
+                known.setdefault(model.type, set()).add(model.model)
+                if not all(_linear(version, tables) for version in model.versions):
+                    uneven[-1][1].add(model.model)
+    apart = {name for tables, models in uneven if models for names in known.values() for name in names
+             if (meant := _meant(tables, name)) and meant.model in models}  # fmt: skip
     apart |= {old for old, new in pairs if new in apart}
     for type_, names in known.items():
         if names & apart:
             yield type_, frozenset(names - apart)
+
+
+def _meant(tables: Tables, name: str) -> AnyModel | None:
+    """The model that a name means; None also for one that means several, which is refused."""
+    try:
+        return tables.named(name)
+    except QuoteError:
+        return None
 
 
 def _linear(version: Version, tables: Tables) -> bool:
