@@ -13,6 +13,7 @@ from test_row_by_row import SLOW, usage_rows
 
 from ratecard import QuoteError, RateCard
 from ratecard.changes.sides import Side
+from ratecard.load.folder import LIMITS, shipped_folder
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.simulate import simulate
 from ratecard.testing.card_strategies import DRAWN_METHODS, card_of, table_files
@@ -22,7 +23,9 @@ RATES = ("0", "0.003", "0.5", "2", "7")
 
 
 def in_usd(files: Files) -> Files:
-    return {name: content.replace(b"EUR", b"USD") for name, content in files.items()}
+    """The tables in dollars, with what balances are worth: they pay some of the rows."""
+    limits = {LIMITS: (shipped_folder() / LIMITS).read_bytes()}
+    return limits | {name: content.replace(b"EUR", b"USD") for name, content in files.items()}
 
 
 def other_rates(files: Files, random: Random) -> Files:

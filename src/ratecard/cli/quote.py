@@ -165,7 +165,8 @@ def quote(
 @click.option(
     "--dialect",
     type=click.Choice(tuple(DIALECTS)),
-    help="USAGE, or each line of --batch, is a response of that provider.",
+    metavar="NAME",
+    help=f"USAGE, or each line of --batch, is a response: {', '.join(DIALECTS)}.",
 )
 @_batch_option
 @tables_option

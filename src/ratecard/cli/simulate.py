@@ -27,7 +27,7 @@ _ARGUMENTS = "ratecard.arguments"
 _INTERRUPTED = 130
 # The message of the error that DuckDB raises for an interrupted query.
 _INTERRUPTION = "Query interrupted"
-_SETTINGS = ("strict", "currency", "memory", "engine", "master", "where", "since", "until")
+_SETTINGS = ("strict", "currency", "memory", "engine", "master", "where", "since", "until", "dialect")
 
 
 class _Recorded(click.Command):
@@ -50,6 +50,11 @@ class _Recorded(click.Command):
 )
 @click.option("--by", metavar="KEYS", help="Columns to group by. Default: model,day and customer, as far as there are.")
 @click.option("--map", "columns", metavar="NAME=COLUMN", multiple=True, help="A column of another name; repeatable.")
+@click.option(
+    "--dialect",
+    type=click.Choice(["opentelemetry", "litellm"]),
+    help="Rows are spans, or rows of litellm's spend logs.",
+)
 @rows_options
 @click.option("--out", metavar="FILE", multiple=True, help="Write .html, .xlsx, .csv, .parquet or .json; repeatable.")
 @click.option("--strict", is_flag=True, help="Fail where rows have no price on either side.")
@@ -82,6 +87,7 @@ def simulate(context: click.Context, /, **given: Any) -> None:
     ratecard simulate usage.parquet --candidate kling.yaml --until-target 5%
     ratecard simulate usage.parquet --candidate kling.yaml --max-change 5% --max-rise 10%
     ratecard simulate usage.parquet --tornado 5%
+    ratecard simulate spans.parquet --dialect opentelemetry --candidate 2026-12-01
 
     USAGE is Parquet, CSV or JSON lines, or a billing export: files, folders or patterns. SPEC is one of
 

@@ -40,6 +40,8 @@ class UsageDialect:
     # Only names with this beginning are of the usage.
     prefix: str = ""
     model: tuple[Way, ...] = (("model",),)
+    # When a row of a table of responses was made.
+    moment: tuple[Way, ...] = ()
     conditions: Mapping[str, tuple[Way, ...]] = field(default_factory=dict)
     # By condition, the provider's words that are not those of meters.yaml or its synonyms; an empty one says nothing.
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -249,6 +251,7 @@ _LITELLM = UsageDialect(
         name: ((name,), ("usage", name), ("metadata", "usage_object", name))
         for name in ("service_tier", "speed", "inference_geo")
     },
+    moment=(("startTime",),),
     no_price=frozenset(("iterations",)),
     kinds=(("call_type",),),
     read_kinds=frozenset(
@@ -348,6 +351,7 @@ _OPENTELEMETRY = UsageDialect(
             for way in (("attributes",), ())
         )
     },
+    moment=(("start_time",),),
     stream="refuse",
     kinds=_OPERATION,
     read_kinds=frozenset(("chat", "generate_content", "text_completion", "embeddings")),

@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
 from ratecard.changes.sides import Side
+from ratecard.requests.dialects import UsageDialect
 from ratecard.simulation.billing.repricer import LedgerPricer
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.costs import Costs
@@ -23,6 +24,7 @@ from ratecard.simulation.simulation import Simulation
 from ratecard.simulation.usage.billing_export import EXPORT_NAMES
 from ratecard.simulation.usage.columns import DAY, LAYOUTS, USAGE_COLUMNS
 from ratecard.simulation.usage.engines.duckdb_engine import DEFAULT_MEMORY, Workspace, open_usage
+from ratecard.simulation.usage.engines.duckdb_responses import requests_only, table_dialect
 from ratecard.simulation.usage.engines.spark_session import is_spark_frame
 from ratecard.simulation.usage.files import Reading, Source
 from ratecard.simulation.usage.plan import PERIODS, Plan, Usage, places_of_type
@@ -65,6 +67,7 @@ def simulate(
     *,
     by: Sequence[str] | None = None,
     columns: Mapping[str, str] | None = None,
+    dialect: str | None = None,
     where: str | None = None,
     since: date | str | None = None,
     until: date | str | None = None,
@@ -85,6 +88,7 @@ def simulate(
     PyArrow or Spark frame. `current` and `candidates` are folders, git revisions, dates ("as of"), candidate overlays
     or cards; without `current`, each row is priced at its own timestamp by `tables`, the shipped ones by default. `by`
     names columns to group by, and `day`; `columns` maps the known names of columns to those of the usage.
+    With a `dialect`, rows are responses: "opentelemetry" (spans), "litellm" (its spend logs).
 
     `where` chooses rows by a condition on columns, such as `region = 'eu' and not model in ('a', 'b')`; `since` and
     `until` by their UTC day: from the first on, before the second. A row without a type has the type of its model.
@@ -109,11 +113,14 @@ def simulate(
     paid, remapping = costs_of(costs, compared, folder), Remapping(dict(remap or {}), successors)
     remapping.check(side.card for side in compared)
     chosen, names = Chosen.of(where, since, until), columns or {}
+    spoken = table_dialect(dialect) if dialect is not None else None
     workspace = Workspace(memory)
     try:
         begun = within(progress, 0, OPENED)
-        with _opened(workspace, usage, names, engine, master, _cards(compared, paid), begun) as opened:
+        with _opened(workspace, usage, names, engine, master, _cards(compared, paid), begun, spoken) as opened:
             known = opened.known
+            if spoken and (requests := requests_only(spoken, known.types)):
+                chosen = Chosen.of(f"{requests} and ({where})" if where else requests, since, until)
             keys = keys_of(known) if by is None else by
             _check_names(known, names, (*keys, *chosen.columns))
             plan = plan_of(compared, keys, known, chosen, paid, remapping)
@@ -159,6 +166,7 @@ def _opened(
     master: str | None,
     cards: Sequence[RateCard],
     progress: Progress,
+    dialect: UsageDialect | None,
 ) -> AbstractContextManager[OpenUsage]:
     """The usage, opened by an engine; `cards` are all that price it, the current one first."""
     limits, meters = cards[0].tables.limits, [card.tables.meters for card in cards]
@@ -167,12 +175,14 @@ def _opened(
     if engine == "spark" or is_spark_frame(usage):
         if engine == "duckdb":
             raise SimulationError("engine is duckdb, and a Spark frame is read by Spark; leave out engine")
+        if dialect:
+            raise SimulationError("responses are read by DuckDB; leave out engine spark, and give their files")
         from ratecard.simulation.usage.engines import spark_engine
 
         return spark_engine.open_usage(usage, names, master, progress, meters)
     if master:
         raise SimulationError(f"the master {master} is of Spark; add engine spark")
-    return open_usage(workspace, usage, names, limits, progress, meters)
+    return open_usage(workspace, usage, names, limits, progress, meters, dialect)
 
 
 def _check_names(known: Usage, names: Mapping[str, str], used: Sequence[str]) -> None:

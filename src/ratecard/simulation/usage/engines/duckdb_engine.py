@@ -17,10 +17,12 @@ from typing import Any, NamedTuple
 import duckdb
 
 from ratecard.base.suggestions import did_you_mean
+from ratecard.requests.dialects import UsageDialect
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.progress import OPENED, READ, Progress, silent, within
 from ratecard.simulation.usage.billing_export import Export, are_pages, ledger_view, pages_to_parquet
 from ratecard.simulation.usage.columns import LEDGER, LEDGER_LAYOUTS, TOKENS, USAGE_COLUMNS, layouts_of
+from ratecard.simulation.usage.engines.duckdb_responses import usage_view
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql, column_type
 from ratecard.simulation.usage.engines.spill import SpillFolder
 from ratecard.simulation.usage.files import (
@@ -251,16 +253,18 @@ def open_usage(
     limits: Sequence[Limits] = (),
     progress: Progress = silent,
     meters: Sequence[Meters] = (),
+    dialect: UsageDialect | None = None,
 ) -> Iterator[DuckDbUsage]:
     """Make the view `usage` of files or a frame; `names`: known columns that have another name in it.
 
-    `limits` are those of the tables under which a billing export was billed, `meters` those of all compared cards.
+    `limits` are those of the tables under which a billing export was billed, `meters` those of all compared cards. With
+    a `dialect`, the rows are responses.
     Raises `SimulationError` with the file or the column, and what is allowed; at the end also where a file is not the
     one any more that it was in the beginning.
     """
     if not isinstance(usage, (str, Path)) and not (isinstance(usage, (list, tuple)) and usage):
         _register(workspace.connection, usage)
-        yield _opened(workspace, names, Source(), limits, meters, written=False)
+        yield _opened(workspace, names, Source(), limits, meters, dialect, written=False)
         return
     given = [str(each) for each in ([usage] if isinstance(usage, (str, Path)) else usage)]
     files = [file for each in given for file in _files(workspace, each)]
@@ -272,7 +276,7 @@ def open_usage(
         with readable():
             query, rows = _reading(workspace, kind, files)
             workspace.connection.execute(f"CREATE OR REPLACE VIEW usage AS {query}")
-        opened = _opened(workspace, names, Source.of(before), limits, meters, written=kind != ".parquet")
+        opened = _opened(workspace, names, Source.of(before), limits, meters, dialect, written=kind != ".parquet")
         yield opened._replace(rows=rows) if opened.rows is None else opened
 
 
@@ -282,21 +286,27 @@ def _opened(
     source: Source,
     limits: Sequence[Limits],
     meters: Sequence[Meters],
+    dialect: UsageDialect | None,
     *,
     written: bool,
 ) -> DuckDbUsage:
     """The view `usage` as a usage; `written`: every reading of it reads text."""
     connection = workspace.connection
     declared, table = _described(connection, "usage"), "usage"
+    if dialect:
+        with readable():
+            view = usage_view(connection, dialect, declared, table)
+        connection.execute(f"CREATE OR REPLACE VIEW responses AS {view}")
+        declared, table = _described(connection, "responses"), "responses"
     if export := Export.of(tuple(declared), names):
-        when, table, dialect = export.named["timestamp"], LEDGER, DuckDbSql()
-        day = dialect.day(dialect.quoted(when), column_type(declared[when])[0])
+        when, table, sql = export.named["timestamp"], LEDGER, DuckDbSql()
+        day = sql.day(sql.quoted(when), column_type(declared[when])[0])
         view = ledger_view(connection, export, "usage", day, limits)
         connection.execute(f"CREATE OR REPLACE VIEW {table} AS {view}")
     elif (instant := names.get("timestamp", "timestamp")) in declared and declared[instant] in _NANOSECONDS:
-        table, name = "instants", DuckDbSql().quoted(instant)
+        of, table, name = table, "instants", DuckDbSql().quoted(instant)
         micros = f"make_timestamp(epoch_ns({name}) // 1000)"  # casts round up, which may be the next day
-        connection.execute(f"CREATE OR REPLACE VIEW {table} AS SELECT * REPLACE ({micros} AS {name}) FROM usage")
+        connection.execute(f"CREATE OR REPLACE VIEW {table} AS SELECT * REPLACE ({micros} AS {name}) FROM {of}")
     if table != LEDGER and declared.get(TOKENS, "").startswith("STRUCT("):
         with readable():
             fields = [name for name, *_ in connection.execute(f"DESCRIBE SELECT {TOKENS}.* FROM {table}").fetchall()]

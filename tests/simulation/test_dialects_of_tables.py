@@ -1,0 +1,192 @@
+"""Spans and spend logs as usage tables: the same amounts as their rows have, read one by one."""
+
+import csv
+import json
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from click.testing import CliRunner
+
+from ratecard import RateCard, usage_from
+from ratecard.cli import main
+from ratecard.load.folder import tables_from
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.simulate import simulate
+
+TABLE = "family: made-up\nmodels:" + "".join(
+    f"""
+  - model: {name}
+    name: Made up
+    type: text
+    currency: USD
+    versions:
+      - effective: 2026-01-01
+        checked: 2026-01-01
+        source: a price list that nobody has
+        charges:
+          - charge: tokens
+            method: tokens
+            unit: mtoken
+            rates:
+              - {{tokens: input, rate: {rate}}}
+              - {{tokens: cache_input, rate: 0.5}}
+              - {{tokens: cache_write, rate: 7}}
+              - {{tokens: output, rate: 25}}
+        rounding: none
+        examples:
+          - {{usage: {{prompt_tokens: 1000000, completion_tokens: 0}}, total: {rate}}}
+"""
+    for name, rate in (("claude-opus-4-6", 5), ("grok-4-3", 3))
+)
+CARD = RateCard(tables_from({"made-up.yaml": TABLE.encode()}))
+SPANS: list[dict[str, Any]] = [
+    {"gen_ai.request.model": "claude-opus-4-6", "gen_ai.usage.input_tokens": 1000, "gen_ai.usage.output_tokens": 20}
+    | {"gen_ai.usage.cache_read.input_tokens": 400, "gen_ai.usage.cache_creation.input_tokens": 100},
+    {"gen_ai.request.model": "claude-opus-4-6", "gen_ai.usage.input_tokens": 7, "gen_ai.usage.output_tokens": 3},
+    {"gen_ai.request.model": "asked", "gen_ai.response.model": "grok-4-3", "gen_ai.usage.input_tokens": 50}
+    | {"gen_ai.usage.output_tokens": 5, "gen_ai.usage.reasoning.output_tokens": 4},
+    {"gen_ai.request.model": "grok-4-3", "gen_ai.usage.prompt_tokens": 9, "gen_ai.usage.completion_tokens": 1},
+]
+WHEN = {"start_time": "2026-10-01T10:00:00Z"}
+AGENT = WHEN | {
+    "gen_ai.operation.name": "invoke_agent",
+    "gen_ai.usage.input_tokens": 1007,
+    "gen_ai.usage.output_tokens": 23,
+}
+SPANS = [WHEN | {"gen_ai.operation.name": "chat"} | span for span in SPANS]
+LOGS = [
+    {"model": "claude-opus-4-6", "prompt_tokens": 1000, "completion_tokens": 20, "total_tokens": 1020}
+    | {"prompt_tokens_details": {"cached_tokens": 400, "cache_creation_tokens": 100, "audio_tokens": None}},
+    {"model": "grok-4-3", "prompt_tokens": 50, "completion_tokens": 5, "total_tokens": 55}
+    | {"completion_tokens_details": {"reasoning_tokens": 4}, "cost": 0.0001},
+]
+
+
+def priced(path: Path, dialect: str, **options: Any) -> tuple[Decimal, int, int]:
+    """What the rows cost together, how many have a price, and how many have none."""
+    with simulate(path, CARD, dialect=dialect, by=["model"], **options) as found:
+        return found.total.amounts[0], found.priced, found.rows - found.priced
+
+
+def one_by_one(dialect: str, rows: list[dict[str, Any]]) -> Decimal:
+    prices = CARD.at(date(2026, 10, 1))
+    return sum((prices.rate(usage_from(dialect, row)).exact for row in rows), Decimal())
+
+
+def spend_log(usage: dict[str, Any], **other: Any) -> dict[str, Any]:
+    """A row of the table of spend logs: most of it is JSON as text."""
+    counts = {name: count for name, count in usage.items() if name != "model"}
+    return {
+        "call_type": "acompletion",
+        "model": usage["model"],
+        "spend": "0.1",
+        "startTime": "2026-10-01T10:00:00Z",
+        "prompt_tokens": usage["prompt_tokens"],
+        "completion_tokens": usage["completion_tokens"],
+        "metadata": json.dumps({"status": "success", "usage_object": counts}),
+    } | other
+
+
+def written(path: Path, rows: list[dict[str, Any]]) -> Path:
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    if path.suffix == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        return path
+    table = path.with_suffix(".csv")
+    with table.open("w", encoding="utf-8", newline="") as opened:
+        writer = csv.DictWriter(opened, names)
+        writer.writeheader()
+        writer.writerows(rows)
+    if path.suffix == ".parquet":
+        duckdb.sql(f"COPY (FROM read_csv('{table}')) TO '{path}'")
+    return path
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl"])
+def test_spans_whose_attributes_are_columns(tmp_path: Path, ending: str) -> None:
+    path = written(tmp_path / f"spans.{ending}", [*SPANS, AGENT])
+    # An agent's span has the tokens of its calls again: it is not among the rows.
+    assert priced(path, "opentelemetry") == (one_by_one("opentelemetry", SPANS), 4, 0)
+    with simulate(path, CARD, dialect="opentelemetry", by=[]) as found:
+        assert (found.reading.found, found.rows) == (5, 4)
+        assert found.reading.chosen.startswith('where ("gen_ai.operation.name" is missing or')
+
+
+def test_spans_with_their_attributes_in_one_column(tmp_path: Path) -> None:
+    rows = [{"name": "chat", "attributes": span, **WHEN} for span in [*SPANS, AGENT]]
+    expected = (one_by_one("opentelemetry", SPANS), 4, 0)
+    lines = written(tmp_path / "spans.jsonl", rows)
+    assert priced(lines, "opentelemetry") == expected
+    # As a map of texts, as exporters to tables write them; and as JSON in a cell.
+    texts = [{name: str(value) for name, value in span.items()} for span in [*SPANS, AGENT]]
+    maps = ", ".join(f"(MAP {each})" for each in texts)
+    rows_of_maps = f"SELECT *, '2026-10-01' AS start_time FROM (VALUES {maps}) AS spans(attributes)"  # noqa: S608 - of our own
+    duckdb.sql(f"COPY ({rows_of_maps}) TO '{tmp_path / 'maps.parquet'}'")
+    assert priced(tmp_path / "maps.parquet", "opentelemetry") == expected
+    cells = written(tmp_path / "cells.csv", [{"attributes": json.dumps(span), **WHEN} for span in [*SPANS, AGENT]])
+    assert priced(cells, "opentelemetry") == expected
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl"])
+def test_spend_logs_by_the_usage_in_their_metadata(tmp_path: Path, ending: str) -> None:
+    image = spend_log(LOGS[0], call_type="aimage_generation")
+    path = written(tmp_path / f"logs.{ending}", [*map(spend_log, LOGS), image])
+    expected = one_by_one("litellm", list(map(spend_log, LOGS)))
+    assert priced(path, "litellm") == (expected, 2, 0)
+    assert priced(path, "litellm", where="model = 'grok-4-3'") == (one_by_one("litellm", [spend_log(LOGS[1])]), 1, 0)
+    with simulate(path, CARD, dialect="litellm", by=["day"]) as found:  # each priced at its own time
+        assert found.total.amounts == (expected,)
+
+
+def test_a_row_without_its_counts_has_no_price(tmp_path: Path) -> None:
+    path = written(tmp_path / "logs.jsonl", [spend_log(LOGS[0]), spend_log(LOGS[1], metadata="{}")])
+    assert priced(path, "litellm") == (one_by_one("litellm", [spend_log(LOGS[0])]), 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "row", "said"),
+    [
+        (
+            "opentelemetry",
+            SPANS[0] | {"gen_ai.usage.smell.input_tokens": 0},
+            "gen_ai.usage.smell.input_tokens: No price",
+        ),
+        (
+            "opentelemetry",
+            {"attributes": SPANS[0] | {"gen_ai.usage.smell.input_tokens": 2}},
+            "gen_ai.usage.smell.input",
+        ),
+        ("opentelemetry", {"model": "grok-4-3", "prompt_tokens": 5}, "the usage has none of the counts of its dialect"),
+        ("litellm", {"model": "grok-4-3", "prompt_tokens": 5}, "They are in usage, metadata.usage_object"),
+        (
+            "litellm",
+            spend_log(LOGS[0] | {"prompt_tokens_details": {"image_count": 2}}),
+            "prompt_tokens_details.image_count",
+        ),
+        ("anthropic", SPANS[0], "dialect is 'anthropic'. Allowed for a table: opentelemetry, litellm"),
+    ],
+)
+def test_what_is_not_understood_is_refused(tmp_path: Path, dialect: str, row: dict[str, Any], said: str) -> None:
+    path = written(tmp_path / "rows.jsonl", [row])
+    with pytest.raises(SimulationError) as caught:
+        priced(path, dialect)
+    assert said in str(caught.value)
+
+
+def test_spark_reads_no_responses(tmp_path: Path) -> None:
+    with pytest.raises(SimulationError, match="responses are read by DuckDB"):
+        simulate(written(tmp_path / "spans.jsonl", SPANS), CARD, dialect="opentelemetry", engine="spark")
+
+
+def test_the_command_line_reads_them_too(tmp_path: Path) -> None:
+    path = written(tmp_path / "spans.jsonl", [*SPANS, AGENT])
+    tables = tmp_path / "tables"
+    tables.mkdir()
+    (tables / "made-up.yaml").write_text(TABLE, encoding="utf-8")
+    words = ["simulate", str(path), "--tables", str(tables), "--current=2026-10-01", "--tornado=5%"]
+    assert CliRunner().invoke(main, [*words, "--dialect=opentelemetry"]).exit_code == 0
+    assert CliRunner().invoke(main, [*words, "--dialect=anthropic"]).exit_code == 2
