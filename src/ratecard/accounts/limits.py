@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any, Literal, overload
 
 from ratecard.accounts.periods import in_utc
 from ratecard.base.errors import RateCardError
+from ratecard.base.instants import utc
 from ratecard.base.suggestions import did_you_mean
 from ratecard.requests.service_parameters import split_name
 from ratecard.tables.card import AnyModel
@@ -258,9 +259,9 @@ def sunset_of(limits: Limits, endpoint: str, day: date) -> Sunset | None:
 def _headers(each: EndpointRetirement) -> dict[str, str]:
     """`Deprecation` of RFC 9745, `Link` of RFC 8288 and `Sunset` of RFC 8594."""
     return {
-        "Deprecation": f"@{int(_midnight(each.deprecated).timestamp())}",
+        "Deprecation": f"@{int(utc(each.deprecated).timestamp())}",
         "Link": f'<{BASE_PATH}{each.successor}>; rel="successor-version"',
-        "Sunset": format_datetime(_midnight(each.sunset), usegmt=True),
+        "Sunset": format_datetime(utc(each.sunset), usegmt=True),
     }
 
 
@@ -270,10 +271,6 @@ def _message(each: EndpointRetirement, gone: bool) -> str:
     if gone:
         return f"{each.endpoint} was sunset on {each.sunset}. {use}"
     return f"{each.endpoint} has no data here; it is deprecated from {each.deprecated} and ends on {each.sunset}. {use}"
-
-
-def _midnight(day: date) -> datetime:
-    return datetime.combine(day, time(), UTC)
 
 
 def _count(name: str, given: int) -> int:

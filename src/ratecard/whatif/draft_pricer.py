@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, NamedTuple
 
+from ratecard.base.instants import utc
 from ratecard.card import RateCard
 from ratecard.changes.sides import Side
 from ratecard.simulation.errors import SimulationError
@@ -103,7 +104,7 @@ class DraftPricer:
 
     def _standing_at(self, day: date) -> Simulation:
         """The simulation of the current prices of a day."""
-        instant, known = datetime(day.year, day.month, day.day, tzinfo=UTC), self._standing
+        instant, known = utc(day), self._standing
         if known.sides[0].at != instant:
             # Costs of another day stay there.
             costs = known.costs and known.costs.following(known.sides[0].at)

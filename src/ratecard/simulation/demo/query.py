@@ -11,6 +11,7 @@ from hashlib import blake2b
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ratecard.base.instants import utc
 from ratecard.simulation.demo.requests import DEMO_COLUMNS, Sample
 from ratecard.simulation.demo.traffic import MILLION, DemoModel, Period
 
@@ -60,7 +61,7 @@ def _hours(periods: Sequence[Period]) -> Iterator[tuple[int, int, int]]:
     """(first microsecond, period, weight) of every hour."""
     for number, period in enumerate(periods):
         weight = sum(offer.weight for offer in period.offers)
-        midnight = datetime(period.start.year, period.start.month, period.start.day, tzinfo=UTC)
+        midnight = utc(period.start)
         for day in range(period.days):
             start = midnight + timedelta(days=day)
             since = (start - _EPOCH) // timedelta(microseconds=1)

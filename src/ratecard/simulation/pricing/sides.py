@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from ratecard.base.errors import TableError
+from ratecard.base.instants import utc
 from ratecard.candidates.file import read_candidate
 from ratecard.card import RateCard, load_rate_card
 from ratecard.changes.sides import Side, SideError, Stack, named, side_of
@@ -90,7 +91,7 @@ def _side(given: Specification, tables: Path | None, base: Side | None) -> Side:
     if isinstance(given, RateCard):
         return Side("current" if base is None else f"card {given.digest[:12]}", given)
     if isinstance(given, date):
-        at = given if isinstance(given, datetime) else datetime(given.year, given.month, given.day, tzinfo=UTC)
+        at = utc(given)
         return Side(given.isoformat(), load_rate_card(tables), at)
     if given == AS_BILLED:
         return AsBilled(AS_BILLED, base.card if base else load_rate_card(tables))
@@ -108,5 +109,5 @@ def _side(given: Specification, tables: Path | None, base: Side | None) -> Side:
         day = found.holds(base.at.astimezone(UTC).date())
     except SideError as error:
         raise SimulationError(str(error)) from None
-    at = max(base.at, datetime(day.year, day.month, day.day, tzinfo=UTC))
+    at = max(base.at, utc(day))
     return Side(str(given), found.over(base.card), at, found.candidates)

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
 from ratecard.base.errors import TableError
+from ratecard.base.instants import utc
 from ratecard.base.money import EXACT, from_fraction
 from ratecard.candidates.file import CandidateFile, read_candidate
 from ratecard.changes.sides import Side
@@ -147,5 +147,5 @@ def _scaled(file: CandidateFile, current: Side, steps: int) -> Side:
     except TableError as error:
         raise SimulationError(f"factor {factor}: {error}") from None
     effective = file.candidate.effective
-    first = datetime(effective.year, effective.month, effective.day, tzinfo=UTC)
+    first = utc(effective)
     return Side(f"factor {factor}", card, max(current.at, first) if current.at else None)

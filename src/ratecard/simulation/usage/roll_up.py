@@ -145,15 +145,15 @@ class RollUp:
         Where prices change within a day, groups have the part of the day between two changes of any card.
         """
         predicates, clocks = self.plan.predicates, dict[tuple[Any, ...], int]()
+        cuts = predicates.cuts
         clocks[predicates.boundaries, predicates.windows.get("", ())] = 0
         named = {
             name: clocks.setdefault((changes, predicates.windows.get(name, ())), len(clocks))
             for name, changes in predicates.of_model.items()
         }
         there = f"SELECT DISTINCT {grouping.day}, {grouping.slot} FROM {groups} WHERE {grouping.day} IS NOT NULL"
-        starts = (0, *predicates.cuts)
         parts = sorted(
-            (utc(day) + timedelta(seconds=starts[slot]), day, slot)
+            (utc(day) + timedelta(seconds=cuts[slot - 1]), day, slot)
             for day, slot in connection.execute(there).fetchall()
         )
         rows = []

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from ratecard.pricing.counted import MOST_COUNTED
+from ratecard.methods.method import MOST_COUNTED
 from ratecard.simulation.usage.columns import BUCKET_OF, BUCKETS, DAY, TOKENS, Buckets, Layout, UsageColumn
 from ratecard.simulation.usage.dialect import ColumnType, Dialect, Writer
 from ratecard.simulation.usage.plan import (
