@@ -132,8 +132,8 @@ def test_packages_import_down_only() -> None:
         ),
         (
             "load/folder.py",
-            "def late() -> None:\n    from ratecard.rating.quote import Quote",
-            "load is not allowed to import ratecard.rating",
+            "def late() -> None:\n    from ratecard.pricing.text import price_text",
+            "load is not allowed to import ratecard.pricing",
         ),
         (
             "simulation/usage/columns.py",

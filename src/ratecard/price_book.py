@@ -9,17 +9,16 @@ from ratecard.accounts.limits import LimitsOfADay
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import REQUIRED, NotOffered, Path, echo, invalid_enum, wrong_type
 from ratecard.base.suggestions import suggestions
+from ratecard.methods.metered import Metered, Rater
 from ratecard.pricing.compiler import Compiler
+from ratecard.pricing.counted import AUDIO_BODY
 from ratecard.pricing.estimate import Estimate, EstimateRequest, estimate
-from ratecard.pricing.metered import Metered, Rater
-from ratecard.pricing.text import surcharge_line
 from ratecard.pricing.video import VideoPricer
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.body import INVALID, Body, read_body
 from ratecard.requests.metered import usage_keys, usage_problems
 from ratecard.requests.service_parameters import split_model, split_name
-from ratecard.requests.token_usage import count_messages
 from ratecard.requests.usage import RATED, AnyUsage, read_usage
 from ratecard.requests.video import FIELD_ORDER, refuse_without_model
 from ratecard.tables.card import AnyModel, Tables
@@ -59,7 +58,7 @@ def deprecation_of(model: Model[Any], moment: date) -> Deprecation | None:
 
 # The parameters of a model's name without a suffix.
 _NO_SUFFIX: dict[str, Any] = {}
-_VIDEO_KEYS, _SURCHARGE_KEYS = usage_keys(FIELD_ORDER), usage_keys(("count",))
+_VIDEO_KEYS = usage_keys(FIELD_ORDER)
 
 AnyPricer = TypeVar("AnyPricer", VideoPricer, Rater)
 
@@ -231,7 +230,7 @@ class PriceBook(LimitsOfADay):
         """
         fields = read_body(body)
         name = self._name(fields)
-        return self._rater("audio", name)(fields, _NO_SUFFIX)
+        return self._rater(AUDIO_BODY, name)(fields, _NO_SUFFIX)
 
     def estimate_text(
         self,
@@ -273,14 +272,7 @@ class PriceBook(LimitsOfADay):
 
     def surcharge(self, name: str, count: int) -> Quote:
         """Charge a number of searches, scraped URLs or results by themselves, whatever model they were for."""
-        model, version = self.in_effect(self._name({"model": name}))
-        if model.type != "surcharge":
-            self._wrong_type(model, "surcharge")
-        problems = [(("count",), words) for words in count_messages(count)]
-        if problems:
-            raise QuoteError(INVALID, problems)
-        metered = self._metered(model, version)
-        return metered.quote([surcharge_line(metered)(int(count))])
+        return self.rate({"type": "surcharge", "model": self._name({"model": name}), "count": count})
 
     @property
     def limits(self) -> Limits:
@@ -306,12 +298,13 @@ class PriceBook(LimitsOfADay):
         if "type" not in fields:
             fields = {"type": self._type_of(fields), **fields}
         kind = fields["type"]
-        if kind == "surcharge":
-            return self._rate_surcharge(fields)
         if not isinstance(kind, str) or RATED.accept(kind) is None:
             raise QuoteError(INVALID, [(("type",), RATED.messages(kind)[0])])
         if kind == "video":
             return self._rate_video(fields)
+        if kind == "surcharge" and "model" not in fields:
+            needed = [name for name in ("model", "count") if name not in fields]
+            raise QuoteError(INVALID, [((name,), REQUIRED) for name in needed])
         name, suffix = self._rpc() if kind == "rpc" and "model" not in fields else self._name(fields), _NO_SUFFIX
         if kind == "text" and (plain := self.plain_name(name)) != name:
             name, suffix = plain, split_model(name)[1]
@@ -329,18 +322,6 @@ class PriceBook(LimitsOfADay):
         name = self._name(fields)
         model, _ = self.in_effect(self.plain_name(name))
         return "upscale" if "factor" in fields and model.type in ("image", "edit") else model.type
-
-    def _rate_surcharge(self, fields: Mapping[str, Any]) -> Quote:
-        """Rate searches by themselves: `model` and `count`."""
-        fields = self._of_provider(fields)
-        problems = usage_problems(fields, _SURCHARGE_KEYS)
-        if "model" not in fields:
-            problems.append((("model",), REQUIRED))
-        if "count" not in fields:
-            problems.append((("count",), REQUIRED))
-        if problems:
-            raise QuoteError(INVALID, problems)
-        return self.surcharge(self._name(fields), fields["count"])
 
     def _rate_video(self, usage: Mapping[str, Any]) -> Quote:
         """Rate a video that was made: as a quote of its fields, but other keys are refused."""

@@ -260,8 +260,8 @@ def test_a_metered_model_that_is_added_obeys_the_rules_of_its_type(card: RateCar
           - {usage: {}, total: 1}
 """
     words = (
-        "c.yaml:17: method tokens does not price music. Allowed: per-song, "
-        "duration-band, per-audio-second, per-character"
+        "c.yaml:17: method tokens does not price music. Allowed: per-character, "
+        "per-audio-second, per-song, duration-band, count"
     )
     assert refusal(card, candidate(folder, change)) == words
 

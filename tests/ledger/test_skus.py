@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from ratecard import PriceBook, Quote, RateCard
+from ratecard.methods.samples import unit_usages
 from ratecard.tables.metered import MeteredVersion
-from ratecard.views.sheet import unit_usages
 
 FACTS = Path(__file__).parent.parent / "facts"
 # SKUs of real exports, with their meaning.
@@ -34,7 +34,7 @@ def metered_quotes(card: RateCard) -> Iterator[tuple[date, dict[str, Any], Quote
         for version in model.versions:
             if isinstance(version, MeteredVersion) and model.type != "surcharge":
                 prices = card.at(version.effective)
-                for usage in unit_usages(model, version, card.tables.meters):
+                for usage in unit_usages(model, version, card.tables):
                     yield version.effective, usage, prices.rate(usage)
 
 
@@ -85,7 +85,7 @@ def test_a_change_of_price_changes_no_sku(card: RateCard) -> None:
     for model in card.tables.models.values():
         newest, *older = model.versions
         if isinstance(newest, MeteredVersion) and older and model.type != "surcharge":
-            for usage in unit_usages(model, newest, card.tables.meters):
+            for usage in unit_usages(model, newest, card.tables):
                 days = [card.at(version.effective).rate(usage) for version in model.versions]
                 # A version without extended prices has none of their SKUs; otherwise the words are the same.
                 skus = {tuple(line.sku.replace("-extended-", "-") for line in quote.lines) for quote in days}

@@ -8,7 +8,7 @@ import pytest
 from metered_answers import amounts, made_up, refused, sentence, sound
 
 from ratecard import PriceBook, RpcUsage
-from ratecard.tables.metered import RpcCredits
+from ratecard.methods.rpc import RpcCredits
 
 CREDIT = Decimal("0.000000625")
 

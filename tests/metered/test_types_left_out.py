@@ -7,8 +7,8 @@ import pytest
 from metered_answers import refused, sentence
 
 from ratecard import PriceBook, QuoteError, RateCard
+from ratecard.methods.samples import unit_usages
 from ratecard.tables.metered import MeteredVersion
-from ratecard.views.sheet import unit_usages
 
 
 def test_every_rate_is_charged_the_same_without_the_type(card: RateCard) -> None:
@@ -17,7 +17,7 @@ def test_every_rate_is_charged_the_same_without_the_type(card: RateCard) -> None
             if not isinstance(version, MeteredVersion) or model.type == "surcharge":
                 continue
             prices = card.at(version.effective)
-            for usage in unit_usages(model, version, card.tables.meters):
+            for usage in unit_usages(model, version, card.tables):
                 left_out = {name: value for name, value in usage.items() if name != "type"}
                 assert prices.rate(left_out) == prices.rate(usage), left_out
 

@@ -7,9 +7,9 @@ from metered_answers import sound
 
 from ratecard import PriceBook, RateCard
 from ratecard.examples import work, wrong_examples
+from ratecard.methods.samples import unit_usages
 from ratecard.requests.text_body import usage_of_text
 from ratecard.tables.metered import MeteredVersion
-from ratecard.views.sheet import unit_usages
 
 
 def test_every_example_of_the_shipped_tables_is_right(card: RateCard) -> None:
@@ -28,7 +28,7 @@ def test_every_rate_has_a_usage_that_is_charged_by_it(card: RateCard) -> None:
             if not isinstance(version, MeteredVersion) or model.type == "surcharge":
                 continue
             prices, used = card.at(version.effective), set()
-            for usage in unit_usages(model, version, card.tables.meters):
+            for usage in unit_usages(model, version, card.tables):
                 used |= {line.source for line in sound(prices.rate(usage)).lines}
             rates = {rate.source: rate for charge in version.charges for rate in charge.rates}
             assert used == rates.keys(), model.model
@@ -38,7 +38,7 @@ def test_a_surcharge_has_its_name_only(card: RateCard) -> None:
     model = card.tables.models["web-search"]
     [version] = model.versions
     assert isinstance(version, MeteredVersion)
-    assert list(unit_usages(model, version, card.tables.meters)) == [{"type": "surcharge", "model": "web-search"}]
+    assert list(unit_usages(model, version, card.tables)) == [{"type": "surcharge", "model": "web-search"}]
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,10 @@ from prices_from_models import PricesFromModels
 
 import ratecard
 from ratecard.examples import price_example
+from ratecard.methods import METHODS
 from ratecard.requests.text_body import body_of_text, usage_of_text
 from ratecard.server import LiveRateCard, application
-from ratecard.tables.metered import MeteredCharge, UsageExample
+from ratecard.tables.metered import UsageExample
 from ratecard.tables.video import VideoCharge, VideoExample
 
 DAYS = [datetime(2026, 7, 1, tzinfo=UTC), datetime(2026, 8, 22, tzinfo=UTC), datetime(2026, 10, 1, tzinfo=UTC)]
@@ -55,8 +56,10 @@ def test_every_pricing_method_is_among_the_samples(card: ratecard.RateCard) -> N
     methods = {
         charge.method for model, version in book.in_effect_all() if model.model in sampled for charge in version.charges
     }
-    classes = [kind for union in (MeteredCharge, VideoCharge) for kind in get_args(get_args(union)[0])]
-    assert methods == {method for kind in classes for method in get_args(kind.model_fields["method"].annotation)}
+    classes = get_args(get_args(VideoCharge)[0])
+    of_video = {method for kind in classes for method in get_args(kind.model_fields["method"].annotation)}
+    # No shipped model has a charge by count: tests/methods prices one from its listing.
+    assert methods == {*of_video, *METHODS} - {"count"}
 
 
 SAMPLES: list[dict[str, Any]] = [

@@ -13,16 +13,19 @@ from test_row_by_row import SLOW, usage_rows
 
 from ratecard import QuoteError, RateCard
 from ratecard.changes.sides import Side
+from ratecard.load.folder import LIMITS, shipped_folder
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.simulate import simulate
-from ratecard.testing.card_strategies import METHODS, card_of, table_files
+from ratecard.testing.card_strategies import DRAWN_METHODS, card_of, table_files
 
 Files = dict[str, bytes]
 RATES = ("0", "0.003", "0.5", "2", "7")
 
 
 def in_usd(files: Files) -> Files:
-    return {name: content.replace(b"EUR", b"USD") for name, content in files.items()}
+    """The tables in dollars, with what balances are worth: they pay some of the rows."""
+    limits = {LIMITS: (shipped_folder() / LIMITS).read_bytes()}
+    return limits | {name: content.replace(b"EUR", b"USD") for name, content in files.items()}
 
 
 def other_rates(files: Files, random: Random) -> Files:
@@ -41,7 +44,7 @@ def two_cards(draw: st.DrawFn) -> tuple[RateCard, RateCard]:
         files = in_usd(draw(table_files()))
         # Their examples are those of the first rates.
         return card_of(files), card_of(other_rates(files, draw(st.randoms(use_true_random=False)))).unproved
-    alike = table_files(methods=[draw(st.sampled_from(METHODS))], max_models=1)
+    alike = table_files(methods=[draw(st.sampled_from(DRAWN_METHODS))], max_models=1)
     return card_of(in_usd(draw(alike))), card_of(in_usd(draw(alike)))
 
 

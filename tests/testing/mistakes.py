@@ -8,9 +8,9 @@ from typing import Any
 from planting import altered
 
 from ratecard.base.money import ROUNDING, step
+from ratecard.methods.images import PerInputImage
 from ratecard.rating.compiling import Compiling
 from ratecard.rating.quote import Quote
-from ratecard.tables.metered import PerInputImage
 
 
 class _PerBucket:
@@ -107,8 +107,8 @@ def slowest_unless_known(shape: dict[str, Any]) -> dict[str, Any]:
     return {"target_fps": shape.get("target_fps") or (shape["source"] and shape["source"].fps) or 16}
 
 
-def next_second(original: Any, seconds: int, bands: Any, *more: Any) -> Any:
-    return original(min(seconds + 1, bands[-1][0][1]), bands, *more)
+def next_second(original: Any, field: Any, given: Any) -> Any:
+    return original(field, min(given + 1, field.bands[-1][1]))
 
 
 def rounded_down(quote: Quote, body: Any) -> Quote:

@@ -32,8 +32,6 @@ from mistakes import (
     without_inputs,
 )
 from planting import (
-    MEDIA,
-    RPC,
     TEXT,
     Plant,
     lines_of,
@@ -47,11 +45,13 @@ from planting import (
 )
 
 import ratecard.card
+import ratecard.methods.rpc
 import ratecard.price_book
 import ratecard.requests.video
 import ratecard.testing.case
 import ratecard.views.sheet
-from ratecard.pricing.metered import Metered
+from ratecard.methods.audio import BandSeconds
+from ratecard.methods.metered import Metered
 from ratecard.rating.compiling import Compiling
 from ratecard.rating.quote import Quote
 from ratecard.rating.tokens import TokenRates, TokenTier
@@ -289,13 +289,13 @@ MUTATIONS = [
         "n ignored",
         (EDIT, IMAGE),
         ("so_many_images_cost_so_many_times_one",),
-        wrapped(MEDIA, "per_unit", lambda original, *args: lambda count, *more: original(*args)(min(count, 1), *more)),
+        wrapped(Metered, "counter", lambda original, *args: lambda count, *more: original(*args)(min(count, 1), *more)),
     ),
     Mutation(
         "further inputs are free",
         (EDIT,),
         ("further_input_images_cost_their_rate",),
-        versions("price_media", without_inputs),
+        versions("price_counted", without_inputs),
     ),
     Mutation(
         "thousands for millions",
@@ -307,12 +307,12 @@ MUTATIONS = [
         "band off by one",
         ("elevenlabs-music",),
         ("a_song_costs_the_rate_of_its_band",),
-        wrapped(MEDIA, "_in_band", next_second),
+        wrapped(BandSeconds, "accept", next_second),
     ),
     Mutation(
         "failed calls as others",
         ("crypto-rpc",),
         ("a_batch_costs_the_sum_of_its_calls",),
-        wrapped(RPC, "rpc_lines", dearer_failures),
+        wrapped(ratecard.methods.rpc, "rpc_lines", dearer_failures),
     ),
 ]

@@ -16,10 +16,8 @@ Patch = pytest.MonkeyPatch
 Plant = Callable[[Patch], None]
 CALCULATORS = ratecard.rating.video
 COMPILER: Any = ratecard.pricing.compiler
-# The modules in which the types of requests are compiled.
+# The module in which requests of text are compiled.
 TEXT: Any = sys.modules[COMPILER.price_text.__module__]
-MEDIA: Any = sys.modules[COMPILER.price_media.__module__]
-RPC: Any = sys.modules[COMPILER.price_rpc.__module__]
 
 
 def wrapped(home: Any, name: str, around: Callable[..., Any]) -> Plant:

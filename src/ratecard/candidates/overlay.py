@@ -353,7 +353,7 @@ class _Overlay:
         return [amount for moment in sorted(moments) for amount in amounts_of(in_effect(model, moment, ())).values()]
 
     def _findings(self, model: AnyModel) -> Iterator[Finding]:
-        yield from check_model(model, self.base.units)
+        yield from check_model(model, self.base.units, self.base.meters)
         if isinstance(model, VideoModel):
             yield from check_video(model, self.base.vocabulary.video)
         else:

@@ -4,7 +4,7 @@ Each finding is (path into the part that was checked, message).
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -12,11 +12,12 @@ from ratecard.base.instants import utc
 from ratecard.base.messages import Finding, Path
 from ratecard.base.money import BALANCES, ISO_4217
 from ratecard.base.suggestions import did_you_mean
-from ratecard.load.hours import at_each_hour, check_hours
+from ratecard.methods.conditions import check_without_rate
+from ratecard.methods.hours import check_hours
 from ratecard.tables.limits import LIMIT_TYPES, TIERS, Limits, LimitsFile
 from ratecard.tables.metered import Tokens
 from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, USAGE_KEYS, Meter, Meters
-from ratecard.tables.rate import ANY, WINDOW, Accepting, Charge, domains_of, missing, overlaps, tiers
+from ratecard.tables.rate import WINDOW, Charge
 from ratecard.tables.units import Unit, Units, VideoFields
 from ratecard.tables.version import Model, Version
 from ratecard.tables.video import SOURCE_MATCHED_RATIOS, TokenFormula
@@ -25,8 +26,8 @@ from ratecard.tables.video import SOURCE_MATCHED_RATIOS, TokenFormula
 _LINE_PLACES = 100
 
 
-def check_model(model: Model[Any], units: Mapping[str, Unit] | None) -> Iterator[Finding]:
-    """Check the rules for models of any type. `units` is None if units.yaml itself is at fault."""
+def check_model(model: Model[Any], units: Mapping[str, Unit] | None, meters: Meters | None) -> Iterator[Finding]:
+    """Check the rules for models of any type. `units` and `meters` are None if their file itself is at fault."""
     yield from check_currency(("currency",), model.currency)
     if not model.versions:
         yield ("versions",), "versions is empty. A model without a known price does not belong in the tables"
@@ -40,7 +41,7 @@ def check_model(model: Model[Any], units: Mapping[str, Unit] | None) -> Iterator
         words = f"retired on {model.retired.on}, but the first version takes effect on {first.effective}"
         yield ("retired", "on"), words
     for index, version in enumerate(model.versions):
-        yield from ((("versions", index, *path), words) for path, words in _check_version(version, units))
+        yield from ((("versions", index, *path), words) for path, words in _check_version(version, units, meters))
 
 
 def check_currency(path: Path, currency: str) -> Iterator[Finding]:
@@ -49,19 +50,27 @@ def check_currency(path: Path, currency: str) -> Iterator[Finding]:
         yield path, f"currency '{currency}' is not an ISO 4217 code. Write three capitals, like USD"
 
 
-def _check_version(version: Version, units: Mapping[str, Unit] | None) -> Iterator[Finding]:
+def _check_version(version: Version, units: Mapping[str, Unit] | None, meters: Meters | None) -> Iterator[Finding]:
     if not version.charges:
         yield ("charges",), "charges is empty. A version without a known price does not belong in the tables"
     if not version.examples:
         yield ("examples",), "examples is empty. Write at least one request with its total, worked by hand"
     names: set[str] = set()
+    counted: set[str | None] = set()
     for number, charge in enumerate(version.charges):
         if charge.charge.casefold() in names:
             yield ("charges", number, "charge"), f"charge '{charge.charge}' is listed twice; give each its own name"
         names.add(charge.charge.casefold())
-        if units is not None:
-            yield from ((("charges", number, *path), words) for path, words in check_unit(charge, units))
+        if units is not None and meters is not None:
+            yield from ((("charges", number, *path), words) for path, words in check_unit(charge, units, meters))
+            counts = units[charge.unit].counts if charge.ANY_METER and charge.unit in units else None
+            if counts and counts in counted:
+                yield ("charges", number, "unit"), f"another charge counts each {counts} already; keep one"
+            counted.add(counts)
         yield from ((("charges", number, *path), words) for path, words in check_hours(charge))
+    for name in getattr(version, "surcharges", ()):
+        if name in counted:
+            yield ("surcharges", name), f"surcharge '{name}' has the name of a meter that a charge counts. Rename it"
 
 
 def check_line_places(line_places: int | None) -> Iterator[Finding]:
@@ -84,71 +93,20 @@ def check_references(model: Model[Any], models: Mapping[str, Model[Any]], broken
                 yield ("versions", index, "surcharges", kind), words
 
 
-def check_unit(charge: Charge, units: Mapping[str, Unit]) -> Iterator[Finding]:
+def check_unit(charge: Charge, units: Mapping[str, Unit], meters: Meters) -> Iterator[Finding]:
     """Check that a charge's unit exists, and counts what its method counts."""
-    fitting = [unit.unit for unit in units.values() if unit.counts in charge.METERS]
+    counted = (*charge.METERS, *(meters.counted if charge.ANY_METER else ()))
+    fitting = [unit.unit for unit in units.values() if unit.counts in counted]
     if charge.unit not in units:
         near = did_you_mean(charge.unit, fitting)
         allowed = f"Allowed for {charge.method}: {', '.join(fitting)}"
         yield ("unit",), f"unit '{charge.unit}' is not in units.yaml.{near} {allowed}"
     elif charge.unit not in fitting:
-        counts = f"counts a {units[charge.unit].counts}, but {charge.method} counts a {' or '.join(charge.METERS)}"
+        counts = f"counts a {units[charge.unit].counts}, but {charge.method} counts a {' or '.join(counted)}"
         yield ("unit",), f"unit '{charge.unit}' {counts}. Allowed: {', '.join(fitting)}"
     elif isinstance(charge, TokenFormula) and not units[charge.unit].is_decimal:
         words = f"1 of {units[charge.unit].per} is not a decimal, as {charge.method} needs. Write 1000000 there"
         yield ("unit",), f"unit '{charge.unit}': {words}"
-
-
-def check_rates(version: Accepting, charge: Charge) -> Iterator[Finding]:
-    """Check that every combination of attributes that a version accepts fits exactly one rate of the charge.
-
-    A charge with hours is checked at each of them.
-    """
-    yield from at_each_hour(version, charge, lambda held: _check_rates(version, held))
-
-
-def _check_rates(version: Accepting, charge: Charge) -> Iterator[Finding]:
-    if not charge.rates:
-        yield ("rates",), "rates is empty. Write at least one rate"
-        return
-    wrong = list(_wrong_attributes(version, charge))
-    yield from wrong
-    if wrong:
-        return
-    domains = domains_of(version, charge)
-    for index, earlier, combination in overlaps(charge.rates, tuple(domains), domains):
-        other = charge.rates[earlier].source.rpartition(":")[2]
-        yield ("rates", index), f"two rates for {combination or 'the same thing'} (the other in line {other}); keep one"
-    for combination in missing(charge.rates, tuple(domains), domains):
-        yield ("rates",), f"no rate for {combination}, which this version accepts. Add one, or do not accept it"
-
-
-def _wrong_attributes(version: Accepting, charge: Charge) -> Iterator[Finding]:
-    allowed = (*charge.ATTRIBUTES, "rate")
-    for index, rate in enumerate(charge.rates):
-        for attribute, values in rate.attributes.items():
-            path = ("rates", index, attribute)
-            if attribute not in charge.ATTRIBUTES:
-                near = did_you_mean(attribute, (*allowed, *WINDOW))
-                words = f"unknown key '{attribute}' in a rate of {charge.method}.{near}"
-                yield path, f"{words} Allowed: {', '.join(allowed)}"
-            elif attribute == "up_to":
-                yield from ((path, words) for words in _wrong_tier(values))
-            else:
-                accepted = version.values_of(attribute)
-                has = f"It accepts: {', '.join(accepted)}" if accepted else "It offers no choice of it"
-                for value in (value for value in values if value not in accepted):
-                    yield path, f"{attribute} '{value}' is not accepted by this version. {has}"
-    edges = tiers(charge.rates)
-    if "up_to" in charge.ATTRIBUTES and ANY not in edges:
-        words = f"the tiers end at {edges[-1]}. Add a last one" if edges else "no rate names its tier. Write one"
-        yield ("rates",), f"{words}: up_to: any"
-
-
-def _wrong_tier(values: tuple[str, ...]) -> Iterator[str]:
-    for value in values:
-        if value != ANY and not (value.isascii() and value.isdigit() and value[0] != "0"):
-            yield f"up_to '{value}' is not a height in pixels. Write digits like 720, or any for the last tier"
 
 
 _RATIO = re.compile(r"[1-9]\d{0,3}:[1-9]\d{0,3}", re.ASCII)
@@ -210,15 +168,6 @@ def check_meters(part: Meters) -> Iterator[Finding]:
             if value not in condition.values:
                 near, allowed = did_you_mean(value, condition.values), ", ".join(condition.values)
                 yield (*at, name), f"'{value}' is not a value of {condition.condition}.{near} Allowed: {allowed}"
-
-
-def check_without_rate(names: Iterable[str], meter: Meter) -> Iterator[Finding]:
-    """Check that `without_rate` names dimensions of a meter, or values of them."""
-    known = [*meter.dimensions, *(value for values in meter.dimensions.values() for value in values)]
-    for name in names:
-        if name not in known:
-            words = f"'{name}' is not a dimension or a value of {meter.meter}.{did_you_mean(name, known)}"
-            yield ("without_rate", name), words
 
 
 def _wrong_buckets(meter: Meter) -> Iterator[tuple[int, str]]:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from ratecard.base.messages import Path, echo
 from ratecard.base.suggestions import did_you_mean
+from ratecard.tables.metered import METERED_CHARGES
 from ratecard.tables.rate import MINIMUM_KEY, SOURCE_KEY, Charge, CountedCharge
 
 _MAPPING, _LIST = "must hold keys, like `key: value`", 'must be a list (items start with "- ")'
@@ -82,7 +83,9 @@ def _allowed_keys(root: type[BaseModel], loc: tuple[str | int, ...]) -> list[str
     at: Any = root
     for part in loc:
         members = [member for member in get_args(at) if member not in (Ellipsis, NoneType)]
-        if isinstance(at, type) and issubclass(at, BaseModel):
+        if at is Charge:  # one of the classes that are registered by their methods
+            at = METERED_CHARGES.by_method[str(part)]
+        elif isinstance(at, type) and issubclass(at, BaseModel):
             at = _bare({field.alias or name: field for name, field in at.model_fields.items()}[str(part)].annotation)
         elif isinstance(part, int):
             at = _bare(members[0])

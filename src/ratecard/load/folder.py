@@ -133,7 +133,7 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
     found: list[tuple[TextFile, int, AnyModel]] = []
     for text in (text for name, text in texts.items() if name not in (*SHARED, NAMES, *_INHERITED.values())):
         for index, model in _models(text):
-            _record(text, ("models", index), check_model(model, units))
+            _record(text, ("models", index), check_model(model, units, meters))
             if not isinstance(model, VideoModel):
                 if meters:
                     _record(text, ("models", index), check_metered(model, meters))

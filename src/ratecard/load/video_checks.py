@@ -7,7 +7,8 @@ from itertools import product
 
 from ratecard.base.messages import Finding
 from ratecard.base.suggestions import did_you_mean
-from ratecard.load.checks import check_line_places, check_rates
+from ratecard.load.checks import check_line_places
+from ratecard.methods.check_rates import check_rates
 from ratecard.tables.rate import Charge
 from ratecard.tables.units import VideoFields
 from ratecard.tables.version import Rounding

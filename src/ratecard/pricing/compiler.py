@@ -5,14 +5,14 @@ from datetime import datetime
 from typing import cast
 
 from ratecard.base.identity import Identity
-from ratecard.pricing.counted import price_audio, price_media, price_rpc
-from ratecard.pricing.metered import Metered, Rater
+from ratecard.methods.metered import Metered, Rater
+from ratecard.pricing.counted import price_counted
 from ratecard.pricing.text import price_text
 from ratecard.pricing.video import VideoPricer, price_video
 from ratecard.requests.video import api_wide_fields
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.limits import Limits, Rates
-from ratecard.tables.metered import MeteredVersion, RpcCredits
+from ratecard.tables.metered import MeteredVersion, Tokens
 from ratecard.tables.version import AnyVersion, Version
 from ratecard.tables.video import VideoModel, VideoVersion
 from ratecard.tables.windows import Window, open_at, version_at_hours, windows_of
@@ -86,16 +86,8 @@ class Compiler:
         if not isinstance(version, MeteredVersion):
             return None
         metered = self.metered(model, version, limits.rates)
-        if kind in ("text", "embedding"):
-            if model.type != kind:
-                return None
+        if kind == model.type and any(isinstance(charge, Tokens) for charge in version.charges):
             surcharges = {search: self.metered(*charged, limits.rates) for search, charged in searches.items()}
             with_parameters = self.tables.vocabulary.service_parameters
             return price_text(metered, surcharges, limits.scraped_urls, with_parameters=with_parameters)
-        if kind == "rpc":
-            charge = version.charges[0]
-            return price_rpc(metered, charge) if isinstance(charge, RpcCredits) else None
-        if kind == "audio":
-            return price_audio(metered)
-        priced = kind in ("upscale", model.type) or (kind, model.type) == ("image", "upscale")
-        return price_media(metered, kind) if priced else None
+        return price_counted(metered, kind)

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import Problems
 from ratecard.base.money import EXACT, add, multiply, step
-from ratecard.pricing.metered import Metered
-from ratecard.pricing.text import surcharge_line, token_rates
+from ratecard.methods.metered import Metered
+from ratecard.methods.surcharge import surcharge_line
+from ratecard.pricing.text import token_rates
 from ratecard.requests.body import INVALID
 from ratecard.requests.service_parameters import SEARCHES, billed_searches, read_parameters
 from ratecard.requests.token_usage import MOST_TOKENS, count_messages

@@ -1,15 +1,19 @@
 """Price text and embedding requests: tokens by bucket, and searches."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import REQUIRED, NotOffered, Path, Problems
 from ratecard.base.money import total
-from ratecard.pricing.metered import Metered, Rater
-from ratecard.rating.quote import LineItem, Quote
+from ratecard.methods.metered import Metered, Rater
+from ratecard.methods.surcharge import surcharge_count, surcharge_line
+from ratecard.pricing.counted import accepted_conditions, readings_of
+from ratecard.rating.quote import Quote
 from ratecard.rating.tokens import TokenRates
 from ratecard.requests.body import INVALID
+from ratecard.requests.counts import Meterage, read_counts
 from ratecard.requests.metered import usage_keys, usage_problems
 from ratecard.requests.service_parameters import SEARCHES, billed_searches, read_parameters
 from ratecard.requests.token_usage import (
@@ -23,13 +27,12 @@ from ratecard.requests.token_usage import (
     read_conditions,
     read_tokens,
 )
-from ratecard.tables.metered import MeteredVersion, Surcharge, Tokens
-from ratecard.tables.meters import Meters
+from ratecard.tables.metered import MeteredVersion, Tokens
 
 # The number of keys of a usage with tokens alone: `type`, `model` and `usage`.
 _TOKENS_ALONE = 3
 _LEFT_OUT: Any = object()
-_COUNTS = ("usage", "tokens")
+_COUNTS = ("usage", "tokens", "counts")
 _WEB_SEARCHES = SEARCHES["web_search"][0]
 
 
@@ -38,16 +41,26 @@ def price_text(
 ) -> Rater:
     """Compile the function that rates text or embedding usages at one version.
 
-    `surcharges` are those of the searches that the model supports, `scraped_most` the most scraped URLs of a request,
-    `with_parameters` whether requests have service parameters.
+    `surcharges` are those that the model names, `scraped_most` the most scraped URLs of a request, `with_parameters`
+    whether requests have service parameters.
     """
     rates = token_rates(metered)
-    tier_of, accepted = rates.tier, accepted_conditions(rates, metered.meters)
+    readings = [reading for _, reading in readings_of(metered, metered.model.type)]
+    tier_of = rates.tier
+    accepted = accepted_conditions([rates.conditions, *(each.conditions for each in readings)], metered.meters)
     priced, is_text, minimum = metered.priced(), metered.model.type == "text", metered.version.minimum
     search_lines = {name: surcharge_line(each) for name, each in surcharges.items()}
     own = [field for field, _ in SEARCHES.values()] if is_text else []
     own += ["service_parameters"] if is_text and with_parameters else []
+    meters = {name: meterage for reading in readings for name, meterage in reading.meters.items()}
+    # Whether there is something to charge that a usage need not name.
+    always = any(meterage.otherwise != 0 for meterage in meters.values())
+    # Searches that a charge of the model counts by itself are none of the searches below.
+    charged = meters.keys() & SEARCHES.keys()
+    for name, each in surcharges.items():
+        meters[name] = Meterage(surcharge_count(each, scraped_most if name == "web_scraping" else MOST_TOKENS), 0)
     known, supported = usage_keys((*_COUNTS, *own, *accepted)), frozenset(search_lines)
+    further_surcharges = search_lines.keys() - SEARCHES.keys()
 
     def rate(usage: Mapping[str, Any], suffix: Mapping[str, Any]) -> Quote:
         problems: Problems = []
@@ -67,6 +80,9 @@ def price_text(
             problems.append((("usage",), REQUIRED))
         else:
             counts = read_tokens(given, problems, is_text, accepted, stated)
+        counted = _NO_COUNTS
+        if always or (further and "counts" in usage):
+            counted = read_counts(usage, meters, metered.meters.counted, problems)
         names, values, searched, ignored = counts
         if not problems:
             tier = tier_of(values[0], stated)
@@ -74,20 +90,26 @@ def price_text(
                 problems += [(path_of_bucket(name, usage), words) for name, words in tier.problems(names, values)]
             else:
                 lines, exact = found
-                if minimum and (added := metered.up_to_minimum(lines)):
-                    lines, exact = [*lines, *added], minimum
         # The same object as `_NO_SEARCHES` means that there is nothing to add below.
         searches = _NO_SEARCHES
         if is_text and (further or suffix or searched is not None):
-            searches = _read_searches(usage, suffix, searched, supported, scraped_most, problems)
+            others = {name: count for name, count in counted.items() if name not in charged} if charged else counted
+            searches = _read_searches(usage, suffix, searched, others, supported, scraped_most, problems)
         elif searched:
             problems.append((path_of("searches", given), NO_PRICE))
         if problems:
             raise QuoteError(INVALID, problems)
-        if searches is not _NO_SEARCHES:
-            searched_lines = [search_lines[name](count) for name, count in searches.billed.items()]
-            lines += searched_lines
-            exact = total([exact, *(line.amount for line in searched_lines)])
+        if counted and readings:
+            shape = {"counts": counted, "conditions": stated}
+            lines += [line for reading in readings for line in reading.lines(shape)]
+            exact = total([line.amount for line in lines])
+        if minimum and (added := metered.up_to_minimum(lines)):
+            lines, exact = [*lines, *added], minimum
+        if counted or searches is not _NO_SEARCHES:
+            billed: dict[str, int | Decimal] = dict(searches.billed)
+            billed |= {name: count for name, count in counted.items() if count and name in further_surcharges}
+            lines += [search_lines[name](count) for name, count in billed.items()]
+            exact = total([line.amount for line in lines])
             ignored += searches.ignored
         return Quote(priced, exact, exact, tuple(lines), ignored, (values[0], values[1]))
 
@@ -101,35 +123,34 @@ def token_rates(metered: Metered) -> TokenRates:
     return TokenRates(name, charge, per, metered.meters, version.factors, version.places_of_lines)
 
 
-def accepted_conditions(rates: TokenRates, meters: Meters) -> dict[str, dict[str, str]]:
-    """The conditions that usages of a version may state, with every spelling of the values that its rates know."""
-    named = rates.conditions
-    return {name: each.spellings(named.get(name, ())) for name, each in meters.condition.items()}
-
-
 class _Searches(NamedTuple):
     billed: Mapping[str, int]
     ignored: tuple[str, ...]
 
 
 _NO_SEARCHES = _Searches({}, ())
+_NO_COUNTS: dict[str, int | Decimal] = {}
 
 
 def _read_searches(
     usage: Mapping[str, Any],
     suffix: Mapping[str, Any],
     searched: int | None,
+    counted: Mapping[str, int | Decimal],
     supported: frozenset[str],
     scraped_most: int,
     problems: Problems,
 ) -> _Searches:
-    """Read the searches to bill: counted in a field, counted in the usage object (`searched`), or switched on.
+    """Read the searches to bill: counted in a field, in `counts`, in the usage object (`searched`), or switched on.
 
     A count of a search that the model does not support is a problem. A parameter for one has no effect.
     """
 
-    def path_to(field: str) -> Path:
-        return (field,) if field in usage else path_of("searches", usage["usage"])
+    def path_to(kind: str) -> Path:
+        field = SEARCHES[kind][0]
+        return (
+            (field,) if field in usage else ("counts", kind) if kind in counted else path_of("searches", usage["usage"])
+        )
 
     counts: dict[str, int] = {}
     for kind, (field, _) in SEARCHES.items():
@@ -138,6 +159,8 @@ def _read_searches(
             messages = count_messages(given, most)
             problems += [((field,), message) for message in messages]
             counts[field] = 0 if messages else int(given)
+        if kind in counted and counts.setdefault(field, int(counted[kind])) != counted[kind]:
+            problems.append((("counts", kind), f"Expected {counts[field]}, as {field} beside it says"))
     if searched is not None:
         if counts.get(_WEB_SEARCHES, searched) != searched:
             words = f"Expected {counts[_WEB_SEARCHES]}, as {_WEB_SEARCHES} beside the usage says"
@@ -152,23 +175,15 @@ def _read_searches(
     idle = [name for name in unsupported if parameters.get(name) not in (None, "off", "false")]
     billed = billed_searches(counts, {name: value for name, value in parameters.items() if name not in idle})
     problems += [
-        (path_to(SEARCHES[kind][0]), NotOffered(f"This model does not support {kind.replace('_', ' ')}"))
+        (path_to(kind), NotOffered(f"This model does not support {kind.replace('_', ' ')}"))
         for kind in billed
         if kind not in supported
     ]
     switches = {switch for _, switch in SEARCHES.values()}
-    uncharged = [field for kind, (field, _) in SEARCHES.items() if counts.get(field) and kind not in billed]
-    ignored = [".".join(map(str, path_to(field))) for field in uncharged]
+    uncharged = [kind for kind, (field, _) in SEARCHES.items() if counts.get(field) and kind not in billed]
+    ignored = [".".join(map(str, path_to(kind))) for kind in uncharged]
     ignored += [f"service_parameters.{name}" for name in parameters if name not in switches or name in idle]
     return _Searches(billed, tuple(ignored))
-
-
-def surcharge_line(surcharge: Metered) -> Callable[[int], LineItem]:
-    """Compile the function that charges a count of searches; a surcharge per prompt is charged once."""
-    charge = surcharge.version.charges[0]
-    counter, sku = surcharge.counter(charge), f"{surcharge.model.model}-{charge.unit}"
-    once = isinstance(charge, Surcharge) and surcharge.units[charge.unit].counts == "prompt"
-    return lambda count: counter(1 if once else count, charge.rates[0], sku)
 
 
 def tokens_of(version: MeteredVersion) -> Tokens:

@@ -4,15 +4,15 @@ Counts of a usage are inclusive: `input` holds what was read from the cache. The
 bucket's own tokens are its count less those of its parts that are priced apart.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from typing import Any, NamedTuple, cast
 
 from ratecard.base.messages import NotOffered, too_big
-from ratecard.base.money import EXACT, LINE_PLACES, as_decimal, multiply, plain, text
-from ratecard.rating.compiling import slug
+from ratecard.base.money import EXACT, LINE_PLACES, as_decimal, multiply
+from ratecard.rating.factors import Factors
 from ratecard.rating.quote import LineItem, LineRate
 from ratecard.tables.metered import Tokens
 from ratecard.tables.meters import Bucket, Meters
@@ -238,23 +238,14 @@ class TokenRates:
         self.buckets = meters.buckets
         self._of_unit, self._line_places = as_decimal(Fraction(1, per)), line_places
         self._written = list(written_rates(charge))
-        self._factors = (*charge.factors, *factors)
+        self._factors = Factors(charge, self._written, meters, factors)
+        self.conditions = self._factors.conditions
         self._edges = tiers_of(charge)
         self._names = {each.edge.above: each.edge for each in self._written if each.edge.sku}
         self.thresholds = tuple(self._edges[1:])
-        self._defaults = {name: meters.condition[name].default for name in self.conditions if name in meters.condition}
         # By the values of the conditions that some rate or factor names.
         self._tiers: dict[tuple[str, ...], tuple[TokenTier, ...]] = {}
         self.plain = self.tiers({})
-
-    @property
-    def conditions(self) -> dict[str, set[str]]:
-        """The conditions that rates or factors name, with their values."""
-        named: dict[str, set[str]] = {}
-        for conditions in (*(each.conditions for each in self._written), *(each.conditions for each in self._factors)):
-            for name, value in conditions.items():
-                named.setdefault(name, set()).add(value)
-        return named
 
     def tier(self, prompt: int, stated: Mapping[str, str] | None = None) -> TokenTier:
         """The tier that a whole prompt chooses, under the conditions that a request states."""
@@ -266,9 +257,9 @@ class TokenRates:
 
     def tiers(self, stated: Mapping[str, str]) -> tuple[TokenTier, ...]:
         """The tiers under these conditions (others have their defaults), the one of the shortest prompts first."""
-        values = tuple(stated.get(name, default) for name, default in self._defaults.items())
+        full = self._factors.stated(stated)
+        values = tuple(full.values())
         if values not in self._tiers:
-            full = dict(zip(self._defaults, values, strict=True))
             self._tiers[values] = tuple(self._tier(above, full) for above in self._edges)
         return self._tiers[values]
 
@@ -296,28 +287,12 @@ class TokenRates:
     def _rate(
         self, bucket: str, written: WrittenRate, stated: Mapping[str, str], above: int | None = None, note: str = ""
     ) -> BucketRate:
-        unit_rate, notes = multiply(written.rate.rate, self.charge.markup), [note] if note else []
-        used, multiplied = dict(written.conditions), []
-        for factor in self._factors:
-            if factor.conditions.items() <= stated.items() and not factor.conditions.keys() & written.conditions.keys():
-                shown = ", ".join(f"{name}: {value}" for name, value in factor.conditions.items())
-                notes.append(f"{text(plain(unit_rate))} x {text(factor.factor)} for {shown} ({factor.source})")
-                unit_rate = multiply(unit_rate, factor.factor)
-                used |= factor.conditions
-                multiplied.append((shown.replace(":", ""), factor.source))
+        unit_rate, notes, conditions, multiplied = self._factors.applied(written, stated)
         edge = written.edge if above is None else self._names.get(above, EVERY_PROMPT)
-        words = "-".join((*filter(None, (edge.sku,)), self.buckets[bucket].sku_word, *self._condition_words(used)))
-        sku = f"{self._model}-llm-{words}-{self.charge.unit}"
-        unit_rate = plain(unit_rate)
+        words = "-".join((*filter(None, (edge.sku,)), self.buckets[bucket].sku_word, *conditions))
+        sku, notes = f"{self._model}-llm-{words}-{self.charge.unit}", (note, *notes) if note else notes
         of_unit, unit, source = self._of_unit, self.charge.unit, written.rate.source
-        line = LineRate(sku, unit, unit_rate, source, "; ".join(notes), of_unit, self._line_places, tuple(multiplied))
+        line = LineRate(sku, unit, unit_rate, source, "; ".join(notes), of_unit, self._line_places, multiplied)
         if isinstance(of_unit, Decimal):
             return BucketRate(line, multiply(unit_rate, of_unit))
         return BucketRate(line, as_decimal(Fraction(unit_rate) * of_unit))
-
-    def _condition_words(self, used: Mapping[str, str]) -> Iterator[str]:
-        """How SKUs name conditions: by value, and by name too if a condition before it has such a value."""
-        for name, condition in self._meters.condition.items():
-            if name in used and used[name] != condition.default:
-                first = next(each for each in self._meters.conditions if used[name] in each.values)
-                yield slug(used[name] if first is condition else f"{name}-{used[name]}")

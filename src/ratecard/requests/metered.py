@@ -1,6 +1,6 @@
 """Request schema of one metered model version: fields, required fields, defaults."""
 
-from collections.abc import Collection, Iterable, KeysView, Mapping
+from collections.abc import Callable, Collection, Iterable, KeysView, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,8 @@ from ratecard.base.suggestions import suggestions
 from ratecard.requests.body import INVALID, mapping_of
 from ratecard.requests.fields import Field, RequestShape
 
+# (request, shape, problems): adds to the last two.
+Settle = Callable[[Mapping[str, Any], RequestShape, Problems], None]
 # Keys that every usage may have beside the fields of its type; `metadata` is the caller's own.
 COMMON = ("type", "model", "metadata")
 
@@ -52,12 +54,18 @@ def _quoted(names: Collection[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class UsageSchema:
-    """The fields of a request, in order. `inert` fields are checked and have no effect on the price."""
+    """The fields of a request, in order. `inert` fields are checked and have no effect on the price.
+
+    `settle` reads what fields cannot say, under the `further` keys: it is given the request, and adds to the shape and
+    to the problems.
+    """
 
     fields: Mapping[str, Field]
     defaults: Mapping[str, Any] = field(default_factory=dict)
     required: Collection[str] = ()
     inert: Collection[str] = ()
+    further: Collection[str] = ()
+    settle: Settle | None = None
 
     def read(self, given: Mapping[str, Any], *, body: bool = False) -> tuple[RequestShape, tuple[str, ...]]:
         """Return the shape of a request and its fields without effect. Raises `QuoteError` with every problem.
@@ -65,12 +73,14 @@ class UsageSchema:
         Unknown keys are an error in a usage; in the `body` of a quote they are listed as fields without effect.
         """
         shape, problems = self.checked(given)
+        if self.settle:
+            self.settle(given, shape, problems)
         if not body:
-            problems = usage_problems(given, usage_keys(self.fields)) + problems
+            problems = usage_problems(given, usage_keys((*self.fields, *self.further))) + problems
         if problems:
             raise QuoteError(INVALID, problems)
         ignored = tuple(name for name in self.fields if name in given and name in self.inert)
-        return shape, ignored + (further_fields(given, (*self.fields, "model"), ignored) if body else ())
+        return shape, ignored + (further_fields(given, (*self.fields, *self.further, "model"), ignored) if body else ())
 
     def checked(self, given: Mapping[str, Any]) -> tuple[RequestShape, Problems]:
         """Return the valid fields with every default filled in, and the problems of the others, in order."""

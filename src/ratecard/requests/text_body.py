@@ -8,6 +8,7 @@ from ratecard.base.money import READING
 
 _NUMBER = re.compile(r"-?\d{1,30}(\.\d{1,400})?", re.ASCII)
 _NUMBER_FIELDS = ("upscale_factor", "target_fps", "slowdown_factor", "reference_video_total_duration")
+_TOKEN_FIELDS = ("prompt_tokens", "completion_tokens")
 _CACHE_FIELDS = ("cached_tokens", "cache_creation_input_tokens")
 _BOOLEANS = {"true": True, "false": False}
 
@@ -37,13 +38,16 @@ def _value(name: str, text: str) -> Any:
 def usage_of_text(type_: str, model: str, fields: Mapping[str, Any]) -> dict[str, Any]:
     """Make a usage from a table's example, in which cache buckets and a single RPC call are written flat.
 
+    An example that has `counts` and no tokens is of a model without tokens.
+
     >>> usage_of_text("text", "m", {"prompt_tokens": "10", "cached_tokens": "4"})["usage"]
     {'prompt_tokens': 10, 'completion_tokens': 0, 'prompt_tokens_details': {'cached_tokens': 4}}
     """
-    values = {name: number_of_text(text) for name, text in fields.items()}
-    if type_ in ("text", "embedding"):
+    values = {name: _numbers(text) for name, text in fields.items()}
+    counted = "tokens" in values or ("counts" in values and not values.keys() & {*_TOKEN_FIELDS, *_CACHE_FIELDS})
+    if type_ in ("text", "embedding") and not counted:
         details = {name: values.pop(name) for name in _CACHE_FIELDS if name in values}
-        tokens = {name: values.pop(name, 0) for name in ("prompt_tokens", "completion_tokens")}
+        tokens = {name: values.pop(name, 0) for name in _TOKEN_FIELDS}
         return {"type": type_, "model": model, "usage": {**tokens, "prompt_tokens_details": details}, **values}
     if "factor" in values:
         type_ = "upscale"
@@ -51,6 +55,13 @@ def usage_of_text(type_: str, model: str, fields: Mapping[str, Any]) -> dict[str
         call = {name: values.pop(name) for name in ("method",) if name in values}
         return {"type": type_, **values, "calls": [call]}
     return {"type": type_, "model": model, **values}
+
+
+def _numbers(text: Any) -> Any:
+    """Read a number, or those of `tokens` and `counts`."""
+    if isinstance(text, Mapping):
+        return {name: number_of_text(each) for name, each in text.items()}
+    return number_of_text(text)
 
 
 def number_of_text(text: Any) -> Any:

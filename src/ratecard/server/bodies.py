@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ratecard.pricing.counted import MOST_COUNTED
+from ratecard.methods.method import MOST_COUNTED
 from ratecard.requests.fields import URL
 from ratecard.requests.usage import RATED
 from ratecard.server.answers import ExactNumber, may_be_absent

@@ -14,6 +14,7 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.instants import utc
 from ratecard.base.messages import NotOffered
 from ratecard.base.money import multiply, plain_text
+from ratecard.methods import METHODS
 from ratecard.price_book import PriceBook
 from ratecard.server.answers import ListedCharge, ListedDeprecation, ListedModel, ListedPricing, ListedVersion
 from ratecard.tables.card import AnyModel
@@ -25,8 +26,6 @@ from ratecard.tables.video import VideoVersion
 
 # Parts of `accepts` that are listed in another form.
 _OTHERWISE = {"resolution_aliases", "enhancement_model"}
-# Request fields of metered models that rates may name.
-_CHOICES = ("resolution", "quality", "factor")
 
 
 def listed_models(prices: PriceBook, now: date, type_: str | None = None) -> list[ListedModel]:
@@ -132,7 +131,7 @@ def _constraints(version: Version) -> Iterator[tuple[str, Any]]:
         if version.defaults:
             yield "defaults", version.defaults
     elif isinstance(version, MeteredVersion):
-        for name in _CHOICES:
+        for name in (name for charge in version.charges for name in METHODS[charge.method].choices):
             if values := version.values_of(name):
                 yield name, values
 

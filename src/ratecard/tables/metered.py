@@ -1,24 +1,31 @@
-"""Models that are not video: their charges, one class for each pricing method, and their versions."""
+"""Models that are not video and their versions; their charges are of the classes that `methods` registers."""
 
-import re
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, Literal, Union, get_args
 
-from pydantic import Field
+from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler, TypeAdapter
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+from pydantic_core.core_schema import no_info_plain_validator_function
 
 from ratecard.base.money import LINE_PLACES
 from ratecard.tables.limits import TierName
 from ratecard.tables.meters import WithoutRate
 from ratecard.tables.rate import MINIMUM_KEY, Charge, CountedCharge, RateFactor
-from ratecard.tables.scalars import Frozen, Integer, Positive, Quantity, Text, Words
+from ratecard.tables.scalars import Integer, Positive, Text
 from ratecard.tables.units import Unit
 from ratecard.tables.version import Example, Model, Version
 
-UNSTATED = "unstated"
-_BAND = re.compile(r"(\d{1,6})\.\.(\d{1,6})", re.ASCII)
+
+class Conditioned(Charge):
+    """A charge whose rates may name conditions; `factors` hold for those that do not."""
+
+    SPECIFIC: ClassVar = True
+    factors: tuple[RateFactor, ...] = ()
 
 
-class Tokens(Charge):
+class Tokens(Conditioned):
     """Tokens by bucket (see meters.yaml), by the length of the whole prompt, and by conditions.
 
     A rate names its buckets. It may name conditions, and where its tier begins: `above: 200000`, or `from: 200000`
@@ -29,145 +36,39 @@ class Tokens(Charge):
 
     ATTRIBUTES: ClassVar = ("context", "above", "from", "tokens")
     METERS: ClassVar = ("token",)
-    SPECIFIC: ClassVar = True
     method: Literal["tokens"]
     context_token_threshold: Integer | None = None
     without_rate: dict[str, WithoutRate] = Field(default_factory=dict)
     missing_cache_rate: Literal["input"] | None = None
-    factors: tuple[RateFactor, ...] = ()
 
 
-class PerImage(CountedCharge):
-    """Images made or edited. `quality: unstated` is the price of a resolution that is requested without a quality."""
+class MeteredCharges:
+    """The classes of charges by their methods, as the package `methods` registers them; a table names one of them."""
 
-    ATTRIBUTES: ClassVar = ("resolution", "quality")
-    METERS: ClassVar = ("image",)
-    method: Literal["per-image"]
+    def __init__(self) -> None:
+        self.by_method: dict[str, type[Charge]] = {}
 
+    def add(self, charge: type[Charge]) -> str:
+        """Let tables have charges of a class; return the method that it states."""
+        (method,) = get_args(charge.model_fields["method"].annotation)
+        self.by_method[method] = charge
+        self.__dict__.pop("_any", None)
+        return str(method)
 
-class PerInputImage(CountedCharge):
-    """Input images of an edit, for each image that it makes."""
+    @cached_property
+    def _any(self) -> TypeAdapter[Charge]:
+        kinds: Any = Union[tuple(self.by_method.values())]  # noqa: UP007 (made of a list)
+        return TypeAdapter(Annotated[kinds, Field(discriminator="method")])
 
-    METERS: ClassVar = ("input image",)
-    method: Literal["per-input-image"]
-    included: Quantity
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return no_info_plain_validator_function(lambda given: self._any.validate_python(given))
 
-
-class PerUpscale(Charge):
-    """Images enlarged, by factor."""
-
-    ATTRIBUTES: ClassVar = ("factor",)
-    METERS: ClassVar = ("image",)
-    method: Literal["per-upscale"]
-
-
-class PerCharacter(CountedCharge):
-    """Characters spoken or set to music."""
-
-    METERS: ClassVar = ("character",)
-    method: Literal["per-character"]
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return handler(self._any.core_schema)
 
 
-class PerAudioSecond(CountedCharge):
-    """Seconds of audio, heard or made."""
-
-    METERS: ClassVar = ("second of audio",)
-    method: Literal["per-audio-second"]
-
-
-class PerSong(Charge):
-    """One price per song."""
-
-    METERS: ClassVar = ("song",)
-    method: Literal["per-song"]
-
-
-class DurationBand(Charge):
-    """One price per song, by the band of its seconds: `{seconds: 61..120, rate: 1.38}`."""
-
-    ATTRIBUTES: ClassVar = ("seconds",)
-    METERS: ClassVar = ("song",)
-    method: Literal["duration-band"]
-
-
-class Surcharge(CountedCharge):
-    """A charge for the searches or scraped URLs of a text request; the unit says what is counted."""
-
-    METERS: ClassVar = ("search request", "search query", "search result", "scraped URL", "prompt")
-    method: Literal["surcharge"]
-
-
-class Chain(Frozen):
-    """A blockchain, its public networks, and the credits of a standard call; chains of one `kind` share methods."""
-
-    chain: Text
-    kind: Text | None = None
-    networks: Words
-    credits: Integer
-
-
-class MethodTier(Frozen):
-    """RPC methods (`*` matches any ending) and the factor on a chain's credits.
-
-    `chains` names the chains, or kinds of chains, that have these methods; all chains if it is left out.
-    """
-
-    tier: Text
-    factor: Positive
-    chains: Words | None = None
-    methods: Words
-
-    def on(self, chain: Chain) -> bool:
-        """Whether a chain has these methods."""
-        return self.chains is None or chain.chain in self.chains or chain.kind in self.chains
-
-
-class RpcCredits(Charge):
-    """Credits of a batch of calls: the chain's credits times the tier of each method; a failed call has its own."""
-
-    METERS: ClassVar = ("RPC credit",)
-    method: Literal["rpc-credits"]
-    failed_credits: Integer
-    max_calls: Integer
-    chains: tuple[Chain, ...]
-    tiers: tuple[MethodTier, ...]
-    refused: Words
-
-
-def band(text: str) -> tuple[int, int] | None:
-    """Read `61..120` as its first and last second; None if it is not a band."""
-    match = _BAND.fullmatch(text)
-    return (int(match[1]), int(match[2])) if match and int(match[1]) <= int(match[2]) else None
-
-
-MeteredCharge = Annotated[
-    Tokens
-    | PerImage
-    | PerInputImage
-    | PerUpscale
-    | PerCharacter
-    | PerAudioSecond
-    | PerSong
-    | DurationBand
-    | Surcharge
-    | RpcCredits,
-    Field(discriminator="method"),
-]
-
-
-# The pricing methods that each type of model may have.
-METHODS_OF_TYPE = {
-    "text": ("tokens",),
-    "embedding": ("tokens",),
-    "image": ("per-image", "per-upscale"),
-    "edit": ("per-image", "per-input-image"),
-    "upscale": ("per-image", "per-upscale"),
-    "speech": ("per-character",),
-    "transcription": ("per-audio-second",),
-    "music": ("per-song", "duration-band", "per-audio-second", "per-character"),
-    "surcharge": ("surcharge",),
-    "rpc": ("rpc-credits",),
-}
+METERED_CHARGES = MeteredCharges()
+MeteredCharge = Annotated[Charge, METERED_CHARGES]
 
 
 class UsageExample(Example):
@@ -211,10 +112,10 @@ class MeteredVersion(Version):
 
 
 class TextVersion(MeteredVersion):
-    """A version of a text model; `surcharges` names the surcharge model of each kind of search that it supports."""
+    """A version of a text model; `surcharges` names the surcharge model of each search, or whatever it supports."""
 
     context_tokens: Integer | None = None
-    surcharges: dict[Literal["web_search", "web_scraping", "x_search"], Text] = Field(default_factory=dict)
+    surcharges: dict[str, Text] = Field(default_factory=dict)
 
 
 class TextModel(Model[TextVersion]):

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from ratecard.tables.scalars import Frozen, Text, Words, gathered
+from ratecard.tables.scalars import Frozen, Integer, Text, Words, gathered
 
 # The meter whose buckets a charge by tokens prices.
 TOKEN = "token"  # noqa: S105 (not a password)
@@ -54,9 +54,11 @@ class Meter(Frozen):
     """What can be counted: its dimensions with their values, and its buckets, in the order of lines.
 
     `without_rate` says, by value or by dimension, whether a bucket without a rate is charged with its parent.
+    `every_usage` is how many a usage has that does not count it: each is one request. Without it, a usage has to.
     """
 
     meter: Text
+    every_usage: Integer | None = None
     dimensions: dict[str, Words] = Field(default_factory=dict)
     without_rate: dict[str, WithoutRate] = Field(default_factory=dict)
     buckets: tuple[Bucket, ...] = ()
@@ -92,6 +94,11 @@ class Meters(Frozen):
     def by_name(self) -> dict[str, Meter]:
         """The meters by name."""
         return {meter.meter: meter for meter in self.meters}
+
+    @cached_property
+    def counted(self) -> tuple[str, ...]:
+        """The meters that the `counts` of a usage may name: all but that of tokens."""
+        return tuple(name for name in self.by_name if name != TOKEN)
 
     @cached_property
     def condition(self) -> dict[str, UsageCondition]:

@@ -99,6 +99,8 @@ class Charge(Frozen):
     ATTRIBUTES: ClassVar[tuple[str, ...]] = ()
     # What the units of this charge may count (see units.yaml).
     METERS: ClassVar[tuple[str, ...]] = ()
+    # Whether they may count any meter of meters.yaml too, but tokens.
+    ANY_METER: ClassVar[bool] = False
     # Whether the rate that names most is chosen, of several that hold; otherwise exactly one may hold.
     SPECIFIC: ClassVar[bool] = False
 

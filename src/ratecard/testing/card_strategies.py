@@ -415,7 +415,7 @@ def _usage(charge: TableDraft, kind: str) -> dict[str, Any]:
             return {}
 
 
-METHODS = (*VIDEO_VERSIONS, *METERED_VERSIONS)
+DRAWN_METHODS = (*VIDEO_VERSIONS, *METERED_VERSIONS)
 FIRST_DAY, SECOND_DAY = "2026-01-01", "2026-07-01"
 _RPC = "rpc-credits"
 _NAME = "tables.yaml"
@@ -445,7 +445,7 @@ def table_files(
 ) -> st.SearchStrategy[dict[str, bytes]]:
     """As `rate_cards`, as the bytes of a file by its name, to be written into a folder. Every example is right."""
     check_range("min_models", min_models, "max_models", max_models)
-    known = check_words("methods", methods, METHODS)
+    known = check_words("methods", methods, DRAWN_METHODS)
     if known == (_RPC,) and min_models > 1:
         raise InvalidArgument(f"Cannot have min_models={min_models} of {_RPC}: a usage does not name its model")
     drawn = st.lists(st.sampled_from(known), min_size=min_models, max_size=max_models)

@@ -1,34 +1,25 @@
 """Strategies: metered requests of every type, as `prices.rate` takes them."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.errors import InvalidArgument
 
+from ratecard.methods.audio import BandSeconds
+from ratecard.methods.method import UsageReading
+from ratecard.methods.rpc import Chain, RpcCredits
 from ratecard.price_book import PriceBook
+from ratecard.pricing.counted import readings_of, together
+from ratecard.requests.fields import Choice, Field, WholeNumber
+from ratecard.requests.metered import UsageSchema
 from ratecard.requests.service_parameters import SEARCHES
 from ratecard.requests.usage import TYPES
 from ratecard.tables.card import AnyModel
-from ratecard.tables.metered import (
-    UNSTATED,
-    Chain,
-    DurationBand,
-    MeteredVersion,
-    PerAudioSecond,
-    PerCharacter,
-    PerImage,
-    PerInputImage,
-    PerUpscale,
-    RpcCredits,
-    Surcharge,
-    TextVersion,
-    Tokens,
-    band,
-)
+from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens
 from ratecard.tables.token_rates import tiers_of
-from ratecard.tables.version import Model, Version
+from ratecard.tables.version import Version
 from ratecard.testing.offer import Offer, check_prices, check_words, priced_models, seconds
 from ratecard.testing.request import Request
 from ratecard.testing.video_strategies import requests_of
@@ -37,58 +28,45 @@ Usages = st.SearchStrategy[dict[str, Any]]
 _MANY = 1_000_000
 
 
-def counted_usages(model: Model[Any], version: MeteredVersion) -> Usages:
-    """Usages of a model that is charged neither as video nor by tokens."""
-    name = {"type": model.type, "model": model.model}
-    ways = [_usages_of(charge, name, version) for charge in version.charges if not isinstance(charge, PerInputImage)]
+def counted_usages(prices: PriceBook, model: AnyModel, version: MeteredVersion) -> Usages:
+    """Usages of a model that is charged neither as video nor by tokens: what the methods of its charges read."""
+    named = {"type": model.type, "model": model.model}
+    if isinstance(calls := version.charges[0], RpcCredits):
+        return st.sampled_from(calls.chains).flatmap(lambda chain: _batches(calls, chain))
+    metered = prices.compiler.metered(model, version, prices.limits.rates)
+    ways: list[Usages] = []
+    for kind in dict.fromkeys((model.type, "upscale", "image")):
+        readings = [reading for _, reading in readings_of(metered, kind)]
+        # An upscaler's image that keeps its size is of type `image` only where it has no price by factor.
+        if readings and not (ways and kind == "image"):
+            ways.append(_of_fields(named | {"type": kind}, together(readings, metered), counts_of(readings)))
     return st.one_of(ways)
 
 
-def _usages_of(charge: Any, name: dict[str, Any], version: MeteredVersion) -> Usages:
-    match charge:
-        case PerImage():
-            return _images(name, version)
-        case PerUpscale():
-            factors = [factor for rate in charge.rates for factor in rate.attributes["factor"]]
-            return _fixed(name | {"type": "upscale"}, factor=st.sampled_from(factors))
-        case PerCharacter():
-            return _fixed(name, **{_field(name, "characters", "character_count"): st.integers(0, _MANY)})
-        case PerAudioSecond() if name["type"] == "music":
-            return _fixed(name, duration_seconds=st.integers(1, _MANY))
-        case PerAudioSecond():
-            return _fixed(name, seconds=seconds(0, _MANY))
-        case DurationBand():
-            bands = [band(value) or (1, 1) for rate in charge.rates for value in rate.attributes["seconds"]]
-            return _fixed(name, duration_seconds=st.sampled_from(bands).flatmap(lambda edges: st.integers(*edges)))
-        case RpcCredits():
-            return st.sampled_from(charge.chains).flatmap(lambda chain: _batches(charge, chain))
-        case Surcharge():
-            return _fixed(name, count=st.integers(0, _MANY))
-        case _:  # a song
-            return st.just(name)
+def _of_fields(named: dict[str, Any], schema: UsageSchema, counts: dict[str, st.SearchStrategy[Any]]) -> Usages:
+    fields = {name: _values(field) for name, field in schema.fields.items() if name not in schema.inert}
+    needed = {name: values for name, values in fields.items() if name in schema.required} | counts
+    others = {name: values for name, values in fields.items() if name not in needed}
+    return st.fixed_dictionaries(needed, optional=others).map(lambda drawn: named | drawn)
 
 
-def _fixed(name: dict[str, Any], **fields: st.SearchStrategy[Any]) -> Usages:
-    return st.fixed_dictionaries(fields).map(lambda drawn: name | drawn)
+def _values(field: Field) -> st.SearchStrategy[Any]:
+    """The valid values of a field."""
+    match field:
+        case Choice():
+            return st.sampled_from(field.words)
+        case BandSeconds():
+            return st.sampled_from(field.bands).flatmap(lambda edges: st.integers(*edges))
+        case WholeNumber():
+            return st.integers(field.least, min(field.greatest, _MANY))
+        case _:
+            return seconds(0, _MANY)
 
 
-def _field(name: dict[str, Any], otherwise: str, of_music: str) -> str:
-    return of_music if name["type"] == "music" else otherwise
-
-
-def _images(name: dict[str, Any], version: MeteredVersion) -> Usages:
-    """Images by number, resolution and quality; an upscaler's price without a factor is for one image."""
-    if name["type"] == "upscale":
-        plain = any(isinstance(charge, PerUpscale) for charge in version.charges)
-        return st.just(name if plain else name | {"type": "image"})
-    further: dict[str, st.SearchStrategy[Any]] = {"n": st.integers(1, 10)}
-    for attribute in ("resolution", "quality"):
-        values = [value for value in version.values_of(attribute) if value != UNSTATED]
-        if values:
-            further[attribute] = st.sampled_from(values)
-    if name["type"] == "edit":
-        further["input_images"] = st.integers(1, 10)
-    return st.fixed_dictionaries({}, optional=further).map(lambda drawn: name | drawn)
+def counts_of(readings: Iterable[UsageReading]) -> dict[str, st.SearchStrategy[Any]]:
+    """The `counts` of a usage: every meter that these charges price."""
+    meters = {name: seconds(0, _MANY) for reading in readings for name in reading.meters}
+    return {"counts": st.fixed_dictionaries(meters)} if meters else {}
 
 
 def _batches(charge: RpcCredits, chain: Chain) -> Usages:
@@ -97,9 +75,8 @@ def _batches(charge: RpcCredits, chain: Chain) -> Usages:
     named = [method.replace("*", "x") for tier in charge.tiers if tier.on(chain) for method in tier.methods]
     methods = [method for method in named if not any(fnmatchcase(method, refused) for refused in charge.refused)]
     call = st.fixed_dictionaries({"method": st.sampled_from(methods)}, optional={"failed": st.booleans()})
-    return _fixed(
-        {"type": "rpc"}, network=networks, calls=st.lists(call, min_size=1, max_size=min(5, charge.max_calls))
-    )
+    calls = st.lists(call, min_size=1, max_size=min(5, charge.max_calls))
+    return st.fixed_dictionaries({"type": st.just("rpc"), "network": networks, "calls": calls})
 
 
 DETAILS = {"cache_input": "cached_tokens", "cache_write": "cache_creation_input_tokens"}
@@ -125,8 +102,8 @@ def priced_buckets(charge: Tokens) -> tuple[str, ...]:
 
 
 @st.composite
-def token_usages(draw: st.DrawFn, model: Model[Any], version: MeteredVersion) -> dict[str, Any]:
-    """Tokens alone, on both sides of each threshold, with as many from the cache as the prompt has."""
+def token_usages(draw: st.DrawFn, prices: PriceBook, model: AnyModel, version: MeteredVersion) -> dict[str, Any]:
+    """Tokens, on both sides of each threshold, with as many from the cache as the prompt has; and what is counted."""
     charge = drawn_tokens(version)
     buckets, prompts = priced_buckets(charge), st.integers(0, _MANY)
     for edge in tiers_of(charge)[1:]:
@@ -141,15 +118,17 @@ def token_usages(draw: st.DrawFn, model: Model[Any], version: MeteredVersion) ->
             left -= details[field]
     if details:
         usage["prompt_tokens_details"] = details
-    return {"type": model.type, "model": model.model, "usage": usage}
+    metered = prices.compiler.metered(model, version, prices.limits.rates)
+    counts = counts_of(reading for _, reading in readings_of(metered, model.type))
+    return {"type": model.type, "model": model.model, "usage": usage} | draw(st.fixed_dictionaries(counts))
 
 
 @st.composite
-def text_usages(draw: st.DrawFn, prices: PriceBook, model: Model[Any], version: TextVersion) -> dict[str, Any]:
+def text_usages(draw: st.DrawFn, prices: PriceBook, model: AnyModel, version: TextVersion) -> dict[str, Any]:
     """Tokens, and searches of the kinds that the model supports."""
-    usage = draw(token_usages(model, version))
+    usage = draw(token_usages(prices, model, version))
     words: dict[str, Any] = {}
-    for kind in version.surcharges:
+    for kind in version.surcharges.keys() & SEARCHES.keys():
         field, switch = SEARCHES[kind]
         if draw(st.booleans()):
             usage[field] = draw(st.integers(0, prices.limits.scraped_urls if kind == "web_scraping" else 50))
@@ -252,9 +231,11 @@ def _of_model(prices: PriceBook, model: AnyModel, version: Version) -> st.Search
 
 
 def _metered(prices: PriceBook, model: AnyModel, version: MeteredVersion) -> st.SearchStrategy[dict[str, Any]]:
+    if not any(isinstance(charge, Tokens) for charge in version.charges):
+        return counted_usages(prices, model, version)
     if isinstance(version, TextVersion):
         return text_usages(prices, model, version)
-    return token_usages(model, version) if model.type == "embedding" else counted_usages(model, version)
+    return token_usages(prices, model, version)
 
 
 def _offer(prices: PriceBook, model: AnyModel, version: Any) -> Offer:

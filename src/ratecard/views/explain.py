@@ -9,14 +9,14 @@ from pydantic import BaseModel
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.money import from_fraction, multiply, plain, text
+from ratecard.methods.rpc import RpcCredits, networks_of
 from ratecard.price_book import PriceBook
-from ratecard.rating.counts import networks_of
 from ratecard.rating.frame_size import frame_size_of
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.service_parameters import SEARCHES
 from ratecard.requests.video import VideoRequests
-from ratecard.tables.metered import MeteredVersion, RpcCredits, TextVersion
+from ratecard.tables.metered import MeteredVersion, TextVersion
 from ratecard.tables.rate import Charge
 from ratecard.tables.scalars import Size
 from ratecard.tables.version import Model, Version

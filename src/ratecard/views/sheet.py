@@ -4,35 +4,19 @@ A video model has a cell for each combination that its version accepts; any othe
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import product
-from math import ceil
 from typing import Any, NamedTuple
 
 from ratecard.base.money import plain, text
+from ratecard.methods.samples import unit_usages
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
-from ratecard.requests.token_usage import usage_of_buckets
 from ratecard.requests.video import FIELD_ORDER
 from ratecard.tables.card import AnyModel
-from ratecard.tables.metered import (
-    UNSTATED,
-    DurationBand,
-    MeteredVersion,
-    PerAudioSecond,
-    PerCharacter,
-    PerImage,
-    PerInputImage,
-    PerUpscale,
-    RpcCredits,
-    Tokens,
-    band,
-)
-from ratecard.tables.meters import Meters
-from ratecard.tables.rate import ANY, CountedCharge, RateFactor, tiers
-from ratecard.tables.token_rates import counts_in, tiers_of, written_rates
-from ratecard.tables.version import Model
+from ratecard.tables.metered import MeteredVersion
+from ratecard.tables.rate import ANY, tiers
 from ratecard.tables.video import (
     SOURCE_MATCHED_DURATIONS,
     SOURCE_MATCHED_RATIOS,
@@ -41,75 +25,6 @@ from ratecard.tables.video import (
     UpscaleRate,
     VideoVersion,
 )
-
-_MILLION = 1_000_000
-
-
-def unit_usages(model: Model[Any], version: MeteredVersion, meters: Meters) -> Iterator[dict[str, Any]]:
-    """A usage for `prices.rate` for every rate of the version: one unit of it, if that can be used by itself."""
-    name = {"type": model.type, "model": model.model}
-    for charge in version.charges:
-        match charge:
-            case Tokens():
-                usages = _token_usages(charge, (*charge.factors, *version.factors), meters)
-                yield from (name | usage for usage in usages)
-            case PerImage() if model.type == "upscale":
-                yield name
-            case PerImage():
-                yield from (name | named for named in _attributes(charge, ("resolution", "quality")))
-            case PerUpscale():
-                factors = _attributes(charge, ("factor",))
-                yield from ({"type": "upscale", "model": model.model} | named for named in factors)
-            case PerInputImage():
-                yield name | {"input_images": _beyond(charge, 1)}
-            case PerCharacter():
-                field, count = ("character_count", 1000) if model.type == "music" else ("characters", _MILLION)
-                yield name | {field: _beyond(charge, count)}
-            case PerAudioSecond():
-                yield name | ({"duration_seconds" if model.type == "music" else "seconds": _beyond(charge, 1)})
-            case DurationBand():
-                bands = (band(value) for rate in charge.rates for value in rate.attributes["seconds"])
-                yield from (name | {"duration_seconds": edges[1]} for edges in bands if edges)
-            case RpcCredits():
-                yield from _rpc_usages(charge)
-            case _:
-                yield name
-
-
-def _beyond(charge: CountedCharge, count: int) -> int:
-    """A count beside what costs nothing."""
-    return ceil(charge.included or 0) + count
-
-
-def _token_usages(charge: Tokens, factors: Sequence[RateFactor], meters: Meters) -> Iterator[dict[str, Any]]:
-    edges = tiers_of(charge)
-    for each in written_rates(charge):
-        further = [above for above in edges if above > each.edge.above]
-        longest = further[0] if further else max(_MILLION, each.edge.above + 1)
-        if meters.in_completion(each.bucket):
-            counts = counts_in(meters, each.bucket, _MILLION, longest if each.edge.above > 0 else 0)
-        else:
-            counts = counts_in(meters, each.bucket, longest)
-        yield {**usage_of_buckets(counts), **each.conditions}
-        for factor in factors:
-            if not factor.conditions.keys() & each.conditions.keys():
-                yield {**usage_of_buckets(counts), **each.conditions, **factor.conditions}
-
-
-def _attributes(charge: PerImage | PerUpscale, names: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    for rate in charge.rates:
-        for values in product(*(rate.attributes.get(name, (None,)) for name in names)):
-            yield {name: value for name, value in zip(names, values, strict=True) if value not in (None, UNSTATED)}
-
-
-def _rpc_usages(charge: RpcCredits) -> Iterator[dict[str, Any]]:
-    for chain in charge.chains:
-        # The first methods of each tier: several lines may add to one.
-        tiers = {tier.tier: tier for tier in reversed(charge.tiers) if tier.on(chain)}
-        for tier in (tier for tier in charge.tiers if tier is tiers.get(tier.tier)):
-            method = tier.methods[0].replace("*", "x")
-            yield {"type": "rpc", "network": f"{chain.chain}-{chain.networks[0]}", "calls": [{"method": method}]}
-
 
 # Seconds of source videos and reference clips, or fewer if the model takes fewer: the price is linear in them.
 _SECONDS = 10
@@ -163,7 +78,7 @@ def _unit_cells(prices: PriceBook, model: AnyModel, version: MeteredVersion) -> 
     if model.type == "surcharge":
         yield Cell({"model": model.model}, None, prices.surcharge(model.model, 1))
         return
-    for usage in unit_usages(model, version, prices.tables.meters):
+    for usage in unit_usages(model, version, prices.tables):
         quote = prices.rate(usage)
         counted = {key: value for key, value in usage.items() if key not in ("type", "model")}
         yield Cell({"model": model.model, "usage": json.dumps(counted)}, None, quote, usage)

@@ -6,8 +6,6 @@ SKU does not say what its requests would cost.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from itertools import product
-from math import ceil
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import QuoteError
@@ -15,16 +13,13 @@ from ratecard.base.money import text
 from ratecard.changes.difference import TermChange
 from ratecard.changes.rates import Terms, rate_changes, term_changes, terms_of
 from ratecard.changes.sides import Priceable
+from ratecard.methods.samples import edge_usages, unit_usages
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import MINIMUM, LineItem, Quote
-from ratecard.requests.token_usage import usage_of_buckets
-from ratecard.tables.card import AnyModel
-from ratecard.tables.metered import DurationBand, MeteredVersion, PerInputImage, RpcCredits, TextVersion, Tokens, band
-from ratecard.tables.meters import Meters
-from ratecard.tables.rate import RateFactor
-from ratecard.tables.token_rates import counts_in, tiers_of, written_rates
+from ratecard.tables.card import AnyModel, Tables
+from ratecard.tables.metered import MeteredVersion, TextVersion
 from ratecard.tables.video import TokenFormula
-from ratecard.views.sheet import Cell, price_cells, unit_usages
+from ratecard.views.sheet import Cell, price_cells
 
 
 class ModelInEffect(NamedTuple):
@@ -66,7 +61,7 @@ def model_of(book: PriceBook, named: str, sku: str) -> str:
 def sold_by_sku(in_effect: ModelInEffect) -> dict[str, list[SkuSale]]:
     """Every SKU of a version that is not video, with a request for each way to be charged by it."""
     found: dict[str, list[SkuSale]] = {}
-    for request in _requests(in_effect.model, in_effect.version, in_effect.book.tables.meters):
+    for request in _requests(in_effect.model, in_effect.version, in_effect.book.tables):
         try:
             quote = _quoted(in_effect.book, request)
         except QuoteError:
@@ -84,55 +79,11 @@ def _quoted(book: PriceBook, request: Mapping[str, Any]) -> Quote:
     return book.rate(request)
 
 
-def _requests(model: AnyModel, version: MeteredVersion, meters: Meters) -> Iterator[dict[str, Any]]:
+def _requests(model: AnyModel, version: MeteredVersion, tables: Tables) -> Iterator[dict[str, Any]]:
     """Every request that may have a rate of its own; a value that is left out may mean another one later."""
-    named = {"type": model.type, "model": model.model}
-    yield from unit_usages(model, version, meters)
-    yield named
-    choices = {name: (None, *version.values_of(name)) for name in ("resolution", "quality", "factor")}
-    for values in product(*choices.values()):
-        chosen = {name: value for name, value in zip(choices, values, strict=True) if value is not None}
-        if chosen:
-            yield named | chosen | ({"type": "upscale"} if "factor" in chosen else {})
-    for charge in version.charges:
-        match charge:
-            case Tokens():
-                stated = list(_stated(charge, (*charge.factors, *version.factors)))
-                yield from (named | usage | each for usage in _tokens(charge, meters) for each in stated)
-            case PerInputImage():
-                yield named | {"input_images": ceil(charge.included) + 1}
-            case DurationBand():
-                bands = (band(value) or () for rate in charge.rates for value in rate.attributes["seconds"])
-                yield from (named | {"duration_seconds": edge} for edges in bands for edge in edges)
-            case RpcCredits():
-                yield from _calls(charge)
-
-
-def _stated(charge: Tokens, factors: Sequence[RateFactor]) -> Iterator[dict[str, str]]:
-    """Every combination of the conditions that rates or factors name, and of their defaults, which are left out."""
-    values: dict[str, dict[str, None]] = {}
-    for conditions in (*(each.conditions for each in written_rates(charge)), *(each.conditions for each in factors)):
-        for name, value in conditions.items():
-            values.setdefault(name, {"": None})[value] = None
-    for chosen in product(*values.values()):
-        yield {name: value for name, value in zip(values, chosen, strict=True) if value}
-
-
-def _tokens(charge: Tokens, meters: Meters) -> Iterator[dict[str, Any]]:
-    """Every bucket, at both sides of where each tier begins."""
-    thresholds = tiers_of(charge)[1:]
-    for prompt in dict.fromkeys((1, *(prompt for above in thresholds for prompt in (above, above + 1)))):
-        for bucket in meters.buckets:
-            tokens = 1 if meters.in_completion(bucket) else prompt
-            yield usage_of_buckets(counts_in(meters, bucket, tokens, prompt))
-
-
-def _calls(charge: RpcCredits) -> Iterator[dict[str, Any]]:
-    for chain, tier in ((chain, tier) for chain, tier in product(charge.chains, charge.tiers) if tier.on(chain)):
-        network = f"{chain.chain}-{chain.networks[0]}"
-        for method, failed in product(tier.methods, (False, True)):
-            call = {"method": method.replace("*", "x"), "failed": failed}
-            yield {"type": "rpc", "network": network, "calls": [call]}
+    yield from unit_usages(model, version, tables)
+    yield {"type": model.type, "model": model.model}
+    yield from edge_usages(model, version, tables)
 
 
 def line_in(sku: str, sold: list[SkuSale], now: ModelInEffect) -> LineItem:

@@ -6,16 +6,17 @@ from random import Random
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import QuoteError
+from ratecard.methods.rpc import RpcCredits, tier_of_method
+from ratecard.methods.samples import unit_usages
 from ratecard.price_book import PriceBook
-from ratecard.rating.counts import tier_of_method
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.rating.tokens import TokenRates
 from ratecard.requests.service_parameters import SEARCHES, split_model
 from ratecard.requests.usage import TYPES
 from ratecard.simulation.usage.columns import LAYOUTS
-from ratecard.tables.metered import MeteredVersion, PerAudioSecond, RpcCredits, TextVersion, Tokens
-from ratecard.tables.meters import Meters
+from ratecard.tables.card import Tables
+from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens
 from ratecard.tables.version import Model
 from ratecard.tables.video import (
     SOURCE_MATCHED_DURATIONS,
@@ -24,7 +25,7 @@ from ratecard.tables.video import (
     VideoAccepts,
     VideoVersion,
 )
-from ratecard.views.sheet import price_cells, unit_usages
+from ratecard.views.sheet import price_cells
 
 DemoRow = dict[str, Any]
 # The columns of a usage, in their order.
@@ -172,13 +173,13 @@ _METHODS = (
 )
 
 
-def counted_samples(model: Model[Any], version: MeteredVersion, meters: Meters, chance: Random) -> Iterator[Sample]:
+def counted_samples(model: Model[Any], version: MeteredVersion, tables: Tables, chance: Random) -> Iterator[Sample]:
     """Samples of every rate of a model that is neither video nor tokens."""
     charge = version.charges[0]
     if isinstance(charge, RpcCredits):
         yield from (Sample({"type": "rpc", "model": model.model, **call}) for call in _calls(charge, chance))
         return
-    for usage in unit_usages(model, version, meters):
+    for usage in unit_usages(model, version, tables):
         if usage["type"] in ("image", "edit"):
             inputs = {"input_images": chance.randint(1, 4)} if usage["type"] == "edit" else {}
             yield from (Sample(usage | {"n": n} | inputs) for n in (1, chance.randint(2, 4)))
@@ -186,7 +187,7 @@ def counted_samples(model: Model[Any], version: MeteredVersion, meters: Meters, 
             yield Sample({name: _CHARACTERS if name.startswith("character") else usage[name] for name in usage})
         elif "seconds" in usage:
             yield Sample(usage | {"seconds": _SECONDS})
-        elif isinstance(charge, PerAudioSecond):
+        elif "duration_seconds" in usage and not charge.ATTRIBUTES:
             yield from (Sample(usage | {"duration_seconds": seconds}) for seconds in _SOUND_SECONDS)
         else:
             yield Sample(usage)

@@ -155,7 +155,7 @@ def _samples(prices: PriceBook, model: AnyModel, version: Version, chance: Rando
     elif isinstance(version, MeteredVersion) and model.type in ("text", "embedding"):
         yield from token_samples(prices, model, version)
     elif isinstance(version, MeteredVersion):
-        yield from counted_samples(model, version, prices.tables.meters, chance)
+        yield from counted_samples(model, version, prices.tables, chance)
 
 
 def _weights(periods: list[Period], fractional: int, chance: Random) -> dict[tuple[str, str], int]:

@@ -6,7 +6,7 @@ from functools import cache
 
 from ratecard.base.messages import Finding
 from ratecard.base.suggestions import did_you_mean
-from ratecard.tables.metered import Tokens
+from ratecard.tables.metered import Conditioned
 from ratecard.tables.rate import HOURS, WEEKDAYS, WINDOW, ZONE, Accepting, Charge
 from ratecard.tables.token_rates import chosen, written_rates
 from ratecard.tables.windows import DAYS, Window, held_rates, read_hours, window_of, zone_of, zones
@@ -62,7 +62,7 @@ def at_each_hour(version: Accepting, charge: Charge, check: Callable[[Charge], I
         numbered = held_rates(version, charge, held)
         derived = charge.model_copy(update={"rates": tuple(rate for _, rate in numbered)})
         findings = list(check(derived)) if numbered else [(("rates",), "no rate holds")]
-        if isinstance(charge, Tokens) and isinstance(derived, Tokens) and not findings:
+        if isinstance(charge, Conditioned) and isinstance(derived, Conditioned) and not findings:
             findings = list(_lacking(charge, derived))
             numbered = [(index, rate) for index, rate in enumerate(charge.rates)]
         for path, words in findings:
@@ -72,12 +72,13 @@ def at_each_hour(version: Accepting, charge: Charge, check: Callable[[Charge], I
         yield path, words if len(times) == len(moments) else f"{words} ({times[0]})"
 
 
-def _lacking(charge: Tokens, held: Tokens) -> Iterator[Finding]:
+def _lacking(charge: Conditioned, held: Conditioned) -> Iterator[Finding]:
     """Yield what has a rate at other hours only."""
     written, lacking = list(written_rates(held)), dict[str, Finding]()
     for each in written_rates(charge):
         if chosen(written, each.bucket, each.edge.above, each.conditions) is None:
-            words = f"no rate for {each.bucket} tokens. Write one for the other hours too"
+            of_what = f"{each.bucket} tokens" if each.bucket else charge.charge
+            words = f"no rate for {of_what}. Write one for the other hours too"
             lacking.setdefault(each.bucket, (("rates", charge.rates.index(each.rate)), words))
     yield from lacking.values()
 

@@ -1,0 +1,206 @@
+"""Audio: characters, seconds and songs."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
+from typing import Any, ClassVar, Literal
+
+from ratecard.base.messages import Finding, NotOffered, too_big, too_small
+from ratecard.methods.metered import Metered
+from ratecard.methods.method import ANY_NUMBER, MOST_COUNTED, Method, UsagePath, UsageReading, beyond
+from ratecard.rating.compiling import slug
+from ratecard.rating.quote import LineItem
+from ratecard.requests.fields import Field, WholeNumber, WholeSeconds
+from ratecard.tables.card import Tables
+from ratecard.tables.metered import MeteredVersion
+from ratecard.tables.meters import Meters
+from ratecard.tables.rate import Charge, CountedCharge, Rate
+
+_BAND = re.compile(r"(\d{1,6})\.\.(\d{1,6})", re.ASCII)
+_CHARACTERS, _WHOLE_SECONDS = WholeNumber(0, MOST_COUNTED), WholeSeconds(1, MOST_COUNTED)
+# What music, and every body of audio, may say: what is not billed has no effect.
+_SOUND: Mapping[str, Field] = {"duration_seconds": _WHOLE_SECONDS, "character_count": _CHARACTERS}
+
+
+class PerCharacter(CountedCharge):
+    """Characters spoken or set to music."""
+
+    METERS: ClassVar = ("character",)
+    method: Literal["per-character"]
+
+
+class PerAudioSecond(CountedCharge):
+    """Seconds of audio, heard or made."""
+
+    METERS: ClassVar = ("second of audio",)
+    method: Literal["per-audio-second"]
+
+
+class PerSong(Charge):
+    """One price per song."""
+
+    METERS: ClassVar = ("song",)
+    method: Literal["per-song"]
+
+
+class DurationBand(Charge):
+    """One price per song, by the band of its seconds: `{seconds: 61..120, rate: 1.38}`."""
+
+    ATTRIBUTES: ClassVar = ("seconds",)
+    METERS: ClassVar = ("song",)
+    method: Literal["duration-band"]
+
+
+def band(text: str) -> tuple[int, int] | None:
+    """Read `61..120` as its first and last second; None if it is not a band."""
+    match = _BAND.fullmatch(text)
+    return (int(match[1]), int(match[2])) if match and int(match[1]) <= int(match[2]) else None
+
+
+def bands_of(charge: DurationBand) -> list[tuple[tuple[int, int], Rate]]:
+    """The bands of a checked charge with their rates, rising."""
+    rows = [(band(value), rate) for rate in charge.rates for value in rate.attributes["seconds"]]
+    return sorted(((edges, rate) for edges, rate in rows if edges), key=lambda row: row[0])
+
+
+class BandSeconds(WholeSeconds):
+    """Whole seconds within one of the bands."""
+
+    def __init__(self, bands: Iterable[tuple[int, int]]) -> None:
+        self.bands = sorted(bands)
+        super().__init__(1, MOST_COUNTED)
+
+    def accept(self, given: object) -> int | None:
+        """The seconds; None where no band has them."""
+        number = super().accept(given)
+        return number if number is not None and any(first <= number <= last for first, last in self.bands) else None
+
+    def messages(self, given: object) -> list[str]:
+        """Why they are wrong."""
+        if words := super().messages(given):
+            return words
+        number, least, most = super().accept(given) or 0, self.bands[0][0], self.bands[-1][1]
+        outside = too_small(least) if number < least else too_big(most) if number > most else None
+        return [NotOffered(outside or f"No price for {number} s")]
+
+
+def _counted(charge: Charge, metered: Metered, field: str, kind: str, expected: Field) -> UsageReading:
+    """One required count times one rate; of music and bodies of audio, the other count has no effect."""
+    count, sku = metered.counter(charge), f"{metered.model.model}-{slug(charge.unit)}"
+    also = _SOUND if kind in ("music", "audio") else {}
+    fields = {field: expected} | {name: other for name, other in also.items() if name != field}
+    inert = tuple(name for name in fields if name != field)
+    return UsageReading(lambda shape: [count(shape[field], charge.rates[0], sku)], fields, {}, (field,), inert)
+
+
+class Characters(Method[PerCharacter]):
+    """Characters, which a usage of speech has as `characters`, and one of music as `character_count`."""
+
+    charge = PerCharacter
+    types = ("speech", "music")
+    kinds = ("audio",)
+
+    def reading(self, charge: PerCharacter, metered: Metered, kind: str) -> UsageReading | None:
+        """The count of characters."""
+        return _counted(charge, metered, "characters" if kind == "speech" else "character_count", kind, _CHARACTERS)
+
+    def samples(
+        self, charge: PerCharacter, version: MeteredVersion, type_: str, tables: Tables
+    ) -> Iterator[dict[str, Any]]:
+        """Many characters."""
+        field, count = ("character_count", 1_000) if type_ == "music" else ("characters", 1_000_000)
+        yield {field: beyond(charge, count)}
+
+    def linear(self, charge: PerCharacter, type_: str) -> tuple[UsagePath, ...]:
+        """The characters of speech."""
+        return (("characters",),) if type_ == "speech" else ()
+
+
+class Seconds(Method[PerAudioSecond]):
+    """Seconds: of a transcription `seconds`, of music and bodies of audio whole `duration_seconds`."""
+
+    charge = PerAudioSecond
+    types = ("transcription", "music")
+    kinds = ("audio",)
+
+    def reading(self, charge: PerAudioSecond, metered: Metered, kind: str) -> UsageReading | None:
+        """The count of seconds."""
+        if kind == "transcription":
+            return _counted(charge, metered, "seconds", kind, ANY_NUMBER)
+        return _counted(charge, metered, "duration_seconds", kind, _WHOLE_SECONDS)
+
+    def samples(
+        self, charge: PerAudioSecond, version: MeteredVersion, type_: str, tables: Tables
+    ) -> Iterator[dict[str, Any]]:
+        """One second."""
+        yield {"duration_seconds" if type_ == "music" else "seconds": beyond(charge, 1)}
+
+    def linear(self, charge: PerAudioSecond, type_: str) -> tuple[UsagePath, ...]:
+        """The seconds of a transcription."""
+        return (("seconds",),) if type_ == "transcription" else ()
+
+
+class Songs(Method[PerSong]):
+    """Songs, whatever their length."""
+
+    charge = PerSong
+    types = ("music",)
+    kinds = ("audio",)
+
+    def reading(self, charge: PerSong, metered: Metered, kind: str) -> UsageReading | None:
+        """Nothing that has an effect."""
+        count, sku = metered.counter(charge), f"{metered.model.model}-fixed"
+        return UsageReading(lambda shape: [count(1, charge.rates[0], sku)], _SOUND, inert=tuple(_SOUND))
+
+
+class DurationBands(Method[DurationBand]):
+    """Songs by the band of their seconds; the shortest where they are left out."""
+
+    charge = DurationBand
+    types = ("music",)
+    kinds = ("audio",)
+
+    def check(self, charge: DurationBand, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
+        """Bands are bands, and do not overlap."""
+        found = list(super().check(charge, version, type_, meters))
+        yield from found
+        bands = []
+        for index, rate in enumerate(charge.rates if not found else ()):
+            for value in rate.attributes.get("seconds", ("",)):
+                edges = band(value)
+                if edges is None:
+                    words = f"seconds '{value}' is not a band. Write its first and last second, like 61..120"
+                    yield ("rates", index, "seconds"), words
+                else:
+                    bands.append((edges, index))
+        for (one, _), (other, index) in pairwise(sorted(bands)):
+            if other[0] <= one[1]:
+                words = f"seconds {other[0]}..{other[1]} overlaps {one[0]}..{one[1]}; let it begin at {one[1] + 1}"
+                yield ("rates", index, "seconds"), words
+
+    def reading(self, charge: DurationBand, metered: Metered, kind: str) -> UsageReading | None:
+        """The seconds, which choose the band."""
+        bands, count, model = bands_of(charge), metered.counter(charge), metered.model.model
+        least = bands[0][0][0]
+
+        def lines(shape: Mapping[str, Any]) -> list[LineItem]:
+            last, rate = next((edges[1], rate) for edges, rate in bands if shape["duration_seconds"] <= edges[1])
+            return [count(1, rate, f"{model}-duration-based-{last}s")]
+
+        fields = {**_SOUND, "duration_seconds": BandSeconds(edges for edges, _ in bands)}
+        return UsageReading(lines, fields, {"duration_seconds": least}, inert=("character_count",))
+
+    def samples(
+        self, charge: DurationBand, version: MeteredVersion, type_: str, tables: Tables
+    ) -> Iterator[dict[str, Any]]:
+        """The longest song of each band."""
+        for rate in charge.rates:
+            yield from (
+                {"duration_seconds": edges[1]} for value in rate.attributes["seconds"] if (edges := band(value))
+            )
+
+    def edges(
+        self, charge: DurationBand, version: MeteredVersion, type_: str, tables: Tables
+    ) -> Iterator[dict[str, Any]]:
+        """The shortest song of each band."""
+        return ({"duration_seconds": first} for (first, _), _ in bands_of(charge))

@@ -1,0 +1,60 @@
+"""The check that every combination of attributes that a version accepts fits exactly one rate of a charge."""
+
+from collections.abc import Iterator
+
+from ratecard.base.messages import Finding
+from ratecard.base.suggestions import did_you_mean
+from ratecard.methods.hours import at_each_hour
+from ratecard.tables.rate import ANY, WINDOW, Accepting, Charge, domains_of, missing, overlaps, tiers
+
+
+def check_rates(version: Accepting, charge: Charge) -> Iterator[Finding]:
+    """Check that every combination of attributes that a version accepts fits exactly one rate of the charge.
+
+    A charge with hours is checked at each of them.
+    """
+    yield from at_each_hour(version, charge, lambda held: _check_rates(version, held))
+
+
+def _check_rates(version: Accepting, charge: Charge) -> Iterator[Finding]:
+    if not charge.rates:
+        yield ("rates",), "rates is empty. Write at least one rate"
+        return
+    wrong = list(_wrong_attributes(version, charge))
+    yield from wrong
+    if wrong:
+        return
+    domains = domains_of(version, charge)
+    for index, earlier, combination in overlaps(charge.rates, tuple(domains), domains):
+        other = charge.rates[earlier].source.rpartition(":")[2]
+        yield ("rates", index), f"two rates for {combination or 'the same thing'} (the other in line {other}); keep one"
+    for combination in missing(charge.rates, tuple(domains), domains):
+        yield ("rates",), f"no rate for {combination}, which this version accepts. Add one, or do not accept it"
+
+
+def _wrong_attributes(version: Accepting, charge: Charge) -> Iterator[Finding]:
+    allowed = (*charge.ATTRIBUTES, "rate")
+    for index, rate in enumerate(charge.rates):
+        for attribute, values in rate.attributes.items():
+            path = ("rates", index, attribute)
+            if attribute not in charge.ATTRIBUTES:
+                near = did_you_mean(attribute, (*allowed, *WINDOW))
+                words = f"unknown key '{attribute}' in a rate of {charge.method}.{near}"
+                yield path, f"{words} Allowed: {', '.join(allowed)}"
+            elif attribute == "up_to":
+                yield from ((path, words) for words in _wrong_tier(values))
+            else:
+                accepted = version.values_of(attribute)
+                has = f"It accepts: {', '.join(accepted)}" if accepted else "It offers no choice of it"
+                for value in (value for value in values if value not in accepted):
+                    yield path, f"{attribute} '{value}' is not accepted by this version. {has}"
+    edges = tiers(charge.rates)
+    if "up_to" in charge.ATTRIBUTES and ANY not in edges:
+        words = f"the tiers end at {edges[-1]}. Add a last one" if edges else "no rate names its tier. Write one"
+        yield ("rates",), f"{words}: up_to: any"
+
+
+def _wrong_tier(values: tuple[str, ...]) -> Iterator[str]:
+    for value in values:
+        if value != ANY and not (value.isascii() and value.isdigit() and value[0] != "0"):
+            yield f"up_to '{value}' is not a height in pixels. Write digits like 720, or any for the last tier"

@@ -1,0 +1,204 @@
+"""Images: made, edited (with further input images), and enlarged."""
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import Any, ClassVar, Literal
+
+from ratecard.base.messages import Finding
+from ratecard.methods.metered import Metered
+from ratecard.methods.method import MOST_COUNTED, Method, UsageReading, beyond
+from ratecard.rating.compiling import slug
+from ratecard.rating.quote import LineItem
+from ratecard.requests.fields import Choice, Field, TextField, WholeNumber
+from ratecard.tables.card import Tables
+from ratecard.tables.metered import MeteredVersion
+from ratecard.tables.meters import Meters
+from ratecard.tables.rate import Charge, CountedCharge, Rate
+from ratecard.tables.scalars import Quantity
+
+# The quality whose rate is that of a resolution requested without a quality.
+UNSTATED = "unstated"
+_COUNT = WholeNumber(1, MOST_COUNTED)
+_FACTORS = ("2x", "4x")
+
+
+class PerImage(CountedCharge):
+    """Images made or edited. `quality: unstated` is the price of a resolution that is requested without a quality."""
+
+    ATTRIBUTES: ClassVar = ("resolution", "quality")
+    METERS: ClassVar = ("image",)
+    method: Literal["per-image"]
+
+
+class PerInputImage(CountedCharge):
+    """Input images of an edit, for each image that it makes."""
+
+    METERS: ClassVar = ("input image",)
+    method: Literal["per-input-image"]
+    included: Quantity
+
+
+class PerUpscale(Charge):
+    """Images enlarged, by factor."""
+
+    ATTRIBUTES: ClassVar = ("factor",)
+    METERS: ClassVar = ("image",)
+    method: Literal["per-upscale"]
+
+
+class Images(Method[PerImage]):
+    """Images by resolution and quality; `n` multiplies everything, also the input images of an edit."""
+
+    charge = PerImage
+    types = ("image", "edit", "upscale")
+    kinds = ("image", "upscale")
+    choices = ("resolution", "quality")
+
+    def reading(self, charge: PerImage, metered: Metered, kind: str) -> UsageReading | None:
+        """Images, or the image of an upscaler that keeps its size."""
+        type_, model = metered.model.type, metered.model.model
+        if type_ not in (kind, "upscale"):
+            return None
+        count = metered.counter(charge)
+        if kind == "upscale":
+            rate, sku = charge.rates[0], f"{model}-{charge.unit}-unit"
+            also = any(isinstance(each, PerUpscale) for each in metered.version.charges)
+            return UsageReading(lambda shape: [] if "factor" in shape else [count(1, rate, sku)]) if also else None
+        choices = {name: rate_values(charge, name) for name in self.choices}
+        rates = {key: rate for rate in charge.rates for key in _keys(rate, choices)}
+        choices["quality"] = tuple(quality for quality in choices["quality"] if quality != UNSTATED)
+        fields: dict[str, Field] = {"n": _COUNT}
+        fields |= {name: Choice(values, fold=True) if values else TextField() for name, values in choices.items()}
+        inert = [name for name, values in choices.items() if not values]
+        if type_ == "edit":
+            fields["input_images"] = _COUNT
+            inert.append("input_images")
+        lowest = min(choices["resolution"], key=_size, default=None)
+
+        def lines(shape: Mapping[str, Any]) -> list[LineItem]:
+            resolution = shape.get("resolution", lowest) if lowest else None
+            quality = shape.get("quality") if choices["quality"] else None
+            if choices["quality"] and quality is None:
+                quality = _unnamed_quality(rates, resolution, named="resolution" in shape)
+            words = [word for word in (resolution, quality) if word and word != UNSTATED]
+            fixed = bool(words) or type_ == "edit"
+            sku = "-".join((model, "fixed", *words, "1img")) if fixed else f"{model}-{charge.unit}-unit"
+            return [count(shape["n"], rates[resolution, quality], sku)]
+
+        return UsageReading(lines, fields, {"n": 1}, inert=inert)
+
+    def samples(
+        self, charge: PerImage, version: MeteredVersion, type_: str, tables: Tables
+    ) -> Iterator[dict[str, Any]]:
+        """An image at every rate."""
+        names = self.choices if type_ != "upscale" else ()
+        return (_stated(values) for values in _named(charge, names))
+
+    def edges(self, charge: PerImage, version: MeteredVersion, type_: str, tables: Tables) -> Iterator[dict[str, Any]]:
+        """Every choice alone and together: one that is left out may mean another one later."""
+        stated = [(None, *version.values_of(name)) for name in self.choices]
+        return (_stated(dict(zip(self.choices, values, strict=True))) for values in product(*stated))
+
+
+class InputImages(Method[PerInputImage]):
+    """The input images of an edit."""
+
+    charge = PerInputImage
+    types = ("edit",)
+
+    def reading(self, charge: PerInputImage, metered: Metered, kind: str) -> UsageReading | None:
+        """The input images of each of `n` edits, beyond those that are included."""
+        count, sku = metered.counter(charge), f"{metered.model.model}-additional-input-image-unit"
+
+        def lines(shape: Mapping[str, Any]) -> list[LineItem]:
+            line = count(shape["input_images"], charge.rates[0], sku, shape["n"])
+            return [line] if line.count else []
+
+        return UsageReading(lines, {"n": _COUNT, "input_images": _COUNT}, {"n": 1, "input_images": 1})
+
+    def samples(
+        self, charge: PerInputImage, version: MeteredVersion, type_: str, tables: Tables
+    ) -> Iterator[dict[str, Any]]:
+        """One further image."""
+        yield {"input_images": beyond(charge, 1)}
+
+
+class Upscales(Method[PerUpscale]):
+    """Upscales by factor; an upscaler may also have a price without a factor, for an image that keeps its size."""
+
+    charge = PerUpscale
+    types = ("image", "upscale")
+    kinds = ("upscale",)
+    choices = ("factor",)
+
+    def check(self, charge: PerUpscale, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
+        """Each rate names factors that there are."""
+        yield from super().check(charge, version, type_, meters)
+        for index, rate in enumerate(charge.rates):
+            if "factor" not in rate.attributes:
+                yield ("rates", index), f"factor is missing. Write one of: {', '.join(_FACTORS)}"
+            for factor in rate.attributes.get("factor", ()):
+                if factor not in _FACTORS:
+                    yield ("rates", index, "factor"), f"factor '{factor}' is not known. Allowed: {', '.join(_FACTORS)}"
+
+    def reading(self, charge: PerUpscale, metered: Metered, kind: str) -> UsageReading | None:
+        """The factor, which only an upscaler that has a price without it lets a usage leave out."""
+        if kind != "upscale":
+            return None  # an image that is made
+        rates = {
+            key[0]: rate for rate in charge.rates for key in _keys(rate, {"factor": rate_values(charge, "factor")})
+        }
+        count, model = metered.counter(charge), metered.model.model
+        plain = metered.model.type == "upscale" and any(isinstance(each, PerImage) for each in metered.version.charges)
+
+        def lines(shape: Mapping[str, Any]) -> list[LineItem]:
+            if "factor" not in shape:
+                return []
+            factor = shape["factor"]
+            return [count(1, rates[factor], f"{model}-upscale-{slug(factor)}-{charge.unit}-unit")]
+
+        return UsageReading(lines, {"factor": Choice(rate_values(charge, "factor"))}, {}, () if plain else ("factor",))
+
+    def samples(
+        self, charge: PerUpscale, version: MeteredVersion, type_: str, tables: Tables
+    ) -> Iterator[dict[str, Any]]:
+        """An upscale by every factor."""
+        return ({"type": "upscale", **values} for values in _named(charge, self.choices))
+
+
+def rate_values(charge: Charge, attribute: str) -> tuple[str, ...]:
+    """Every value of an attribute that a charge's rates name, in the order of the table."""
+    return tuple(dict.fromkeys(value for rate in charge.rates for value in rate.attributes.get(attribute, ())))
+
+
+def _unnamed_quality(rates: Mapping[Any, Rate], resolution: str | None, named: bool) -> str | None:
+    """The quality that a request without one is billed as: a charge must never be too low.
+
+    `unstated` if the request names the resolution and the table has that price; else `high` if it is priced; else the
+    dearest.
+    """
+    priced = {quality: rate.rate for (of, quality), rate in rates.items() if of == resolution}
+    if UNSTATED in priced and named:
+        return UNSTATED
+    return "high" if "high" in priced else max(priced, key=lambda quality: priced[quality])
+
+
+def _keys(rate: Rate, choices: Mapping[str, tuple[str, ...]]) -> list[tuple[str | None, ...]]:
+    """Every combination of choices that a rate applies to; an attribute that it does not name does not matter."""
+    return list(product(*(rate.attributes.get(name, values or (None,)) for name, values in choices.items())))
+
+
+def _named(charge: Charge, names: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    """The values that each rate of a charge names."""
+    for rate in charge.rates:
+        for values in product(*(rate.attributes.get(name, (None,)) for name in names)):
+            yield dict(zip(names, values, strict=True))
+
+
+def _stated(values: Mapping[str, str | None]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value not in (None, UNSTATED)}
+
+
+def _size(resolution: str) -> tuple[int, str]:
+    digits = "".join(letter for letter in resolution if letter.isdigit())
+    return int(digits or 0), resolution

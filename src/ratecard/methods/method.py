@@ -1,0 +1,101 @@
+"""What the library knows of a pricing method: one entry for each, which is looked up by the method of a charge."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from math import ceil
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+
+from ratecard.base.messages import Finding
+from ratecard.methods.check_rates import check_rates
+from ratecard.methods.metered import Metered
+from ratecard.rating.quote import LineItem
+from ratecard.requests.counts import Meterage
+from ratecard.requests.fields import Field, NumberField, RequestShape
+from ratecard.requests.metered import Settle
+from ratecard.tables.card import Tables
+from ratecard.tables.metered import METERED_CHARGES, MeteredVersion
+from ratecard.tables.meters import Meters
+from ratecard.tables.rate import Charge, CountedCharge
+
+AnyCharge = TypeVar("AnyCharge", bound=Charge)
+Lines = Callable[[RequestShape], list[LineItem]]
+# The place of a value in a usage.
+UsagePath = tuple[str, ...]
+# The most of anything that a usage may count.
+MOST_COUNTED = 10**12
+# A number of anything, or a part of one.
+ANY_NUMBER = NumberField(Decimal(0), Decimal(MOST_COUNTED))
+
+
+class UsageReading(NamedTuple):
+    """What a charge reads from a usage, and the function from that to its lines.
+
+    `inert` fields are checked and have no effect. `settle` reads what fields cannot say: it is given the usage, and
+    adds to the shape and to the problems; its keys are `further`. `meters` are the names in `counts`, and `conditions`
+    the values of conditions, that the charge knows: the shape has both.
+    """
+
+    lines: Lines
+    fields: Mapping[str, Field] = {}
+    defaults: Mapping[str, Any] = {}
+    required: Sequence[str] = ()
+    inert: Sequence[str] = ()
+    further: Sequence[str] = ()
+    settle: Settle | None = None
+    meters: Mapping[str, Meterage] = {}
+    conditions: Mapping[str, set[str]] = {}
+
+
+def beyond(charge: CountedCharge, count: int) -> int:
+    """A count beside what costs nothing."""
+    return ceil(charge.included or 0) + count
+
+
+class Method(Generic[AnyCharge]):
+    """A pricing method. A new one is a class like this in a file of its own, and a line in `methods/__init__.py`."""
+
+    # The class of its charges: its options, the attributes of its rates, what its units may count.
+    charge: type[AnyCharge]
+    # The types of models that may have such a charge.
+    types: tuple[str, ...]
+    # What it prices beside usages of its model's own type: usages of another, or bodies of `audio`.
+    kinds: tuple[str, ...] = ()
+    # Whether it may stand beside charges of any method, and several times.
+    beside = False
+    # The fields of a request whose words the rates name.
+    choices: ClassVar[tuple[str, ...]] = ()
+
+    def check(self, charge: AnyCharge, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
+        """Check a charge of a model of a type, beyond what holds for all charges."""
+        yield from check_rates(version, charge)
+
+    def reading(self, charge: AnyCharge, metered: Metered, kind: str) -> UsageReading | None:
+        """How usages of a kind (their type, or `audio` for a body) are priced by a charge; None if they are not."""
+        raise NotImplementedError
+
+    def samples(
+        self, charge: AnyCharge, version: MeteredVersion, type_: str, tables: Tables
+    ) -> Iterator[dict[str, Any]]:
+        """What a usage says beside type and model to be charged one unit at each rate, if that can be by itself."""
+        yield {}
+
+    def needed(self, charge: AnyCharge, tables: Tables) -> tuple[str, ...]:
+        """The meters that each usage has to count."""
+        return ()
+
+    def edges(self, charge: AnyCharge, version: MeteredVersion, type_: str, tables: Tables) -> Iterator[dict[str, Any]]:
+        """Further such usages, which may have a rate or a line of their own."""
+        yield from ()
+
+    def linear(self, charge: AnyCharge, type_: str) -> tuple[UsagePath, ...]:
+        """The places of a usage whose numbers enter the price linearly and unrounded, so that they can be summed."""
+        return ()
+
+
+# Every method by its name, in the order of messages.
+METHODS: dict[str, Method[Any]] = {}
+
+
+def register(method: Method[Any]) -> None:
+    """Let tables have charges of a method."""
+    METHODS[METERED_CHARGES.add(method.charge)] = method

@@ -1,0 +1,217 @@
+"""Batches of RPC calls: the credits of a chain, times the tier of each method."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from fnmatch import fnmatchcase
+from itertools import product
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from ratecard.base.messages import REQUIRED, Finding, NotOffered, Problems, echo, wrong_type
+from ratecard.base.money import add, multiply, text
+from ratecard.base.suggestions import did_you_mean
+from ratecard.methods.metered import Metered
+from ratecard.methods.method import Method, UsageReading
+from ratecard.rating.counts import LineCounter
+from ratecard.rating.quote import LineItem
+from ratecard.requests.body import mapping_of
+from ratecard.requests.fields import Boolean, Choice, RequestShape, TextField
+from ratecard.requests.metered import accepted, unrecognized
+from ratecard.tables.card import Tables
+from ratecard.tables.metered import MeteredVersion
+from ratecard.tables.meters import Meters
+from ratecard.tables.rate import Charge
+from ratecard.tables.scalars import Frozen, Integer, Positive, Text, Words
+
+_CALL_KEYS = dict.fromkeys(("method", "failed")).keys()
+
+
+class Chain(Frozen):
+    """A blockchain, its public networks, and the credits of a standard call; chains of one `kind` share methods."""
+
+    chain: Text
+    kind: Text | None = None
+    networks: Words
+    credits: Integer
+
+
+class MethodTier(Frozen):
+    """RPC methods (`*` matches any ending) and the factor on a chain's credits.
+
+    `chains` names the chains, or kinds of chains, that have these methods; all chains if it is left out.
+    """
+
+    tier: Text
+    factor: Positive
+    chains: Words | None = None
+    methods: Words
+
+    def on(self, chain: Chain) -> bool:
+        """Whether a chain has these methods."""
+        return self.chains is None or chain.chain in self.chains or chain.kind in self.chains
+
+
+class RpcCredits(Charge):
+    """Credits of a batch of calls: the chain's credits times the tier of each method; a failed call has its own."""
+
+    METERS: ClassVar = ("RPC credit",)
+    method: Literal["rpc-credits"]
+    failed_credits: Integer
+    max_calls: Integer
+    chains: tuple[Chain, ...]
+    tiers: tuple[MethodTier, ...]
+    refused: Words
+
+
+class RpcBatches(Method[RpcCredits]):
+    """Batches of RPC calls to one network."""
+
+    charge = RpcCredits
+    types = ("rpc",)
+
+    def check(self, charge: RpcCredits, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
+        """Chains, kinds and tiers are listed once, and name each other."""
+        yield from super().check(charge, version, type_, meters)
+        seen: set[str] = set()
+        for index, chain in enumerate(charge.chains):
+            if chain.chain in seen:
+                yield ("chains", index, "chain"), f"chain '{chain.chain}' stands twice; keep one"
+            seen.add(chain.chain)
+        known = dict.fromkeys([*seen, *(chain.kind for chain in charge.chains if chain.kind)])
+        factors = {tier.tier: tier.factor for tier in reversed(charge.tiers)}
+        for index, tier in enumerate(charge.tiers):
+            if tier.factor != factors[tier.tier]:
+                words = f"tier '{tier.tier}' has factor {text(factors[tier.tier])} above. Name this one otherwise"
+                yield ("tiers", index, "factor"), words
+            for word in tier.chains or ():
+                if word not in known:
+                    words = f"'{word}' is not a chain or a kind of chains.{did_you_mean(word, known)}"
+                    yield ("tiers", index, "chains"), f"{words} Known: {', '.join(known)}"
+        for index, chain in enumerate(charge.chains):
+            if chain.kind in seen:
+                words = f"kind '{chain.kind}' is the name of a chain. Name the kind otherwise, or leave it out"
+                yield ("chains", index, "kind"), words
+            if charge.tiers and not any(tier.on(chain) for tier in charge.tiers):
+                yield (
+                    ("chains", index),
+                    f"no tier has methods of chain '{chain.chain}'. Add one, or leave the chain out",
+                )
+        for name in ("chains", "tiers"):
+            if not getattr(charge, name):
+                yield (name,), f"{name} is empty. Write at least one"
+
+    def reading(self, charge: RpcCredits, metered: Metered, kind: str) -> UsageReading | None:
+        """The network, and the calls, which must be of its chain."""
+        chains, count, model = networks_of(charge), metered.counter(charge), metered.model.model
+
+        def settle(usage: Mapping[str, Any], shape: RequestShape, problems: Problems) -> None:
+            shape["calls"] = _read_calls(usage, charge, chains.get(shape.get("network", "")), problems)
+
+        return UsageReading(
+            lambda shape: rpc_lines(charge, count, model, shape["network"], shape["calls"]),
+            {"network": Choice(chains)},
+            required=("network",),
+            further=("calls",),
+            settle=settle,
+        )
+
+    def samples(
+        self, charge: RpcCredits, version: MeteredVersion, type_: str, tables: Tables
+    ) -> Iterator[dict[str, Any]]:
+        """The first method of each tier on each chain: several lines may add to one tier."""
+        for chain in charge.chains:
+            tiers = {tier.tier: tier for tier in reversed(charge.tiers) if tier.on(chain)}
+            for tier in (tier for tier in charge.tiers if tier is tiers.get(tier.tier)):
+                yield _call(chain, tier.methods[0])
+
+    def edges(
+        self, charge: RpcCredits, version: MeteredVersion, type_: str, tables: Tables
+    ) -> Iterator[dict[str, Any]]:
+        """Every method, answered and failed."""
+        for chain, tier in product(charge.chains, charge.tiers):
+            for method, failed in product(tier.methods if tier.on(chain) else (), (False, True)):
+                yield _call(chain, method, failed=failed)
+
+
+def _call(chain: Chain, method: str, **further: bool) -> dict[str, Any]:
+    call = {"method": method.replace("*", "x"), **further}
+    return {"network": f"{chain.chain}-{chain.networks[0]}", "calls": [call]}
+
+
+class Tier(NamedTuple):
+    """The tier of a method: its name, and its factor on the chain's credits."""
+
+    name: str
+    factor: Decimal
+
+
+def networks_of(charge: RpcCredits) -> dict[str, Chain]:
+    """Every public network, `<chain>-<network>`, with its chain."""
+    return {f"{chain.chain}-{network}": chain for chain in charge.chains for network in chain.networks}
+
+
+def tier_of_method(charge: RpcCredits, method: str, chain: Chain | None = None) -> Tier | None:
+    """The first tier that names a method and is of a chain (of any chain if it is left out).
+
+    None if the API refuses the method or does not know it, or the chain does not have it.
+    """
+    if any(fnmatchcase(method, pattern) for pattern in charge.refused):
+        return None
+    for tier in charge.tiers:
+        if (chain is None or tier.on(chain)) and any(fnmatchcase(method, pattern) for pattern in tier.methods):
+            return Tier(tier.tier, tier.factor)
+    return None
+
+
+def rpc_lines(
+    charge: RpcCredits, count: LineCounter, model: str, network: str, calls: Iterable[Tier | None]
+) -> list[LineItem]:
+    """Make one line for each tier of the batch, and one for its failed calls (None). Exact."""
+    chain = networks_of(charge)[network]
+    credits_by: dict[str, Decimal] = {}
+    for call in calls:
+        if call is None:
+            name, amount = "failed", Decimal(charge.failed_credits)
+        else:
+            name, amount = f"{chain.chain}-{call.name}", multiply(call.factor, chain.credits)
+        credits_by[name] = add(credits_by.get(name, Decimal(0)), amount)
+    return [count(amount, charge.rates[0], f"{model}-{name}-{charge.unit}") for name, amount in credits_by.items()]
+
+
+def _read_calls(
+    usage: Mapping[str, Any], charge: RpcCredits, chain: Chain | None, problems: Problems
+) -> list[Tier | None]:
+    given = usage.get("calls")
+    if not isinstance(given, (list, tuple)):
+        message = wrong_type("array", given) if "calls" in usage else REQUIRED
+        problems.append((("calls",), message))
+        return []
+    if not given:
+        problems.append((("calls",), "Array must contain at least 1 element(s)"))
+    if len(given) > charge.max_calls:
+        problems.append((("calls",), f"Array must contain at most {charge.max_calls} element(s)"))
+        return []
+    return [_read_call(call, index, charge, chain, problems) for index, call in enumerate(given)]
+
+
+def _read_call(given: object, index: int, charge: RpcCredits, chain: Chain | None, problems: Problems) -> Tier | None:
+    """Read the tier of a call; None if the call failed, or is wrong."""
+    call = mapping_of(given)
+    if call is None:
+        problems.append((("calls", index), wrong_type("object", given)))
+        return None
+    problems += unrecognized(call, _CALL_KEYS, ("calls", index))
+    method, failed, tier = accepted(TextField(), call.get("method")), "false", None
+    if "failed" in call:
+        failed = accepted(Boolean(), call["failed"])
+    if method is None:
+        message = wrong_type("string", call["method"]) if "method" in call else REQUIRED
+        problems.append((("calls", index, "method"), message))
+    elif failed != "true":
+        tier = tier_of_method(charge, method, chain)
+        if tier is None:
+            where = f" on {chain.chain}" if chain and tier_of_method(charge, method) else ""
+            words = NotOffered(f"This method is not supported{where}: {echo(method)}")
+            problems.append((("calls", index, "method"), words))
+    if failed is None:
+        problems.append((("calls", index, "failed"), wrong_type("boolean", call["failed"])))
+    return tier

@@ -1,0 +1,45 @@
+"""Sample usages of a version, which its methods give: for the price sheet, the tests, and the SKUs of a bill."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ratecard.methods.method import METHODS
+from ratecard.tables.card import Tables
+from ratecard.tables.metered import MeteredVersion
+from ratecard.tables.version import Model
+
+
+def unit_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> Iterator[dict[str, Any]]:
+    """A usage for `prices.rate` for every rate of the version: one unit of it, if that can be used by itself."""
+    whole = _Whole(model, version, tables)
+    for charge in version.charges:
+        for sample in METHODS[charge.method].samples(charge, version, model.type, tables):
+            yield whole.usage(sample, beside=METHODS[charge.method].beside)
+
+
+def edge_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> Iterator[dict[str, Any]]:
+    """Further usages that may have a rate or a line of their own."""
+    whole = _Whole(model, version, tables)
+    for charge in version.charges:
+        for edge in METHODS[charge.method].edges(charge, version, model.type, tables):
+            yield whole.usage(edge)
+
+
+class _Whole:
+    """Makes whole usages of what a charge reads: with type and model, and what the charges beside it need."""
+
+    def __init__(self, model: Model[Any], version: MeteredVersion, tables: Tables) -> None:
+        self._named = {"type": model.type, "model": model.model}
+        self._counts: dict[str, int] = {}
+        own: Iterator[dict[str, Any]] = iter(())
+        for charge in reversed(version.charges):
+            method = METHODS[charge.method]
+            self._counts |= dict.fromkeys(method.needed(charge, tables), 0)
+            if not method.beside:
+                own = method.samples(charge, version, model.type, tables)
+        self._own = next(own, {})
+
+    def usage(self, sample: Mapping[str, Any], *, beside: bool = False) -> dict[str, Any]:
+        """A whole usage; what stands `beside` other charges needs what these are charged for, too."""
+        made = {**self._named, **(self._own if beside else {}), **sample}
+        return made | ({"counts": {**self._counts, **made.get("counts", {})}} if self._counts else {})

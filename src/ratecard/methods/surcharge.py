@@ -1,0 +1,54 @@
+"""Surcharges: what a text request pays beside its tokens, by the rates of a model of its own."""
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import ClassVar, Literal
+
+from ratecard.methods.metered import Metered
+from ratecard.methods.method import ANY_NUMBER, Method, UsageReading
+from ratecard.rating.quote import LineItem
+from ratecard.requests.fields import Field, WholeNumber
+from ratecard.requests.token_usage import MOST_TOKENS, count_messages
+from ratecard.tables.rate import CountedCharge
+
+
+class Surcharge(CountedCharge):
+    """A charge for what a text request does beside its tokens, as searches; the unit says what is counted."""
+
+    METERS: ClassVar = ("search request", "search query", "search result", "scraped URL", "prompt")
+    ANY_METER: ClassVar = True
+    method: Literal["surcharge"]
+
+
+class Surcharges(Method[Surcharge]):
+    """Surcharges by themselves."""
+
+    charge = Surcharge
+    types = ("surcharge",)
+
+    def reading(self, charge: Surcharge, metered: Metered, kind: str) -> UsageReading | None:
+        """The count."""
+        line = surcharge_line(metered)
+        fields = {"count": surcharge_count(metered)}
+        return UsageReading(lambda shape: [line(shape["count"])], fields, required=("count",))
+
+
+class _Searches(WholeNumber):
+    """A whole number of searches, results or URLs."""
+
+    def messages(self, given: object) -> list[str]:
+        return count_messages(given, self.greatest)
+
+
+def surcharge_count(surcharge: Metered, most: int = MOST_TOKENS) -> Field:
+    """What may be counted of a surcharge: at most so many searches, which are whole; of a meter also a part."""
+    counts = surcharge.units[surcharge.version.charges[0].unit].counts
+    return ANY_NUMBER if counts in surcharge.meters.by_name else _Searches(0, most)
+
+
+def surcharge_line(surcharge: Metered) -> Callable[[int | Decimal], LineItem]:
+    """Compile the function that charges a count; a surcharge per prompt is charged once."""
+    charge = surcharge.version.charges[0]
+    counter, sku = surcharge.counter(charge), f"{surcharge.model.model}-{charge.unit}"
+    once = surcharge.units[charge.unit].counts == "prompt"
+    return lambda count: counter(1 if once else count, charge.rates[0], sku)

@@ -1,0 +1,116 @@
+"""Tokens by bucket. Their lines are made in `rating/tokens.py` and priced in `pricing/text.py`, beside searches."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from ratecard.base.messages import Finding
+from ratecard.methods.conditions import (
+    check_attribute,
+    check_factors,
+    check_twice,
+    check_without_rate,
+    stated_conditions,
+    tier_words,
+)
+from ratecard.methods.metered import Metered
+from ratecard.methods.method import Method, UsagePath, UsageReading
+from ratecard.requests.token_usage import usage_of_buckets
+from ratecard.tables.card import Tables
+from ratecard.tables.metered import MeteredVersion, Tokens
+from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, Meters
+from ratecard.tables.token_rates import chosen, counts_in, tiers_of, written_rates
+
+_MILLION = 1_000_000
+_CONTEXTS = ("base", "extended")
+# The keys of a rate that say where its tier begins.
+_BEGINS = ("context", "above", "from")
+# More digits than any prompt has.
+_DIGITS = 12
+
+
+class TokensByBucket(Method[Tokens]):
+    """Tokens of language models and embeddings."""
+
+    charge = Tokens
+    types = ("text", "embedding")
+
+    def check(self, charge: Tokens, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
+        """Each rate names buckets, conditions and a tier; of two that can hold, one is more specific."""
+        before = list(_check_lines(charge, meters))
+        factors = check_factors(charge.factors, meters, version.factors)
+        before += [(("factors", index, *path), words) for index, path, words in factors]
+        if TOKEN in meters.by_name:  # else no bucket of the rates is known, which is said above
+            before += check_without_rate(charge.without_rate, meters.by_name[TOKEN])
+        yield from before
+        if before:
+            return
+        written = list(written_rates(charge))
+        edges: dict[int, str] = {}
+        for each in written:
+            if edges.setdefault(each.edge.above, each.edge.sku) != each.edge.sku:
+                index = charge.rates.index(each.rate)
+                words = f"begins where another rate says {edges[each.edge.above]}. Write all of this tier in one way"
+                yield ("rates", index), words
+        yield from check_twice(charge, written)
+        contexts = {name for rate in charge.rates for name in rate.attributes.get("context", ()) if name in _CONTEXTS}
+        for above in sorted({-1, *edges}):
+            for bucket in (PROMPT, COMPLETION) if type_ == "text" else (PROMPT,):
+                found = chosen(written, bucket, above, {})
+                # A named tier is written out, so that nobody takes a rate that was forgotten for one that stays.
+                if found is None or (edges.get(above) in contexts and found.edge.above != above):
+                    yield ("rates",), f"no rate for {bucket} tokens, {tier_words(edges.get(above, ''))}"
+        if ("extended" in contexts) != (charge.context_token_threshold is not None):
+            yield (
+                ("context_token_threshold",),
+                "write both context_token_threshold and rates with context: extended, or none",
+            )
+
+    def reading(self, charge: Tokens, metered: Metered, kind: str) -> UsageReading | None:
+        """None: providers write tokens in many ways, which `requests/token_usage.py` reads."""
+        return None
+
+    def samples(self, charge: Tokens, version: MeteredVersion, type_: str, tables: Tables) -> Iterator[dict[str, Any]]:
+        """A million tokens at each rate, or the longest prompt of its tier; and under each factor."""
+        edges = tiers_of(charge)
+        for each in written_rates(charge):
+            further = [above for above in edges if above > each.edge.above]
+            longest = further[0] if further else max(_MILLION, each.edge.above + 1)
+            if tables.meters.in_completion(each.bucket):
+                counts = counts_in(tables.meters, each.bucket, _MILLION, longest if each.edge.above > 0 else 0)
+            else:
+                counts = counts_in(tables.meters, each.bucket, longest)
+            yield {**usage_of_buckets(counts), **each.conditions}
+            for factor in (*charge.factors, *version.factors):
+                if not factor.conditions.keys() & each.conditions.keys():
+                    yield {**usage_of_buckets(counts), **each.conditions, **factor.conditions}
+
+    def edges(self, charge: Tokens, version: MeteredVersion, type_: str, tables: Tables) -> Iterator[dict[str, Any]]:
+        """Every bucket, at both sides of where each tier begins, under every combination of conditions."""
+        stated = list(stated_conditions(charge, (*charge.factors, *version.factors)))
+        thresholds = tiers_of(charge)[1:]
+        for prompt in dict.fromkeys((1, *(prompt for above in thresholds for prompt in (above, above + 1)))):
+            for bucket in tables.meters.buckets:
+                tokens = 1 if tables.meters.in_completion(bucket) else prompt
+                usage = usage_of_buckets(counts_in(tables.meters, bucket, tokens, prompt))
+                yield from ({**usage, **conditions} for conditions in stated)
+
+    def linear(self, charge: Tokens, type_: str) -> tuple[UsagePath, ...]:
+        """The tokens of each bucket that has a rate, in one tier and under the same conditions."""
+        return tuple(("tokens", bucket) for bucket in dict.fromkeys(each.bucket for each in written_rates(charge)))
+
+
+def _check_lines(charge: Tokens, meters: Meters) -> Iterator[Finding]:
+    known = {"context": _CONTEXTS, "above": (), "from": (), "tokens": tuple(meters.buckets)}
+    known |= {each.condition: each.values for each in meters.conditions}
+    for index, rate in enumerate(charge.rates):
+        if "tokens" not in rate.attributes:
+            yield ("rates", index), f"tokens is missing. Write one of: {', '.join(known['tokens'])}"
+        begins = [name for name in _BEGINS if name in rate.attributes]
+        for second in begins[1:]:
+            yield ("rates", index, second), f"{begins[0]} and {second} both say where the tier begins; keep one"
+        for name, values in rate.attributes.items():
+            yield from check_attribute(index, rate, name, known)
+            for value in values if name in ("above", "from") else ():
+                if not (value.isascii() and value.isdigit() and value[0] != "0" and len(value) <= _DIGITS):
+                    words = f"{name} '{value}' is not a number of tokens. Write digits, like 200000"
+                    yield ("rates", index, name), words

@@ -1,0 +1,51 @@
+"""Read `counts`, the counts of a usage by meter, beside its tokens or fields."""
+
+from collections.abc import Collection, Mapping
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from ratecard.base.messages import REQUIRED, NotOffered, Problems, wrong_type
+from ratecard.requests.body import mapping_of
+from ratecard.requests.fields import Field
+from ratecard.requests.metered import accepted, unrecognized
+
+
+class Meterage(NamedTuple):
+    """What may be counted of a meter, and how many a usage has that does not count it; None: it has to."""
+
+    field: Field
+    otherwise: int | None
+
+
+def read_counts(
+    usage: Mapping[Any, Any], meters: Mapping[str, Meterage], declared: Collection[str], problems: Problems
+) -> dict[str, int | Decimal]:
+    """Read the counts of a usage, of which `meters` have a price; problems are added, each at its meter.
+
+    >>> from ratecard.requests.fields import WholeNumber
+    >>> problems: Problems = []
+    >>> pages = {"page": Meterage(WholeNumber(0, 100), None)}
+    >>> read_counts({"counts": {"page": 12}}, pages, ["page"], problems), problems
+    ({'page': 12}, [])
+    """
+    given = mapping_of(usage.get("counts", {}))
+    if given is None:
+        problems.append((("counts",), wrong_type("object", usage["counts"])))
+        return {}
+    problems += unrecognized(given, dict.fromkeys((*meters, *declared)).keys(), ("counts",))
+    unpriced = (name for name in given if name in declared and name not in meters)
+    problems += [(("counts", name), NotOffered(f"No price is known for {name} of this model")) for name in unpriced]
+    counts: dict[str, int | Decimal] = {}
+    for name, (field, otherwise) in meters.items():
+        if name not in given:
+            if otherwise is None:
+                problems.append((("counts", name), REQUIRED))
+            elif otherwise:
+                counts[name] = otherwise
+            continue
+        count = accepted(field, given[name])
+        if count is None:
+            problems += [(("counts", name), message) for message in field.messages(given[name])]
+        else:
+            counts[name] = count
+    return counts
