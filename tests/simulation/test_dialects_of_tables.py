@@ -113,6 +113,7 @@ def test_spans_whose_attributes_are_columns(tmp_path: Path, ending: str) -> None
     assert priced(path, "opentelemetry") == (one_by_one("opentelemetry", SPANS), 4, 0)
     with simulate(path, CARD, dialect="opentelemetry", by=[]) as found:
         assert (found.reading.found, found.rows) == (5, 4)
+        assert {*found.reading.unused} == {"start_time", "gen_ai.request.model", "gen_ai.response.model"}
         assert found.reading.chosen.startswith('where ("gen_ai.operation.name" is missing or')
 
 
