@@ -127,3 +127,19 @@ def test_a_candidate_whose_other_types_know_conditions(card: RateCard) -> None:
         check(found, [row | {"service_tier": None} if row["type"] != "text" else row for row in rows()])
         with pytest.raises(SimulationError, match="other buckets or conditions"):
             found.against(Side("then", card, DAY))
+
+
+@pytest.mark.parametrize(
+    ("units", "edit"),
+    [
+        (UNITS.replace("page, per: 1000", "page, per: 7"), ("", "")),
+        (UNITS, ("unit: kpage,", "unit: kpage, included: 1, started: 4,")),
+        (UNITS, ("        rounding: none", "        minimum: 0.015\n        rounding: none")),
+    ],
+    ids=["odd-unit", "blocks", "minimum"],
+)
+def test_counts_that_are_not_linear(units: str, edit: tuple[str, str]) -> None:
+    text = TABLES.replace(*edit) if edit[0] else TABLES
+    uneven = RateCard(tables_from({"tables.yaml": text.encode(), "units.yaml": units.encode()})).unproved
+    with simulate(table(rows()), Side("now", uneven, DAY), by=("model",)) as found:
+        check(found, rows())

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import Problems
-from ratecard.base.money import EXACT, add, multiply, step
+from ratecard.base.money import EXACT, add, multiply, step, total
 from ratecard.methods.metered import Metered
 from ratecard.methods.surcharge import surcharge_line
+from ratecard.pricing.counted import readings_of
 from ratecard.pricing.text import token_rates
 from ratecard.requests.body import INVALID
 from ratecard.requests.service_parameters import SEARCHES, billed_searches, read_parameters
@@ -54,6 +55,7 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
         problems += [((name,), words) for words in count_messages(getattr(asked, name))]
     parameters = read_parameters(asked.service_parameters, asked.suffix, problems)
     most = dict(_most_searches(asked, parameters, limits, surcharges.keys(), problems))
+    fees = total(list(_fees(metered, problems)))
     if problems:
         raise QuoteError(INVALID, problems)
     prompt = int(asked.prompt_tokens)
@@ -67,10 +69,20 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
     inexact = sum(not isinstance(rate.token_rate, Decimal) for _, rate in rates)
     rounding = multiply(inexact, step(metered.version.places_of_lines)) if inexact else Decimal(0)
     return Estimate(
-        add(max(EXACT.subtract(min(prompts), rounding), least), min(searches)),
-        add(max(add(add(max(prompts), completion), rounding), least), max(searches)),
+        add(max(add(EXACT.subtract(min(prompts), rounding), fees), least), min(searches)),
+        add(max(add(add(add(max(prompts), completion), rounding), fees), least), max(searches)),
         metered.model.currency,
     )
+
+
+def _fees(metered: Metered, problems: Problems) -> Iterator[Decimal]:
+    """Yield what is charged of every request beside its tokens; a count that only the request can say is a problem."""
+    for _, reading in readings_of(metered, metered.model.type):
+        counts = {name: meterage.otherwise for name, meterage in reading.meters.items()}
+        unknown = [name for name, count in counts.items() if count is None]
+        problems += [(("counts", name), "Required: an estimate does not say how many") for name in unknown]
+        if not unknown:
+            yield from (line.amount for line in reading.lines({"counts": counts, "conditions": {}}))
 
 
 def _most_searches(
