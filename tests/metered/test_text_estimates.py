@@ -259,6 +259,7 @@ def test_a_search_whose_most_is_not_known(
 
 def test_a_model_that_searches_nothing(tmp_path: Path) -> None:
     tokens = "{charge: t, method: tokens, unit: mtoken, rates: [{tokens: input, rate: 1}, {tokens: output, rate: 2}]}"
+    shutil.copy(shipped_folder() / "vocabulary.yaml", tmp_path)  # which has service parameters
     book = made_up(tmp_path, "text", tokens)
     assert book.estimate_text("m", **TOKENS).highest == Decimal("0.002")
     for switch in ("enable_web_search=on", "enable_web_search=auto", "enable_web_scraping=true"):
@@ -276,7 +277,7 @@ def test_the_most_of_a_search_is_that_of_the_day(tmp_path: Path) -> None:
     later = later.replace("{web_search_requests: 1}", "{web_search_requests: 4, x_search_results: 25}")
     last = later.replace("2027-01-01", "2028-01-01").replace("    estimates: ", "    # ")
     (tmp_path / "limits.yaml").write_text(f"{head}limits:\n{last}{later}{entry}", encoding="utf-8")
-    for name in ("text/grok.yaml", "surcharges.yaml"):
+    for name in ("text/grok.yaml", "surcharges.yaml", "vocabulary.yaml"):
         shutil.copy(shipped_folder() / name, tmp_path)
     card = load_rate_card(tmp_path)
     for year, suffix, most in (
