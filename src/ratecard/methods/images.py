@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from ratecard.base.messages import Finding
 from ratecard.methods.metered import Metered
-from ratecard.methods.method import MOST_COUNTED, Method, UsageReading, more_than_included
+from ratecard.methods.method import MOST_COUNTED, Method, UsageReading, least_charged
 from ratecard.rating.compiling import slug
 from ratecard.rating.quote import LineItem
 from ratecard.requests.fields import Choice, Field, TextField, WholeNumber
@@ -120,7 +120,7 @@ class InputImages(Method[PerInputImage]):
         self, charge: PerInputImage, version: MeteredVersion, type_: str, tables: Tables
     ) -> Iterator[dict[str, Any]]:
         """One further image."""
-        yield {"input_images": more_than_included(charge, 1)}
+        yield {"input_images": least_charged(charge, 1)}
 
 
 class Upscales(Method[PerUpscale]):

@@ -46,7 +46,7 @@ class UsageReading(NamedTuple):
     conditions: Mapping[str, set[str]] = {}
 
 
-def more_than_included(charge: CountedCharge, count: int) -> int:
+def least_charged(charge: CountedCharge, count: int) -> int:
     """A count beside what costs nothing."""
     return ceil(charge.included or 0) + count
 
