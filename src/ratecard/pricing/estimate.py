@@ -8,11 +8,13 @@ from typing import Any, NamedTuple
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import Problems
-from ratecard.base.money import EXACT, add, multiply, step
+from ratecard.base.money import EXACT, add, multiply, step, total
 from ratecard.methods.metered import Metered
 from ratecard.methods.surcharge import surcharge_line
-from ratecard.pricing.text import token_rates
+from ratecard.pricing.counted import readings_of
+from ratecard.pricing.text import counted_meters, token_rates
 from ratecard.requests.body import INVALID
+from ratecard.requests.counts import read_counts
 from ratecard.requests.service_parameters import SEARCHES, billed_searches, read_parameters
 from ratecard.requests.token_usage import MOST_TOKENS, count_messages
 from ratecard.tables.limits import Limits
@@ -42,10 +44,13 @@ class EstimateRequest(NamedTuple):
     web_search_requests: int | None
     scraped_urls: int | None
     x_search_results: int | None
+    counts: Mapping[str, Any] | None = None
 
 
 def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits, asked: EstimateRequest) -> Estimate:
     """Estimate the least (cheapest bucket, no completion, no search) and the most (dearest bucket, all of it).
+
+    What the request counts by meter is part of both.
 
     Raises `QuoteError` if the model does not support a search, or its most is neither given nor in `limits`.
     """
@@ -54,6 +59,10 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
         problems += [((name,), words) for words in count_messages(getattr(asked, name))]
     parameters = read_parameters(asked.service_parameters, asked.suffix, problems)
     most = dict(_most_searches(asked, parameters, limits, surcharges.keys(), problems))
+    further = {name: each for name, each in surcharges.items() if name not in SEARCHES}
+    readings = [reading for _, reading in readings_of(metered, metered.model.type)]
+    meters = counted_meters(readings, further)
+    counts = read_counts({"counts": asked.counts or {}}, meters, metered.meters.counted, problems)
     if problems:
         raise QuoteError(INVALID, problems)
     prompt = int(asked.prompt_tokens)
@@ -62,13 +71,16 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
     prompts = [rate.rate.price(prompt) for of_completion, rate in rates if not of_completion]
     longest = int(asked.max_completion_tokens)
     completion = max(rate.rate.price(longest) for of_completion, rate in rates if of_completion)
+    shape = {"counts": counts, "conditions": {}}
+    own = total([line.amount for reading in readings for line in reading.lines(shape)])
+    beside = total([surcharge_line(each)(counts[name]).amount for name, each in further.items() if name in counts])
     searches, least = list(_search_amounts(most, parameters, surcharges)), metered.version.minimum or Decimal(0)
     # Each bucket of a request may be rounded by itself, by half a step at most.
     inexact = sum(not isinstance(rate.token_rate, Decimal) for _, rate in rates)
     rounding = multiply(inexact, step(metered.version.places_of_lines)) if inexact else Decimal(0)
     return Estimate(
-        add(max(EXACT.subtract(min(prompts), rounding), least), min(searches)),
-        add(max(add(add(max(prompts), completion), rounding), least), max(searches)),
+        total([max(add(EXACT.subtract(min(prompts), rounding), own), least), beside, min(searches)]),
+        total([max(total([max(prompts), completion, rounding, own]), least), beside, max(searches)]),
         metered.model.currency,
     )
 

@@ -96,6 +96,8 @@ _BUCKETS = Buckets(BUCKETS, {PROMPT: (), "cache_input": (PROMPT,), "cache_write"
 # The columns of counts by bucket: as a usage has them in `tokens`.
 TOKENS = "tokens"
 _COUNT = re.compile(rf"({TOKENS})\.([^'\"`\\]+)")
+# Those of counts by meter: each number has a shape of its own.
+_METER = re.compile(r"(counts)\.([^'\"`\\]+)")
 _DETAILS = ("usage", "prompt_tokens_details")
 _TOKENS = (
     UsageColumn.of("prompt_tokens", "number", "usage"),
@@ -173,15 +175,20 @@ USAGE_COLUMNS: Mapping[str, UsageColumn] = {
 
 
 def column_of(name: str) -> UsageColumn:
-    """A column by its name: a known one, a count by bucket, or a text beside the counts, as that of a condition is.
+    """A column by its name: a known one, a count by bucket or by meter, or a text beside the counts, as a condition is.
 
     >>> column_of("cached_tokens").path, column_of("tokens.input_audio").path, column_of("service_tier").path
     (('usage', 'prompt_tokens_details', 'cached_tokens'), ('tokens', 'input_audio'), ('service_tier',))
     """
     if known := USAGE_COLUMNS.get(name):
         return known
-    counted = _COUNT.fullmatch(name)
+    counted = _COUNT.fullmatch(name) or _METER.fullmatch(name)
     return UsageColumn(name, "number", counted.groups()) if counted else UsageColumn.of(name, "text")
+
+
+def is_meter(name: str) -> bool:
+    """Whether a column has counts by meter, which rows of any type may have."""
+    return _METER.fullmatch(name) is not None
 
 
 def layouts_of(meters: Sequence[Meters], names: Iterable[str]) -> Mapping[str, Layout]:
@@ -189,7 +196,8 @@ def layouts_of(meters: Sequence[Meters], names: Iterable[str]) -> Mapping[str, L
     listed = list(names)
     counts = [column_of(name) for name in listed if _COUNT.fullmatch(name)]
     conditions = dict.fromkeys(name for each in meters for name in each.condition if name in listed)
-    if not (counts or conditions):
+    metered = tuple(column_of(name) for name in listed if is_meter(name))
+    if not (counts or conditions or metered):
         return LAYOUTS
     stated = tuple(_condition(name, [each.condition.get(name) for each in meters]) for name in conditions)
     buckets = _buckets(meters, counts)
@@ -198,13 +206,13 @@ def layouts_of(meters: Sequence[Meters], names: Iterable[str]) -> Mapping[str, L
     optional = tuple(column.name for column in counts)
     return {
         type_: layout._replace(
-            attributes=layout.attributes + stated,
+            attributes=layout.attributes + stated + metered,
             quantities=(*of_usage, *counts),
             optional=layout.optional + optional,
             buckets=buckets,
         )
         if layout.buckets
-        else layout
+        else layout._replace(attributes=layout.attributes + (metered if type_ != "video" else ()))
         for type_, layout in LAYOUTS.items()
     }
 

@@ -10,7 +10,7 @@ from pydantic_core import from_json
 
 from ratecard.base.money import READING
 from ratecard.rating.source_video import SourceVideo
-from ratecard.simulation.usage.columns import LAYOUTS, LEDGER_LAYOUTS, TOKENS, ColumnKind, column_of
+from ratecard.simulation.usage.columns import LAYOUTS, LEDGER_LAYOUTS, TOKENS, ColumnKind, column_of, is_meter
 from ratecard.simulation.usage.plan import GIVEN, PREDICATES
 
 _COLUMNS = {
@@ -53,7 +53,7 @@ class UsageShape(NamedTuple):
         if (others := _OTHERS.get(self.type or "")) is not None:
             return {name: value for name, value in given if value is not None and name not in others}
         own = _COLUMNS.get(self.type or "", ())
-        return {name: value for name, value in given if value is not None and name in own}
+        return {name: value for name, value in given if value is not None and (name in own or is_meter(name))}
 
     def row(self) -> dict[str, Any]:
         """A row that has this shape, in the columns of a usage table."""
