@@ -12,6 +12,11 @@ import yaml
 from ratecard import PriceBook, RateCard
 from ratecard.load.folder import tables_from
 
+# Searches are charged by the thousand; a usage without any has none.
+SEARCHES = {
+    "units.yaml": "units:\n  - {unit: kweb_search, counts: web_search, per: 1000}\n",
+    "meters.yaml": "meters:\n  - {meter: web_search, every_usage: 0}\n",
+}
 CASES = Path(__file__).parent / "cases"
 PROVIDERS = [path.stem for path in sorted(CASES.glob("*.yaml"))]
 DAY = date(2026, 10, 1)
@@ -30,14 +35,15 @@ def prices_of(provider: str) -> PriceBook:
     """The published prices of a provider as a card."""
     said = recorded(provider)
     models = [_model(name, rates, said["prices"]) for name, rates in said["models"].items()]
-    files = {"published.yaml": "family: published\nmodels:" + "".join(models)}
+    files = SEARCHES | {"published.yaml": "family: published\nmodels:" + "".join(models)}
     if "meters" in said:
-        files["meters.yaml"] = said["meters"]
+        files["meters.yaml"] += said["meters"]
     return RateCard(tables_from({name: text.encode() for name, text in files.items()})).unproved.at(DAY)
 
 
 def _model(name: str, rates: Mapping[str, str] | list[dict[str, str]], source: str) -> str:
     """A model of a table. Rates are by bucket for a million tokens, or the lines of a table."""
+    searches = ""
     kind, charge, nothing = "text", "tokens, method: tokens, unit: mtoken", "prompt_tokens: 0, completion_tokens: 0"
     if isinstance(rates, list):
         lines = rates
@@ -49,6 +55,13 @@ def _model(name: str, rates: Mapping[str, str] | list[dict[str, str]], source: s
         lines = [{"tokens": "input", "rate": rates["embedding"]}, {"tokens": "output", "rate": "0"}]
     else:
         lines = [{"tokens": bucket, "rate": rate} for bucket, rate in rates.items() if bucket != "web_search"]
+        if "web_search" in rates:
+            searches = f"""
+          - charge: web searches
+            method: count
+            unit: kweb_search
+            rates:
+              - {{rate: {rates["web_search"]}}}"""
     written = "\n".join(
         "              - {" + ", ".join(f"{key}: {value}" for key, value in line.items()) + "}" for line in lines
     )
@@ -64,7 +77,7 @@ def _model(name: str, rates: Mapping[str, str] | list[dict[str, str]], source: s
         charges:
           - charge: {charge.replace(", ", chr(10) + "            ")}
             rates:
-{written}
+{written}{searches}
         rounding: none
         examples:
           - {{usage: {{{nothing}}}, total: 0}}

@@ -286,3 +286,64 @@ def test_seconds_of_video_by_the_minute(tmp_path: Path) -> None:
     (line,) = (quote := prices.quote_video({"model": "m", "duration": "5s"})).lines
     assert (line.amount, line.quantity, line.count) == (Decimal("0.041666666667"), Decimal("0.083333333333"), 5)
     assert quote.total == Decimal("0.04")
+
+
+def with_fee(version: str, total: str, options: str = "", counts: str = "request") -> str:
+    """A table of tokens, and a fee of 0.002 for each of something else."""
+    rates = "- {tokens: input, rate: 3}; - {tokens: output, rate: 3}"
+    fee = "          - {charge: fee, method: count, unit: UNIT, OPTIONSrates: [{rate: 0.002}]}\n        rounding"
+    fee = fee.replace("OPTIONS", options).replace("UNIT", f"fee_{counts}")
+    return table("text", rates, version=version, total=total).replace("        rounding", fee, 1)
+
+
+FEES = UNITS + "  - {unit: fee_request, counts: request, per: 1}\n  - {unit: fee_page, counts: page, per: 3}\n"
+
+
+def test_fees_of_a_request_are_part_of_what_a_minimum_is_compared_with(tmp_path: Path) -> None:
+    for number, (version, total, tokens, amounts) in enumerate((
+        ("minimum: 0.01", "0.01", 7, ["0.007", "0.002", "0.001"]),
+        ("minimum: 0.01", "0.01", 8, ["0.008", "0.002"]),
+        ("minimum: 0.01", "0.01", 9, ["0.009", "0.002"]),
+        ("", "0.002", 1, ["0.001", "0.002"]),
+    )):  # fmt: skip
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "meters.yaml").write_text("meters:\n  - {meter: page}\n")
+        (folder / "units.yaml").write_text(FEES)
+        (folder / "t.yaml").write_text(with_fee(version, total))
+        prices = ratecard.load_rate_card(folder).at(date(2026, 10, 1))
+        quote = charged(prices, usage={"prompt_tokens": tokens, "completion_tokens": 0})
+        assert [line.amount for line in quote.lines] == [Decimal(amount) for amount in amounts]
+        assert quote.total == quote.exact == sum(map(Decimal, amounts))
+        estimate = prices.estimate_text("m", prompt_tokens=tokens, max_completion_tokens=0)
+        assert estimate.lowest == estimate.highest == quote.total
+
+
+def test_blocks_of_what_a_meter_counts(tmp_path: Path) -> None:
+    folder = tmp_path / "pages"
+    folder.mkdir()
+    (folder / "meters.yaml").write_text("meters:\n  - {meter: page}\n")
+    (folder / "units.yaml").write_text(FEES)
+    text = with_fee("", "0.002", "included: 1, started: 3, ", "page").replace(
+        "total: 0.002", "counts: {page: 4}, total: 0.002"
+    )
+    (folder / "t.yaml").write_text(
+        text.replace(
+            "usage: {prompt_tokens: 0, completion_tokens: 0}, counts: {page: 4}",
+            "usage: {prompt_tokens: 0, completion_tokens: 0, counts: {page: 4}}",
+        )
+    )
+    prices = ratecard.load_rate_card(folder).at(date(2026, 10, 1))
+    for pages, count, note in (
+        (4, 3, "4 counted; 1 included"),
+        (5, 6, "5 counted; 1 included; charged in blocks of 3"),
+    ):
+        usage = {"prompt_tokens": 0, "completion_tokens": 0}
+        line = charged(prices, usage=usage, counts={"page": pages}).lines[-1]
+        assert (line.count, line.amount, line.note) == (count, Decimal("0.002") * count / 3, note)
+    with pytest.raises(ratecard.QuoteError) as refused:
+        prices.estimate_text("m", prompt_tokens=1, max_completion_tokens=0)
+    assert list(refused.value.problems) == [(("counts", "page"), "Required")]
+    estimate = prices.estimate_text("m", prompt_tokens=1, max_completion_tokens=0, counts={"page": 12})
+    usage = {"prompt_tokens": 1, "completion_tokens": 0}
+    assert estimate.lowest == estimate.highest == charged(prices, usage=usage, counts={"page": 12}).total

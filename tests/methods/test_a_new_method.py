@@ -168,11 +168,8 @@ def test_rows_of_it_are_simulated_as_they_are_rated() -> None:
         for name, requests in (("hear", None), ("both", None), ("both", 3))
         for seconds in (Decimal("0.5"), Decimal(60), Decimal("60.5"), Decimal(90))
     ]
-    found = simulate(
-        pyarrow.Table.from_pylist(rows), Side("now", card, datetime(2026, 10, 1, tzinfo=UTC)), by=("model",)
-    )
+    now = Side("now", card, datetime(2026, 10, 1, tzinfo=UTC))
+    with simulate(pyarrow.Table.from_pylist(rows), now, by=("model",)) as found:
+        sums = {row.key[0]: row.amounts[0] for row in found.groups if row.requests}
     minutes = Decimal("0.03") * (1 + 1 + 2 + 2)
-    assert {row.key[0]: row.amounts[0] for row in found.groups if row.requests} == {
-        "hear": minutes,
-        "both": 2 * minutes + Decimal("0.01") * (4 + 4 * 3),
-    }
+    assert sums == {"hear": minutes, "both": 2 * minutes + Decimal("0.01") * (4 + 4 * 3)}

@@ -60,7 +60,7 @@ AGENT = WHEN | {
 SPANS = [WHEN | {"gen_ai.operation.name": "chat"} | span for span in SPANS]
 LOGS = [
     {"model": "claude-opus-4-6", "prompt_tokens": 1000, "completion_tokens": 20, "total_tokens": 1020}
-    | {"prompt_tokens_details": {"cached_tokens": 400, "cache_creation_tokens": 100, "audio_tokens": None}},
+    | {"prompt_tokens_details": {"cached_tokens": 400, "cache_creation_tokens": 100, "image_count": 0}},
     {"model": "grok-4-3", "prompt_tokens": 50, "completion_tokens": 5, "total_tokens": 55}
     | {"completion_tokens_details": {"reasoning_tokens": 4}, "cost": 0.0001},
 ]
@@ -113,6 +113,7 @@ def test_spans_whose_attributes_are_columns(tmp_path: Path, ending: str) -> None
     assert priced(path, "opentelemetry") == (one_by_one("opentelemetry", SPANS), 4, 0)
     with simulate(path, CARD, dialect="opentelemetry", by=[]) as found:
         assert (found.reading.found, found.rows) == (5, 4)
+        assert {*found.reading.unused} == {"start_time", "gen_ai.request.model", "gen_ai.response.model"}
         assert found.reading.chosen.startswith('where ("gen_ai.operation.name" is missing or')
 
 
@@ -143,8 +144,9 @@ def test_spend_logs_by_the_usage_in_their_metadata(tmp_path: Path, ending: str) 
 
 
 def test_a_row_without_its_counts_has_no_price(tmp_path: Path) -> None:
-    path = written(tmp_path / "logs.jsonl", [spend_log(LOGS[0]), spend_log(LOGS[1], metadata="{}")])
-    assert priced(path, "litellm") == (one_by_one("litellm", [spend_log(LOGS[0])]), 1, 1)
+    half = spend_log(LOGS[1], metadata='{"usage_object": {"completion_tokens": 5}}')
+    path = written(tmp_path / "logs.jsonl", [spend_log(LOGS[0]), spend_log(LOGS[1], metadata="{}"), half])
+    assert priced(path, "litellm") == (one_by_one("litellm", [spend_log(LOGS[0])]), 1, 2)
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,8 @@ def price_text(
     meters = counted_meters(readings, surcharges, scraped_most)
     # Whether there is something to charge that a usage need not name.
     always = any(meterage.otherwise != 0 for meterage in meters.values())
+    # Searches that a charge of the model counts by itself are none of the searches below.
+    charged = {name for reading in readings for name in reading.meters} & SEARCHES.keys()
     known, supported = usage_keys((*_COUNTS, *own, *accepted)), frozenset(search_lines)
     further_surcharges = search_lines.keys() - SEARCHES.keys()
 
@@ -90,7 +92,8 @@ def price_text(
         # The same object as `_NO_SEARCHES` means that there is nothing to add below.
         searches = _NO_SEARCHES
         if is_text and (further or suffix or searched is not None):
-            searches = _read_searches(usage, suffix, searched, counted, supported, scraped_most, problems)
+            others = {name: count for name, count in counted.items() if name not in charged} if charged else counted
+            searches = _read_searches(usage, suffix, searched, others, supported, scraped_most, problems)
         elif searched:
             problems.append((path_of("searches", given), NO_PRICE))
         if problems:

@@ -4,6 +4,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -22,13 +23,13 @@ from ratecard.simulation.progress import OPENED, PRICED, READ, Progress, silent,
 from ratecard.simulation.results.no_effect import check_effect
 from ratecard.simulation.simulation import Simulation
 from ratecard.simulation.usage.billing_export import EXPORT_NAMES
-from ratecard.simulation.usage.columns import DAY, LAYOUTS, USAGE_COLUMNS
+from ratecard.simulation.usage.columns import DAY, LAYOUTS, USAGE_COLUMNS, layouts_of
 from ratecard.simulation.usage.engines.duckdb_engine import DEFAULT_MEMORY, Workspace, open_usage
 from ratecard.simulation.usage.engines.duckdb_responses import requests_only, table_dialect
 from ratecard.simulation.usage.engines.spark_session import is_spark_frame
 from ratecard.simulation.usage.files import Reading, Source
 from ratecard.simulation.usage.plan import PERIODS, Plan, Usage, places_of_type
-from ratecard.simulation.usage.predicates import Predicates
+from ratecard.simulation.usage.predicates import Predicates, conditioned
 from ratecard.simulation.usage.roll_up import RollUp
 from ratecard.simulation.usage.roll_up_sql import Grouping
 from ratecard.simulation.usage.where import Chosen
@@ -169,7 +170,8 @@ def _opened(
     dialect: UsageDialect | None,
 ) -> AbstractContextManager[OpenUsage]:
     """The usage, opened by an engine; `cards` are all that price it, the current one first."""
-    limits, meters = cards[0].tables.limits, [card.tables.meters for card in cards]
+    limits = cards[0].tables.limits
+    layouts = partial(layouts_of, [card.tables.meters for card in cards], conditioned(cards))
     if engine not in (None, "duckdb", "spark"):
         raise SimulationError(f"engine is '{engine}'. Allowed: duckdb, spark")
     if engine == "spark" or is_spark_frame(usage):
@@ -179,10 +181,10 @@ def _opened(
             raise SimulationError("responses are read by DuckDB; leave out engine spark, and give their files")
         from ratecard.simulation.usage.engines import spark_engine
 
-        return spark_engine.open_usage(usage, names, master, progress, meters)
+        return spark_engine.open_usage(usage, names, master, progress, layouts)
     if master:
         raise SimulationError(f"the master {master} is of Spark; add engine spark")
-    return open_usage(workspace, usage, names, limits, progress, meters, dialect)
+    return open_usage(workspace, usage, names, limits, progress, layouts, dialect)
 
 
 def _check_names(known: Usage, names: Mapping[str, str], used: Sequence[str]) -> None:
@@ -248,7 +250,8 @@ def plan_of(
         for name in (model.model, *(model.aliases or ()))
         if model.type in LAYOUTS
     }
-    return Plan(tuple(dict.fromkeys(by)), predicates, dated, rpc, types, chosen, own, layouts, meters)
+    by, stating = tuple(dict.fromkeys(by)), conditioned(cards)
+    return Plan(by, predicates, dated, rpc, types, chosen, own, layouts, meters, stating)
 
 
 def _cards(compared: Sequence[Side], costs: Costs | None) -> list[RateCard]:

@@ -62,7 +62,7 @@ class ShapePrices:
         """
         tier, used = self._predicates.split(usage["type"], number)
         plain = {name: value for name, value in usage.items() if name not in _SEARCHED}
-        key, searched = (tier, used, *plain.items()), None
+        key, searched = (tier, used, *((name, _hashable(value)) for name, value in plain.items())), None
         # A name that is not a model's may have parameters of a search behind it.
         if len(plain) != len(usage) or usage.get("model") not in self._prices.tables.models:
             searched = self._prices.rate({**usage, **self._together(tier, used)})
@@ -86,7 +86,10 @@ class ShapePrices:
         if used:
             self._prices.rate(usage | self._together(tier, used))
         alone = self._prices.rate(usage | self._counted({PROMPT: prompt, COMPLETION: 0}, used))
-        skus, lines = frozenset(line.sku for line in alone.lines), []
+        # What a request is charged whatever its tokens.
+        fixed = self._prices.rate(usage | self._counted({PROMPT: 0, COMPLETION: 0}, used))
+        skus, apart = (frozenset(line.sku for line in quote.lines) for quote in (alone, fixed))
+        lines = [_line(line, 0) for line in fixed.lines]
         for number, name in enumerate(buckets.names, 1):
             own = (name, *buckets.wholes[name])
             if name in unused:
@@ -97,7 +100,7 @@ class ShapePrices:
             elif prompt:
                 counts = {PROMPT: prompt, COMPLETION: 0} | dict.fromkeys(own, prompt)
                 some = self._prices.rate(usage | self._counted(counts, used)) if name != PROMPT else alone
-                lines += [_line(line, number, prompt) for line in some.lines]
+                lines += [_line(line, number, prompt) for line in some.lines if line.sku not in apart]
         return _Tokens(_sum(lines, alone.currency), skus)
 
     def _together(self, tier: int, used: frozenset[str]) -> dict[str, Any]:
@@ -113,6 +116,11 @@ class ShapePrices:
         """Inclusive counts as the rows have them: as `usage`, or by bucket."""
         by_bucket = BY_BUCKET in used or not self._predicates.in_usage
         return {"tokens": counts} if by_bucket else usage_of_buckets(counts)
+
+
+def _hashable(value: Any) -> Any:
+    """A value of a usage as part of a key."""
+    return tuple(value.items()) if value.__class__ is dict else value
 
 
 def per_request(quote: Quote) -> PricedShape:

@@ -82,7 +82,7 @@ class Answers:
         asked = Predicates.of(
             cards, dated=dated, by_model=by_model, pairs=pricer.remapping.pairs(cards), layouts=known.plan.layouts
         )
-        known.check_meters(card.tables.meters for card in cards)
+        known.check_columns(cards)
         rolled = known.serving(asked, dated=dated)
         if rolled is not known:
             return type(self)(rolled, compared, pricer, pricer.outcomes(compared, rolled.shapes), self.costs)

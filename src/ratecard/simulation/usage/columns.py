@@ -5,7 +5,7 @@ Columns of tokens by bucket (`tokens.cache_write_1h`) and of conditions (`servic
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from ratecard.base.errors import QuoteError
@@ -93,11 +93,9 @@ class Layout(NamedTuple):
 # The buckets of tokens that every table can count, in the order of their sums.
 BUCKETS = (PROMPT, "cache_input", "cache_write", COMPLETION)
 _BUCKETS = Buckets(BUCKETS, {PROMPT: (), "cache_input": (PROMPT,), "cache_write": (PROMPT,), COMPLETION: ()})
-# The columns of counts by bucket: as a usage has them in `tokens`.
-TOKENS = "tokens"
-_COUNT = re.compile(rf"({TOKENS})\.([^'\"`\\]+)")
-# Those of counts by meter: each number has a shape of its own.
-_METER = re.compile(r"(counts)\.([^'\"`\\]+)")
+# The columns of counts by bucket and by meter: as a usage has them in `tokens` and `counts`.
+TOKENS, COUNTS = COUNTED = ("tokens", "counts")
+_COUNT = re.compile(rf"({TOKENS}|{COUNTS})\.([^'\"`\\]+)")
 _DETAILS = ("usage", "prompt_tokens_details")
 _TOKENS = (
     UsageColumn.of("prompt_tokens", "number", "usage"),
@@ -174,47 +172,52 @@ USAGE_COLUMNS: Mapping[str, UsageColumn] = {
 }
 
 
+# From the names of a table's columns to the columns of each type.
+LayoutsOf = Callable[[Iterable[str]], Mapping[str, Layout]]
+
+
 def column_of(name: str) -> UsageColumn:
-    """A column by its name: a known one, a count by bucket or by meter, or a text beside the counts, as a condition is.
+    """A column by its name: a known one, a count by bucket or meter, or a text beside these, as that of a condition is.
 
     >>> column_of("cached_tokens").path, column_of("tokens.input_audio").path, column_of("service_tier").path
     (('usage', 'prompt_tokens_details', 'cached_tokens'), ('tokens', 'input_audio'), ('service_tier',))
     """
     if known := USAGE_COLUMNS.get(name):
         return known
-    counted = _COUNT.fullmatch(name) or _METER.fullmatch(name)
+    counted = _COUNT.fullmatch(name)
     return UsageColumn(name, "number", counted.groups()) if counted else UsageColumn.of(name, "text")
 
 
-def is_meter(name: str) -> bool:
-    """Whether a column has counts by meter, which rows of any type may have."""
-    return _METER.fullmatch(name) is not None
+def layouts_of(meters: Sequence[Meters], conditioned: Collection[str], names: Iterable[str]) -> Mapping[str, Layout]:
+    """The columns of each type in a table that has columns of these names.
 
-
-def layouts_of(meters: Sequence[Meters], names: Iterable[str]) -> Mapping[str, Layout]:
-    """The columns of each type in a table that has columns of these names; `meters` are those of all compared cards."""
+    `meters` are those of all compared cards. Types that are charged by tokens state conditions, and the `conditioned`.
+    """
     listed = list(names)
-    counts = [column_of(name) for name in listed if _COUNT.fullmatch(name)]
+    found = [column_of(name) for name in listed if _COUNT.fullmatch(name)]
+    counts = [column for column in found if column.path[0] == TOKENS]
+    metered = tuple(column for column in found if column.path[0] == COUNTS)
     conditions = dict.fromkeys(name for each in meters for name in each.condition if name in listed)
-    metered = tuple(column_of(name) for name in listed if is_meter(name))
-    if not (counts or conditions or metered):
+    if not (found or conditions):
         return LAYOUTS
     stated = tuple(_condition(name, [each.condition.get(name) for each in meters]) for name in conditions)
+    # A model of another type that knows no condition refuses the default too.
+    raw = tuple(column._replace(defaults=()) for column in stated)
     buckets = _buckets(meters, counts)
     # The columns of `usage` belong to rows that have it: to all, where no count is by bucket.
     of_usage = _TOKENS if not buckets.counted or any(column.name in listed for column in _TOKENS) else ()
     optional = tuple(column.name for column in counts)
-    return {
-        type_: layout._replace(
-            attributes=layout.attributes + stated + metered,
-            quantities=(*of_usage, *counts),
-            optional=layout.optional + optional,
-            buckets=buckets,
-        )
-        if layout.buckets
-        else layout._replace(attributes=layout.attributes + (metered if type_ != "video" else ()))
-        for type_, layout in LAYOUTS.items()
-    }
+    layouts = {}
+    for type_, layout in LAYOUTS.items():
+        if layout.buckets:
+            layout = layout._replace(quantities=(*of_usage, *counts), optional=layout.optional + optional)
+            layout = layout._replace(attributes=layout.attributes + stated, buckets=buckets)
+        elif type_ in conditioned:
+            layout = layout._replace(attributes=layout.attributes + raw)
+        if type_ != "video":  # its quotes have their fields alone
+            layout = layout._replace(attributes=layout.attributes + metered)
+        layouts[type_] = layout
+    return layouts
 
 
 def _condition(name: str, declared: Collection[UsageCondition | None]) -> UsageColumn:

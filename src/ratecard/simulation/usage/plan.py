@@ -46,8 +46,9 @@ class Plan(NamedTuple):
     own: tuple[str, ...] = ()
     # The columns of each type of row.
     layouts: Mapping[str, Layout] = LAYOUTS
-    # What these depend on: the meters of every card.
+    # What these depend on: the meters of every card, and the types that can state conditions.
     meters: tuple[Meters, ...] = ()
+    conditioned: frozenset[str] = frozenset()
 
     @property
     def sums(self) -> int:

@@ -2,7 +2,7 @@
 
 import gc
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 import duckdb
 
 from ratecard.base.instants import utc
+from ratecard.card import RateCard
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.usage.columns import DAY, LAYOUTS
 from ratecard.simulation.usage.engines.duckdb_engine import Workspace, read_integers
 from ratecard.simulation.usage.files import Reading
 from ratecard.simulation.usage.plan import EARLIEST, PREDICATES, Plan
-from ratecard.simulation.usage.predicates import BY_BUCKET, Predicates
+from ratecard.simulation.usage.predicates import BY_BUCKET, Predicates, conditioned
 from ratecard.simulation.usage.roll_up_sql import Grouping, period
 from ratecard.simulation.usage.shape import UsageShape
-from ratecard.tables.meters import Meters
 from ratecard.tables.windows import open_at
 
 
@@ -212,9 +212,11 @@ class RollUp:
         found: Any = self.workspace.connection.execute(f"SELECT min({key}), max({key}) FROM {self.facts}").fetchall()[0]
         return (date.fromisoformat(found[0]), date.fromisoformat(found[1])) if found and found[0] else None
 
-    def check_meters(self, meters: Iterable[Meters]) -> None:
+    def check_columns(self, cards: Sequence[RateCard]) -> None:
         """Raise `SimulationError` where the columns of buckets and conditions may mean another thing to other cards."""
-        if self.plan.layouts is not LAYOUTS and any(each not in self.plan.meters for each in meters):
+        plan, meters = self.plan, [card.tables.meters for card in cards]
+        known = all(each in plan.meters for each in meters) and conditioned(cards) <= plan.conditioned
+        if plan.layouts is not LAYOUTS and not known:
             words = "has other buckets or conditions than the usage was rolled up for; simulate it anew"
             raise SimulationError(f"the candidate {words}")
 

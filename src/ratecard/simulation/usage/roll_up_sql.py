@@ -151,6 +151,10 @@ class RollUpSql:
             named[_SLOT] = " + ".join(_one_if(f"{second} >= {cut}") for cut in self._cuts)
         columns = dict.fromkeys(column for layout in layouts.values() for column in layout.attributes)
         attributes = {column.name: self._attribute(column) for column in columns if self._has(column)}
+        for column in (each for each in columns if each.kind == "condition"):
+            stating = {name: attributes[column.name] for name, each in layouts.items() if column in each.attributes}
+            if len(stating) < len(layouts):  # of other types it says nothing
+                attributes[column.name] = self._of_type(layouts, stating, "NULL")
         counted = {type_: layout for type_, layout in layouts.items() if layout.quantities}
         numbers = self._numbers(counted)
         tokens = {each: self._tokens(layout, numbers[each]) for each, layout in counted.items() if layout.buckets}

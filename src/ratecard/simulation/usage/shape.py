@@ -10,14 +10,14 @@ from pydantic_core import from_json
 
 from ratecard.base.money import READING
 from ratecard.rating.source_video import SourceVideo
-from ratecard.simulation.usage.columns import LAYOUTS, LEDGER_LAYOUTS, TOKENS, ColumnKind, column_of, is_meter
+from ratecard.simulation.usage.columns import LAYOUTS, LEDGER_LAYOUTS, TOKENS, USAGE_COLUMNS, ColumnKind, column_of
 from ratecard.simulation.usage.plan import GIVEN, PREDICATES
 
 _COLUMNS = {
     type_: {GIVEN, PREDICATES, *(column.name for column in layout.attributes)}
     for type_, layout in (LAYOUTS | LEDGER_LAYOUTS).items()
 }
-# Types that are grouped together, each with the columns of the others: conditions are columns of all of them.
+# Types by tokens are grouped together, each with the columns of the others. What is nobody's is a condition or a count.
 _OF_TOKENS = [name for name, layout in LAYOUTS.items() if layout.buckets]
 _OTHERS = {name: set().union(*(_COLUMNS[each] for each in _OF_TOKENS)) - _COLUMNS[name] for name in _OF_TOKENS}
 _FLAGS = {"true": True, "false": False}
@@ -49,11 +49,9 @@ class UsageShape(NamedTuple):
 
     def values(self) -> dict[str, Any]:
         """What the rows of this shape have in the columns of their type; other columns mean nothing of them."""
+        own, others = _COLUMNS.get(self.type or "", ()), _OTHERS.get(self.type or "", USAGE_COLUMNS)
         given = from_json(self.attributes).items()
-        if (others := _OTHERS.get(self.type or "")) is not None:
-            return {name: value for name, value in given if value is not None and name not in others}
-        own = _COLUMNS.get(self.type or "", ())
-        return {name: value for name, value in given if value is not None and (name in own or is_meter(name))}
+        return {name: value for name, value in given if value is not None and (name in own or name not in others)}
 
     def row(self) -> dict[str, Any]:
         """A row that has this shape, in the columns of a usage table."""

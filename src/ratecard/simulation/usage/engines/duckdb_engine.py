@@ -21,7 +21,7 @@ from ratecard.requests.dialects import UsageDialect
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.progress import OPENED, READ, Progress, silent, within
 from ratecard.simulation.usage.billing_export import Export, are_pages, ledger_view, pages_to_parquet
-from ratecard.simulation.usage.columns import LEDGER, LEDGER_LAYOUTS, TOKENS, USAGE_COLUMNS, layouts_of
+from ratecard.simulation.usage.columns import COUNTED, LAYOUTS, LEDGER, LEDGER_LAYOUTS, USAGE_COLUMNS, LayoutsOf
 from ratecard.simulation.usage.engines.duckdb_responses import usage_view
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql, column_type
 from ratecard.simulation.usage.engines.spill import SpillFolder
@@ -40,7 +40,6 @@ from ratecard.simulation.usage.files import (
 from ratecard.simulation.usage.plan import Plan, Usage
 from ratecard.simulation.usage.roll_up_sql import Grouping, RollUpSql
 from ratecard.tables.limits import Limits
-from ratecard.tables.meters import Meters
 
 _DELIMITERS = (",", ";", "\t", "|")
 # A file's first line as it is: with a delimiter and without a quote that any text has. One thread reads it: where order
@@ -252,19 +251,19 @@ def open_usage(
     names: Mapping[str, str],
     limits: Sequence[Limits] = (),
     progress: Progress = silent,
-    meters: Sequence[Meters] = (),
+    layouts: LayoutsOf = lambda _: LAYOUTS,
     dialect: UsageDialect | None = None,
 ) -> Iterator[DuckDbUsage]:
     """Make the view `usage` of files or a frame; `names`: known columns that have another name in it.
 
-    `limits` are those of the tables under which a billing export was billed, `meters` those of all compared cards. With
+    `limits` are those of the tables under which a billing export was billed, `layouts` says what its columns are. With
     a `dialect`, the rows are responses.
     Raises `SimulationError` with the file or the column, and what is allowed; at the end also where a file is not the
     one any more that it was in the beginning.
     """
     if not isinstance(usage, (str, Path)) and not (isinstance(usage, (list, tuple)) and usage):
         _register(workspace.connection, usage)
-        yield _opened(workspace, names, Source(), limits, meters, dialect, written=False)
+        yield _opened(workspace, names, Source(), limits, layouts, dialect, written=False)
         return
     given = [str(each) for each in ([usage] if isinstance(usage, (str, Path)) else usage)]
     files = [file for each in given for file in _files(workspace, each)]
@@ -276,7 +275,7 @@ def open_usage(
         with readable():
             query, rows = _reading(workspace, kind, files)
             workspace.connection.execute(f"CREATE OR REPLACE VIEW usage AS {query}")
-        opened = _opened(workspace, names, Source.of(before), limits, meters, dialect, written=kind != ".parquet")
+        opened = _opened(workspace, names, Source.of(before), limits, layouts, dialect, written=kind != ".parquet")
         yield opened._replace(rows=rows) if opened.rows is None else opened
 
 
@@ -285,7 +284,7 @@ def _opened(
     names: Mapping[str, str],
     source: Source,
     limits: Sequence[Limits],
-    meters: Sequence[Meters],
+    layouts_of: LayoutsOf,
     dialect: UsageDialect | None,
     *,
     written: bool,
@@ -307,16 +306,18 @@ def _opened(
         of, table, name = table, "instants", DuckDbSql().quoted(instant)
         micros = f"make_timestamp(epoch_ns({name}) // 1000)"  # casts round up, which may be the next day
         connection.execute(f"CREATE OR REPLACE VIEW {table} AS SELECT * REPLACE ({micros} AS {name}) FROM {of}")
-    if table != LEDGER and declared.get(TOKENS, "").startswith("STRUCT("):
+    for outer in COUNTED:
+        if table == LEDGER or not declared.get(outer, "").startswith("STRUCT("):
+            continue
         with readable():
-            fields = [name for name, *_ in connection.execute(f"DESCRIBE SELECT {TOKENS}.* FROM {table}").fetchall()]
-        parts = {name: f"{TOKENS}[{_quoted(name)}]" for name in fields}
-        flat = _with_counts(parts, declared, f"SELECT * FROM {table}")
-        connection.execute(f"CREATE OR REPLACE VIEW counted AS {flat}")
-        table = "counted"
+            fields = [name for name, *_ in connection.execute(f"DESCRIBE SELECT {outer}.* FROM {table}").fetchall()]
+        parts = {name: f"{outer}[{_quoted(name)}]" for name in fields}
+        flat = _with_counts(outer, parts, declared, f"SELECT * FROM {table}")
+        table = f"flat_{outer}"
+        connection.execute(f"CREATE OR REPLACE VIEW {table} AS {flat}")
     declared = _described(connection, table)
     found = {name: column_type(type_) for name, type_ in declared.items()}
-    known = checked_usage(found, declared, names, meters)._replace(table=table)
+    known = checked_usage(found, declared, names, layouts_of)._replace(table=table)
     if table == LEDGER:
         known = known._replace(layouts=LEDGER_LAYOUTS)
     else:
@@ -325,13 +326,13 @@ def _opened(
     return DuckDbUsage(known, source, workspace, rows)
 
 
-def _with_counts(parts: Mapping[str, str], names: Collection[str], query: str) -> str:
-    """The rows of a query with a column for each count in their column `tokens`, so as if they were written flat."""
-    columns = {f"{TOKENS}.{name}": expression for name, expression in parts.items()}
+def _with_counts(outer: str, parts: Mapping[str, str], names: Collection[str], query: str) -> str:
+    """The rows of a query with a column for each count in their column `outer`, so as if they were written flat."""
+    columns = {f"{outer}.{name}": expression for name, expression in parts.items()}
     if twice := next((name for name in columns if name in names), None):
-        raise SimulationError(f"the usage has '{twice}' as a column, and within the column '{TOKENS}'. Give it once")
+        raise SimulationError(f"the usage has '{twice}' as a column, and within the column '{outer}'. Give it once")
     named = (f"{each} AS {DuckDbSql().quoted(name)}" for name, each in columns.items())
-    return f"SELECT {', '.join((f'* EXCLUDE ({TOKENS})', *named))} FROM ({query})"
+    return f"SELECT {', '.join((f'* EXCLUDE ({outer})', *named))} FROM ({query})"
 
 
 def _lacks_type(connection: duckdb.DuckDBPyConnection, known: Usage) -> bool:
@@ -353,7 +354,7 @@ def checked_usage(
     found: Mapping[str, tuple[Any, int]],
     declared: Mapping[str, str],
     names: Mapping[str, str],
-    meters: Sequence[Meters],
+    layouts_of: LayoutsOf,
 ) -> Usage:
     """Find the known columns of a table, each of a type that it can have. Raises `SimulationError`."""
     for name, theirs in names.items():
@@ -366,7 +367,7 @@ def checked_usage(
         raise SimulationError(
             f"the usage has no column 'type', {words}. It has: {', '.join(found)}. Name it: --map type=COLUMN"
         )
-    layouts = layouts_of(meters, columns)
+    layouts = layouts_of(columns)
     kinds = {name: column.kind for name, column in USAGE_COLUMNS.items()}
     kinds |= {each.name: each.kind for layout in layouts.values() for each in (*layout.attributes, *layout.quantities)}
     for name, theirs in columns.items():
@@ -430,18 +431,20 @@ def _reading(workspace: Workspace, kind: str, files: Sequence[str]) -> tuple[str
     columns = ", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in counts)
     how = f"format = 'newline_delimited', records = true, columns = {{{columns}}}"
     query = f"SELECT * FROM read_json({_listed(files)}, {how})"
-    if TOKENS in counts:
-        parts = {name: f"json_extract_string({TOKENS}, {_quoted(_path(name))})" for name in _counted(connection, files)}
-        query = _with_counts(parts, counts, query)
+    for outer in COUNTED:
+        if outer in counts:
+            named = _counted(connection, files, outer)
+            parts = {name: f"json_extract_string({outer}, {_quoted(_path(name))})" for name in named}
+            query = _with_counts(outer, parts, counts, query)
     return query, max(counts.values())
 
 
-def _counted(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> list[str]:
-    """Every name in the objects `tokens` of JSON lines. Raises `SimulationError` for one that is not an object."""
-    place = f"FROM (SELECT json_extract(json, '$.{TOKENS}') AS given FROM read_ndjson_objects({_listed(files)}))"
+def _counted(connection: duckdb.DuckDBPyConnection, files: Sequence[str], outer: str) -> list[str]:
+    """Every name in the objects `outer` of JSON lines. Raises `SimulationError` for one that is not an object."""
+    place = f"FROM (SELECT json_extract(json, '$.{outer}') AS given FROM read_ndjson_objects({_listed(files)}))"
     odd = f"SELECT given {place} WHERE json_type(given) NOT IN ('OBJECT', 'NULL') LIMIT 1"
     if found := connection.execute(odd).fetchall():
-        raise SimulationError(f"'{TOKENS}' is {found[0][0]} in some line, and must be an object of counts by bucket")
+        raise SimulationError(f"'{outer}' is {found[0][0]} in some line, and must be an object of counts")
     names = f"SELECT DISTINCT unnest(json_keys(given)) AS name {place} WHERE json_type(given) = 'OBJECT' ORDER BY name"
     return [name for (name,) in connection.execute(names).fetchall()]
 

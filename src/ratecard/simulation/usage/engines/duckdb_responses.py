@@ -52,7 +52,7 @@ def usage_view(
         raise SimulationError(f"the usage has none of the counts of its dialect. They are in {places}")
     found.refuse_unknown(connection, table)
     made, quoted = found.columns(), DuckDbSql().quoted
-    replaced = {*BUCKET_OF, *made} & declared.keys()
+    replaced = {*BUCKET_OF, *made, *found.counted()} & declared.keys()
     others = f"* EXCLUDE ({', '.join(map(quoted, sorted(replaced)))})" if replaced else "*"
     named = (f"{expression} AS {quoted(name)}" for name, expression in made.items())
     return f"SELECT {', '.join((others, *named))} FROM {table}"
@@ -85,6 +85,10 @@ class _Table:
             if way[-1] not in self._declared and (given := self._first([way])):
                 found[way[-1]] = given
         return found
+
+    def counted(self) -> Iterator[str]:
+        """The columns that hold its counts, which nothing else of a simulation reads."""
+        yield from (way[0] for each in self._dialect.counters for way in self._ways(each.paths))
 
     def refuse_unknown(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:
         """Raise `SimulationError` for a counter above 0 that the dialect does not know."""

@@ -11,7 +11,7 @@ import pyarrow
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.progress import OPENED, READ, Progress, silent, within
 from ratecard.simulation.usage.billing_export import Export
-from ratecard.simulation.usage.columns import LAYOUTS, TOKENS
+from ratecard.simulation.usage.columns import COUNTED, LAYOUTS, LayoutsOf
 from ratecard.simulation.usage.engines.duckdb_engine import Workspace, checked_usage
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.engines.spark_files import UNREADABLE, named_stamps, read, stamps
@@ -20,7 +20,6 @@ from ratecard.simulation.usage.engines.spark_sql import SparkSql, column_type
 from ratecard.simulation.usage.files import Source, Stamps, unchanged
 from ratecard.simulation.usage.plan import GIVEN, Plan, Usage
 from ratecard.simulation.usage.roll_up_sql import Grouping, RollUpSql, sum_of
-from ratecard.tables.meters import Meters
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -77,11 +76,11 @@ def open_usage(
     names: Mapping[str, str],
     master: str | None = None,
     progress: Progress = silent,
-    meters: Sequence[Meters] = (),
+    layouts: LayoutsOf = lambda _: LAYOUTS,
 ) -> Iterator[SparkUsage]:
     """The usage of a Spark frame, in its own session, or of paths and tables that a session started here reads.
 
-    `names`: known columns that have another name in it; `meters`: those of all compared cards. Raises
+    `names`: known columns that have another name in it; `layouts` says what its columns are. Raises
     `SimulationError` with the column, and what is allowed; at the end also where a file is not the one any more that
     it was in the beginning.
     """
@@ -106,9 +105,10 @@ def open_usage(
         before = {**seen, **{file: stamp for file, stamp in named.items() if file in seen}}
         stack.enter_context(unchanged(before, look))
         view = f"ratecard_{uuid4().hex}"
-        if TOKENS in frame.columns and frame.schema[TOKENS].dataType.typeName() == "struct":
-            counts = _counts(frame.schema[TOKENS].dataType.fieldNames(), frame.columns)
-            frame = frame.selectExpr("*", *counts).drop(TOKENS)
+        for outer in COUNTED:
+            if outer in frame.columns and frame.schema[outer].dataType.typeName() == "struct":
+                counts = _counts(outer, frame.schema[outer].dataType.fieldNames(), frame.columns)
+                frame = frame.selectExpr("*", *counts).drop(outer)
         with failures(UNREADABLE):
             declared = {field.name: field.dataType.simpleString() for field in frame.schema}
             frame.createOrReplaceTempView(view)
@@ -116,19 +116,19 @@ def open_usage(
         if Export.of(tuple(declared), names):
             raise SimulationError("a billing export is rated by DuckDB; leave out engine spark, and give its files")
         found = {name: column_type(type_) for name, type_ in declared.items()}
-        known = checked_usage(found, {name: type_.upper() for name, type_ in declared.items()}, names, meters)
+        known = checked_usage(found, {name: type_.upper() for name, type_ in declared.items()}, names, layouts)
         known = known._replace(table=view, untyped=known.has("model"))
         yield SparkUsage(known, Source.of(before), session)
 
 
-def _counts(fields: Sequence[str], names: Sequence[str]) -> Iterator[str]:
-    """A column for each count in the column `tokens`, so as if they were written flat."""
+def _counts(outer: str, fields: Sequence[str], names: Sequence[str]) -> Iterator[str]:
+    """A column for each count in the column `outer`, so as if they were written flat."""
     quoted = SparkSql().quoted
     for name in fields:
-        flat = f"{TOKENS}.{name}"
+        flat = f"{outer}.{name}"
         if flat in names:
-            raise SimulationError(f"the usage has '{flat}' as a column, and within the column '{TOKENS}'. Give it once")
-        yield f"{TOKENS}.{quoted(name)} AS {quoted(flat)}"
+            raise SimulationError(f"the usage has '{flat}' as a column, and within the column '{outer}'. Give it once")
+        yield f"{outer}.{quoted(name)} AS {quoted(flat)}"
 
 
 class Jobs:
