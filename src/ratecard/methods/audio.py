@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from ratecard.base.messages import Finding, NotOffered, too_big, too_small
 from ratecard.methods.metered import Metered
-from ratecard.methods.method import ANY_NUMBER, MOST_COUNTED, Method, UsageReading, past_included
+from ratecard.methods.method import ANY_NUMBER, MOST_COUNTED, Method, UsageReading, least_charged
 from ratecard.rating.compiling import slug
 from ratecard.rating.quote import LineItem
 from ratecard.requests.fields import Field, WholeNumber, WholeSeconds
@@ -109,7 +109,7 @@ class Characters(Method[PerCharacter]):
     ) -> Iterator[dict[str, Any]]:
         """Many characters."""
         field, count = ("character_count", 1_000) if type_ == "music" else ("characters", 1_000_000)
-        yield {field: past_included(charge, count)}
+        yield {field: least_charged(charge, count)}
 
 
 class Seconds(Method[PerAudioSecond]):
@@ -129,7 +129,7 @@ class Seconds(Method[PerAudioSecond]):
         self, charge: PerAudioSecond, version: MeteredVersion, type_: str, tables: Tables
     ) -> Iterator[dict[str, Any]]:
         """One second."""
-        yield {"duration_seconds" if type_ == "music" else "seconds": past_included(charge, 1)}
+        yield {"duration_seconds" if type_ == "music" else "seconds": least_charged(charge, 1)}
 
 
 class Songs(Method[PerSong]):

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 from ratecard.base.messages import Finding
 from ratecard.methods.conditions import check_attribute, check_factors, check_twice, stated_conditions
 from ratecard.methods.metered import Metered
-from ratecard.methods.method import ANY_NUMBER, Method, UsageReading, past_included
+from ratecard.methods.method import ANY_NUMBER, Method, UsageReading, least_charged
 from ratecard.rating.compiling import slug
 from ratecard.rating.factors import FactoredRate, Factors
 from ratecard.rating.quote import LineItem
@@ -93,7 +93,7 @@ class PricedByCount(Method[PerCount]):
         """One unit under every combination of conditions."""
         unit = tables.units[charge.unit]
         for conditions in stated_conditions(charge, (*charge.factors, *version.factors)):
-            yield {"counts": {unit.counts: past_included(charge, unit.per)}, **conditions}
+            yield {"counts": {unit.counts: least_charged(charge, unit.per)}, **conditions}
 
     def needed(self, charge: PerCount, tables: Tables) -> tuple[str, ...]:
         """The meter, unless every usage has some of it."""

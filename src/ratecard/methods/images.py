@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from ratecard.base.messages import Finding
 from ratecard.methods.metered import Metered
-from ratecard.methods.method import MOST_COUNTED, Method, UsageReading, past_included
+from ratecard.methods.method import MOST_COUNTED, Method, UsageReading, least_charged
 from ratecard.rating.compiling import slug
 from ratecard.rating.quote import LineItem
 from ratecard.requests.fields import Choice, Field, TextField, WholeNumber
@@ -107,7 +107,7 @@ class InputImages(Method[PerInputImage]):
     types = ("edit",)
 
     def reading(self, charge: PerInputImage, metered: Metered, kind: str) -> UsageReading | None:
-        """The input images of each of `n` edits, past_included those that are included."""
+        """The input images of each of `n` edits, least_charged those that are included."""
         count, sku = metered.counter(charge), f"{metered.model.model}-additional-input-image-unit"
 
         def lines(shape: Mapping[str, Any]) -> list[LineItem]:
@@ -120,7 +120,7 @@ class InputImages(Method[PerInputImage]):
         self, charge: PerInputImage, version: MeteredVersion, type_: str, tables: Tables
     ) -> Iterator[dict[str, Any]]:
         """One further image."""
-        yield {"input_images": past_included(charge, 1)}
+        yield {"input_images": least_charged(charge, 1)}
 
 
 class Upscales(Method[PerUpscale]):

@@ -45,7 +45,7 @@ class UsageReading(NamedTuple):
     conditions: Mapping[str, set[str]] = {}
 
 
-def past_included(charge: CountedCharge, count: int) -> int:
+def least_charged(charge: CountedCharge, count: int) -> int:
     """A count beside what costs nothing."""
     return ceil(charge.included or 0) + count
 
@@ -65,7 +65,7 @@ class Method(Generic[AnyCharge]):
     choices: ClassVar[tuple[str, ...]] = ()
 
     def check(self, charge: AnyCharge, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
-        """Check a charge of a model of a type, past_included what holds for all charges."""
+        """Check a charge of a model of a type, least_charged what holds for all charges."""
         yield from check_rates(version, charge)
 
     def reading(self, charge: AnyCharge, metered: Metered, kind: str) -> UsageReading | None:

@@ -65,7 +65,7 @@ def _line(value: Any) -> str:
 
 
 TableDraft = dict[str, Any]
-Value = TypeVar("Value")
+Each = TypeVar("Each")
 
 
 def numbers(*, most: int = 100_000) -> st.SearchStrategy[str]:
@@ -79,7 +79,7 @@ def rates_or_free() -> st.SearchStrategy[str]:
     return st.tuples(numbers(), st.integers(0, 9)).map(lambda drawn: "0" if drawn[1] == 9 else drawn[0])
 
 
-def some(values: Sequence[Value], *, least: int = 1) -> st.SearchStrategy[list[Value]]:
+def some(values: Sequence[Each], *, least: int = 1) -> st.SearchStrategy[list[Each]]:
     """Some of these values, in their order; the simplest is the first one."""
     drawn = st.lists(st.sampled_from(values), min_size=least, max_size=len(values), unique=True)
     return drawn.map(lambda found: sorted(found, key=values.index))

@@ -94,8 +94,8 @@ class Layout(NamedTuple):
 BUCKETS = (PROMPT, "cache_input", "cache_write", COMPLETION)
 _BUCKETS = Buckets(BUCKETS, {PROMPT: (), "cache_input": (PROMPT,), "cache_write": (PROMPT,), COMPLETION: ()})
 # The columns of counts by bucket and by meter: as a usage has them in `tokens` and `counts`.
-TOKENS, COUNTS = COUNTED = ("tokens", "counts")
-_COUNT = re.compile(rf"({TOKENS}|{COUNTS})\.([^'\"`\\]+)")
+OF_BUCKETS, OF_METERS = COUNTED = ("tokens", "counts")
+_COUNT = re.compile(rf"({OF_BUCKETS}|{OF_METERS})\.([^'\"`\\]+)")
 _DETAILS = ("usage", "prompt_tokens_details")
 _TOKENS = (
     UsageColumn.of("prompt_tokens", "number", "usage"),
@@ -195,8 +195,8 @@ def layouts_of(meters: Sequence[Meters], conditioned: Collection[str], names: It
     """
     listed = list(names)
     found = [column_of(name) for name in listed if _COUNT.fullmatch(name)]
-    counts = [column for column in found if column.path[0] == TOKENS]
-    metered = tuple(column for column in found if column.path[0] == COUNTS)
+    counts = [column for column in found if column.path[0] == OF_BUCKETS]
+    metered = tuple(column for column in found if column.path[0] == OF_METERS)
     conditions = dict.fromkeys(name for each in meters for name in each.condition if name in listed)
     if not (found or conditions):
         return LAYOUTS

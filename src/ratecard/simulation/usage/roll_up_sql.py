@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from ratecard.methods.method import MOST_COUNTED
-from ratecard.simulation.usage.columns import BUCKET_OF, BUCKETS, DAY, TOKENS, Buckets, Layout, UsageColumn
+from ratecard.simulation.usage.columns import BUCKET_OF, BUCKETS, DAY, OF_BUCKETS, Buckets, Layout, UsageColumn
 from ratecard.simulation.usage.dialect import ColumnType, Dialect, Writer
 from ratecard.simulation.usage.plan import (
     EARLIEST,
@@ -274,7 +274,7 @@ class RollUpSql:
 
     def _by_bucket(self, buckets: Buckets) -> str:
         """Whether a row has a count by bucket."""
-        return self._any_of(f"{TOKENS}.{name}" for name in buckets.counted)
+        return self._any_of(f"{OF_BUCKETS}.{name}" for name in buckets.counted)
 
     def _any_of(self, columns: Iterable[str]) -> str:
         return "(" + " OR ".join(f"{self._column(name)} IS NOT NULL" for name in columns) + ")"
@@ -286,7 +286,8 @@ class RollUpSql:
         buckets = layout.buckets
         if buckets is None or not buckets.counted:
             return found
-        given, by_bucket = {name: by_column[f"{TOKENS}.{name}"] for name in buckets.counted}, self._by_bucket(buckets)
+        given = {name: by_column[f"{OF_BUCKETS}.{name}"] for name in buckets.counted}
+        by_bucket = self._by_bucket(buckets)
         for name in BUCKETS:
             if not self.plan.predicates.in_usage:
                 found[name] = given.get(name, _ZERO)
@@ -326,7 +327,7 @@ class RollUpSql:
         within = f"({' | '.join(tokens.values())}) BETWEEN 0 AND {most}"
         terms = [_not_negative(signs, tokens) for signs in buckets.own().values() if len(signs) > 1]
         for one, other, both in buckets.overlaps:
-            unknown = f" AND {self._column(f'{TOKENS}.{both}')} IS NULL" if both in buckets.counted else ""
+            unknown = f" AND {self._column(f'{OF_BUCKETS}.{both}')} IS NULL" if both in buckets.counted else ""
             terms.append(f"NOT ({tokens[one]} > 0 AND {tokens[other]} > 0{unknown})")
         if buckets.counted:
             terms.append(self._by_bucket(buckets))

@@ -10,7 +10,7 @@ from pydantic_core import from_json
 
 from ratecard.base.money import READING
 from ratecard.rating.source_video import SourceVideo
-from ratecard.simulation.usage.columns import LAYOUTS, LEDGER_LAYOUTS, TOKENS, USAGE_COLUMNS, ColumnKind, column_of
+from ratecard.simulation.usage.columns import LAYOUTS, LEDGER_LAYOUTS, OF_BUCKETS, USAGE_COLUMNS, ColumnKind, column_of
 from ratecard.simulation.usage.plan import GIVEN, PREDICATES
 
 _COLUMNS = {
@@ -37,7 +37,7 @@ class UsageShape(NamedTuple):
         if not self.irregular or not (layout := LAYOUTS.get(self.type or "")):
             return False
         given = from_json(from_json(self.attributes)[GIVEN])
-        if any(name.startswith(f"{TOKENS}.") for name, value in given.items() if value is not None):
+        if any(name.startswith(f"{OF_BUCKETS}.") for name, value in given.items() if value is not None):
             return False
         needed = (column.name for column in layout.quantities if column.name not in layout.optional)
         return any(given.get(name) is None for name in needed)

@@ -13,7 +13,7 @@ from ratecard.base.suggestions import did_you_mean
 from ratecard.requests.dialects import DIALECTS, UsageDialect, Way
 from ratecard.requests.token_usage import NO_PRICE
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.usage.columns import BUCKET_OF, TOKENS
+from ratecard.simulation.usage.columns import BUCKET_OF, OF_BUCKETS
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 
 # Of these, a table has one row for each request.
@@ -71,7 +71,7 @@ class _Table:
         """The columns of a usage table that this one lacks, and how each is made of this one's."""
         dialect, counts = self._dialect, dict[str, str]()
         for counter in dialect.counters:
-            column = f"{TOKENS}.{counter.bucket}" if counter.bucket else _TOOLS.get(counter.meter, "")
+            column = f"{OF_BUCKETS}.{counter.bucket}" if counter.bucket else _TOOLS.get(counter.meter, "")
             if column and (given := self._first(self._ways(counter.paths))):
                 counts[column] = given
         # A row that lacks a count which all have counts nothing: it has no price, and is not charged as if it were 0.
