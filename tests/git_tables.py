@@ -11,7 +11,7 @@ from ratecard.load.folder import shipped_folder, tables_from
 SOUND = Path(__file__).parent / "tables" / "sound"
 FILES = {path.name: path.read_text(encoding="utf-8") for path in sorted(SOUND.glob("*.yaml"))}
 # Limits are not inherited.
-FILES |= {"limits.yaml": (shipped_folder() / "limits.yaml").read_text(encoding="utf-8")}
+_LIMITS = {"limits.yaml": (shipped_folder() / "limits.yaml").read_text(encoding="utf-8")}
 SHARED = ("units.yaml", "meters.yaml", "vocabulary.yaml", "limits.yaml")
 # (file, what stands there, what is written instead)
 Edit = tuple[str, str, str]
@@ -52,7 +52,7 @@ def write(folder: Path, files: Mapping[str, str]) -> None:
     for name in (path.name for path in folder.glob("*.yaml")):
         (folder / name).unlink()
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in files.items():
+    for name, text in {**_LIMITS, **files}.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
 

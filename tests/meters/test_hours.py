@@ -359,3 +359,43 @@ def test_a_combination_without_a_rate_at_some_hour_is_a_fault() -> None:
     text = IMAGES.replace("{resolution: 4k, rate", "{resolution: 4k, weekdays: [mon, tue], zone: UTC, rate")
     words = "no rate for resolution: 4k, which this version accepts. Add one, or do not accept it"
     assert faults(text) == [f"made-up.yaml:16: {words} (on wed at 00:00 in UTC)"]
+
+
+FEES = """
+          - {rate: 0.01}
+          - {hours: "08:00..20:00", zone: UTC, rate: 0.02}
+          - {service_tier: batch, rate: 0.005}
+          - {service_tier: batch, hours: "08:00..20:00", zone: UTC, rate: 0.007}
+"""
+
+
+def paged(rates: str) -> str:
+    """The table with a charge by pages beside that of tokens."""
+    charge = f"        - charge: pages\n          method: count\n          unit: page\n          rates:{rates}"
+    return table("\n          - {tokens: [input, output], rate: 0}\n", "", "0").replace(
+        "        examples:", f"{charge.rstrip()}\n        examples:"
+    )
+
+
+@pytest.mark.parametrize(
+    ("instant", "totals"),
+    [
+        ("2026-10-01T07:59:59Z", ["0.01", "0.005"]),
+        ("2026-10-01T08:00:00Z", ["0.02", "0.007"]),
+        ("2026-10-01T19:59:59Z", ["0.02", "0.007"]),
+        ("2026-10-01T20:00:00Z", ["0.01", "0.005"]),
+    ],
+)
+def test_a_fee_may_have_hours_and_conditions(instant: str, totals: list[str]) -> None:
+    book = card(paged(FEES)).at(datetime.fromisoformat(instant))
+    usage = {"type": "text", "model": "m", "tokens": {}, "counts": {"page": 1}}
+    quotes = [book.rate(usage | {"service_tier": tier}) for tier in ("standard", "batch")]
+    assert [format(quote.total.normalize(), "f") for quote in quotes] == totals
+
+
+def test_the_hours_of_a_fee_are_checked_as_those_of_tokens() -> None:
+    lines_of = FEES.splitlines(keepends=True)
+    [fault] = faults(paged("".join(lines_of[:4])))
+    assert "both hold for pages, service_tier: batch. Write the rate for both (on mon at 08:00 in UTC)" in fault
+    [fault] = faults(paged("\n" + lines_of[2]))
+    assert fault.endswith("no rate holds (on mon at 00:00 in UTC)")

@@ -10,7 +10,7 @@ from made_up_provider import DAY, faults, table
 
 from ratecard import PriceBook, QuoteError, RateCard
 from ratecard.cli.commands import main
-from ratecard.load.folder import tables_from
+from ratecard.load.folder import shipped_folder, tables_from
 from ratecard.tables.names import matcher_of, share_a_name
 
 USAGE = {"prompt_tokens": 1000, "completion_tokens": 1000}
@@ -151,7 +151,8 @@ def test_a_request_may_state_the_provider_of_its_model(stated: dict[str, str]) -
     [("llama3:8b", True), ("llama3:8b:disable_thinking=true", True), ("llama3", False), ("llama3:8b:x", False)],
 )
 def test_a_colon_begins_parameters_only_before_an_equals_sign(name: str, priced: bool) -> None:
-    book = prices("model: llama3:8b")
+    parameters = (shipped_folder() / "vocabulary.yaml").read_text(encoding="utf-8")
+    book = prices("model: llama3:8b", vocabulary=parameters)
     if priced:
         assert book.rate({"type": "text", "model": name, "usage": USAGE}).model == "llama3:8b"
     else:
