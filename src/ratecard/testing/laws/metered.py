@@ -72,6 +72,7 @@ def an_estimate_holds_what_it_will_cost(case: Case, data: st.DataObject) -> None
         prompt_tokens=body["usage"]["prompt_tokens"],
         max_completion_tokens=body["usage"]["completion_tokens"],
         service_parameters=body.get("service_parameters"),
+        counts=body.get("counts"),
         **counts,
     )
     within = estimate.lowest <= asked.quote.exact <= estimate.highest
