@@ -23,7 +23,7 @@ from ratecard.requests.usage import RATED, AnyUsage, read_usage
 from ratecard.requests.video import FIELD_ORDER, refuse_without_model
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.limits import NO_LIMITS, Limits
-from ratecard.tables.metered import TextVersion
+from ratecard.tables.metered import TextVersion, Tokens
 from ratecard.tables.version import AnyVersion, Model, Version
 from ratecard.tables.video import VideoModel, VideoVersion
 
@@ -242,13 +242,14 @@ class PriceBook(LimitsOfADay):
         web_search_requests: int | None = None,
         scraped_urls: int | None = None,
         x_search_results: int | None = None,
+        counts: Mapping[str, Any] | None = None,
     ) -> Estimate:
         """Estimate the least and the most that a text request can cost before it runs; exact.
 
         The least: every prompt token in its cheapest bucket, no completion, no search. The most: every prompt token in
         its dearest bucket, all of the completion, and the searches that parameters or the model's suffix switch on, as
-        many as the last three arguments say, or else `limits.yaml`. Raises `QuoteError` if neither says how many, or
-        the model does not support a search.
+        many as their three arguments say, or else `limits.yaml`. What the request `counts` by meter is in both. Raises
+        `QuoteError` if nothing says how many, or the model does not support a search.
 
         >>> from ratecard import load_rate_card
         >>> prices = load_rate_card().at(date(2026, 10, 1))
@@ -258,8 +259,8 @@ class PriceBook(LimitsOfADay):
         full = self._name({"model": model})
         suffix = _NO_SUFFIX if self.plain_name(full) == full else split_model(full)[1]
         found, version = self.in_effect(self.plain_name(full))
-        if not isinstance(version, TextVersion):
-            self._wrong_type(found, "text")
+        if not isinstance(version, TextVersion) or not any(isinstance(each, Tokens) for each in version.charges):
+            self._wrong_type(found, "text" if found.type != "text" else "tokens")
         surcharges: dict[str, Metered] = {
             search: self._metered(*self.in_effect(of)) for search, of in version.surcharges.items()
         }
@@ -267,7 +268,7 @@ class PriceBook(LimitsOfADay):
         if parameters and not self.tables.vocabulary.service_parameters:
             raise QuoteError(INVALID, [(("service_parameters",), "These tables have no service parameters")])
         searches = (web_search_requests, scraped_urls, x_search_results)
-        asked = EstimateRequest(prompt_tokens, max_completion_tokens, suffix, parameters, *searches)
+        asked = EstimateRequest(prompt_tokens, max_completion_tokens, suffix, parameters, *searches, counts)
         return estimate(self._metered(found, version), surcharges, self.limits, asked)
 
     def surcharge(self, name: str, count: int) -> Quote:

@@ -309,3 +309,19 @@ _FIELDS = tuple(_LIKE_USAGE)
 def _csv(fields: dict[str, Any]) -> str:
     assert set(fields) <= set(_FIELDS)
     return ",".join(f'"{fields[name]}"' if name in fields else "" for name in _FIELDS)
+
+
+def test_a_csv_has_columns_of_buckets_and_conditions(rate: Rate, prices: PriceBook) -> None:
+    text = (
+        "model,tokens.input,tokens.cache_input,tokens.output,service_tier\n"
+        "claude-opus-4-6,5500,5000,300,auto\n"
+        "claude-opus-4-6,1000,,100,batch\n"
+        "claude-opus-4-6,1000,1001,100,\n"
+    )
+    sent = rate("--batch", "-", stdin=text)
+    tokens = {"input": 5500, "cache_input": 5000, "output": 300}
+    usage = {"type": "text", "model": "claude-opus-4-6", "tokens": tokens, "service_tier": "auto"}
+    first, second, third = map(json.loads, sent.stdout.splitlines())
+    assert first == json.loads(prices.rate(usage).to_json())
+    assert "service_tier" in second["details"]
+    assert "tokens" in third["details"]

@@ -343,4 +343,7 @@ def test_blocks_of_what_a_meter_counts(tmp_path: Path) -> None:
         assert (line.count, line.amount, line.note) == (count, Decimal("0.002") * count / 3, note)
     with pytest.raises(ratecard.QuoteError) as refused:
         prices.estimate_text("m", prompt_tokens=1, max_completion_tokens=0)
-    assert list(refused.value.problems) == [(("counts", "page"), "Required: an estimate does not say how many")]
+    assert list(refused.value.problems) == [(("counts", "page"), "Required")]
+    estimate = prices.estimate_text("m", prompt_tokens=1, max_completion_tokens=0, counts={"page": 12})
+    usage = {"prompt_tokens": 1, "completion_tokens": 0}
+    assert estimate.lowest == estimate.highest == charged(prices, usage=usage, counts={"page": 12}).total

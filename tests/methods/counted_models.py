@@ -60,13 +60,17 @@ def model(name: str, type_: str, charges: str, example: str, further: str = "") 
 """
 
 
-def book(*models: str, meters: str = METERS) -> PriceBook:
+def book_card(*models: str, meters: str = METERS) -> RateCard:
     contents = {
         "units.yaml": UNITS,
         "meters.yaml": meters,
         "made-up.yaml": "family: made-up\nmodels:" + "".join(models),
     }
-    return RateCard(tables_from({name: text.encode() for name, text in contents.items()})).at(DAY)
+    return RateCard(tables_from({name: text.encode() for name, text in contents.items()}))
+
+
+def book(*models: str, meters: str = METERS) -> PriceBook:
+    return book_card(*models, meters=meters).at(DAY)
 
 
 def faults(*models: str, meters: str = METERS) -> list[str]:

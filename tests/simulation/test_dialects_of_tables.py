@@ -11,7 +11,7 @@ import duckdb
 import pytest
 from click.testing import CliRunner
 
-from ratecard import RateCard, usage_from
+from ratecard import RateCard, load_rate_card, usage_from
 from ratecard.cli import main
 from ratecard.load.folder import tables_from
 from ratecard.simulation.errors import SimulationError
@@ -141,6 +141,17 @@ def test_spend_logs_by_the_usage_in_their_metadata(tmp_path: Path, ending: str) 
     assert priced(path, "litellm", where="model = 'grok-4-3'") == (one_by_one("litellm", [spend_log(LOGS[1])]), 1, 0)
     with simulate(path, CARD, dialect="litellm", by=["day"]) as found:  # each priced at its own time
         assert found.total.amounts == (expected,)
+
+
+def test_calls_of_tools_are_counted_by_meter(tmp_path: Path) -> None:
+    searched = LOGS[0] | {"server_tool_use": {"web_search_requests": 2, "web_fetch_requests": 0}}
+    rows = [spend_log(searched), spend_log(LOGS[1] | {"server_tool_use": {"web_search_requests": 0}})]
+    path = written(tmp_path / "logs.parquet", rows)
+    with simulate(path, "2026-10-01", dialect="litellm", by=[]) as found:  # at the prices of searches that are shipped
+        prices = load_rate_card().at(date(2026, 10, 1))
+        exact = [prices.rate(usage_from("litellm", row)).exact for row in rows]
+        assert (found.total.amounts, found.unpriced) == ((sum(exact),), ())
+        assert exact[0] > Decimal("0.02")  # 10 per 1,000 searches
 
 
 def test_a_row_without_its_counts_has_no_price(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from ratecard.base.messages import Finding, NotOffered, too_big, too_small
 from ratecard.methods.metered import Metered
-from ratecard.methods.method import ANY_NUMBER, MOST_COUNTED, Method, UsagePath, UsageReading, least_charged
+from ratecard.methods.method import ANY_NUMBER, MOST_COUNTED, Method, UsageReading, least_charged
 from ratecard.rating.compiling import slug
 from ratecard.rating.quote import LineItem
 from ratecard.requests.fields import Field, WholeNumber, WholeSeconds
@@ -111,10 +111,6 @@ class Characters(Method[PerCharacter]):
         field, count = ("character_count", 1_000) if type_ == "music" else ("characters", 1_000_000)
         yield {field: least_charged(charge, count)}
 
-    def linear(self, charge: PerCharacter, type_: str) -> tuple[UsagePath, ...]:
-        """The characters of speech."""
-        return (("characters",),) if type_ == "speech" else ()
-
 
 class Seconds(Method[PerAudioSecond]):
     """Seconds: of a transcription `seconds`, of music and bodies of audio whole `duration_seconds`."""
@@ -134,10 +130,6 @@ class Seconds(Method[PerAudioSecond]):
     ) -> Iterator[dict[str, Any]]:
         """One second."""
         yield {"duration_seconds" if type_ == "music" else "seconds": least_charged(charge, 1)}
-
-    def linear(self, charge: PerAudioSecond, type_: str) -> tuple[UsagePath, ...]:
-        """The seconds of a transcription."""
-        return (("seconds",),) if type_ == "transcription" else ()
 
 
 class Songs(Method[PerSong]):

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 from ratecard.base.messages import Finding
 from ratecard.methods.conditions import check_attribute, check_factors, check_twice, stated_conditions
 from ratecard.methods.metered import Metered
-from ratecard.methods.method import ANY_NUMBER, Method, UsagePath, UsageReading, least_charged
+from ratecard.methods.method import ANY_NUMBER, Method, UsageReading, least_charged
 from ratecard.rating.compiling import slug
 from ratecard.rating.factors import FactoredRate, Factors
 from ratecard.rating.quote import LineItem
@@ -94,10 +94,6 @@ class PricedByCount(Method[PerCount]):
         unit = tables.units[charge.unit]
         for conditions in stated_conditions(charge, (*charge.factors, *version.factors)):
             yield {"counts": {unit.counts: least_charged(charge, unit.per)}, **conditions}
-
-    def linear(self, charge: PerCount, type_: str) -> tuple[UsagePath, ...]:
-        """The count, unless an option of the charge says otherwise; which meter it is, the unit says."""
-        return () if charge.options else (("counts", charge.unit),)
 
     def needed(self, charge: PerCount, tables: Tables) -> tuple[str, ...]:
         """The meter, unless every usage has some of it."""

@@ -16,11 +16,10 @@ from ratecard.tables.card import Tables
 from ratecard.tables.metered import METERED_CHARGES, MeteredVersion
 from ratecard.tables.meters import Meters
 from ratecard.tables.rate import Charge, CountedCharge
+from ratecard.tables.units import Unit
 
 AnyCharge = TypeVar("AnyCharge", bound=Charge)
 Lines = Callable[[RequestShape], list[LineItem]]
-# The place of a value in a usage.
-UsagePath = tuple[str, ...]
 # The most of anything that a usage may count.
 MOST_COUNTED = 10**12
 # A number of anything, or a part of one.
@@ -66,7 +65,7 @@ class Method(Generic[AnyCharge]):
     choices: ClassVar[tuple[str, ...]] = ()
 
     def check(self, charge: AnyCharge, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
-        """Check a charge of a model of a type, beyond what holds for all charges."""
+        """Check a charge of a model of a type, least_charged what holds for all charges."""
         yield from check_rates(version, charge)
 
     def reading(self, charge: AnyCharge, metered: Metered, kind: str) -> UsageReading | None:
@@ -87,9 +86,9 @@ class Method(Generic[AnyCharge]):
         """Further such usages, which may have a rate or a line of their own."""
         yield from ()
 
-    def linear(self, charge: AnyCharge, type_: str) -> tuple[UsagePath, ...]:
-        """The places of a usage whose numbers enter the price linearly and unrounded, so that they can be summed."""
-        return ()
+    def linear(self, charge: AnyCharge, unit: Unit) -> bool:
+        """Whether twice as much of everything is charged twice as much, to the last digit: it can then be summed."""
+        return unit.is_decimal and not (isinstance(charge, CountedCharge) and charge.options)
 
 
 # Every method by its name, in the order of messages.
@@ -99,3 +98,10 @@ METHODS: dict[str, Method[Any]] = {}
 def register(method: Method[Any]) -> None:
     """Let tables have charges of a method."""
     METHODS[METERED_CHARGES.add(method.charge)] = method
+
+
+def is_linear(version: MeteredVersion, units: Mapping[str, Unit]) -> bool:
+    """Whether all that a version charges is linear."""
+    return version.minimum is None and all(
+        METHODS[charge.method].linear(charge, units[charge.unit]) for charge in version.charges
+    )

@@ -13,7 +13,7 @@ from ratecard.methods.conditions import (
     tier_words,
 )
 from ratecard.methods.metered import Metered
-from ratecard.methods.method import Method, UsagePath, UsageReading
+from ratecard.methods.method import Method, UsageReading
 from ratecard.requests.token_usage import usage_of_buckets
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion, Tokens
@@ -93,10 +93,6 @@ class TokensByBucket(Method[Tokens]):
                 tokens = 1 if tables.meters.in_completion(bucket) else prompt
                 usage = usage_of_buckets(counts_in(tables.meters, bucket, tokens, prompt))
                 yield from ({**usage, **conditions} for conditions in stated)
-
-    def linear(self, charge: Tokens, type_: str) -> tuple[UsagePath, ...]:
-        """The tokens of each bucket that has a rate, in one tier and under the same conditions."""
-        return tuple(("tokens", bucket) for bucket in dict.fromkeys(each.bucket for each in written_rates(charge)))
 
 
 def _check_lines(charge: Tokens, meters: Meters) -> Iterator[Finding]:

@@ -12,8 +12,9 @@ from ratecard.base.money import EXACT, add, multiply, step, total
 from ratecard.methods.metered import Metered
 from ratecard.methods.surcharge import surcharge_line
 from ratecard.pricing.counted import readings_of
-from ratecard.pricing.text import token_rates
+from ratecard.pricing.text import counted_meters, token_rates
 from ratecard.requests.body import INVALID
+from ratecard.requests.counts import read_counts
 from ratecard.requests.service_parameters import SEARCHES, billed_searches, read_parameters
 from ratecard.requests.token_usage import MOST_TOKENS, count_messages
 from ratecard.tables.limits import Limits
@@ -43,10 +44,13 @@ class EstimateRequest(NamedTuple):
     web_search_requests: int | None
     scraped_urls: int | None
     x_search_results: int | None
+    counts: Mapping[str, Any] | None = None
 
 
 def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits, asked: EstimateRequest) -> Estimate:
     """Estimate the least (cheapest bucket, no completion, no search) and the most (dearest bucket, all of it).
+
+    What the request counts by meter is part of both.
 
     Raises `QuoteError` if the model does not support a search, or its most is neither given nor in `limits`.
     """
@@ -55,7 +59,10 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
         problems += [((name,), words) for words in count_messages(getattr(asked, name))]
     parameters = read_parameters(asked.service_parameters, asked.suffix, problems)
     most = dict(_most_searches(asked, parameters, limits, surcharges.keys(), problems))
-    fees = total(list(_fees(metered, problems)))
+    further = {name: each for name, each in surcharges.items() if name not in SEARCHES}
+    readings = [reading for _, reading in readings_of(metered, metered.model.type)]
+    meters = counted_meters(readings, further)
+    counts = read_counts({"counts": asked.counts or {}}, meters, metered.meters.counted, problems)
     if problems:
         raise QuoteError(INVALID, problems)
     prompt = int(asked.prompt_tokens)
@@ -64,25 +71,18 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
     prompts = [rate.rate.price(prompt) for of_completion, rate in rates if not of_completion]
     longest = int(asked.max_completion_tokens)
     completion = max(rate.rate.price(longest) for of_completion, rate in rates if of_completion)
+    shape = {"counts": counts, "conditions": {}}
+    own = total([line.amount for reading in readings for line in reading.lines(shape)])
+    beside = total([surcharge_line(each)(counts[name]).amount for name, each in further.items() if name in counts])
     searches, least = list(_search_amounts(most, parameters, surcharges)), metered.version.minimum or Decimal(0)
     # Each bucket of a request may be rounded by itself, by half a step at most.
     inexact = sum(not isinstance(rate.token_rate, Decimal) for _, rate in rates)
     rounding = multiply(inexact, step(metered.version.places_of_lines)) if inexact else Decimal(0)
     return Estimate(
-        add(max(add(EXACT.subtract(min(prompts), rounding), fees), least), min(searches)),
-        add(max(add(add(add(max(prompts), completion), rounding), fees), least), max(searches)),
+        total([max(add(EXACT.subtract(min(prompts), rounding), own), least), beside, min(searches)]),
+        total([max(total([max(prompts), completion, rounding, own]), least), beside, max(searches)]),
         metered.model.currency,
     )
-
-
-def _fees(metered: Metered, problems: Problems) -> Iterator[Decimal]:
-    """Yield what is charged of every request beside its tokens; a count that only the request can say is a problem."""
-    for _, reading in readings_of(metered, metered.model.type):
-        counts = {name: meterage.otherwise for name, meterage in reading.meters.items()}
-        unknown = [name for name, count in counts.items() if count is None]
-        problems += [(("counts", name), "Required: an estimate does not say how many") for name in unknown]
-        if not unknown:
-            yield from (line.amount for line in reading.lines({"counts": counts, "conditions": {}}))
 
 
 def _most_searches(

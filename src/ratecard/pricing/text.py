@@ -1,6 +1,6 @@
 """Price text and embedding requests: tokens by bucket, and searches."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -8,6 +8,7 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.messages import REQUIRED, NotOffered, Path, Problems
 from ratecard.base.money import total
 from ratecard.methods.metered import Metered, Rater
+from ratecard.methods.method import UsageReading
 from ratecard.methods.surcharge import surcharge_count, surcharge_line
 from ratecard.pricing.counted import accepted_conditions, readings_of
 from ratecard.rating.quote import Quote
@@ -52,13 +53,11 @@ def price_text(
     search_lines = {name: surcharge_line(each) for name, each in surcharges.items()}
     own = [field for field, _ in SEARCHES.values()] if is_text else []
     own += ["service_parameters"] if is_text and with_parameters else []
-    meters = {name: meterage for reading in readings for name, meterage in reading.meters.items()}
+    meters = counted_meters(readings, surcharges, scraped_most)
     # Whether there is something to charge that a usage need not name.
     always = any(meterage.otherwise != 0 for meterage in meters.values())
     # Searches that a charge of the model counts by itself are none of the searches below.
-    charged = meters.keys() & SEARCHES.keys()
-    for name, each in surcharges.items():
-        meters[name] = Meterage(surcharge_count(each, scraped_most if name == "web_scraping" else MOST_TOKENS), 0)
+    charged = {name for reading in readings for name in reading.meters} & SEARCHES.keys()
     known, supported = usage_keys((*_COUNTS, *own, *accepted)), frozenset(search_lines)
     further_surcharges = search_lines.keys() - SEARCHES.keys()
 
@@ -121,6 +120,17 @@ def token_rates(metered: Metered) -> TokenRates:
     charge = tokens_of(metered.version)
     name, version, per = metered.model.model, metered.version, metered.per(charge.unit)
     return TokenRates(name, charge, per, metered.meters, version.factors, version.places_of_lines)
+
+
+def counted_meters(
+    readings: Sequence[UsageReading], surcharges: Mapping[str, Metered], scraped_most: int = 0
+) -> dict[str, Meterage]:
+    """What the `counts` of a usage may name: the meters of these charges, and surcharges."""
+    meters = {name: meterage for reading in readings for name, meterage in reading.meters.items()}
+    for name, surcharge in surcharges.items():
+        most = scraped_most if name == "web_scraping" else MOST_TOKENS
+        meters[name] = Meterage(surcharge_count(surcharge, most), 0)
+    return meters
 
 
 class _Searches(NamedTuple):

@@ -19,8 +19,12 @@ class _Own(BaseModel):
 
 
 class _Usage(_Own):
-    """`metadata` is the caller's own; nothing reads it. `provider` is for models whose table names theirs."""
+    """`counts` are those of meters, for models that charge them. `metadata` is the caller's own; nothing reads it.
 
+    `provider` is for models whose table names theirs.
+    """
+
+    counts: dict[str, int | Decimal] | None = None
     metadata: dict[str, Any] | None = None
     provider: str | None = None
 
@@ -75,7 +79,7 @@ class TokenUsage(_ClientUsage):
 
 
 class _OfTokens(_Usage):
-    """Tokens as their provider counts them (`usage`), or by bucket (`tokens`).
+    """Tokens as their provider counts them (`usage`), or by bucket (`tokens`); neither where there are only `counts`.
 
     The conditions are those of the shipped meters.yaml; those of another folder are further fields, of text.
     """
@@ -85,7 +89,6 @@ class _OfTokens(_Usage):
 
     usage: TokenUsage | None = None
     tokens: dict[str, _Count] | None = None
-    counts: dict[str, int | Decimal] | None = None
 
     service_tier: str | None = None
     speed: str | None = None
@@ -94,7 +97,7 @@ class _OfTokens(_Usage):
 
     @model_validator(mode="after")
     def _has_tokens_once(self) -> Self:
-        if (self.usage is None) is (self.tokens is None):
+        if (self.usage is None) is (self.tokens is None) and (self.usage or self.counts is None):
             raise ValueError("Give the counts once: as usage, or as tokens")
         return self
 

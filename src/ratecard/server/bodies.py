@@ -82,6 +82,9 @@ class MeteredUsage(_Body):
     )
     model: str = Field("", description="The model; of RPC there is none")
     usage: dict[str, Any] = Field({}, description="Text and embeddings: the provider's usage object, as it is")
+    counts: dict[str, ExactNumber] = Field(
+        {}, description="What is counted by meter, where the model has charges of such", examples=[{"page": 12}]
+    )
     metadata: dict[str, Any] = Field({}, description="The caller's own; nothing reads it")
 
 
@@ -104,4 +107,5 @@ class TextEstimateRequest(_Body):
     web_search_requests: int = Field(0, ge=0)
     scraped_urls: int = Field(0, ge=0)
     x_search_results: int = Field(0, ge=0)
+    counts: dict[str, ExactNumber] = Field({}, description="What the request counts by meter")
     metadata: dict[str, Any] = Field({}, description="The caller's own; nothing reads it")

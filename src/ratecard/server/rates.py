@@ -89,7 +89,7 @@ def _quote_or_error(prices: PriceBook, usage: Any) -> dict[str, Any]:
 
 _TOKENS = ("prompt_tokens", "max_completion_tokens")
 _SEARCHES = tuple(field for field, _ in SEARCHES.values())
-_OF_TEXT = (*_TOKENS, "service_parameters", *_SEARCHES)
+_OF_TEXT = (*_TOKENS, "service_parameters", "counts", *_SEARCHES)
 _ESTIMATED = usage_keys(_OF_TEXT)
 
 

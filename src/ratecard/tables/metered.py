@@ -1,6 +1,5 @@
 """Models that are not video and their versions; their charges are of the classes that `methods` registers."""
 
-from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal, Union, get_args
 
@@ -12,9 +11,8 @@ from pydantic_core.core_schema import no_info_plain_validator_function
 from ratecard.base.money import LINE_PLACES
 from ratecard.tables.limits import TierName
 from ratecard.tables.meters import WithoutRate
-from ratecard.tables.rate import MINIMUM_KEY, Charge, CountedCharge, RateFactor
+from ratecard.tables.rate import MINIMUM_KEY, Charge, RateFactor
 from ratecard.tables.scalars import Integer, Positive, Text
-from ratecard.tables.units import Unit
 from ratecard.tables.version import Example, Model, Version
 
 
@@ -54,6 +52,11 @@ class MeteredCharges:
         self.by_method[method] = charge
         self.__dict__.pop("_any", None)
         return str(method)
+
+    def remove(self, method: str) -> None:
+        """Let no table have charges of a method any more."""
+        del self.by_method[method]
+        self.__dict__.pop("_any", None)
 
     @cached_property
     def _any(self) -> TypeAdapter[Charge]:
@@ -97,13 +100,6 @@ class MeteredVersion(Version):
     def places_of_lines(self) -> int:
         """The decimal places of an amount that no decimal holds."""
         return LINE_PLACES if self.line_places is None else self.line_places
-
-    def linear(self, units: Mapping[str, Unit]) -> bool:
-        """Whether twice as much of everything is charged twice as much, to the last digit."""
-        return self.minimum is None and all(
-            units[charge.unit].is_decimal and not (isinstance(charge, CountedCharge) and charge.options)
-            for charge in self.charges
-        )
 
     def values_of(self, attribute: str) -> tuple[str, ...]:
         """Every value of an attribute that a rate names, in the order of the table."""

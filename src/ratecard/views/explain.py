@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.money import from_fraction, multiply, plain, text
+from ratecard.methods.count import PerCount
 from ratecard.methods.rpc import RpcCredits, networks_of
 from ratecard.price_book import PriceBook
 from ratecard.rating.frame_size import frame_size_of
@@ -16,6 +17,7 @@ from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.service_parameters import SEARCHES
 from ratecard.requests.video import VideoRequests
+from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion, TextVersion
 from ratecard.tables.rate import Charge
 from ratecard.tables.scalars import Size
@@ -77,7 +79,7 @@ def explain(prices: PriceBook, name: str) -> Explanation:
     defaults = getattr(version, "defaults", {})
     if defaults:
         accepts["where left out"] = ", ".join(f"{field} {value}" for field, value in defaults.items())
-    charges = tuple(_charge(charge) for charge in version.charges)
+    charges = tuple(_charge(charge, prices.tables) for charge in version.charges)
     if isinstance(version, TextVersion):
         charges += tuple(_search(prices, search, name) for search, name in version.surcharges.items())
     return Explanation(model.model, model.name, model.currency, _facts(model, version), accepts, charges)
@@ -106,7 +108,7 @@ def _facts(model: Model[Any], version: Version) -> dict[str, str]:
     return {name: value for name, value in facts.items() if value}
 
 
-def _charge(charge: Charge) -> ExplainedCharge:
+def _charge(charge: Charge, tables: Tables) -> ExplainedCharge:
     rates = tuple(
         ExplainedRate(
             plain(multiply(rate.rate, charge.markup)),
@@ -117,17 +119,19 @@ def _charge(charge: Charge) -> ExplainedCharge:
         for rate in charge.rates
     )
     options = {name: value for name, value in _described(charge).items() if name not in _SHOWN_ELSEWHERE}
+    if isinstance(charge, PerCount):
+        options["counted by"] = f"counts.{tables.units[charge.unit].counts}"
     return ExplainedCharge(charge.charge, charge.method, charge.unit, options, rates)
 
 
 def _search(prices: PriceBook, search: str, name: str) -> ExplainedCharge:
     """The charge of a text model for a kind of search: that of the surcharge model in its table."""
     _, version = prices.in_effect(name)
-    counted, switch = SEARCHES[search]
-    explained = _charge(version.charges[0])
-    return explained._replace(
-        charge=search.replace("_", " "), options={"counted by": counted, "switched by": switch, "priced as": name}
-    )
+    options = {"counted by": f"counts.{search}"}
+    if search in SEARCHES:
+        options = dict(zip(("counted by", "switched by"), SEARCHES[search], strict=True))
+    explained = _charge(version.charges[0], prices.tables)
+    return explained._replace(charge=search.replace("_", " "), options={**options, "priced as": name})
 
 
 def _described(part: BaseModel | None) -> dict[str, str]:

@@ -8,6 +8,7 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.identity import Identity
 from ratecard.base.instants import utc
 from ratecard.card import RateCard
+from ratecard.methods.method import is_linear
 from ratecard.rating.tokens import TokenRates
 from ratecard.requests.service_parameters import split_name
 from ratecard.simulation.usage.columns import BUCKET_OF, LAYOUTS, Buckets, Layout
@@ -226,7 +227,7 @@ def _meant(tables: Tables, name: str) -> AnyModel | None:
 
 
 def _linear(version: Version, tables: Tables) -> bool:
-    return not isinstance(version, MeteredVersion) or version.linear(tables.units)
+    return not isinstance(version, MeteredVersion) or is_linear(version, tables.units)
 
 
 def _rpc_or(card: RateCard, name: str) -> str | None:

@@ -72,6 +72,7 @@ def an_estimate_holds_what_it_will_cost(case: Case, data: st.DataObject) -> None
         prompt_tokens=body["usage"]["prompt_tokens"],
         max_completion_tokens=body["usage"]["completion_tokens"],
         service_parameters=body.get("service_parameters"),
+        counts=body.get("counts"),
         **counts,
     )
     within = estimate.lowest <= asked.quote.exact <= estimate.highest
@@ -117,7 +118,7 @@ def _searches(case: Case) -> bool:
 
 
 _BY_TOKEN = charged_by("tokens")
-TOKENS = (
+OF_TOKENS = (
     Law(every_token_is_charged_once, _BY_TOKEN),
     Law(the_whole_prompt_chooses_one_tier, _BY_TOKEN),
     Law(every_dialect_costs_the_same, _BY_TOKEN),
@@ -187,7 +188,7 @@ def _of_images(case: Case) -> bool:
     return decimal and any(not charge.options for charge in case.charges(PerImage))
 
 
-COUNTS = (
+OF_COUNTS = (
     Law(so_many_images_cost_so_many_times_one, _of_images),
     Law(further_input_images_cost_their_rate, charged_by("per-input-image")),
     Law(a_count_costs_its_rate, charged_by(*_LINEAR)),

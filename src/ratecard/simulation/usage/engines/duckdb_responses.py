@@ -13,15 +13,13 @@ from ratecard.base.suggestions import did_you_mean
 from ratecard.requests.dialects import DIALECTS, UsageDialect, Way
 from ratecard.requests.token_usage import NO_PRICE
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.usage.columns import BUCKET_OF, OF_BUCKETS
+from ratecard.simulation.usage.columns import BUCKET_OF, OF_BUCKETS, OF_METERS
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 
 # Of these, a table has one row for each request.
 TABLES = ("opentelemetry", "litellm")
 _SIMPLE = re.compile(r"[A-Za-z_]\w*")
 _NUMBERS = "('BIGINT', 'UBIGINT', 'HUGEINT', 'UHUGEINT', 'DOUBLE', 'DECIMAL')"
-# The columns of tools that a usage table has, by meter.
-_TOOLS = {"web_search": "web_search_requests"}
 
 
 def table_dialect(name: str) -> UsageDialect:
@@ -71,9 +69,11 @@ class _Table:
         """The columns of a usage table that this one lacks, and how each is made of this one's."""
         dialect, counts = self._dialect, dict[str, str]()
         for counter in dialect.counters:
-            column = f"{OF_BUCKETS}.{counter.bucket}" if counter.bucket else _TOOLS.get(counter.meter, "")
-            if column and (given := self._first(self._ways(counter.paths))):
-                counts[column] = given
+            if given := self._first(self._ways(counter.paths)):
+                if counter.bucket:
+                    counts[f"{OF_BUCKETS}.{counter.bucket}"] = given
+                if counter.meter:  # no calls of a tool need no price
+                    counts[f"{OF_METERS}.{counter.meter}"] = f"nullif({given}, '0')"
         # A row that lacks a count which all have counts nothing: it has no price, and is not charged as if it were 0.
         needed = [self._first(self._ways(each.paths)) for each in dialect.counters if each.name in dialect.required]
         whole = " AND ".join(f"{each} IS NOT NULL" for each in needed if each)
@@ -92,9 +92,7 @@ class _Table:
 
     def refuse_unknown(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:
         """Raise `SimulationError` for a counter above 0 that the dialect does not know."""
-        known = [
-            path for each in self._dialect.counters for path in each.paths if not each.meter or each.meter in _TOOLS
-        ]
+        known = [path for each in self._dialect.counters for path in each.paths]
         names = [".".join(path) for path in known]
         for name in self._declared:
             if self._dialect.prefix and name.startswith(self._dialect.prefix) and name not in names:
