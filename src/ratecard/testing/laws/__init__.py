@@ -8,7 +8,7 @@
 
 from ratecard.testing.laws.any_quote import EVERY_QUOTE, PRICE_SHEET, RATE_LINES, REFUSALS
 from ratecard.testing.laws.law import MAX_EXAMPLES, Law, check
-from ratecard.testing.laws.metered import COUNTS, TOKENS
+from ratecard.testing.laws.metered import OF_COUNTS, OF_TOKENS
 from ratecard.testing.laws.video import REFERENCE_VIDEO, SOURCE_VIDEO, VIDEO
 
 LAWS: tuple[Law, ...] = (
@@ -19,8 +19,8 @@ LAWS: tuple[Law, ...] = (
     *REFERENCE_VIDEO,
     *SOURCE_VIDEO,
     *REFUSALS,
-    *TOKENS,
-    *COUNTS,
+    *OF_TOKENS,
+    *OF_COUNTS,
 )
 
 __all__ = ["LAWS", "MAX_EXAMPLES", "Law", "check"]

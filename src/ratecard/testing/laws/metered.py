@@ -118,7 +118,7 @@ def _searches(case: Case) -> bool:
 
 
 _BY_TOKEN = charged_by("tokens")
-TOKENS = (
+OF_TOKENS = (
     Law(every_token_is_charged_once, _BY_TOKEN),
     Law(the_whole_prompt_chooses_one_tier, _BY_TOKEN),
     Law(every_dialect_costs_the_same, _BY_TOKEN),
@@ -188,7 +188,7 @@ def _of_images(case: Case) -> bool:
     return decimal and any(not charge.options for charge in case.charges(PerImage))
 
 
-COUNTS = (
+OF_COUNTS = (
     Law(so_many_images_cost_so_many_times_one, _of_images),
     Law(further_input_images_cost_their_rate, charged_by("per-input-image")),
     Law(a_count_costs_its_rate, charged_by(*_LINEAR)),
