@@ -12,6 +12,7 @@ from ratecard import RateCard, load_rate_card
 from ratecard.base.errors import TableError
 from ratecard.changes.promote import promotion
 from ratecard.simulation.simulate import simulate
+from ratecard.whatif.choices import rates_on
 
 DAY = date(2026, 6, 1)
 CHANGES = """
@@ -108,3 +109,14 @@ def test_the_difference_is_attributed_to_factors_and_conditions(folder: Path) ->
         "tokens: context base, tokens input, service_tier standard": (Decimal(4), Decimal(3), "-0.001"),
         batch: (Decimal(2), Decimal("1.8"), "-0.0002"),
     }
+
+
+def test_each_rate_that_the_what_if_page_offers_can_be_set_by_itself(folder: Path) -> None:
+    card = load_rate_card(folder)
+    choices = rates_on(card, DAY, "m")
+    assert len(choices) == 15
+    for number, choice in enumerate(choices):
+        where = ", ".join(f"{name}: {' | '.join(values)}" for name, values in choice.where)
+        change = f"\n  - set: m\n    charge: {choice.charge}\n    where: {{{where}}}\n    rate: 0.123\n"
+        changed = rates_on(card.with_candidate(candidate(folder, change)), DAY, "m")
+        assert [at for at, (old, new) in enumerate(zip(choices, changed, strict=True)) if old != new] == [number]
