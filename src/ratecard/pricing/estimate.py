@@ -62,7 +62,8 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
     further = {name: each for name, each in surcharges.items() if name not in SEARCHES}
     readings = [reading for _, reading in readings_of(metered, metered.model.type)]
     meters = counted_meters(readings, further)
-    counts = read_counts({"counts": asked.counts or {}}, meters, metered.meters.counted, problems)
+    given = {} if asked.counts is None else asked.counts
+    counts = read_counts({"counts": given}, meters, metered.meters.counted, problems)
     if problems:
         raise QuoteError(INVALID, problems)
     prompt = int(asked.prompt_tokens)

@@ -81,7 +81,8 @@ class SidePrices:
     def prove_at(self, scale: int) -> None:
         """Prove that no sum overflows at `scale` decimals, which another side may need. Raises `SimulationError`."""
         if self.most * 10 ** (scale - self.scale) > _MOST:
-            raise SimulationError(f"the amounts have more than 38 digits at {scale} decimals; split the usage")
+            words = f"the amounts have more than 38 digits at {scale} decimals"
+            raise SimulationError(f"{words}; split the usage, or write rates with fewer decimals")
 
     def _keep(self, rows: Sequence[tuple[int, ...]]) -> str:
         workspace = self.roll_up.workspace
