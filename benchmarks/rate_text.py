@@ -5,7 +5,8 @@
 1,000 distinct usages of one model that all of them know, at the same three rates. Before anything is timed, all totals
 are compared: exactly with those that count in decimals, to a billionth with the one that counts in floats. Then all
 sides take turns, and each round gives a ratio; what counts is the median. Each side gets what it wants ready made: a
-mapping here (and, as a second side, one with a further known key, `total_tokens`), a `Usage` for genai-prices, a whole
+mapping here (as a second side with a further known key, `total_tokens`; as a third with audio beside what is cached,
+above a threshold and in a batch), a `Usage` for genai-prices, a whole
 `ModelResponse` for litellm's `completion_cost`, and the three counts, already made disjoint, for tokencost. Ratios,
 never gates: a slow machine is no failure.
 """
@@ -50,6 +51,17 @@ models:
         examples:
           - {usage: {prompt_tokens: 1000, completion_tokens: 100, cached_tokens: 400}, total: 0.003}
 """
+# The same prices with audio, a tier and a condition; what is asked is above the threshold, and in a batch.
+EVERYTHING = TABLE.replace("model: gpt-4o", "model: everything").replace(
+    "            rates:",
+    """            factors: [{service_tier: batch, factor: 0.5}]
+            rates:
+              - {tokens: input_audio, rate: 40}
+              - {tokens: [input, input_audio], above: 900, rate: 5}
+              - {tokens: cache_input, above: 900, rate: 2.5}
+              - {tokens: output, above: 900, rate: 20}""",
+)
+EVERYTHING = EVERYTHING.replace("cached_tokens: 400}", "cached_tokens: 400, service_tier: batch}")
 USAGES, ROUNDS, REPEATS = 1_000, 21, 2
 # A float carries 15 digits; a charge that differs in the tenth is another charge.
 CLOSE = Decimal("1e-9")
@@ -91,10 +103,20 @@ def ours_with_total(usages: Sequence[Counts]) -> Side:
     return side._replace(name="ratecard, rate, with total_tokens")
 
 
-def ours(usages: Sequence[Counts]) -> Side:
+def ours_with_everything(usages: Sequence[Counts]) -> Side:
+    """Four lines: some of what is not cached is audio. At twice the rates, and half of that."""
+    side = ours(usages, EVERYTHING)
+    for each, given in zip(usages, side.inputs, strict=True):
+        details = {"cached_tokens_details": {"audio_tokens": 0}, "audio_tokens": (each.prompt - each.cached) // 2}
+        given["usage"]["prompt_tokens_details"] |= details
+        given |= {"model": "everything", "service_tier": "batch"}
+    return side._replace(name="ratecard, rate, four lines of a tier")
+
+
+def ours(usages: Sequence[Counts], table: str = TABLE) -> Side:
     """ratecard, from a mapping as a client's JSON gives it."""
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "gpt.yaml").write_text(TABLE, encoding="utf-8")
+        Path(folder, "gpt.yaml").write_text(table, encoding="utf-8")
         prices = ratecard.load_rate_card(folder).at(date(2026, 11, 20))
     inputs = [
         {
@@ -183,7 +205,7 @@ def main() -> None:
     if len(set(usages)) != USAGES:
         sys.exit("the usages are not distinct")
     try:
-        sides = [make(usages) for make in (ours, ours_with_total, genai_prices, litellm, tokencost)]
+        sides = [make(usages) for make in (ours, ours_with_total, ours_with_everything, genai_prices, litellm, tokencost)]
     except ModuleNotFoundError as error:
         sys.exit(f"{error}: pip install -r benchmarks/requirements-rate-text.txt")
     for side in sides:

@@ -59,6 +59,7 @@ def price_text(
     # Searches that a charge of the model counts by itself are none of the searches below.
     charged = {name for reading in readings for name in reading.meters} & SEARCHES.keys()
     known, supported = usage_keys((*_COUNTS, *own, *accepted)), frozenset(search_lines)
+    of_searches = frozenset((*own, "counts"))
     further_surcharges = search_lines.keys() - SEARCHES.keys()
 
     def rate(usage: Mapping[str, Any], suffix: Mapping[str, Any]) -> Quote:
@@ -91,7 +92,7 @@ def price_text(
                 lines, exact = found
         # The same object as `_NO_SEARCHES` means that there is nothing to add below.
         searches = _NO_SEARCHES
-        if is_text and (further or suffix or searched is not None):
+        if is_text and (suffix or searched is not None or (further and not of_searches.isdisjoint(usage))):
             others = {name: count for name, count in counted.items() if name not in charged} if charged else counted
             searches = _read_searches(usage, suffix, searched, others, supported, scraped_most, problems)
         elif searched:

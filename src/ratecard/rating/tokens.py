@@ -243,8 +243,8 @@ class TokenRates:
         self._edges = tiers_of(charge)
         self._names = {each.edge.above: each.edge for each in self._written if each.edge.sku}
         self.thresholds = tuple(self._edges[1:])
-        # By the values of the conditions that some rate or factor names.
-        self._tiers: dict[tuple[str, ...], tuple[TokenTier, ...]] = {}
+        # By the conditions that are stated.
+        self._tiers: dict[tuple[tuple[str, str], ...], tuple[TokenTier, ...]] = {}
         self.plain = self.tiers({})
 
     def tier(self, prompt: int, stated: Mapping[str, str] | None = None) -> TokenTier:
@@ -257,11 +257,11 @@ class TokenRates:
 
     def tiers(self, stated: Mapping[str, str]) -> tuple[TokenTier, ...]:
         """The tiers under these conditions (others have their defaults), the one of the shortest prompts first."""
-        full = self._factors.stated(stated)
-        values = tuple(full.values())
-        if values not in self._tiers:
-            self._tiers[values] = tuple(self._tier(above, full) for above in self._edges)
-        return self._tiers[values]
+        key = (*stated.items(),)
+        if key not in self._tiers:
+            full = self._factors.stated(stated)
+            self._tiers[key] = tuple(self._tier(above, full) for above in self._edges)
+        return self._tiers[key]
 
     def prices(self, bucket: str, counted: Collection[str] | None = None) -> bool:
         """Whether tokens of a bucket have a price in every tier, whatever the conditions; `counted` as for a tier."""

@@ -172,9 +172,13 @@ def count_messages(given: object, most: int = MOST_TOKENS) -> list[str]:
 def read_conditions(usage: Mapping[Any, Any], accepted: Accepted, problems: Problems) -> dict[str, str]:
     """Read the conditions that a usage states beside its tokens."""
     stated: dict[str, str] = {}
-    for name in accepted:
-        if name in usage:
-            problems += [((name,), words) for words in _state(name, usage[name], accepted, stated)]
+    for name, spellings in accepted.items():
+        if (given := usage.get(name)) is None:
+            continue
+        if given.__class__ is str and (value := spellings.get(given)) is not None:
+            stated[name] = value
+        else:
+            problems += [((name,), words) for words in _state(name, given, accepted, stated)]
     return stated
 
 
@@ -200,7 +204,8 @@ AMBIGUOUS = "In the prompt, or beside it? Give them with input_tokens alone, or 
 
 _AT: Path = ("usage",)
 _NOTHING: Found = [None] * FIRST_PART
-_NO_PARTS: Found = [None] * len(COUNTERS[FIRST_PART:])
+_PARTS = COUNTERS[FIRST_PART:]
+_NO_PARTS: Found = [None] * len(_PARTS)
 # Bounds on unknown values: levels of nesting, number of values, number of problems listed.
 _DEEPEST, _MOST_VALUES, _MOST_PROBLEMS = 20, 10_000, 50
 
@@ -262,22 +267,19 @@ def read_tokens(
         named, cached, written = _whole_prompt(found, fields, wrong)
     prompt, completion = named or 0, completion or 0
     cached, written = cached or 0, written or 0
+    buckets: dict[str, int] = {}
     if not wrong:
         if cached + written > prompt:
             excess, most = ("read", prompt) if cached > prompt else ("written", prompt - cached)
             wrong.append((path_of(excess, fields), too_big(most)))
         if parts is not _NO_PARTS:
-            wrong += _parts_problems(parts, prompt, completion, cached, written, fields)
+            buckets = _with_parts(parts, prompt, completion, cached, written, fields, wrong)
         if total is not None:
             wrong += _total_problems(total, prompt, completion if is_text else None, fields)
     if wrong:
         problems += wrong
         return NO_TOKENS
-    if parts is not _NO_PARTS:
-        buckets = {"input": prompt, "output": completion, "cache_input": cached, "cache_write": written}
-        for counter, count in zip(COUNTERS[FIRST_PART:], parts, strict=True):
-            if count is not None and counter.bucket:
-                buckets[counter.bucket] = count
+    if buckets:
         return tuple(buckets), tuple(buckets.values()), searches, ignored
     # Written out, because most usages are of these: their names are made once.
     if written:
@@ -351,7 +353,12 @@ def _sort_out(odd: list[_Odd], at: Path, found: Found, problems: Problems) -> li
     """Put the counts among odd values of the object at `at` into `found` (parts too); return the unknown values."""
     others: list[_Other] = []
     for known, name, given in odd:
-        slot = known.counters.get(name, known.parts.get(name))
+        slot = known.parts.get(name)
+        if slot is None:
+            slot = known.counters.get(name)
+        elif given.__class__ is int and 0 <= given <= MOST_TOKENS and found[slot] is None:
+            found[slot] = given
+            continue
         if slot is None and name not in known.objects:
             others.append(_Other((*at, *known.path), name, given, known.names))
         elif given is None:
@@ -429,16 +436,26 @@ def _whole_prompt(found: Found, fields: Mapping[Any, Any], problems: Problems) -
     return named, top_cached if cached is None else cached, top_written if written is None else written
 
 
-def _parts_problems(
-    parts: Found, prompt: int, completion: int, cached: int, written: int, fields: Mapping[Any, Any]
-) -> Problems:
-    """The problems of parts that exceed their whole."""
+def _with_parts(
+    parts: Found,
+    prompt: int,
+    completion: int,
+    cached: int,
+    written: int,
+    fields: Mapping[Any, Any],
+    problems: Problems,
+) -> dict[str, int]:
+    """The counts of all buckets, also of parts; a part that exceeds its whole is a problem."""
+    buckets = {"input": prompt, "output": completion, "cache_input": cached, "cache_write": written}
     wholes = {"prompt": prompt, "completion": completion, "read": cached, "written": written}
-    return [
-        (path_of(counter.name, fields), too_big(wholes[counter.whole]))
-        for counter, count in zip(COUNTERS[FIRST_PART:], parts, strict=True)
-        if count is not None and count > wholes[counter.whole]
-    ]
+    for (name, _, within, bucket, _, _), count in zip(_PARTS, parts, strict=True):
+        if count is None:
+            continue
+        if count > wholes[within]:
+            problems.append((path_of(name, fields), too_big(wholes[within])))
+        elif bucket:
+            buckets[bucket] = count
+    return buckets
 
 
 def _total_problems(total: int, prompt: int, completion: int | None, fields: Mapping[Any, Any]) -> Problems:
