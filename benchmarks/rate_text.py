@@ -205,7 +205,9 @@ def main() -> None:
     if len(set(usages)) != USAGES:
         sys.exit("the usages are not distinct")
     try:
-        sides = [make(usages) for make in (ours, ours_with_total, ours_with_everything, genai_prices, litellm, tokencost)]
+        sides = [
+            make(usages) for make in (ours, ours_with_total, ours_with_everything, genai_prices, litellm, tokencost)
+        ]
     except ModuleNotFoundError as error:
         sys.exit(f"{error}: pip install -r benchmarks/requirements-rate-text.txt")
     for side in sides:

@@ -9,6 +9,7 @@ from typing import Any
 from rows import Row, quote_of
 
 from ratecard import LedgerEntry, PriceBook, QuoteError, RateCard, ledger_csv, ledger_json, settle
+from ratecard.load.folder import LIMITS, shipped_folder
 from ratecard.testing.card_strategies import card_of
 
 HEAD = "timestamp,sku,pricePerUnitUsd,unit,amount,currency,notes"
@@ -115,12 +116,13 @@ models:
 
 
 def card_with(*replaced: tuple[str, str]) -> RateCard:
-    """The made-up tables with some of their text replaced."""
+    """The made-up tables with some of their text replaced, and what balances are worth in the shipped ones."""
     tables = TABLES
     for old, new in replaced:
         assert tables.count(old) == 1, old
         tables = tables.replace(old, new)
-    return card_of({"tables.yaml": tables.encode()}).unproved
+    limits = (shipped_folder() / LIMITS).read_bytes()
+    return card_of({"tables.yaml": tables.encode(), LIMITS: limits}).unproved
 
 
 def line(sku: str, price: str, unit: str, amount: str, notes: str = "", **other: str) -> str:

@@ -220,7 +220,7 @@ def failed_request_block(failures: Iterable[datetime], at: datetime | date, rule
     Raises `InstantError`.
 
     >>> rule = FailedRequests(more_than=2, within_seconds=30, blocked_seconds=30)
-    >>> noon = datetime(2026, 10, 1, 12, tzinfo=UTC)
+    >>> noon = datetime.fromisoformat("2026-10-01T12:00:00Z")
     >>> failed_request_block([noon, noon, noon], noon, rule).message
     'Too many failed attempts. Please wait 30 s before the next request.'
     """

@@ -39,7 +39,7 @@ def charged(options: CountedCharge, count: _Count) -> tuple[_Count, str]:
 
     First what is included is taken away, then the least is charged, then whole blocks.
 
-    >>> options = CountedCharge(charge="Audio", method="", unit="", rates=(), included=10, started=60)
+    >>> options = CountedCharge(charge="audio", method="count", unit="second", rates=(), included=10, started=60)
     >>> charged(options, Decimal("71.2"))
     (Decimal('120'), '71.2 counted; 10 included; charged in blocks of 60')
     """
