@@ -8,6 +8,7 @@ from made_up_provider import faults, table
 
 from ratecard import PriceBook, RateCard
 from ratecard.load.folder import tables_from
+from ratecard.views.sheet import price_cells
 
 NIGHT = """
           - {tokens: input, rate: 1}
@@ -61,6 +62,13 @@ def test_a_date_is_its_first_instant_in_utc() -> None:
     prices = card(table(NIGHT, ""))
     quote = prices.at(date(2026, 10, 2)).rate({"type": "text", "model": "m", "tokens": {"input": 10**6}})
     assert str(quote.total.normalize()) == "0.5"
+
+
+def test_a_sheet_lists_the_rates_of_its_hour_once() -> None:
+    prices = card(table(NIGHT, ""))
+    for instant, rates in (("2026-10-01T12:00:00Z", ["1", "10"]), ("2026-10-01T17:00:00Z", ["0.5", "5"])):
+        cells = list(price_cells(prices.at(datetime.fromisoformat(instant)), "m"))
+        assert [cell.quote.to_dict()["total"] for cell in cells] == rates
 
 
 # Clocks of Berlin go from 02:00 to 03:00 on 2027-03-28, and from 03:00 to 02:00 on 2026-10-25, both at 01:00 UTC.
@@ -312,7 +320,7 @@ def test_hours_beside_a_tier_or_a_condition_need_the_rate_for_both() -> None:
           - {tokens: input, hours: "08:00..20:00", zone: UTC, rate: 3}
 """
     [fault] = faults(table(rates, ""))
-    assert fault.startswith("made-up.yaml:19: and that of line 18 both hold for input tokens")
+    assert fault.startswith("made-up.yaml:19: this rate and that of line 18 both hold for input tokens")
     assert fault.endswith("Write the rate for both (on mon at 08:00 in UTC)")
     both = rates + '          - {tokens: input, above: 1000, hours: "08:00..20:00", zone: UTC, rate: 4}\n'
     assert faults(table(both, "")) == []

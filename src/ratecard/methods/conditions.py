@@ -45,8 +45,8 @@ def check_factors(
             shared = factor.conditions.keys() & other.conditions.keys()
             if shared and not _contradict(factor.conditions, other.conditions):
                 line = other.source.rpartition(":")[2]
-                words = f"and that of line {line} would both apply for one {min(shared)}. Let no two hold at once"
-                yield index, (), words
+                words = f"this factor and that of line {line} would both apply for one {min(shared)}"
+                yield index, (), f"{words}. Let no two hold at once"
                 break
         seen.append(factor)
 
@@ -76,11 +76,11 @@ def check_twice(charge: Conditioned, written: Sequence[WrittenRate]) -> Iterator
                 conditions, above = {**one.conditions, **other.conditions}, max(one.edge.above, other.edge.above)
                 best = chosen(written, one.bucket, above, conditions)
                 if best is None or not (more_specific(best, one) and more_specific(best, other)):
-                    named = ", ".join(f"{name}: {value}" for name, value in conditions.items())
+                    named = "".join(f", {name}: {value}" for name, value in conditions.items())
                     line = other.rate.source.rpartition(":")[2]
                     prompt = f" of a prompt of {above + 1} tokens" if one.bucket else ""
-                    words = f"and that of line {line} both hold for {of_what}{prompt}"
-                    yield place, f"{words}, {named}. Write the rate for both"
+                    words = f"this rate and that of line {line} both hold for {of_what}{prompt}"
+                    yield place, f"{words}{named}. Write the rate for both"
 
 
 def stated_conditions(charge: Conditioned, factors: Sequence[RateFactor]) -> Iterator[dict[str, str]]:

@@ -78,10 +78,12 @@ def _unit_cells(prices: PriceBook, model: AnyModel, version: MeteredVersion) -> 
     if model.type == "surcharge":
         yield Cell({"model": model.model}, None, prices.surcharge(model.model, 1))
         return
+    shown = set[str]()
     for usage in unit_usages(model, version, prices.tables):
-        quote = prices.rate(usage)
-        counted = {key: value for key, value in usage.items() if key not in ("type", "model")}
-        yield Cell({"model": model.model, "usage": json.dumps(counted)}, None, quote, usage)
+        counted = json.dumps({key: value for key, value in usage.items() if key not in ("type", "model")})
+        if counted not in shown:  # rates of other hours have the same usages
+            shown.add(counted)
+            yield Cell({"model": model.model, "usage": counted}, None, prices.rate(usage), usage)
 
 
 def _values(version: VideoVersion, name: str) -> tuple[Any, ...]:
