@@ -102,7 +102,7 @@ def written(path: Path, rows: list[dict[str, Any]]) -> Path:
         writer.writeheader()
         writer.writerows(rows)
     if path.suffix == ".parquet":
-        duckdb.sql(f"COPY (FROM read_csv('{table}')) TO '{path}'")
+        duckdb.connect().execute(f"COPY (FROM read_csv('{table}')) TO '{path}'")
     return path
 
 
@@ -126,7 +126,7 @@ def test_spans_with_their_attributes_in_one_column(tmp_path: Path) -> None:
     texts = [{name: str(value) for name, value in span.items()} for span in [*SPANS, AGENT]]
     maps = ", ".join(f"(MAP {each})" for each in texts)
     rows_of_maps = f"SELECT *, '2026-10-01' AS start_time FROM (VALUES {maps}) AS spans(attributes)"  # noqa: S608 - of our own
-    duckdb.sql(f"COPY ({rows_of_maps}) TO '{tmp_path / 'maps.parquet'}'")
+    duckdb.connect().execute(f"COPY ({rows_of_maps}) TO '{tmp_path / 'maps.parquet'}'")
     assert priced(tmp_path / "maps.parquet", "opentelemetry") == expected
     cells = written(tmp_path / "cells.csv", [{"attributes": json.dumps(span), **WHEN} for span in [*SPANS, AGENT]])
     assert priced(cells, "opentelemetry") == expected
