@@ -4,6 +4,7 @@ Counts of a usage are inclusive: `input` holds what was read from the cache. The
 bucket's own tokens are its count less those of its parts that are priced apart.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -249,11 +250,7 @@ class TokenRates:
 
     def tier(self, prompt: int, stated: Mapping[str, str] | None = None) -> TokenTier:
         """The tier that a whole prompt chooses, under the conditions that a request states."""
-        tiers, number = self.tiers(stated) if stated else self.plain, 0
-        for above in self.thresholds:
-            if prompt > above:
-                number += 1
-        return tiers[number]
+        return (self.tiers(stated) if stated else self.plain)[bisect_left(self.thresholds, prompt)]
 
     def tiers(self, stated: Mapping[str, str]) -> tuple[TokenTier, ...]:
         """The tiers under these conditions (others have their defaults), the one of the shortest prompts first."""
