@@ -9,7 +9,6 @@ from typing import Any
 
 import pyarrow
 import pytest
-from engines_agree import Engines
 from rows import Row, charge, table_of
 
 from ratecard import RateCard
@@ -152,13 +151,6 @@ def test_a_candidate_is_compared_with_the_same_groups(tmp_path: Path) -> None:
         assert groups(simulation) == row_by_row(prices, by)
         assert groups(simulation, 1) == row_by_row(changed, by)
         assert groups(simulation) != groups(simulation, 1)
-
-
-def test_spark_says_the_same(engines: Engines) -> None:
-    prices = card()
-    frame = engines.spark.createDataFrame(table_of(rows()).to_pandas())
-    with simulate(frame, Side("now", prices), by=("model", "day")) as simulation:
-        assert groups(simulation) == row_by_row(prices, ("model", "day"))
 
 
 def test_the_first_instant_of_a_day_is_that_of_a_date() -> None:

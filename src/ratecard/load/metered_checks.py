@@ -12,7 +12,7 @@ from ratecard.methods.hours import at_each_hour
 from ratecard.tables.metered import Conditioned, MeteredModel, TextModel, Tokens
 from ratecard.tables.meters import Meters
 
-# Types of which only one charge is billed, beside those that may stand beside any.
+# Types of which only one charge is billed, not counting those that may be together with any (`Method.beside`).
 _ONE_CHARGE = ("music",)
 
 

@@ -107,7 +107,7 @@ class InputImages(Method[PerInputImage]):
     types = ("edit",)
 
     def reading(self, charge: PerInputImage, metered: Metered, kind: str) -> UsageReading | None:
-        """The input images of each of `n` edits, least_charged those that are included."""
+        """The input images of each of `n` edits, beyond those that are included."""
         count, sku = metered.counter(charge), f"{metered.model.model}-additional-input-image-unit"
 
         def lines(shape: Mapping[str, Any]) -> list[LineItem]:

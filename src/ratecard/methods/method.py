@@ -46,7 +46,7 @@ class UsageReading(NamedTuple):
 
 
 def least_charged(charge: CountedCharge, count: int) -> int:
-    """A count beside what costs nothing."""
+    """A count of which `count` are charged: what is included is added."""
     return ceil(charge.included or 0) + count
 
 
@@ -59,13 +59,13 @@ class Method(Generic[AnyCharge]):
     types: tuple[str, ...]
     # What it prices beside usages of its model's own type: usages of another, or bodies of `audio`.
     kinds: tuple[str, ...] = ()
-    # Whether it may stand beside charges of any method, and several times.
+    # Whether a version may have such charges, also several, together with charges of any other method.
     beside = False
     # The fields of a request whose words the rates name.
     choices: ClassVar[tuple[str, ...]] = ()
 
     def check(self, charge: AnyCharge, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
-        """Check a charge of a model of a type, least_charged what holds for all charges."""
+        """Check a charge of a model of a type, beyond what holds for all charges."""
         yield from check_rates(version, charge)
 
     def reading(self, charge: AnyCharge, metered: Metered, kind: str) -> UsageReading | None:

@@ -74,7 +74,7 @@ class RpcBatches(Method[RpcCredits]):
         seen: set[str] = set()
         for index, chain in enumerate(charge.chains):
             if chain.chain in seen:
-                yield ("chains", index, "chain"), f"chain '{chain.chain}' stands twice; keep one"
+                yield ("chains", index, "chain"), f"chain '{chain.chain}' is listed twice; keep one"
             seen.add(chain.chain)
         known = dict.fromkeys([*seen, *(chain.kind for chain in charge.chains if chain.kind)])
         factors = {tier.tier: tier.factor for tier in reversed(charge.tiers)}

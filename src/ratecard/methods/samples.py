@@ -40,6 +40,6 @@ class _Whole:
         self._own = next(own, {})
 
     def usage(self, sample: Mapping[str, Any], *, beside: bool = False) -> dict[str, Any]:
-        """A whole usage; what stands `beside` other charges needs what these are charged for, too."""
+        """A whole usage; one of a charge `beside` others also needs what these are charged for."""
         made = {**self._named, **(self._own if beside else {}), **sample}
         return made | ({"counts": {**self._counts, **made.get("counts", {})}} if self._counts else {})

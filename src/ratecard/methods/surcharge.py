@@ -41,7 +41,7 @@ class _Searches(WholeNumber):
 
 
 def surcharge_count(surcharge: Metered, most: int = MOST_TOKENS) -> Field:
-    """What may be counted of a surcharge: at most so many searches, which are whole; of a meter also a part."""
+    """The check of a count: a whole number of searches, of which `most` is the greatest; of a meter, any number."""
     counts = surcharge.units[surcharge.version.charges[0].unit].counts
     return ANY_NUMBER if counts in surcharge.meters.by_name else _Searches(0, most)
 

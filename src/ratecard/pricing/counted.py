@@ -38,9 +38,9 @@ def price_counted(metered: Metered, kind: str) -> Rater | None:
 
 
 def readings_of(metered: Metered, kind: str) -> list[tuple[bool, UsageReading]]:
-    """What each charge of a version reads from usages of a kind, and whether it stands beside others.
+    """What each charge of a version reads from usages of a kind, and whether it may be beside any others.
 
-    Empty where nothing but what stands beside others would be charged for a usage that is not of the model's type.
+    Empty for usages of another type than the model's, if only charges of the latter sort would price them.
     """
     found = []
     for charge in metered.version.charges:

@@ -10,7 +10,7 @@ from ratecard.simulation.usage.predicates import Predicates
 from ratecard.simulation.usage.where import Chosen
 from ratecard.tables.meters import Meters
 
-# A roll-up has at least so many sums.
+# The least number of sums that a roll-up has.
 _LEAST_SUMS = 4
 # A shape of quantities has one of these beside the attributes of its type: its quantities as they are, where they
 # cannot be added; else the tier of the prompt and the used buckets without a price, as one number (`Predicates.split`).
