@@ -84,6 +84,10 @@ class Server:
         named = {int(child): Path(f"/proc/{child}/cmdline").read_bytes() for child in children}
         return [child for child, command in named.items() if b"spawn_main" in command]
 
+    def said_by(self, words: str) -> list[int]:
+        """The processes of the lines with these words, in the order of the log."""
+        return [int(line.split()[2]) for line in self.said.splitlines() if words in line]
+
     def get(self, path: str, headers: Mapping[str, str] | None = None) -> httpx.Response:
         return self._http.get(f"{self.base}{path}", headers=headers)
 
