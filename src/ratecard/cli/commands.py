@@ -1,6 +1,7 @@
 """The group of all commands, and their exit statuses."""
 
 from importlib import import_module
+from keyword import iskeyword
 from typing import Any
 
 import click
@@ -15,6 +16,7 @@ _MODULES = {
     "demo-usage": "demo_usage",
     "diff": "diff",
     "explain": "views",
+    "import": "import_prices",
     "models": "views",
     "promote": "promote",
     "quote": "quote",
@@ -37,7 +39,8 @@ class _Commands(click.Group):
         if cmd_name not in _MODULES:
             return None
         module = import_module(f"ratecard.cli.{_MODULES[cmd_name]}")
-        found: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        name = cmd_name.replace("-", "_")
+        found: click.Command = getattr(module, f"{name}_" if iskeyword(name) else name)
         return found
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
