@@ -83,6 +83,7 @@ def condition_lines(listed: PriceList) -> dict[str, list[str]]:
         each.condition: [
             f"  - condition: {literal(each.condition)}",
             f"    default: {literal(each.default)}",
+            *([f"    same_as: {on_one_line(each.same_as)}"] if each.same_as else []),
             "    values:",
             *(f"      - {literal(value)}" for value in each.values),
         ]

@@ -99,11 +99,12 @@ class PeerMeter:
 
 @dataclass(frozen=True, slots=True)
 class PeerCondition:
-    """A condition that the shipped tables lack, or whose values differ there."""
+    """A condition that the shipped tables lack, or that has more values; `same_as` are other spellings of them."""
 
     condition: str
     values: tuple[str, ...]
     default: str
+    same_as: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
