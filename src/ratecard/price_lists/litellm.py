@@ -493,7 +493,7 @@ class _Entry:
             yield PeerCharge("web_search", 1, tuple(sizes), note=self.notes.get("web_search", ""))
 
     def _meter(self, key: str) -> str:
-        """The meter of a price: a video has its own seconds, and the input price of images may be that of those made."""
+        """The meter of a price. Where images are made and only their input has a price, it is that of those made."""
         if key == "output_cost_per_second" and self.mode == "video_generation":
             return "video_second"
         made = self.mode in ("image_generation", "image_edit") and self._of("output_cost_per_image") is None
