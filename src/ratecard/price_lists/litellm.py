@@ -194,7 +194,7 @@ def read_entries(entries: Mapping[str, Mapping[str, Any]], source: str) -> Price
     models: list[PeerModel] = []
     left_out: list[LeftOut] = []
     for key, entry in entries.items():
-        provider, name = _named(key, entry, entries)
+        provider, name = named_entry(key, entry, entries)
         try:
             models.append(PeerModel(provider, name, (_Entry(key, entry).version(),), reference=_page(entry)))
         except _InexpressibleError as reason:
@@ -204,7 +204,7 @@ def read_entries(entries: Mapping[str, Mapping[str, Any]], source: str) -> Price
     return PriceList(source, tuple(models), tuple(left_out), counted, _CONDITIONS)
 
 
-def _named(key: str, entry: Mapping[str, Any], entries: Mapping[str, Any]) -> tuple[str, str]:
+def named_entry(key: str, entry: Mapping[str, Any], entries: Mapping[str, Any]) -> tuple[str, str]:
     """The provider of an entry, and its key without it, unless another entry has that."""
     provider = str(entry.get("litellm_provider") or "none")
     name = key.removeprefix(f"{provider}/")
