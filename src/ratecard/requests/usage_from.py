@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import QuoteError
-from ratecard.base.messages import REQUIRED, Path, Problems, field_name, invalid_enum, too_small, wrong_type
+from ratecard.base.messages import REQUIRED, Path, Problems, field_name, invalid_enum, too_big, too_small, wrong_type
 from ratecard.base.suggestions import did_you_mean
 from ratecard.requests.body import mapping_of, read_body
 from ratecard.requests.dialects import DIALECTS, UsageDialect, Way
@@ -273,7 +273,7 @@ class _Response:
         return found
 
     def _check(self, found: _Found) -> None:
-        """Add the problems of required counts that are not there, and of sums."""
+        """Add the problems of required counts that are not there, of sums, and of parts of counts that are not tokens."""
         paths = {counter.name: counter.paths[0] for counter in self._dialect.counters}
         required = self._dialect.required[:1] if self._is_embedding else self._dialect.required
         self._problems += [((*self._at, *paths[name]), REQUIRED) for name in required if name not in found.counts]
@@ -283,6 +283,11 @@ class _Response:
                 if found.counts[whole] != together:
                     names = ", ".join(".".join(paths[name]) for name in parts)
                     self._problems.append((found.at[whole], f"Expected {together}, the sum of {names}"))
+        for counter in self._dialect.counters:
+            if counter.meter and counter.whole and counter.name in found.counts:
+                most = found.counts.get(counter.whole, Decimal())
+                if found.counts[counter.name] > most:
+                    self._problems.append((found.at[counter.name], too_big(most)))
 
     def _buckets(self, found: _Found) -> dict[str, int]:
         """The tokens by bucket: a count beside another bucket is added to that too."""
