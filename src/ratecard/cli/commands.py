@@ -12,6 +12,7 @@ from ratecard.base.suggestions import did_you_mean
 # The module of each command. It is loaded when the command is called, so that a quote starts quickly.
 _MODULES = {
     "check": "check",
+    "compare": "compare",
     "demo-usage": "demo_usage",
     "diff": "diff",
     "explain": "views",
@@ -69,6 +70,7 @@ def main() -> None:
     ratecard sheet kling-o3-pro-text-to-video        every price of a model
     ratecard check pricing_tables                    every fault of a folder
     ratecard diff HEAD~1 pricing_tables              which prices differ
+    ratecard compare ours theirs --map models.yaml   our prices beside others'
     ratecard serve pricing_tables                    quotes over HTTP
     ratecard simulate usage.parquet --candidate a.yaml   usage at other prices
     ratecard whatif usage.parquet                    a page to try prices on it
