@@ -19,6 +19,9 @@ _DEEPEST = 20
 # The buckets that every usage of tokens has.
 _WHOLES = (PROMPT, COMPLETION)
 
+# The parts of the prompt of which the cache has parts, too.
+_OF_MODALITY = frozenset(f"{PROMPT}_{each}" for each in ("text", "audio", "image", "video", "document"))
+
 _Read = TextUsage | EmbeddingUsage | ImageUsage | TranscriptionUsage
 # What a usage or a part of it counts, by the way to it.
 _Counts = dict[Way, Decimal]
@@ -96,7 +99,7 @@ def _with_common_parts(tokens: dict[str, int]) -> dict[str, int]:
     """
     parts = [count for name, count in tokens.items() if name.startswith("cache_input_")]
     if parts and sum(parts) == tokens.get("cache_input"):
-        names = [name for name in tokens if name.startswith("input_")]
+        names = [name for name in tokens if name in _OF_MODALITY]
         return tokens | {f"cache_{name}": tokens.get(f"cache_{name}", 0) for name in names}
     return tokens
 
@@ -273,7 +276,7 @@ class _Response:
         return found
 
     def _check(self, found: _Found) -> None:
-        """Add the problems of required counts that are not there, of sums, and of parts of counts that are not tokens."""
+        """Add the problems of required counts that are not there, of sums, and of parts of what is not tokens."""
         paths = {counter.name: counter.paths[0] for counter in self._dialect.counters}
         required = self._dialect.required[:1] if self._is_embedding else self._dialect.required
         self._problems += [((*self._at, *paths[name]), REQUIRED) for name in required if name not in found.counts]
