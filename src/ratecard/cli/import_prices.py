@@ -61,3 +61,15 @@ def import_() -> None:
     Imported again into the same folder, a list adds lines for what has changed, and alters none: versions from the
     list's own date, else from --effective on; a model that the list has no more is retired on that day.
     """
+
+
+@import_.command("genai-prices", short_help="The installed package genai-prices.")
+@import_options
+def genai_prices() -> PriceList:
+    """Import the prices of the installed package genai-prices (`pip install genai-prices`).
+
+    Conditions have the names that its price_context has: processing, service_tier, speed, route, search_type.
+    """
+    from ratecard.price_lists.genai_prices import installed_list
+
+    return installed_list()

@@ -109,10 +109,14 @@ class PeerCondition:
 
 @dataclass(frozen=True, slots=True)
 class PriceList:
-    """All that one list says: its models, what is left out of it, and what it counts; `source` names the list."""
+    """All that one list says: its models, what is left out of it, and what it counts; `source` names the list.
+
+    `buckets` are those of tokens that the shipped tables lack, by their dimensions.
+    """
 
     source: str
     models: tuple[PeerModel, ...]
     left_out: tuple[LeftOut, ...] = ()
     meters: tuple[PeerMeter, ...] = ()
     conditions: tuple[PeerCondition, ...] = ()
+    buckets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

@@ -19,6 +19,7 @@ from ratecard.load.folder import METERS, UNITS, read_folder, shipped_units, tabl
 from ratecard.load.positions import Positions, literal
 from ratecard.price_lists.lines import (
     UnitNames,
+    bucket_line,
     condition_lines,
     listing,
     meter_lines,
@@ -29,6 +30,7 @@ from ratecard.price_lists.lines import (
 from ratecard.price_lists.peer import UNDATED, LeftOut, PeerModel, PriceList
 from ratecard.price_lists.report import Imported
 from ratecard.tables.card import AnyModel, Tables, digest
+from ratecard.tables.meters import TOKEN
 from ratecard.tables.version import Retirement, Version
 
 # A provider whose name is safe for that of a file, on every system.
@@ -46,11 +48,13 @@ def import_list(listed: PriceList, folder: Path, *, effective: date, checked: da
     fresh = _sound(_named(listed), checked)
     before = read_folder(folder) if folder.is_dir() and any(folder.iterdir()) else {}
     made = _Additions(fresh, before, effective, checked).made() if before else _everything(fresh)
-    card = RateCard(tables_from({**before, **made.contents}))
-    if wrong := wrong_examples(card.compiler):
+    tables = tables_from({**before, **made.contents}) if before else fresh.tables
+    if before and (wrong := wrong_examples(RateCard(tables).compiler)):
         raise TableError(wrong)
     replace_files(folder, before, made.contents)
-    return Imported(str(folder), listed.source, tuple(sorted(made.contents)), *made.counts, made.left_out, card.digest)
+    return Imported(
+        str(folder), listed.source, tuple(sorted(made.contents)), *made.counts, made.left_out, tables.digest
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +253,12 @@ class _Additions:
         fresh, meters = self.fresh, self.tables.meters
         for each in fresh.listed.conditions:
             if each.condition in meters.condition:
-                self._add_values(each.condition, each.values)
+                known = meters.condition[each.condition].values
+                values = [f"      - {literal(value)}" for value in each.values if value not in known]
+                self._add_lines("condition", each.condition, "values", values)
+        further = [name for name in fresh.listed.buckets if name not in meters.buckets]
+        buckets = [bucket_line({"bucket": name, **fresh.listed.buckets[name]}) for name in further]
+        self._add_lines("meter", TOKEN, "buckets", buckets)
         units = {name: lines for name, lines in unit_lines(fresh.units.added).items() if name not in self.tables.units}
         counted = {name: lines for name, lines in meter_lines(fresh.listed).items() if name not in meters.by_name}
         conditions = {
@@ -277,17 +286,18 @@ class _Additions:
         lines = at.eol.join([*(line for item in items for line in item), ""])
         self.insertions.setdefault(home, []).append(Insertion(offset, lines, key))
 
-    def _add_values(self, condition: str, values: Sequence[str]) -> None:
-        """Add the values of a condition that the folder lacks."""
-        known = self.tables.meters.condition[condition].values
-        if not (new := [value for value in values if value not in known]):
+    def _add_lines(self, kind: str, name: str, inner: str, lines: Sequence[str]) -> None:
+        """Add lines at the end of a list inside of a meter or a condition."""
+        if not lines:
             return
         at = self._at(METERS)
-        path = next(key[:2] for key, value in at.values.items() if key[2:] == ("condition",) and value == condition)
-        last = max(int(key[3]) for key in at.spans if key[:3] == (*path, "values") and len(key) > 3)
-        offset = at.after((*path, "values", last)) or len(at.text)
-        lines = at.eol.join([*(f"      - {literal(value)}" for value in new), ""])
-        self.insertions.setdefault(METERS, []).append(Insertion(offset, lines, condition))
+        path = next((key[:2] for key, value in at.values.items() if key[2:] == (kind,) and value == name), None)
+        if path is None:
+            words = f"does not have the {kind} {name}, of which the list knows more than the shipped tables. Add it"
+            raise TableError([Fault(METERS, 1, (), words)])
+        last = max(int(key[3]) for key in at.spans if key[:3] == (*path, inner) and len(key) > 3)
+        offset = at.after((*path, inner, last)) or len(at.text)
+        self.insertions.setdefault(METERS, []).append(Insertion(offset, at.eol.join([*lines, ""]), name))
 
     def _append(self, home: str, lines: Sequence[str]) -> None:
         at = self._at(home)
