@@ -3,7 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -16,6 +16,7 @@ import ratecard
 from ratecard.price_lists.genai_prices import installed_list
 from ratecard.price_lists.report import Imported
 from ratecard.price_lists.write import import_list
+from ratecard.tables.card import digest
 
 genai_prices = pytest.importorskip("genai_prices", reason="genai-prices is not installed: see make test-imports")
 snapshot = pytest.importorskip("genai_prices.data_snapshot")
@@ -202,3 +203,27 @@ def test_random_usages_cost_what_genai_prices_says(market: Market) -> None:
             wrong.append(f"{provider.id}/{model.id} {usage} {context} {at}: ours {ours}, theirs {theirs}")
     assert not wrong, "\n".join(wrong[:20])
     assert seen[EQUAL] > USAGES * 0.9, seen
+
+
+def test_a_later_import_adds_what_is_new_by_lines(market: Market, tmp_path: Path) -> None:
+    """From a list without later versions, without each seventh model, and with a model that is gone since."""
+    now = installed_list()
+    written = market.card.tables.models
+    some = [model for model in now.models[::4] if f"{model.provider}/{model.id}" in written]
+    now = replace(now, models=tuple(some), left_out=())
+    kept = [model for number, model in enumerate(now.models) if number % 7]
+    gone = replace(kept[0], id="gone", aliases=())
+    earlier = tuple(replace(model, versions=model.versions[:1], aliases=()) for model in (*kept, gone))
+    import_list(replace(now, models=earlier), tmp_path, effective=TODAY, checked=TODAY)
+    before = {path.name: path.read_text(encoding="utf-8").splitlines() for path in tmp_path.iterdir()}
+    done = import_list(now, tmp_path, effective=TODAY, checked=TODAY)
+    assert done.retired == 1
+    for name, lines in before.items():
+        after = iter((tmp_path / name).read_text(encoding="utf-8").splitlines())
+        assert all(line in after for line in lines), name
+    card = ratecard.load_rate_card(tmp_path)
+    for model in now.models:
+        name = f"{model.provider}/{model.id}"
+        assert digest(card.tables.models[name].versions) == digest(written[name].versions), name
+    again = import_list(now, tmp_path, effective=TODAY, checked=TODAY)
+    assert not again.files
