@@ -18,6 +18,7 @@ import ratecard
 from ratecard.cli import main
 from ratecard.price_lists.peer import (
     UNDATED,
+    LeftOut,
     PeerCharge,
     PeerCondition,
     PeerExample,
@@ -62,6 +63,10 @@ def add(folder: Path, prices: PriceList, effective: date = DAY) -> Imported:
 
 def contents(folder: Path) -> dict[str, str]:
     return {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.iterdir())}
+
+
+def tables(folder: Path) -> dict[str, str]:
+    return {name: text for name, text in contents(folder).items() if name.endswith(".yaml")}
 
 
 def price(folder: Path, name: str, day: date) -> Decimal:
@@ -133,37 +138,37 @@ def test_a_list_becomes_a_folder_of_sound_tables(tmp_path: Path) -> None:
 def test_the_same_list_again_changes_nothing(tmp_path: Path) -> None:
     prices = listed(model("a", version("1")), model("b", version("2", DAY), version("3")))
     add(tmp_path, prices)
-    before = contents(tmp_path)
+    before = tables(tmp_path)
     again = add(tmp_path, replace(prices, source="peer 2"), LATER)
-    assert contents(tmp_path) == before
+    assert tables(tmp_path) == before
     assert (again.files, again.models, again.versions) == ((), 0, 0)
     assert "nothing has changed" in str(again)
 
 
 def test_an_undated_change_holds_from_the_day_that_is_given(tmp_path: Path) -> None:
     add(tmp_path, listed(model("a", version("1")), model("b", version("7"))))
-    before = contents(tmp_path)
+    before = tables(tmp_path)
     done = add(tmp_path, listed(model("a", version("2")), model("b", version("7"))), LATER)
     assert (done.models, done.versions) == (0, 1)
-    assert only_new_lines(before, contents(tmp_path))
+    assert only_new_lines(before, tables(tmp_path))
     yesterday = LATER - timedelta(days=1)
     assert [price(tmp_path, "acme/a", day) for day in (UNDATED, yesterday, LATER)] == [1, 1, 2]
 
 
 def test_a_dated_change_holds_from_its_own_day(tmp_path: Path) -> None:
     add(tmp_path, listed(model("a", version("1"))))
-    before = contents(tmp_path)
+    before = tables(tmp_path)
     past, future = date(2026, 3, 1), date(2027, 1, 1)
     done = add(tmp_path, listed(model("a", version("1"), version("2", past), version("3", future))), LATER)
     assert done.versions == 2
-    assert only_new_lines(before, contents(tmp_path))
+    assert only_new_lines(before, tables(tmp_path))
     days = (past - timedelta(days=1), past, LATER, future - timedelta(days=1), future)
     assert [price(tmp_path, "acme/a", day) for day in days] == [1, 2, 2, 2, 3]
 
 
 def test_what_is_new_and_what_has_vanished(tmp_path: Path) -> None:
     add(tmp_path, replace(listed(model("a", version("1")), model("b", version("2"))), meters=(PeerMeter("scan"),)))
-    before = contents(tmp_path)
+    before = tables(tmp_path)
     scans = PeerCharge("photo", 100, (PeerRate(Decimal(5)),))
     photo = PeerVersion(UNDATED, (scans,), (PeerExample({"counts": {"photo": 100}}, Decimal(5)),))
     prices = replace(
@@ -175,15 +180,15 @@ def test_what_is_new_and_what_has_vanished(tmp_path: Path) -> None:
     done = add(tmp_path, prices, LATER)
     assert (done.models, done.versions, done.retired) == (2, 2, 1)
     assert done.files == ("acme.yaml", "meters.yaml", "units.yaml", "zeta.yaml")
-    assert only_new_lines(before, contents(tmp_path))
+    assert only_new_lines(before, tables(tmp_path))
     card = ratecard.load_rate_card(tmp_path)
     assert card.tables.models["acme/b"].retired_at(LATER)
     assert price(tmp_path, "zeta/z", LATER) == 4
     further = replace(prices.conditions[0], values=("standard", "eu", "us"))
     tools = {**prices.buckets, "output_tool": {"direction": "output", "part": "tool"}}
-    before = contents(tmp_path)
+    before = tables(tmp_path)
     add(tmp_path, replace(prices, conditions=(further,), buckets=tools), LATER)
-    assert only_new_lines(before, contents(tmp_path))
+    assert only_new_lines(before, tables(tmp_path))
     meters = ratecard.load_rate_card(tmp_path).tables.meters
     assert meters.condition["route"].values == ("standard", "eu", "us")
     assert "output_tool" in meters.buckets
@@ -193,9 +198,9 @@ def test_a_model_that_comes_back_is_named(tmp_path: Path) -> None:
     prices = listed(model("a", version("1")), model("b", version("2")))
     add(tmp_path, prices)
     add(tmp_path, listed(model("a", version("1"))), LATER)
-    before = contents(tmp_path)
+    before = tables(tmp_path)
     done = add(tmp_path, prices, LATER + timedelta(days=9))
-    assert contents(tmp_path) == before
+    assert tables(tmp_path) == before
     assert [each.reason for each in done.left_out] == [
         "it is retired in acme.yaml, and listed again: edit that by hand"
     ]
@@ -226,9 +231,9 @@ def test_what_the_tables_refuse_is_left_out_whole_with_the_reason(tmp_path: Path
 def test_a_price_that_needs_other_than_new_lines_is_left_out(tmp_path: Path) -> None:
     add(tmp_path, listed(model("a", version("1")), model("b", version("1"))))
     add(tmp_path, listed(model("a", version("2")), model("b", version("1"), version("4", LATER))))
-    before = contents(tmp_path)
+    before = tables(tmp_path)
     done = add(tmp_path, listed(model("a", version("3")), model("b", version("1"))))
-    assert contents(tmp_path) == before
+    assert tables(tmp_path) == before
     reasons = {each.id: each.reason for each in done.left_out}
     assert reasons["a"].startswith("acme.yaml:9: other prices from 2026-06-01 on than the list has now")
     assert "other prices from 2026-07-01 on" in reasons["b"]
@@ -236,10 +241,10 @@ def test_a_price_that_needs_other_than_new_lines_is_left_out(tmp_path: Path) -> 
 
 def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
     add(tmp_path, listed(model("a", version("1"))))
-    before = contents(tmp_path)
+    before = tables(tmp_path)
     with pytest.raises(ratecard.TableError, match=r"acme/a is not from other\. Import into a folder of its own"):
         add(tmp_path, listed(model("a", version("2")), source="other 1"))
-    assert contents(tmp_path) == before
+    assert tables(tmp_path) == before
 
 
 def test_names_mean_one_model(tmp_path: Path) -> None:
@@ -259,12 +264,12 @@ def test_from_the_day_on_prices_are_those_of_the_list(seed: int, tmp_path: Path)
     for _ in range(4):
         dates = sorted(random.sample(days, random.randrange(3)))
         versions = [version(str(random.randrange(1, 4)), day) for day in (UNDATED, *dates)]
-        before = contents(tmp_path)
+        before = tables(tmp_path)
         earlier = ratecard.load_rate_card(tmp_path) if before else None
         done = add(tmp_path, listed(model("a", *versions)), at)
-        assert only_new_lines(before, contents(tmp_path))
+        assert only_new_lines(before, tables(tmp_path))
         if done.left_out:
-            assert contents(tmp_path) == before
+            assert tables(tmp_path) == before
             assert "edit these lines by hand" in done.left_out[0].reason
             assert earlier is not None
         else:
@@ -308,19 +313,27 @@ def run(*arguments: str) -> Any:
 
 
 def test_the_command_says_what_it_wrote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    prices = listed(model("a", version("1")), model("b", version("0.18000000000000002")))
+    free = tuple(LeftOut("p", f"m{number}", "is free", priced=False) for number in range(5))
+    prices = replace(listed(model("a", version("1")), model("b", version("0.18000000000000002"))), left_out=free)
     monkeypatch.setattr("ratecard.price_lists.genai_prices.installed_list", lambda: prices)
     folder = str(tmp_path / "market")
     done = run("genai-prices", "--out", folder)
     assert done.exit_code == 0, done.output
     assert f"peer 1 -> {folder}: 1 model, 1 version added to 1 file. Digest " in done.output
-    assert "Left out 1 model:\n  rate '0.18000000000000002' is what a float makes of 0.18" in done.output
-    assert "(1): acme/b\n" in done.output
+    assert "Left out: 1 model\n  rate '0.18000000000000002' is what a float makes of 0.18" in done.output
+    assert ": acme/b\nWithout a price: 5 models\n  is free: p/m0, p/m1, p/m2, and 2 more\n" in done.output
+    assert f"Each is named in {folder}/left-out.txt." in done.output
+    assert contents(tmp_path / "market")["left-out.txt"].splitlines()[:2] == ["p/m0: is free", "p/m1: is free"]
     strict = run("genai-prices", "--out", folder, "--strict", "--json")
     assert strict.exit_code == 1
     said = json.loads(strict.output)
     assert (said["added"], said["files"]) == ({"models": 0, "versions": 0, "retired": 0}, [])
     assert [each["model"] for each in said["left_out"]] == ["acme/b"]
+    assert said["without_price"] == [f"p/m{number}" for number in range(5)]
+    monkeypatch.setattr(
+        "ratecard.price_lists.genai_prices.installed_list", lambda: replace(prices, models=prices.models[:1])
+    )
+    assert run("genai-prices", "--out", folder, "--strict").exit_code == 0
 
 
 def test_the_command_says_how_to_install_the_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

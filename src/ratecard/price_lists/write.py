@@ -30,8 +30,8 @@ from ratecard.price_lists.lines import (
     version_lines,
 )
 from ratecard.price_lists.peer import UNDATED, LeftOut, PeerModel, PriceList
-from ratecard.price_lists.report import Imported
-from ratecard.tables.card import AnyModel, Tables, digest
+from ratecard.price_lists.report import LEFT_OUT, Imported
+from ratecard.tables.card import AnyModel, Tables, meaning
 from ratecard.tables.meters import TOKEN
 from ratecard.tables.version import Retirement, Version
 
@@ -44,8 +44,8 @@ def import_list(listed: PriceList, folder: Folder, *, effective: date, checked: 
 
     `effective` is the day from which an undated change of the list holds, and on which a model that vanished from the
     list is retired; `checked` is the day that new versions say. Models that the tables refuse are left out, with the
-    reason. Raises `TableError` if the folder has tables of something else or cannot be written to; it is then as it
-    was.
+    reason; `left-out.txt` in the folder names all that is left out. Raises `TableError` if the folder has tables of
+    something else or cannot be written to; it is then as it was.
     """
     fresh = _sound(_named(listed), checked)
     before = read_folder(folder) if folder.is_dir() and any(folder.iterdir()) else {}
@@ -53,10 +53,14 @@ def import_list(listed: PriceList, folder: Folder, *, effective: date, checked: 
     tables = tables_from({**before, **made.contents}) if before else fresh.tables
     if before and (wrong := wrong_examples(RateCard(tables).compiler)):
         raise TableError(wrong)
-    replace_files(folder, before, made.contents)
-    return Imported(
+    report = Imported(
         str(folder), listed.source, tuple(sorted(made.contents)), *made.counts, made.left_out, tables.digest
     )
+    there = folder / LEFT_OUT
+    kept = {LEFT_OUT: there.read_bytes()} if there.exists() else {}
+    names = {LEFT_OUT: report.left_out_text()} if kept or made.left_out else {}
+    replace_files(folder, {**before, **kept}, {**made.contents, **names})
+    return report
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,11 +346,12 @@ def _new_versions(old: AnyModel, wanted: AnyModel, effective: date) -> Iterator[
 
 def _same(one: Version | None, other: Version) -> bool:
     """Whether two versions mean the same but for when they begin."""
-    return one is not None and _meaning(one) == _meaning(other)
+    return one is not None and _undated(one) == _undated(other)
 
 
-def _meaning(version: Version) -> str:
-    return digest([version.model_copy(update={"effective": UNDATED})])
+def _undated(version: Version) -> str:
+    """What a version means, whenever it begins."""
+    return meaning(version.model_copy(update={"effective": UNDATED}))
 
 
 def _fault(version: Version, words: str) -> Fault:
