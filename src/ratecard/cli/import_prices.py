@@ -36,13 +36,13 @@ def import_options(command: Callable[..., PriceList]) -> Callable[..., None]:
         show_default="today",
         help="The day from which a change holds that the list does not date.",
     )
-    @click.option("--strict", is_flag=True, help="Exit with status 1 if anything is left out.")
+    @click.option("--strict", is_flag=True, help="Exit with status 1 if a model that has a price is left out.")
     @json_option
     @wraps(command)
     def run(out: Path, effective: date, strict: bool, as_json: bool, **options: Any) -> None:
         done = import_list(command(**options), out, effective=effective, checked=_today())
         click.echo(json.dumps(done.to_dict(), indent=2, ensure_ascii=False) if as_json else str(done))
-        if strict and done.left_out:
+        if strict and done.inexpressible:
             raise SystemExit(1)
 
     return run
@@ -57,7 +57,7 @@ def import_() -> None:
     ratecard import litellm model_prices.json --out market2
 
     One file a provider, ids like openai/gpt-5, each version with examples that prove it. A model of which no exact
-    price can be written is left out, and named with the reason.
+    price can be written is left out, and named with the reason in left-out.txt, which is kept beside the tables.
 
     Imported again into the same folder, a list adds lines for what has changed, and alters none: versions from the
     list's own date, else from --effective on; a model that the list has no more is retired on that day.

@@ -76,6 +76,8 @@ def read_providers(providers: Sequence[Any], units: Mapping[str, Mapping[str, An
                 models.append(_Model(provider, model, counted, buckets, _defaults(conditions)).read())
             except _InexpressibleError as reason:
                 left_out.append(LeftOut(provider.id, model.id, str(reason)))
+            except _UnpricedError as reason:
+                left_out.append(LeftOut(provider.id, model.id, str(reason), priced=False))
     meters = [
         each.name for each in counted.values() if not each.is_bucket and each.name not in shipped_meters().by_name
     ]
@@ -86,6 +88,10 @@ def read_providers(providers: Sequence[Any], units: Mapping[str, Mapping[str, An
 
 class _InexpressibleError(Exception):
     """Why no exact price of a model can be written."""
+
+
+class _UnpricedError(Exception):
+    """A model that the list names, and has no price of."""
 
 
 class _Counted(NamedTuple):
@@ -212,7 +218,7 @@ class _Model:
             elif version is None and versions:
                 raise _InexpressibleError(f"has prices before {day}, and none from then on")
         if not versions:
-            raise _InexpressibleError("has no price in the list")
+            raise _UnpricedError("has no price in the list")
         reference = next(iter(self.provider.pricing_urls or ()), None)
         of = (self.provider.id, self.model.id, tuple(versions))
         return PeerModel(*of, name=self.model.name or "", aliases=tuple(self._aliases()), reference=reference)
