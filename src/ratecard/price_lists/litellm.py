@@ -24,7 +24,7 @@ from ratecard.price_lists.peer import (
     PeerVersion,
     PriceList,
 )
-from ratecard.price_lists.specific import EVERY_LENGTH, Amounts, Case, amount_at, specific_rates
+from ratecard.price_lists.specific import EVERY_LENGTH, PricedCase, TierAmounts, amount_at, specific_rates
 from ratecard.tables.meters import TOKEN
 
 _NAME = "litellm"
@@ -328,7 +328,7 @@ class _Entry:
         buckets = dict.fromkeys(bucket for found in cases.values() for bucket in found)
         for bucket in buckets:
             of_bucket = [
-                Case({"service_tier": tier} if tier else {}, found.get(bucket) or found[_whole_of(bucket, found)])
+                PricedCase({"service_tier": tier} if tier else {}, found.get(bucket) or found[_whole_of(bucket, found)])
                 for tier, found in cases.items()
             ]
             kept = [("service_tier", tier) for tier in tiers] if bucket == "input" else []
@@ -351,7 +351,7 @@ class _Entry:
         of = (*_BY_LENGTH, *_BY_LIFETIME)
         return sorted({each.above for each in self.prices if each.above and each.of in of and each.tier in ("", tier)})
 
-    def _standard(self, tier: str) -> dict[str, Amounts]:
+    def _standard(self, tier: str) -> dict[str, TierAmounts]:
         """The amounts of every bucket in a service tier: what it does not name has the price of the standard tier."""
         found: dict[str, list[tuple[int, Decimal]]] = {}
         edges = self._edges(tier)
@@ -401,7 +401,7 @@ class _Entry:
             found |= {} if price is None else {bucket: price}
         return found
 
-    def _by_ranges(self) -> dict[str, Amounts]:
+    def _by_ranges(self) -> dict[str, TierAmounts]:
         """The amounts of `tiered_pricing`: of one range for all tokens, by the length of the prompt."""
         found: dict[str, list[tuple[int, Decimal]]] = {}
         end = Decimal(0)
@@ -433,16 +433,16 @@ class _Entry:
                 found.setdefault(bucket, []).append((int(start) if number else EVERY_LENGTH, amount))
         return {bucket: tuple(amounts) for bucket, amounts in found.items()}
 
-    def _batch(self) -> dict[str, Amounts]:
+    def _batch(self) -> dict[str, TierAmounts]:
         """The amounts of a batch: its own prices; without one of the input or the output, half of the standard one."""
 
-        def own(key: str) -> Amounts | None:
+        def own(key: str) -> TierAmounts | None:
             flat = self._of(key, _BATCH)
             edges = sorted(each.above for each in self.prices if each.of == key and each.tier == _BATCH and each.above)
             tiers = tuple((edge - self.inclusive, self.prices[_Price(key, edge, _BATCH)]) for edge in edges)
             return None if flat is None else ((EVERY_LENGTH, flat), *tiers)
 
-        def half(key: str) -> Amounts:
+        def half(key: str) -> TierAmounts:
             return ((EVERY_LENGTH, multiply(self._of(key) or Decimal(0), Decimal("0.5"))),)
 
         whole, output = own(_INPUT), own(_OUTPUT) or half(_OUTPUT)
