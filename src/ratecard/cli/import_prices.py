@@ -54,6 +54,7 @@ def import_() -> None:
 
     \b
     ratecard import genai-prices --out market
+    ratecard import litellm model_prices.json --out market2
 
     One file a provider, ids like openai/gpt-5, each version with examples that prove it. A model of which no exact
     price can be written is left out, and named with the reason in left-out.txt, which is kept beside the tables.
@@ -73,3 +74,17 @@ def genai_prices() -> PriceList:
     from ratecard.price_lists.genai_prices import installed_list
 
     return installed_list()
+
+
+@import_.command("litellm", short_help="The JSON of litellm.")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@import_options
+def litellm(file: Path) -> PriceList:
+    """Import FILE, the JSON of litellm's model prices (`model_prices_and_context_window.json`).
+
+    Ids are those of the file, behind their provider. Conditions: service_tier, data_residency, vertex_location,
+    inference_geo, speed, search_context_size, resolution, image_size, cache_type.
+    """
+    from ratecard.price_lists.litellm import read_litellm
+
+    return read_litellm(file)
