@@ -237,7 +237,7 @@ class Diff(NamedTuple):
         }
 
 
-def compare(old: Side, new: Side, at: datetime | None = None) -> Diff:
+def compare_sides(old: Side, new: Side, at: datetime | None = None) -> Diff:
     """Compare two sides: on every day on which either changes, or at one instant.
 
     A side that is a date keeps its prices: it is compared with the other side from that day on.
