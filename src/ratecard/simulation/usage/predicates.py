@@ -124,7 +124,9 @@ class Predicates(NamedTuple):
             if both := tuple(dict.fromkeys((*found.windows.get(old, ()), *found.windows.get(new, ())))):
                 found = found._replace(windows={**found.windows, old: both})
         if found.in_usage and found.buckets.counted:
-            found = found._replace(lacking={type_: tuple(dict.fromkeys((*names, BY_BUCKET))) for type_, names in found.lacking.items()})
+            found = found._replace(
+                lacking={type_: tuple(dict.fromkeys((*names, BY_BUCKET))) for type_, names in found.lacking.items()}
+            )
         return found._replace(of_model=own)
 
     @property
