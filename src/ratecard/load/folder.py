@@ -91,13 +91,15 @@ def _shipped() -> Mapping[str, bytes]:
     return {name: (shipped_folder() / name).read_bytes() for name in (UNITS, METERS, VOCABULARY)}
 
 
+@cache
 def shipped_meters() -> Meters:
     """The meters and conditions of the shipped tables."""
     text = read_yaml_text(METERS, _shipped()[METERS])
     return Meters.model_validate(text.data)
 
 
-def shipped_units() -> dict[str, Unit]:
+@cache
+def shipped_units() -> Mapping[str, Unit]:
     """The units of the shipped tables, by name."""
     text = read_yaml_text(UNITS, _shipped()[UNITS])
     return {unit.unit: unit for unit in Units.model_validate(text.data).units}

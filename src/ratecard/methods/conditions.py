@@ -66,12 +66,11 @@ def check_twice(charge: Conditioned, written: Sequence[WrittenRate]) -> Iterator
         for other in written[:number]:
             if one.bucket != other.bucket or _contradict(one.conditions, other.conditions):
                 continue
-            place = ("rates", charge.rates.index(one.rate))
             of_what = f"{one.bucket} tokens" if one.bucket else charge.charge
             if (one.edge.above, one.conditions, one.timed) == (other.edge.above, other.conditions, other.timed):
                 shown = "".join(f", {name} {value}" for name, value in one.conditions.items())
                 tier = f", {tier_words(one.edge.sku)}" if one.bucket else ""
-                yield place, f"two rates for {of_what}{tier}{shown}; keep one"
+                yield ("rates", charge.rates.index(one.rate)), f"two rates for {of_what}{tier}{shown}; keep one"
             elif not (more_specific(one, other) or more_specific(other, one)):
                 conditions, above = {**one.conditions, **other.conditions}, max(one.edge.above, other.edge.above)
                 best = chosen(written, one.bucket, above, conditions)
@@ -80,6 +79,7 @@ def check_twice(charge: Conditioned, written: Sequence[WrittenRate]) -> Iterator
                     line = other.rate.source.rpartition(":")[2]
                     prompt = f" of a prompt of {above + 1} tokens" if one.bucket else ""
                     words = f"this rate and that of line {line} both hold for {of_what}{prompt}"
+                    place = ("rates", charge.rates.index(one.rate))
                     yield place, f"{words}{named}. Write the rate for both"
 
 

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from ratecard.base.money import plain, text
+from ratecard.load.folder import shipped_meters
 from ratecard.load.positions import literal
 from ratecard.price_lists.peer import PeerCharge, PeerExample, PeerModel, PeerRate, PeerVersion, PriceList
 from ratecard.tables.meters import TOKEN
@@ -69,12 +70,42 @@ def unit_lines(added: Mapping[str, tuple[str, int]]) -> dict[str, list[str]]:
 
 
 def meter_lines(listed: PriceList) -> dict[str, list[str]]:
-    """The lines of meters, by their names."""
-    found = {}
+    """The lines of meters, by their names; tokens are there if they have more buckets than the shipped ones."""
+    found = {TOKEN: _token_lines(listed.buckets)} if listed.buckets else {}
     for meter in listed.meters:
         silent = {} if meter.every_usage is None else {"every_usage": meter.every_usage}
         found[meter.meter] = [f"  - {on_one_line({'meter': meter.meter, **silent})}"]
     return found
+
+
+def _token_lines(further: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """The shipped meter of tokens with further buckets."""
+    token = shipped_meters().by_name[TOKEN]
+    dimensions = {name: list(values) for name, values in token.dimensions.items()}
+    for of in further.values():
+        for name, value in of.items():
+            dimensions[name] += [value] if value not in dimensions[name] else []
+    buckets = [bucket_line(each.bucket, each.dimensions, each.sku) for each in token.buckets]
+    buckets += [bucket_line(name, of) for name, of in further.items()]
+    return [
+        f"  - meter: {TOKEN}",
+        "    dimensions:",
+        *(f"      {name}: {on_one_line(values)}" for name, values in dimensions.items()),
+        f"    without_rate: {on_one_line(token.without_rate)}",
+        "    buckets:",
+        *buckets,
+    ]
+
+
+def bucket_line(name: str, dimensions: Mapping[str, str], sku: str | None = None) -> str:
+    """The line of a bucket of tokens."""
+    own = {"sku": sku} if sku else {}
+    return f"      - {on_one_line({'bucket': name, **dimensions, **own})}"
+
+
+def value_line(value: str) -> str:
+    """The line of a value of a condition."""
+    return f"      - {literal(value)}"
 
 
 def condition_lines(listed: PriceList) -> dict[str, list[str]]:
@@ -83,8 +114,9 @@ def condition_lines(listed: PriceList) -> dict[str, list[str]]:
         each.condition: [
             f"  - condition: {literal(each.condition)}",
             f"    default: {literal(each.default)}",
+            *([f"    same_as: {on_one_line(each.same_as)}"] if each.same_as else []),
             "    values:",
-            *(f"      - {literal(value)}" for value in each.values),
+            *map(value_line, each.values),
         ]
         for each in listed.conditions
     }

@@ -82,11 +82,15 @@ class PeerModel:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A model of the list that becomes no table, and why no exact price of it can be written."""
+    """A model of the list that becomes no table, and why no exact price of it can be written.
+
+    `priced` says whether the list has a price of it at all.
+    """
 
     provider: str
     id: str
     reason: str
+    priced: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,19 +103,24 @@ class PeerMeter:
 
 @dataclass(frozen=True, slots=True)
 class PeerCondition:
-    """A condition that the shipped tables lack, or whose values differ there."""
+    """A condition that the shipped tables lack, or that has more values; `same_as` are other spellings of them."""
 
     condition: str
     values: tuple[str, ...]
     default: str
+    same_as: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class PriceList:
-    """All that one list says: its models, what is left out of it, and what it counts; `source` names the list."""
+    """All that one list says: its models, what is left out of it, and what it counts; `source` names the list.
+
+    `buckets` are those of tokens that the shipped tables lack, by their dimensions.
+    """
 
     source: str
     models: tuple[PeerModel, ...]
     left_out: tuple[LeftOut, ...] = ()
     meters: tuple[PeerMeter, ...] = ()
     conditions: tuple[PeerCondition, ...] = ()
+    buckets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from ratecard.methods import METHODS
 from ratecard.methods.metered import Metered, Rater
 from ratecard.methods.method import UsageReading
 from ratecard.rating.quote import Quote
+from ratecard.requests.body import mapping_of
 from ratecard.requests.counts import read_counts
 from ratecard.requests.fields import RequestShape
 from ratecard.requests.metered import Settle, UsageSchema
@@ -16,6 +17,8 @@ from ratecard.tables.meters import Meters
 
 # The quote bodies of speech, transcription and music, which name the API's own two fields.
 AUDIO_BODY = "audio"
+# The types of usage that may count tokens, whatever their model has a price of.
+_OF_TOKENS = ("text", "embedding")
 
 
 def price_counted(metered: Metered, kind: str) -> Rater | None:
@@ -31,10 +34,19 @@ def price_counted(metered: Metered, kind: str) -> Rater | None:
     only = calculators[0] if len(calculators) == 1 else lambda shape: [line for of in calculators for line in of(shape)]
 
     def rate(usage: Mapping[str, Any], suffix: Mapping[str, Any]) -> Quote:
+        if type_ in _OF_TOKENS and "tokens" in usage:
+            usage = _without_no_tokens(usage)
         shape, ignored = schema.read(usage, body=kind == AUDIO_BODY)
         return metered.quote(only(shape), ignored, type_=type_)
 
     return rate
+
+
+def _without_no_tokens(usage: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A usage without its `tokens`, if it counts none; a model that has no price of tokens refuses any others."""
+    counts = mapping_of(usage["tokens"])
+    none = counts is not None and not any(counts.values())
+    return {name: value for name, value in usage.items() if name != "tokens"} if none else usage
 
 
 def readings_of(metered: Metered, kind: str) -> list[tuple[bool, UsageReading]]:
