@@ -110,11 +110,10 @@ def _check_twice(charge: Tokens, written: Sequence[WrittenRate]) -> Iterator[Fin
         for other in written[:number]:
             if one.bucket != other.bucket or contradict(one.conditions, other.conditions):
                 continue
-            place = ("rates", charge.rates.index(one.rate))
             if (one.edge.above, one.conditions, one.timed) == (other.edge.above, other.conditions, other.timed):
                 shown = "".join(f", {name} {value}" for name, value in one.conditions.items())
                 words = f"two rates for {one.bucket} tokens, {_tier_words(one.edge.sku)}{shown}; keep one"
-                yield place, words
+                yield ("rates", charge.rates.index(one.rate)), words
             elif not (more_specific(one, other) or more_specific(other, one)):
                 conditions, above = {**one.conditions, **other.conditions}, max(one.edge.above, other.edge.above)
                 best = chosen(written, one.bucket, above, conditions)
@@ -123,7 +122,7 @@ def _check_twice(charge: Tokens, written: Sequence[WrittenRate]) -> Iterator[Fin
                     line = other.rate.source.rpartition(":")[2]
                     words = f"this rate and that of line {line} both hold for {one.bucket} tokens"
                     words += f" of a prompt of {above + 1} tokens"
-                    yield place, f"{words}{named}. Write the rate for both"
+                    yield ("rates", charge.rates.index(one.rate)), f"{words}{named}. Write the rate for both"
 
 
 def _tier_words(sku: str) -> str:

@@ -8,6 +8,7 @@ from ratecard.methods import METHODS
 from ratecard.methods.metered import Metered, Rater
 from ratecard.methods.method import Lines, UsageReading
 from ratecard.rating.quote import LineItem, Quote
+from ratecard.requests.body import mapping_of
 from ratecard.requests.counts import read_counts
 from ratecard.requests.fields import RequestShape
 from ratecard.requests.metered import UsageSchema
@@ -19,6 +20,8 @@ AUDIO_BODY = "audio"
 # Where the shape of a usage has the conditions that it states.
 CONDITIONS = "conditions"
 NO_CONDITIONS: Mapping[str, str] = {}
+# The types of usage that may count tokens, whatever their model has a price of.
+_OF_TOKENS = ("text", "embedding")
 
 
 def price_counted(metered: Metered, kind: str) -> Rater | None:
@@ -37,10 +40,19 @@ def price_counted(metered: Metered, kind: str) -> Rater | None:
     lines = lines_under(metered, kind)
 
     def rate(usage: Mapping[str, Any], suffix: Mapping[str, Any]) -> Quote:
+        if type_ in _OF_TOKENS and "tokens" in usage:
+            usage = _without_no_tokens(usage)
         shape, ignored = schema.read(usage, body=body)
         return metered.quote(lines(shape), ignored, type_=type_)
 
     return rate
+
+
+def _without_no_tokens(usage: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A usage without its `tokens`, if it counts none; a model that has no price of tokens refuses any others."""
+    counts = mapping_of(usage["tokens"])
+    none = counts is not None and not any(counts.values())
+    return {name: value for name, value in usage.items() if name != "tokens"} if none else usage
 
 
 def lines_under(metered: Metered, kind: str) -> Lines:

@@ -99,6 +99,10 @@ class TokenTier:
                 problems.append((names[other], words))
         return problems
 
+    def rate_of(self, bucket: str) -> BucketRate | None:
+        """What tokens of a bucket are charged: its own rate, or that of the bucket that they are charged with."""
+        return self.rates.get(self._merged.get(bucket, bucket))
+
     def prices(self, bucket: str, counted: Collection[str] | None = None) -> bool:
         """Whether tokens of a bucket have a price, by themselves or as part of another.
 
