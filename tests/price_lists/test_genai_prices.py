@@ -3,7 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -16,6 +16,7 @@ import ratecard
 from ratecard.price_lists.genai_prices import installed_list
 from ratecard.price_lists.report import Imported
 from ratecard.price_lists.write import import_list
+from ratecard.tables.card import meaning
 
 genai_prices = pytest.importorskip("genai_prices", reason="genai-prices is not installed: see make test-imports")
 snapshot = pytest.importorskip("genai_prices.data_snapshot")
@@ -64,6 +65,7 @@ def test_every_priced_model_is_written_or_named_with_the_reason(market: Market) 
     assert not market.card.tables.models.keys() & left_out.keys()
     # No exact price can be written of the others: theirs is what a float makes of it.
     reasons = {name: reason for name, reason in left_out.items() if name in priced}
+    assert reasons.keys() == {f"{each.provider}/{each.id}" for each in market.done.inexpressible}
     assert all("is what a float makes of" in reason for reason in reasons.values()), reasons
     assert len(reasons) < len(priced) / 500
 
@@ -151,7 +153,9 @@ class Usages:
         found: dict[str, Any] = {}
         for key in sorted(keys, key=lambda key: -len(self.of[key])):
             parts = sum(found[part] for part in found if self.of[key] < self.of[part])
-            own = self.random.choice((0, 1, 7, self.random.randrange(10**4), self.random.randrange(10**6)))
+            own: int | Decimal = self.random.choice(
+                (0, 1, 7, self.random.randrange(10**4), self.random.randrange(10**6))
+            )
             if key == "input_tokens" and starts and self.random.random() < 0.7:
                 own = max(0, self.random.choice(starts) + self.random.choice((-1, 0, 1)) - parts)
             if key.endswith("seconds") and not parts:
@@ -180,7 +184,7 @@ def priced_by_us(
 
 
 def test_random_usages_cost_what_genai_prices_says(market: Market) -> None:
-    random = Random(20261120)
+    random = Random(20261120)  # noqa: S311 (no secret)
     usages = Usages(random)
     models = [each for each in every_model() if f"{each[0].id}/{each[1].id}" in market.card.tables.models]
     # Models with more to say come more often.
@@ -198,6 +202,30 @@ def test_random_usages_cost_what_genai_prices_says(market: Market) -> None:
         seen[verdict(ours, theirs)] += 1
         if verdict(ours, theirs) == WRONG:
             wrong.append(f"{provider.id}/{model.id} {usage} {context} {at}: ours {ours}, theirs {theirs}")
-    print(seen)
     assert not wrong, "\n".join(wrong[:20])
-    assert seen[EQUAL] > USAGES * 0.9
+    assert seen[EQUAL] > USAGES * 0.9, seen
+
+
+def test_a_later_import_adds_what_is_new_by_lines(market: Market, tmp_path: Path) -> None:
+    """From a list without later versions, without each seventh model, and with a model that is gone since."""
+    now = installed_list()
+    written = market.card.tables.models
+    some = [model for model in now.models[::4] if f"{model.provider}/{model.id}" in written]
+    now = replace(now, models=tuple(some), left_out=())
+    kept = [model for number, model in enumerate(now.models) if number % 7]
+    gone = replace(kept[0], id="gone", aliases=())
+    earlier = tuple(replace(model, versions=model.versions[:1], aliases=()) for model in (*kept, gone))
+    import_list(replace(now, models=earlier), tmp_path, effective=TODAY, checked=TODAY)
+    before = {path.name: path.read_text(encoding="utf-8").splitlines() for path in tmp_path.glob("*.yaml")}
+    done = import_list(now, tmp_path, effective=TODAY, checked=TODAY)
+    assert done.retired == 1
+    for name, lines in before.items():
+        after = iter((tmp_path / name).read_text(encoding="utf-8").splitlines())
+        assert all(line in after for line in lines), name
+    card = ratecard.load_rate_card(tmp_path)
+    for model in now.models:
+        name = f"{model.provider}/{model.id}"
+        found, wanted = card.tables.models[name].versions, written[name].versions
+        assert [meaning(each) for each in found] == [meaning(each) for each in wanted], name
+    again = import_list(now, tmp_path, effective=TODAY, checked=TODAY)
+    assert not again.files

@@ -36,13 +36,13 @@ def import_options(command: Callable[..., PriceList]) -> Callable[..., None]:
         show_default="today",
         help="The day from which a change holds that the list does not date.",
     )
-    @click.option("--strict", is_flag=True, help="Exit with status 1 if anything is left out.")
+    @click.option("--strict", is_flag=True, help="Exit with status 1 if a model that has a price is left out.")
     @json_option
     @wraps(command)
     def run(out: Path, effective: date, strict: bool, as_json: bool, **options: Any) -> None:
         done = import_list(command(**options), out, effective=effective, checked=_today())
         click.echo(json.dumps(done.to_dict(), indent=2, ensure_ascii=False) if as_json else str(done))
-        if strict and done.left_out:
+        if strict and done.inexpressible:
             raise SystemExit(1)
 
     return run
@@ -54,9 +54,10 @@ def import_() -> None:
 
     \b
     ratecard import genai-prices --out market
+    ratecard import litellm model_prices.json --out market2
 
     One file a provider, ids like openai/gpt-5, each version with examples that prove it. A model of which no exact
-    price can be written is left out, and named with the reason.
+    price can be written is left out, and named with the reason in left-out.txt, which is kept beside the tables.
 
     Imported again into the same folder, a list adds lines for what has changed, and alters none: versions from the
     list's own date, else from --effective on; a model that the list has no more is retired on that day.
@@ -73,3 +74,17 @@ def genai_prices() -> PriceList:
     from ratecard.price_lists.genai_prices import installed_list
 
     return installed_list()
+
+
+@import_.command("litellm", short_help="The JSON of litellm.")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@import_options
+def litellm(file: Path) -> PriceList:
+    """Import FILE, the JSON of litellm's model prices (`model_prices_and_context_window.json`).
+
+    Ids are those of the file, behind their provider. Conditions: service_tier, data_residency, vertex_location,
+    inference_geo, speed, search_context_size, resolution, image_size, cache_type.
+    """
+    from ratecard.price_lists.litellm import read_litellm
+
+    return read_litellm(file)

@@ -27,7 +27,7 @@ from ratecard.price_lists.peer import (
     PeerVersion,
     PriceList,
 )
-from ratecard.price_lists.specific import EVERY_LENGTH, Amounts, Case, specific_rates
+from ratecard.price_lists.specific import EVERY_LENGTH, PricedCase, TierAmounts, specific_rates
 from ratecard.requests.dialects import DIALECTS
 from ratecard.requests.usage_from import usage_from
 from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, Bucket, UsageCondition
@@ -42,7 +42,7 @@ _MINUTES_OF_DAY = 24 * 60
 _LEAST_SECONDS = {("groq", "whisper-large-v3"): Decimal(10), ("groq", "whisper-large-v3-turbo"): Decimal(10)}
 # Where only the prompt or only the completion has a price, the other costs nothing.
 _WHOLES = frozenset((PROMPT, COMPLETION))
-_NOTHING: Amounts = ((EVERY_LENGTH, Decimal(0)),)
+_NOTHING: TierAmounts = ((EVERY_LENGTH, Decimal(0)),)
 # What the list says of tokens in other words than the tables: its value, and their dimension and value.
 _DIMENSIONS = {
     "cache_read": ("cache", "read"),
@@ -76,6 +76,8 @@ def read_providers(providers: Sequence[Any], units: Mapping[str, Mapping[str, An
                 models.append(_Model(provider, model, counted, buckets, _defaults(conditions)).read())
             except _InexpressibleError as reason:
                 left_out.append(LeftOut(provider.id, model.id, str(reason)))
+            except _UnpricedError as reason:
+                left_out.append(LeftOut(provider.id, model.id, str(reason), priced=False))
     meters = [
         each.name for each in counted.values() if not each.is_bucket and each.name not in shipped_meters().by_name
     ]
@@ -86,6 +88,10 @@ def read_providers(providers: Sequence[Any], units: Mapping[str, Mapping[str, An
 
 class _InexpressibleError(Exception):
     """Why no exact price of a model can be written."""
+
+
+class _UnpricedError(Exception):
+    """A model that the list names, and has no price of."""
 
 
 class _Counted(NamedTuple):
@@ -169,7 +175,7 @@ def _moment(day: date, minute: int) -> datetime:
     return datetime(day.year, day.month, day.day, minute // 60, minute % 60, tzinfo=UTC)
 
 
-def _amounts(price: Any) -> Amounts:
+def _amounts(price: Any) -> TierAmounts:
     """A price by the length of the prompt."""
     tiers = {tier.start: tier.price for tier in getattr(price, "tiers", ())}
     return ((EVERY_LENGTH, getattr(price, "base", price)), *sorted(tiers.items()))
@@ -180,7 +186,7 @@ class _Part(NamedTuple):
 
     minute: int
     hours: str
-    priced: Sequence[Mapping[str, Amounts]]
+    priced: Sequence[Mapping[str, TierAmounts]]
 
 
 class _Model:
@@ -212,7 +218,7 @@ class _Model:
             elif version is None and versions:
                 raise _InexpressibleError(f"has prices before {day}, and none from then on")
         if not versions:
-            raise _InexpressibleError("has no price in the list")
+            raise _UnpricedError("has no price in the list")
         reference = next(iter(self.provider.pricing_urls or ()), None)
         of = (self.provider.id, self.model.id, tuple(versions))
         return PeerModel(*of, name=self.model.name or "", aliases=tuple(self._aliases()), reference=reference)
@@ -236,12 +242,12 @@ class _Model:
         names = dict.fromkeys(name for part in parts for priced in part.priced for name in priced)
         if not names:
             return None
-        cases: dict[str, list[Case]] = {}
+        cases: dict[str, list[PricedCase]] = {}
         for part in parts:
             for context, priced in zip(contexts, part.priced, strict=True):
                 stated = {**context, _HOURS: part.hours} if part.hours else context
                 for name, amounts in self._complete(priced, names).items():
-                    cases.setdefault(name, []).append(Case(stated, amounts))
+                    cases.setdefault(name, []).append(PricedCase(stated, amounts))
         # A condition that changes no price is still one that the list knows.
         kept = [(name, value) for name, found in values.items() for value in found]
         examples = [
@@ -277,7 +283,7 @@ class _Model:
         )
         minutes = sorted({0, *map(_minute, edges)})
         ends = dict(zip(minutes, (*minutes[1:], _MINUTES_OF_DAY), strict=True))
-        found: list[tuple[list[dict[str, Amounts]], list[int]]] = []
+        found: list[tuple[list[dict[str, TierAmounts]], list[int]]] = []
         for minute in minutes:
             priced = [self._priced(day, minute, context) for context in contexts]
             same = next((begins for other, begins in found if other == priced), None)
@@ -291,7 +297,7 @@ class _Model:
             for index, (priced, begins) in enumerate(found)
         ]
 
-    def _priced(self, day: date, minute: int, context: Mapping[str, str]) -> dict[str, Amounts]:
+    def _priced(self, day: date, minute: int, context: Mapping[str, str]) -> dict[str, TierAmounts]:
         """What buckets and meters cost at an instant, under conditions."""
         found = {}
         for key, price in _prices(self.model.get_prices(_moment(day, minute), context)).items():
@@ -302,7 +308,7 @@ class _Model:
                 raise _InexpressibleError(f"{key} depends on the length of the prompt")
         return found
 
-    def _complete(self, priced: Mapping[str, Amounts], names: Mapping[str, None]) -> dict[str, Amounts]:
+    def _complete(self, priced: Mapping[str, TierAmounts], names: Mapping[str, None]) -> dict[str, TierAmounts]:
         """The prices of these, with those that the list leaves to a whole, and parts at what they cost on top of it."""
         found = {name: priced[name] if name in priced else self._of_whole(name, priced) for name in names}
         if not _WHOLES.isdisjoint(names):
@@ -310,7 +316,7 @@ class _Model:
         found |= {part: found[whole] for part, whole in self._elsewhere(found)}
         return found | {name: self._on_top(name, found) for name in found if self._whole(name) in found}
 
-    def _elsewhere(self, priced: Mapping[str, Amounts]) -> Iterator[tuple[str, str]]:
+    def _elsewhere(self, priced: Mapping[str, TierAmounts]) -> Iterator[tuple[str, str]]:
         """Parts without a price whose least whole with one is not that of which the tables take the rate."""
         for name, bucket in self.buckets.items():
             if name not in priced and (least := self._least_whole(name, priced)):
@@ -327,12 +333,12 @@ class _Model:
                 if taken != least:
                     yield name, least
 
-    def _least_whole(self, name: str, priced: Mapping[str, Amounts]) -> str | None:
+    def _least_whole(self, name: str, priced: Mapping[str, TierAmounts]) -> str | None:
         """The bucket with a price that a bucket is a part of, and that is a part of all others of that kind."""
         wholes = [each for each in priced if each in self.buckets and self.buckets[name].within(self.buckets[each])]
         return max(wholes, key=lambda each: len(self.buckets[each].dimensions), default=None)
 
-    def _of_whole(self, name: str, priced: Mapping[str, Amounts]) -> Amounts:
+    def _of_whole(self, name: str, priced: Mapping[str, TierAmounts]) -> TierAmounts:
         """What a part costs that has a price under other conditions only: that of the least whole with a price."""
         whole = self._least_whole(name, priced) if name in self.buckets else None
         if whole is None:
@@ -342,14 +348,16 @@ class _Model:
     def _whole(self, name: str) -> str:
         return self.by_name[name].whole if name in self.by_name else ""
 
-    def _on_top(self, name: str, priced: Mapping[str, Amounts]) -> Amounts:
+    def _on_top(self, name: str, priced: Mapping[str, TierAmounts]) -> TierAmounts:
         """What a part costs on top of its whole, which is counted with all its parts."""
         (_, amount), (_, of_whole) = priced[name][0], priced[self._whole(name)][0]
         if amount < of_whole:
             raise _InexpressibleError(f"{name} costs less than {self._whole(name)}, of which it is a part")
         return ((EVERY_LENGTH, EXACT.subtract(amount, of_whole)),)
 
-    def _charges(self, cases: Mapping[str, Sequence[Case]], kept: Sequence[tuple[str, str]]) -> Iterator[PeerCharge]:
+    def _charges(
+        self, cases: Mapping[str, Sequence[PricedCase]], kept: Sequence[tuple[str, str]]
+    ) -> Iterator[PeerCharge]:
         rates: list[PeerRate] = []
         buckets = [bucket for bucket in self.buckets if bucket in cases]
         for number, bucket in enumerate(buckets):
@@ -365,7 +373,7 @@ class _Model:
                 yield PeerCharge(name, counted.per, of_meter, at_least=least, note=words)
 
     def _examples(
-        self, day: date, minute: int, context: Mapping[str, str], cases: Mapping[str, Sequence[Case]], hours: bool
+        self, day: date, minute: int, context: Mapping[str, str], cases: Mapping[str, Sequence[PricedCase]], hours: bool
     ) -> Iterator[PeerExample]:
         """A usage of everything that has a price, for every tier, with what genai-prices says that it costs."""
         edges = {above for name in cases for case in cases[name] for above, _ in case.amounts}
@@ -391,7 +399,7 @@ class _Model:
         return self.by_name[name].per * (1 if self._whole(name) else 2)
 
 
-def _rates(cases: Sequence[Case], kept: Sequence[tuple[str, str]], bucket: str | None) -> Iterator[PeerRate]:
+def _rates(cases: Sequence[PricedCase], kept: Sequence[tuple[str, str]], bucket: str | None) -> Iterator[PeerRate]:
     for rate in specific_rates(cases, kept):
         hours = tuple(rate.conditions[_HOURS].split(", ")) if _HOURS in rate.conditions else ()
         conditions = {name: value for name, value in rate.conditions.items() if name != _HOURS}

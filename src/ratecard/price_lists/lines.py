@@ -85,22 +85,27 @@ def _token_lines(further: Mapping[str, Mapping[str, str]]) -> list[str]:
     for of in further.values():
         for name, value in of.items():
             dimensions[name] += [value] if value not in dimensions[name] else []
-    own: list[tuple[dict[str, str | None], Mapping[str, str]]]
-    own = [({"bucket": each.bucket, "sku": each.sku}, each.dimensions) for each in token.buckets]
-    own += [({"bucket": name, "sku": None}, of) for name, of in further.items()]
+    buckets = [bucket_line(each.bucket, each.dimensions, each.sku) for each in token.buckets]
+    buckets += [bucket_line(name, of) for name, of in further.items()]
     return [
         f"  - meter: {TOKEN}",
         "    dimensions:",
         *(f"      {name}: {on_one_line(values)}" for name, values in dimensions.items()),
         f"    without_rate: {on_one_line(token.without_rate)}",
         "    buckets:",
-        *(bucket_line({key: value for key, value in {**head, **of}.items() if value}) for head, of in own),
+        *buckets,
     ]
 
 
-def bucket_line(bucket: Mapping[str, str]) -> str:
+def bucket_line(name: str, dimensions: Mapping[str, str], sku: str | None = None) -> str:
     """The line of a bucket of tokens."""
-    return f"      - {on_one_line(bucket)}"
+    own = {"sku": sku} if sku else {}
+    return f"      - {on_one_line({'bucket': name, **dimensions, **own})}"
+
+
+def value_line(value: str) -> str:
+    """The line of a value of a condition."""
+    return f"      - {literal(value)}"
 
 
 def condition_lines(listed: PriceList) -> dict[str, list[str]]:
@@ -111,7 +116,7 @@ def condition_lines(listed: PriceList) -> dict[str, list[str]]:
             f"    default: {literal(each.default)}",
             *([f"    same_as: {on_one_line(each.same_as)}"] if each.same_as else []),
             "    values:",
-            *(f"      - {literal(value)}" for value in each.values),
+            *map(value_line, each.values),
         ]
         for each in listed.conditions
     }

@@ -82,11 +82,15 @@ class PeerModel:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A model of the list that becomes no table, and why no exact price of it can be written."""
+    """A model of the list that becomes no table, and why no exact price of it can be written.
+
+    `priced` says whether the list has a price of it at all.
+    """
 
     provider: str
     id: str
     reason: str
+    priced: bool = True
 
 
 @dataclass(frozen=True, slots=True)

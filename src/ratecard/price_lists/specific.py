@@ -6,15 +6,15 @@ from decimal import Decimal
 from typing import NamedTuple
 
 # What a price is by the length of the prompt: (prompts of more tokens than this, amount), from every prompt on.
-Amounts = tuple[tuple[int, Decimal], ...]
+TierAmounts = tuple[tuple[int, Decimal], ...]
 EVERY_LENGTH = -1
 
 
-class Case(NamedTuple):
+class PricedCase(NamedTuple):
     """What a price is under some conditions."""
 
     conditions: Mapping[str, str]
-    amounts: Amounts
+    amounts: TierAmounts
 
 
 class SpecificRate(NamedTuple):
@@ -25,14 +25,15 @@ class SpecificRate(NamedTuple):
     amount: Decimal
 
 
-def specific_rates(cases: Sequence[Case], kept: Collection[tuple[str, str]] = ()) -> Iterator[SpecificRate]:
+def specific_rates(cases: Sequence[PricedCase], kept: Collection[tuple[str, str]] = ()) -> Iterator[SpecificRate]:
     """Rates for these cases: all combinations of their conditions, and the one without any.
 
     A case that a rate of fewer conditions settles has no rate of its own, but for conditions that are `kept`. Where
     two rates would hold and neither names more than the other, there is one for both.
 
     >>> amounts = ((-1, Decimal(2)), (128000, Decimal(3)))
-    >>> cases = [Case({}, amounts), Case({"tier": "fast"}, amounts), Case({"tier": "batch"}, ((-1, Decimal(1)),))]
+    >>> batch = PricedCase({"tier": "batch"}, ((-1, Decimal(1)),))
+    >>> cases = [PricedCase({}, amounts), PricedCase({"tier": "fast"}, amounts), batch]
     >>> for rate in specific_rates(cases):
     ...     print(dict(rate.conditions), rate.above, rate.amount)
     {} -1 2
@@ -41,7 +42,7 @@ def specific_rates(cases: Sequence[Case], kept: Collection[tuple[str, str]] = ()
     {'tier': 'batch'} 128000 1
     """
     # The cases that have rates, with where their tiers begin.
-    written: dict[frozenset[tuple[str, str]], tuple[Amounts, frozenset[int]]] = {}
+    written: dict[frozenset[tuple[str, str]], tuple[TierAmounts, frozenset[int]]] = {}
     for conditions, amounts in sorted(cases, key=lambda case: len(case.conditions)):
         stated = frozenset(conditions.items())
         below = [other for other in written if other < stated]
@@ -56,11 +57,11 @@ def specific_rates(cases: Sequence[Case], kept: Collection[tuple[str, str]] = ()
             yield SpecificRate(conditions, edge, amount_at(amounts, edge))
 
 
-def amount_at(amounts: Amounts, above: int) -> Decimal:
+def amount_at(amounts: TierAmounts, above: int) -> Decimal:
     """The amount for prompts of more tokens than this, up to where the next tier begins."""
     return amounts[bisect_right(amounts, above, key=lambda each: each[0]) - 1][1]
 
 
-def _changes(amounts: Amounts) -> Amounts:
+def _changes(amounts: TierAmounts) -> TierAmounts:
     """The amounts without tiers that begin and change nothing."""
     return tuple(each for index, each in enumerate(amounts) if not index or each[1] != amounts[index - 1][1])

@@ -3,14 +3,15 @@
 All files or none are written, and only once they load and every example has its total.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from pathlib import Path
+from pathlib import Path as Folder
 from re import compile as pattern
 
 from ratecard.base.errors import Fault, TableError
 from ratecard.base.instants import day_or_instant, utc
+from ratecard.base.messages import Path
 from ratecard.card import RateCard
 from ratecard.changes.insertion import Insertion, inserted, new_retirement
 from ratecard.changes.replace_files import replace_files
@@ -25,11 +26,12 @@ from ratecard.price_lists.lines import (
     meter_lines,
     model_lines_of,
     unit_lines,
+    value_line,
     version_lines,
 )
 from ratecard.price_lists.peer import UNDATED, LeftOut, PeerModel, PriceList
-from ratecard.price_lists.report import Imported
-from ratecard.tables.card import AnyModel, Tables, digest
+from ratecard.price_lists.report import LEFT_OUT, Imported
+from ratecard.tables.card import AnyModel, Tables, meaning
 from ratecard.tables.meters import TOKEN
 from ratecard.tables.version import Retirement, Version
 
@@ -37,13 +39,13 @@ from ratecard.tables.version import Retirement, Version
 _FILE = pattern(r"[a-z0-9][a-z0-9._-]{0,80}")
 
 
-def import_list(listed: PriceList, folder: Path, *, effective: date, checked: date) -> Imported:
+def import_list(listed: PriceList, folder: Folder, *, effective: date, checked: date) -> Imported:
     """Write a list into a folder, or add to the folder what has changed in the list since the last import.
 
     `effective` is the day from which an undated change of the list holds, and on which a model that vanished from the
     list is retired; `checked` is the day that new versions say. Models that the tables refuse are left out, with the
-    reason. Raises `TableError` if the folder has tables of something else or cannot be written to; it is then as it
-    was.
+    reason; `left-out.txt` in the folder names all that is left out. Raises `TableError` if the folder has tables of
+    something else or cannot be written to; it is then as it was.
     """
     fresh = _sound(_named(listed), checked)
     before = read_folder(folder) if folder.is_dir() and any(folder.iterdir()) else {}
@@ -51,10 +53,14 @@ def import_list(listed: PriceList, folder: Path, *, effective: date, checked: da
     tables = tables_from({**before, **made.contents}) if before else fresh.tables
     if before and (wrong := wrong_examples(RateCard(tables).compiler)):
         raise TableError(wrong)
-    replace_files(folder, before, made.contents)
-    return Imported(
+    report = Imported(
         str(folder), listed.source, tuple(sorted(made.contents)), *made.counts, made.left_out, tables.digest
     )
+    there = folder / LEFT_OUT
+    kept = {LEFT_OUT: there.read_bytes()} if there.exists() else {}
+    names = {LEFT_OUT: report.left_out_text()} if kept or made.left_out else {}
+    replace_files(folder, {**before, **kept}, {**made.contents, **names})
+    return report
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,55 +255,42 @@ class _Additions:
             self.versions += 1
 
     def _shared(self) -> dict[str, bytes]:
-        """The shared files with what they lack; what the folder declares otherwise is refused."""
-        fresh, meters = self.fresh, self.tables.meters
-        for each in fresh.listed.conditions:
-            if each.condition in meters.condition:
-                known = meters.condition[each.condition].values
-                values = [f"      - {literal(value)}" for value in each.values if value not in known]
-                self._add_lines("condition", each.condition, "values", values)
-        further = [name for name in fresh.listed.buckets if name not in meters.buckets]
-        buckets = [bucket_line({"bucket": name, **fresh.listed.buckets[name]}) for name in further]
-        self._add_lines("meter", TOKEN, "buckets", buckets)
-        units = {name: lines for name, lines in unit_lines(fresh.units.added).items() if name not in self.tables.units}
-        counted = {name: lines for name, lines in meter_lines(fresh.listed).items() if name not in meters.by_name}
-        conditions = {
-            name: lines for name, lines in condition_lines(fresh.listed).items() if name not in meters.condition
+        """The shared files with what they lack of the list."""
+        listed, new = self.fresh.listed, dict[str, bytes]()
+        parts = {
+            (UNITS, "units", "unit"): unit_lines(self.fresh.units.added),
+            (METERS, "meters", "meter"): meter_lines(listed),
+            (METERS, "conditions", "condition"): condition_lines(listed),
         }
-        new: dict[str, bytes] = {}
-        for home, parts in ((UNITS, {"units": units}), (METERS, {"meters": counted, "conditions": conditions})):
-            lines = [line for key, items in parts.items() for line in listing(key, items.values())]
-            if home not in self.before and lines:
-                new[home] = _text(lines)
-            elif lines:
-                for key, items in parts.items():
-                    self._add_items(home, key, list(items.values()))
+        for (home, key, kind), items in parts.items():
+            if home in self.before:
+                at = self._at(home)
+                there = {value: int(path[1]) for path, value in at.values.items() if path[::2] == (key, kind)}
+                if key == "meters" and TOKEN in there:
+                    known: Collection[str] = self.tables.meters.buckets
+                    further = {name: bucket_line(name, of) for name, of in listed.buckets.items() if name not in known}
+                    self._add_lines(home, (key, there[TOKEN], "buckets"), list(further.values()))
+                for each in listed.conditions if key == "conditions" else ():
+                    if each.condition in there:
+                        known = self.tables.meters.condition[each.condition].values
+                        values = [value_line(value) for value in each.values if value not in known]
+                        self._add_lines(home, (key, there[each.condition], "values"), values)
+                items = {name: lines for name, lines in items.items() if name not in there}
+                if there:
+                    self._add_lines(home, (key,), [line for lines in items.values() for line in lines])
+                elif items:
+                    self._append(home, listing(key, items.values()))
+            elif items:
+                new[home] = new.get(home, b"") + _text(listing(key, items.values()))
         return new
 
-    def _add_items(self, home: str, key: str, items: list[list[str]]) -> None:
-        if not items:
-            return
-        at = self._at(home)
-        numbers = [int(path[1]) for path in at.spans if path[:1] == (key,) and len(path) == 2]
-        if not numbers:
-            self._append(home, listing(key, items))
-            return
-        offset = at.after((key, max(numbers))) or len(at.text)
-        lines = at.eol.join([*(line for item in items for line in item), ""])
-        self.insertions.setdefault(home, []).append(Insertion(offset, lines, key))
-
-    def _add_lines(self, kind: str, name: str, inner: str, lines: Sequence[str]) -> None:
-        """Add lines at the end of a list inside of a meter or a condition."""
-        if not lines:
-            return
-        at = self._at(METERS)
-        path = next((key[:2] for key, value in at.values.items() if key[2:] == (kind,) and value == name), None)
-        if path is None:
-            words = f"does not have the {kind} {name}, of which the list knows more than the shipped tables. Add it"
-            raise TableError([Fault(METERS, 1, (), words)])
-        last = max(int(key[3]) for key in at.spans if key[:3] == (*path, inner) and len(key) > 3)
-        offset = at.after((*path, inner, last)) or len(at.text)
-        self.insertions.setdefault(METERS, []).append(Insertion(offset, at.eol.join([*lines, ""]), name))
+    def _add_lines(self, home: str, path: Path, lines: Sequence[str]) -> None:
+        """Add lines at the end of a list."""
+        if lines:
+            at = self._at(home)
+            last = max(int(key[-1]) for key in at.spans if key[:-1] == path)
+            offset = at.after((*path, last)) or len(at.text)
+            self.insertions.setdefault(home, []).append(Insertion(offset, at.eol.join([*lines, ""]), home))
 
     def _append(self, home: str, lines: Sequence[str]) -> None:
         at = self._at(home)
@@ -353,11 +346,12 @@ def _new_versions(old: AnyModel, wanted: AnyModel, effective: date) -> Iterator[
 
 def _same(one: Version | None, other: Version) -> bool:
     """Whether two versions mean the same but for when they begin."""
-    return one is not None and _meaning(one) == _meaning(other)
+    return one is not None and _undated(one) == _undated(other)
 
 
-def _meaning(version: Version) -> str:
-    return digest([version.model_copy(update={"effective": UNDATED})])
+def _undated(version: Version) -> str:
+    """What a version means, whenever it begins."""
+    return meaning(version.model_copy(update={"effective": UNDATED}))
 
 
 def _fault(version: Version, words: str) -> Fault:
