@@ -27,7 +27,7 @@ from ratecard.tables.card import Tables
 from ratecard.tables.conditions import combinations_of, named_conditions
 from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens
 from ratecard.tables.rate import Charge, Conditioned, combinations, domains_of
-from ratecard.tables.token_rates import written_rates
+from ratecard.tables.token_rates import EVERY_PROMPT, written_rates
 from ratecard.tables.units import Unit
 from ratecard.tables.windows import windows_of
 
@@ -266,11 +266,10 @@ class _Listed:
                     of.append(({**own, **stated}, price))
 
         def price_of(stated: _Stated, above: int) -> _Price | None:
-            if named and not self._offers(
-                {name: value for name, value in stated.items() if name not in charge.ATTRIBUTES}
-            ):
+            further = {name: value for name, value in stated.items() if name not in charge.ATTRIBUTES}
+            if isinstance(charge, Conditioned) and not self._offers(further):
                 return None
-            conditions = tuple((name, stated[name]) for name in named if name in stated)
+            conditions = tuple((name, stated[name]) for name, values in named.items() if stated.get(name) in values)
             return next((price for own, price in priced[conditions] if own.items() <= stated.items()), None)
 
         return _Costing([own for under in priced.values() for own, _ in under], price_of)
