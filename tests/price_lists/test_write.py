@@ -29,7 +29,7 @@ from ratecard.price_lists.peer import (
     PriceList,
 )
 from ratecard.price_lists.report import Imported
-from ratecard.price_lists.specific import EVERY_LENGTH, Case, amount_at, specific_rates
+from ratecard.price_lists.specific import EVERY_LENGTH, PricedCase, amount_at, specific_rates
 from ratecard.price_lists.write import import_list
 from ratecard.tables.rate import Rate
 from ratecard.tables.token_rates import Edge, WrittenRate, chosen
@@ -288,7 +288,7 @@ def test_the_most_specific_rate_is_the_price_of_its_case(seed: int) -> None:
         edges = sorted(random.sample((10, 20, 30), random.randrange(3)))
         amounts = tuple((edge, Decimal(random.randrange(3))) for edge in (EVERY_LENGTH, *edges))
         stated = {"tier": tier, "route": route}
-        cases.append(Case({name: value for name, value in stated.items() if value}, amounts))
+        cases.append(PricedCase({name: value for name, value in stated.items() if value}, amounts))
     written = [
         WrittenRate("input", Edge(each.above, ""), each.conditions, Rate(rate=each.amount, attributes={}))
         for each in specific_rates(cases)
