@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow
 import pytest
-from counted_models import PAGES, TOKENS, book_card, faults, model
+from counted_models import PAGES, TOKENS, book, book_card, faults, model
 
 from ratecard import PriceBook, QuoteError
 from ratecard.base.money import plain_text
@@ -215,7 +215,7 @@ def test_two_lines_that_hold_alike_are_a_fault(line: str, fault: str) -> None:
     assert any(fault in each for each in found), found
 
 
-@pytest.mark.parametrize("name", ["resolution", "characters", "seconds", "hours", "n", "tokens"])
+@pytest.mark.parametrize("name", ["context", "hours", "counts", "tokens"])
 def test_a_condition_is_not_named_like_a_field_or_an_attribute(name: str) -> None:
     found = faults(meters=METERS.replace("condition: region", f"condition: {name}"))
     assert any(f"'{name}' is a key of usages or rates" in each for each in found), found
@@ -268,3 +268,18 @@ def test_rows_are_simulated_as_they_are_rated() -> None:
     with simulate(table, now, by=("model",)) as found:
         assert {row.key[0]: row.amounts[0] for row in found.groups} == amounts
         assert sum(reason.rows for reason in found.unpriced) == refused > 0
+
+
+def test_a_field_may_have_the_name_of_a_condition() -> None:
+    """`resolution` is what an image charge reads, and in another model the condition of a count."""
+    meters = METERS + "  - {condition: resolution, values: [any, 1K, 2K], default: any}\n"
+    pages = f"{PAGES}\n              - {{resolution: 2K, rate: 3}}"
+    prices = book(
+        model("paint", "image", IMAGES, "usage: {resolution: 2K}, total: 0.08"),
+        model("scan", "image", pages, "usage: {counts: {page: 1000}}, total: 1.5"),
+        meters=meters,
+    )
+    assert prices.rate({"model": "paint", "resolution": "2K", "service_tier": "batch"}).total == Decimal("0.03")
+    assert prices.rate({"model": "scan", "counts": {"page": 1000}, "resolution": "2K"}).total == 3
+    with pytest.raises(QuoteError, match="received '1K'"):
+        prices.rate({"model": "scan", "counts": {"page": 1000}, "resolution": "1K"})

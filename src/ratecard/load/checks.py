@@ -12,12 +12,11 @@ from ratecard.base.instants import utc
 from ratecard.base.messages import Finding, Path
 from ratecard.base.money import BALANCES, ISO_4217
 from ratecard.base.suggestions import did_you_mean
-from ratecard.methods import METHODS
 from ratecard.methods.conditions import check_without_rate
 from ratecard.methods.hours import check_hours
-from ratecard.requests.usage import USAGE_FIELDS
 from ratecard.tables.limits import LIMIT_TYPES, TIERS, Limits, LimitsFile
-from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, Meter, Meters
+from ratecard.tables.metered import Tokens
+from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, USAGE_KEYS, Meter, Meters
 from ratecard.tables.rate import WINDOW, Charge
 from ratecard.tables.units import Unit, Units, VideoFields
 from ratecard.tables.version import Model, Version
@@ -152,10 +151,9 @@ def check_meters(part: Meters) -> Iterator[Finding]:
                 if name not in names:
                     yield (*at, "buckets"), f"bucket '{name}' is missing: every usage of tokens has it"
             yield from (((*at, "buckets", number), words) for number, words in _wrong_buckets(meter))
-    taken = {*USAGE_FIELDS, *WINDOW, "rate", "factor"}.union(*(method.charge.ATTRIBUTES for method in METHODS.values()))
     for index, condition in enumerate(part.conditions):
         at = ("conditions", index)
-        if condition.condition in taken:
+        if condition.condition in (*USAGE_KEYS, *Tokens.ATTRIBUTES, *WINDOW, "rate", "factor"):
             yield (
                 (*at, "condition"),
                 f"'{condition.condition}' is a key of usages or rates. Name the condition otherwise",

@@ -105,14 +105,18 @@ def accepted_conditions(named: Sequence[Mapping[str, Collection[str]]], meters: 
 def together(
     readings: Sequence[UsageReading], metered: Metered, conditions: Mapping[str, Mapping[str, str]] | None = None
 ) -> UsageSchema:
-    """The fields of all of these; one has no effect if it has none for each that has it; and the conditions."""
+    """The fields of all of these; one has no effect if it has none for each that has it; and the conditions.
+
+    A field that has the name of a condition is one only if some charge of the version names that.
+    """
     fields = {name: field for reading in readings for name, field in reading.fields.items()}
     defaults = {name: value for reading in readings for name, value in reading.defaults.items()}
     required = [name for reading in readings for name in reading.required]
     inert = [name for name in fields if all(name in each.inert for each in readings if name in each.fields)]
     meters = {name: meterage for reading in readings for name, meterage in reading.meters.items()}
     settles = [reading.settle for reading in readings if reading.settle]
-    accepted, counted = conditions or {}, metered.meters.counted
+    own, counted = metered.version.conditions, metered.meters.counted
+    accepted = {name: said for name, said in (conditions or {}).items() if name in own or name not in fields}
 
     def settle(usage: Mapping[str, Any], shape: RequestShape, problems: Problems) -> None:
         for each in settles:
@@ -125,5 +129,5 @@ def together(
     stated = accepted.keys()
     further = (*(name for reading in readings for name in reading.further), *(("counts",) if meters else ()), *stated)
     settling = settle if settles or meters or accepted else None
-    unsaid = stated - metered.version.conditions.keys()
+    unsaid = stated - own.keys()
     return UsageSchema(fields, defaults, required, inert, further, settling, unsaid)

@@ -6,7 +6,7 @@ the model's own values.
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -237,9 +237,6 @@ AnyUsage = (
 TYPES = Choice(("text", "embedding", "image", "edit", "upscale", "speech", "transcription", "music", "rpc", "video"))
 # The types that `rate` charges: requests, and searches by themselves.
 RATED = Choice((*TYPES.words, "surcharge"))
-# What a usage of any type may say beside its conditions.
-USAGE_FIELDS = {"count"}.union(*(each.model_fields for each in get_args(AnyUsage)))
-USAGE_FIELDS -= _UnderConditions.model_fields.keys() - _Usage.model_fields.keys()
 
 
 def read_usage(usage: AnyUsage | Body) -> Mapping[str, Any]:
