@@ -51,8 +51,8 @@ class OpenUsage(Protocol):
     def source(self) -> Source:
         """The files of the usage."""
 
-    def groups(self, workspace: Workspace, plan: Plan, progress: Progress) -> Generator[tuple[Grouping, str]]:
-        """Each grouping with the table of its groups."""
+    def groups(self, workspace: Workspace, plan: Plan, progress: Progress) -> Generator[tuple[Grouping, str, str]]:
+        """Each grouping with the table of its groups, or with that of its facts too, if other keys are read apart."""
 
     def counted(self, plan: Plan) -> tuple[int, int, int]:
         """How many rows there are, how many are chosen, and how many have no instant to be chosen by."""
@@ -136,7 +136,10 @@ def simulate(
             outcomes: list[list[Outcome]] = [[] for _ in compared]
             with closing(opened.groups(workspace, plan, progress)) as tables_of_groups:
                 # What has been read is priced while the engine reads on.
-                for grouping, groups_of in tables_of_groups:
+                for grouping, groups_of, facts in tables_of_groups:
+                    if facts:
+                        rolled.take_facts(groups_of, facts)
+                        continue
                     shapes = rolled.take(grouping, groups_of)
                     for found_of, more in zip(outcomes, pricer.outcomes(compared, shapes), strict=True):
                         found_of += more

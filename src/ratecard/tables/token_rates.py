@@ -100,9 +100,9 @@ def parent_of(charge: Tokens, meters: Meters, bucket: str, priced: Mapping[str, 
         if (said or general.get(value, general.get(name))) == "parent":
             del left[name]
             shown = shown or said == "parent"
-            for parent, other in meters.buckets.items():
-                if other.dimensions == left and parent in priced:
-                    return parent, shown
+            parent = meters.bucket_of.get(frozenset(left.items()))
+            if parent in priced:
+                return parent, shown
     return None, False
 
 

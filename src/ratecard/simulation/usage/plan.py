@@ -59,6 +59,11 @@ class Plan(NamedTuple):
         """The keys that are kept apart: of a week or a month, the day."""
         return tuple(dict.fromkeys(DAY if self.is_period(key) else key for key in self.by))
 
+    @property
+    def others(self) -> dict[str, str]:
+        """The keys that a shape or its day does not have, each by the name of its column among groups."""
+        return {f"key{number}": key for number, key in enumerate(self.keys) if key not in ("type", "model", DAY)}
+
     def is_period(self, key: str) -> bool:
         """Whether a key is made of the day."""
         return key in PERIODS and key not in self.own

@@ -35,7 +35,9 @@ class SparkUsage(NamedTuple):
     source: Source
     session: "SparkSession"
 
-    def groups(self, workspace: Workspace, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
+    def groups(
+        self, workspace: Workspace, plan: Plan, progress: Progress = silent
+    ) -> Generator[tuple[Grouping, str, str]]:
         """Each grouping that has rows, with the table of its groups."""
         connection, jobs = workspace.connection, Jobs(self.session)
         within(progress, OPENED, OPENED + 1)("Reading usage: types", jobs)
@@ -53,7 +55,7 @@ class SparkUsage(NamedTuple):
             connection.register("groups", groups)
             connection.execute(f"CREATE TABLE {table} AS {_with_texts(groups.schema)}")
             connection.unregister("groups")
-            yield grouping, table
+            yield grouping, table, ""
 
     def counted(self, plan: Plan) -> tuple[int, int, int]:
         """How many rows there are, how many are chosen, and how many have no instant to be chosen by."""
