@@ -164,7 +164,11 @@ _NOTHING_SPECIFIC = {"dashscope_video_reference_input", "volcengine_video_frames
 
 
 class _InexpressibleError(Exception):
-    """Why no exact price of an entry can be written."""
+    """Why no exact price of an entry can be written; `priced` is whether the list has one."""
+
+    def __init__(self, reason: str, *, priced: bool = True) -> None:
+        super().__init__(reason)
+        self.priced = priced
 
 
 def read_litellm(path: Path) -> PriceList:
@@ -198,7 +202,7 @@ def read_entries(entries: Mapping[str, Mapping[str, Any]], source: str) -> Price
         try:
             models.append(PeerModel(provider, name, (_Entry(key, entry).version(),), reference=_page(entry)))
         except _InexpressibleError as reason:
-            left_out.append(LeftOut(provider, name, str(reason)))
+            left_out.append(LeftOut(provider, name, str(reason), priced=reason.priced))
     meters = (*dict.fromkeys((*_COUNTS.values(), "web_search")),)
     counted = tuple(PeerMeter(meter, 1 if meter == "request" else 0) for meter in meters)
     return PriceList(source, tuple(models), tuple(left_out), counted, _CONDITIONS)
@@ -234,7 +238,7 @@ class _Entry:
         self.mode, self.provider = entry.get("mode"), entry.get("litellm_provider")
         self.entry = {name: value for name, value in entry.items() if value is not None}
         if "litellm_provider" not in entry or key == "sample_spec":
-            raise _InexpressibleError("is not a model, but a rule or a description of the file")
+            raise _InexpressibleError("is not a model, but a rule or a description of the file", priced=False)
         self.prices: dict[_Price, Decimal] = {}
         self.sized: list[tuple[str, str, str, Decimal]] = []
         self.factors: list[tuple[dict[str, str], Decimal]] = []
@@ -307,7 +311,7 @@ class _Entry:
         """All that is charged, from ever on: the list has no dates."""
         charges = [*self._tokens(), *self._counted()]
         if not charges:
-            raise _InexpressibleError("has no price in the list")
+            raise _InexpressibleError("has no price in the list", priced=False)
         return PeerVersion(UNDATED, tuple(charges), (_example(charges),))
 
     def _of(self, key: str, tier: str = "", above: int | None = None) -> Decimal | None:
