@@ -29,7 +29,7 @@ from ratecard.simulation.usage.engines.duckdb_responses import requests_only, ta
 from ratecard.simulation.usage.engines.spark_session import is_spark_frame
 from ratecard.simulation.usage.files import Reading, Source
 from ratecard.simulation.usage.plan import PERIODS, Plan, Usage, places_of_type
-from ratecard.simulation.usage.predicates import Predicates, conditioned
+from ratecard.simulation.usage.predicates import Predicates
 from ratecard.simulation.usage.roll_up import RollUp
 from ratecard.simulation.usage.roll_up_sql import Grouping
 from ratecard.simulation.usage.where import Chosen
@@ -51,8 +51,8 @@ class OpenUsage(Protocol):
     def source(self) -> Source:
         """The files of the usage."""
 
-    def groups(self, workspace: Workspace, plan: Plan, progress: Progress) -> Generator[tuple[Grouping, str]]:
-        """Each grouping with the table of its groups."""
+    def groups(self, workspace: Workspace, plan: Plan, progress: Progress) -> Generator[tuple[Grouping, str, str]]:
+        """Each grouping with the table of its groups, or with that of its facts too, if other keys are read apart."""
 
     def counted(self, plan: Plan) -> tuple[int, int, int]:
         """How many rows there are, how many are chosen, and how many have no instant to be chosen by."""
@@ -136,7 +136,10 @@ def simulate(
             outcomes: list[list[Outcome]] = [[] for _ in compared]
             with closing(opened.groups(workspace, plan, progress)) as tables_of_groups:
                 # What has been read is priced while the engine reads on.
-                for grouping, groups_of in tables_of_groups:
+                for grouping, groups_of, facts in tables_of_groups:
+                    if facts:
+                        rolled.take_facts(groups_of, facts)
+                        continue
                     shapes = rolled.take(grouping, groups_of)
                     for found_of, more in zip(outcomes, pricer.outcomes(compared, shapes), strict=True):
                         found_of += more
@@ -171,7 +174,7 @@ def _opened(
 ) -> AbstractContextManager[OpenUsage]:
     """The usage, opened by an engine; `cards` are all that price it, the current one first."""
     limits = cards[0].tables.limits
-    layouts = partial(layouts_of, [card.tables.meters for card in cards], conditioned(cards))
+    layouts = partial(layouts_of, [card.tables.meters for card in cards])
     if engine not in (None, "duckdb", "spark"):
         raise SimulationError(f"engine is '{engine}'. Allowed: duckdb, spark")
     if engine == "spark" or is_spark_frame(usage):
@@ -250,8 +253,8 @@ def plan_of(
         for name in (model.model, *(model.aliases or ()))
         if model.type in LAYOUTS
     }
-    by, stating = tuple(dict.fromkeys(by)), conditioned(cards)
-    return Plan(by, predicates, dated, rpc, types, chosen, own, layouts, meters, stating)
+    by = tuple(dict.fromkeys(by))
+    return Plan(by, predicates, dated, rpc, types, chosen, own, layouts, meters)
 
 
 def _cards(compared: Sequence[Side], costs: Costs | None) -> list[RateCard]:

@@ -45,7 +45,9 @@ class SparkUsage(NamedTuple):
     source: Source
     session: "SparkSession"
 
-    def groups(self, workspace: Workspace, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
+    def groups(
+        self, workspace: Workspace, plan: Plan, progress: Progress = silent
+    ) -> Generator[tuple[Grouping, str, str]]:
         """Each grouping that has rows, with the table of its groups."""
         connection, jobs = workspace.connection, Jobs(self.session)
         within(progress, OPENED, OPENED + 1)("Reading usage: types", jobs)
@@ -65,7 +67,7 @@ class SparkUsage(NamedTuple):
                 connection.execute(f"{how.format(table)} {_with_texts(groups.schema)}")
                 connection.unregister("groups")
                 how = "INSERT INTO {}"
-            yield grouping, table
+            yield grouping, table, ""
 
     def counted(self, plan: Plan) -> tuple[int, int, int]:
         """How many rows there are, how many are chosen, and how many have no instant to be chosen by."""
