@@ -84,6 +84,18 @@ def test_the_log_is_shown_where_it_is_asked_for(cluster: "Cluster", tmp_path: Pa
     assert 'Setting Spark log level to "INFO"' in done.stderr
 
 
+def test_a_cluster_that_has_too_little_is_said(cluster: "Cluster", tmp_path: Path) -> None:
+    path = tmp_path / "usage.csv"
+    path.write_text(USAGE)
+    code = ALONE.partition("usage = sys")[0] + f"said(sys.argv[1], {cluster.master!r})\n"
+    settings = {"PYSPARK_SUBMIT_ARGS": "--conf spark.executor.memory=64g pyspark-shell"}
+    command, environment = [sys.executable, "-c", code, str(path)], os.environ | settings
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as waiting:
+        assert waiting.stderr
+        assert waiting.stderr.readline().startswith("Spark waits: no worker is free, or none has what an executor asks")
+        waiting.kill()
+
+
 def alone(usage: Path, code: str = ALONE, **settings: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-c", code, str(usage)]
     done = subprocess.run(command, capture_output=True, text=True, env=os.environ | settings, check=False)

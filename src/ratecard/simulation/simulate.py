@@ -24,7 +24,7 @@ from ratecard.simulation.results.no_effect import check_effect
 from ratecard.simulation.simulation import Simulation
 from ratecard.simulation.usage.billing_export import EXPORT_NAMES
 from ratecard.simulation.usage.columns import DAY, LAYOUTS, USAGE_COLUMNS, layouts_of
-from ratecard.simulation.usage.engines.duckdb_engine import DEFAULT_MEMORY, Workspace, open_usage
+from ratecard.simulation.usage.engines.duckdb_engine import DEFAULT_MEMORY, MEMORY_BESIDE_SPARK, Workspace, open_usage
 from ratecard.simulation.usage.engines.duckdb_responses import requests_only, table_dialect
 from ratecard.simulation.usage.engines.spark_session import is_spark_frame
 from ratecard.simulation.usage.files import Reading, Source
@@ -75,7 +75,7 @@ def simulate(
     tables: str | Path | None = None,
     strict: bool = False,
     currency: str = "USD",
-    memory: str = DEFAULT_MEMORY,
+    memory: str | None = None,
     engine: Engine | None = None,
     master: str | None = None,
     costs: Specification | Costs | None = None,
@@ -94,6 +94,8 @@ def simulate(
     `where` chooses rows by a condition on columns, such as `region = 'eu' and not model in ('a', 'b')`; `since` and
     `until` by their UTC day: from the first on, before the second. A row without a type has the type of its model.
     `progress` is called with what begins, and a function that says how far the whole is, from 0 to 100.
+
+    `memory` is the most that DuckDB takes before it spills: 1 GB, or beside Spark, where it keeps the groups, 512 MB.
 
     `engine` is "duckdb", or "spark" for what outgrows a machine; a Spark frame chooses Spark by itself. `master` is
     where Spark runs, by default on this machine.
@@ -115,7 +117,8 @@ def simulate(
     remapping.check(side.card for side in compared)
     chosen, names = Chosen.of(where, since, until), columns or {}
     spoken = table_dialect(dialect) if dialect is not None else None
-    workspace = Workspace(memory)
+    usual_memory = MEMORY_BESIDE_SPARK if engine == "spark" or is_spark_frame(usage) else DEFAULT_MEMORY
+    workspace = Workspace(memory or usual_memory)
     try:
         begun = within(progress, 0, OPENED)
         with _opened(workspace, usage, names, engine, master, _cards(compared, paid), begun, spoken) as opened:

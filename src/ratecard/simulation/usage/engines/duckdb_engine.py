@@ -113,7 +113,8 @@ def _reason(words: str) -> str:
     return f"{where}: {line[2].rstrip('.')}"
 
 
-DEFAULT_MEMORY = "1GB"
+# Beside Spark, it only keeps the groups.
+DEFAULT_MEMORY, MEMORY_BESIDE_SPARK = "1GB", "512MB"
 # Keys of more values than this, among the first rows, are read apart from the shapes.
 _FEW_KEYS, _FIRST_ROWS = 20, 100_000
 # What the columns of our own may be.

@@ -52,6 +52,9 @@ _CAUSES = {
         "the cluster of Spark was lost. Look whether its master runs, and try again"
     ),
 }
+# Spark says so every fifteen seconds, as long as it takes: a cluster may grow meanwhile.
+_WAITING = "Initial job has not accepted any resources"
+_NO_WORKER = "Spark waits: no worker is free, or none has what an executor asks for (spark.executor.memory, .cores)"
 _GONE = re.compile("Java side is empty|Connection refused|while sending or receiving|JAVA_GATEWAY_EXITED")
 _ENDED = re.compile(f"{_GONE.pattern}|SparkContext was shut ?down|stopped SparkContext|removed our application")
 _OF_A_TASK = re.compile(r"^.*most recent failure: .*? executor \w+\): |^Job aborted due to stage failure: ", re.DOTALL)
@@ -150,7 +153,7 @@ class _Log:
 
     def __init__(self) -> None:
         self._lines: deque[str] = deque(maxlen=200)
-        self.shown = False
+        self.shown = self._waits = False
         self._reader = Thread()
 
     def follow(self, stream: IO[bytes]) -> None:
@@ -176,6 +179,9 @@ class _Log:
             self._lines.append(line.decode(errors="replace"))
             if self.shown:
                 self.show()
+            elif _WAITING in self._lines[-1] and not self._waits:
+                self._waits = True
+                sys.stderr.write(f"{_NO_WORKER}\n")
 
 
 _LOG = _Log()
