@@ -175,8 +175,8 @@ def test_strict_fails_where_something_is_left_out(file: Path, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("[]", "it must hold an entry for each model"),
-        ('{"a": 1}', "it must hold an entry for each model"),
+        ("[]", "it must hold an object for each name"),
+        ('{"a": 1}', "it must hold an object for each name"),
         ("{", "is not a price list of litellm"),
         ('{"a": {"b": 1, "b": 2}}', "b is written twice"),
     ],
