@@ -69,13 +69,8 @@ def _priced(prices: PriceBook | None, cell: Cell) -> Quote | None:
     """The quote of a cell in another book; None if that has no price for it."""
     if prices is None:
         return None
-    body, kind = cell.body, cell.quote.type
     try:
-        if kind == "video":
-            return prices.quote_video(body, source=cell.video)
-        if kind == "surcharge":
-            return prices.surcharge(body["model"], 1)
-        return prices.rate({"type": kind, "model": body["model"], **json.loads(body["usage"])})
+        return cell.priced(prices)
     except QuoteError:
         return None
 

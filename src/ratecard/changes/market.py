@@ -20,14 +20,14 @@ from ratecard.card import RateCard
 from ratecard.changes.difference import Priced, RateChange
 from ratecard.changes.rates import described
 from ratecard.load.yaml_text import read_yaml_text
-from ratecard.methods.conditions import stated_conditions
 from ratecard.price_book import PriceBook
 from ratecard.pricing.text import token_rates
-from ratecard.rating.factors import Factors
+from ratecard.rating.factors import charge_under
 from ratecard.tables.card import Tables
-from ratecard.tables.metered import Conditioned, MeteredVersion, TextVersion, Tokens
-from ratecard.tables.rate import Charge, combinations, domains_of
-from ratecard.tables.token_rates import EVERY_PROMPT, EVERYTHING, WrittenRate, chosen, written_rates
+from ratecard.tables.conditions import combinations_of, named_conditions
+from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens
+from ratecard.tables.rate import Charge, Conditioned, combinations, domains_of
+from ratecard.tables.token_rates import EVERY_PROMPT, WrittenRate, written_rates
 from ratecard.tables.units import Unit
 from ratecard.tables.windows import windows_of
 
@@ -245,49 +245,39 @@ class _Listed:
             counts = self._units[charge.unit].counts
             if isinstance(charge, Tokens):
                 yield from (((counts, bucket), costing) for bucket, costing in self._of_tokens(charge))
-            elif isinstance(charge, Conditioned):
-                yield (counts, ""), self._counted(charge)
             else:
-                yield (counts, ""), self._tabled(self._version, charge)
+                yield (counts, ""), self._tabled(self._model.model, self._version, charge)
         if isinstance(self._version, TextVersion):
             for search, name in self._version.surcharges.items():
                 version = self._prices.at_hour(self._prices.in_effect(name)[1])
-                yield (search, ""), self._tabled(version, version.charges[0])
+                yield (search, ""), self._tabled(name, version, version.charges[0])
 
-    def _tabled(self, version: Any, charge: Charge) -> _Costing:
-        """A charge whose rates hold for the attributes that they name."""
-        domains, unit = domains_of(version, charge), self._units[charge.unit]
-        priced = [
-            (
-                {name: value for name, value in zip(domains, values, strict=True) if value},
-                _Price(plain(multiply(rate.rate, charge.markup)), unit, rate.source),
-            )
-            for rate in charge.rates
-            for values in combinations(rate, tuple(domains), domains)
-        ]
+    def _tabled(self, model: str, version: Any, charge: Charge) -> _Costing:
+        """A charge whose rates hold for the attributes and under the conditions that they name."""
+        unit, named = self._units[charge.unit], self._named(charge, version)
+        priced: dict[tuple[tuple[str, str], ...], list[tuple[_Stated, _Price]]] = {}
+        for stated in combinations_of(named, self._meters):
+            held = charge_under(charge, version, model, self._meters, stated) if named else charge
+            domains, of = domains_of(version, held), priced.setdefault(tuple(stated.items()), [])
+            for rate in held.rates:
+                price = _Price(plain(multiply(rate.rate, held.markup)), unit, rate.source)
+                for values in combinations(rate, tuple(domains), domains):
+                    own = {name: value for name, value in zip(domains, values, strict=True) if value}
+                    of.append(({**own, **stated}, price))
 
-        def price(stated: _Stated, above: int) -> _Price | None:
-            return next((price for named, price in priced if named.items() <= stated.items()), None)
-
-        return _Costing([named for named, _ in priced], price)
-
-    def _counted(self, charge: Conditioned) -> _Costing:
-        written, unit = list(written_rates(charge)), self._units[charge.unit]
-        factors = self._factors(charge, written)
-
-        def price(stated: _Stated, above: int) -> _Price | None:
-            if not self._offers(stated):
+        def price_of(stated: _Stated, above: int) -> _Price | None:
+            further = {name: value for name, value in stated.items() if name not in charge.ATTRIBUTES}
+            if isinstance(charge, Conditioned) and not self._offers(further):
                 return None
-            full = factors.stated(stated)
-            # There is one: the check of tables asks for a rate without conditions.
-            rate: Any = chosen(written, EVERYTHING, EVERY_PROMPT.above, full)
-            return _Price(factors.applied(rate, full).unit_rate, unit, rate.rate.source)
+            conditions = tuple((name, stated[name]) for name, values in named.items() if stated.get(name) in values)
+            return next((price for own, price in priced[conditions] if own.items() <= stated.items()), None)
 
-        return _Costing(self._stated(charge), price)
+        return _Costing([own for under in priced.values() for own, _ in under], price_of)
 
     def _of_tokens(self, charge: Tokens) -> Iterator[tuple[str, _Costing]]:
-        written, unit, stated = list(written_rates(charge)), self._units[charge.unit], self._stated(charge)
-        self._factors(charge, written)
+        written, unit = list(written_rates(charge)), self._units[charge.unit]
+        self._named(charge, self._version)
+        stated = list(self._stated(charge, written))
         rates = token_rates(self._prices.compiler.metered(self._model, self._version, self._prices.limits.rates))
         own = {each.bucket for each in written}
 
@@ -303,17 +293,19 @@ class _Listed:
         for bucket in rates.buckets:
             yield bucket, _Costing(stated, pricing(bucket), rates.thresholds, bucket in own)
 
-    def _factors(self, charge: Conditioned, written: Sequence[WrittenRate]) -> Factors:
-        factors = Factors(charge, written, self._meters, self._version.factors)
-        for name, values in factors.conditions.items():
-            self._known.setdefault(name, set()).update(values)
-        return factors
-
-    def _stated(self, charge: Conditioned) -> list[_Stated]:
-        """Every combination of the conditions that rates and factors name; a default is as good as left out."""
+    def _stated(self, charge: Tokens, written: Iterable[WrittenRate]) -> Iterator[_Stated]:
+        """The conditions of each rate, and of each factor by itself; a default is as good as left out."""
+        factors = (*charge.factors, *self._version.factors)
         defaults = {(each.condition, each.default) for each in self._meters.conditions}
-        found = stated_conditions(charge, (*charge.factors, *self._version.factors))
-        return [{name: value for name, value in each.items() if (name, value) not in defaults} for each in found]
+        named = ({}, *(each.conditions for each in written), *(each.conditions for each in factors))
+        yield from ({name: each[name] for name in each if (name, each[name]) not in defaults} for each in named)
+
+    def _named(self, charge: Charge, version: Any) -> dict[str, set[str]]:
+        """The conditions that rates and factors of a charge name, which the model then knows."""
+        named = named_conditions([charge], getattr(version, "factors", ()) if isinstance(charge, Conditioned) else ())
+        for name, values in named.items():
+            self._known.setdefault(name, set()).update(values)
+        return named
 
     def _offers(self, stated: _Stated) -> bool:
         """Whether the model knows these conditions; what it does not know is refused in a request."""

@@ -71,6 +71,7 @@ def main() -> None:
     ratecard check pricing_tables                    every fault of a folder
     ratecard diff HEAD~1 pricing_tables              which prices differ
     ratecard compare ours theirs --map models.yaml   our prices beside others'
+    ratecard import genai-prices --out market        the price list of another
     ratecard serve pricing_tables                    quotes over HTTP
     ratecard simulate usage.parquet --candidate a.yaml   usage at other prices
     ratecard whatif usage.parquet                    a page to try prices on it

@@ -29,7 +29,7 @@ from ratecard.simulation.usage.engines.duckdb_responses import requests_only, ta
 from ratecard.simulation.usage.engines.spark_session import is_spark_frame
 from ratecard.simulation.usage.files import Reading, Source
 from ratecard.simulation.usage.plan import PERIODS, Plan, Usage, places_of_type
-from ratecard.simulation.usage.predicates import Predicates, conditioned
+from ratecard.simulation.usage.predicates import Predicates
 from ratecard.simulation.usage.roll_up import RollUp
 from ratecard.simulation.usage.roll_up_sql import Grouping
 from ratecard.simulation.usage.where import Chosen
@@ -174,7 +174,7 @@ def _opened(
 ) -> AbstractContextManager[OpenUsage]:
     """The usage, opened by an engine; `cards` are all that price it, the current one first."""
     limits = cards[0].tables.limits
-    layouts = partial(layouts_of, [card.tables.meters for card in cards], conditioned(cards))
+    layouts = partial(layouts_of, [card.tables.meters for card in cards])
     if engine not in (None, "duckdb", "spark"):
         raise SimulationError(f"engine is '{engine}'. Allowed: duckdb, spark")
     if engine == "spark" or is_spark_frame(usage):
@@ -253,8 +253,8 @@ def plan_of(
         for name in (model.model, *(model.aliases or ()))
         if model.type in LAYOUTS
     }
-    by, stating = tuple(dict.fromkeys(by)), conditioned(cards)
-    return Plan(by, predicates, dated, rpc, types, chosen, own, layouts, meters, stating)
+    by = tuple(dict.fromkeys(by))
+    return Plan(by, predicates, dated, rpc, types, chosen, own, layouts, meters)
 
 
 def _cards(compared: Sequence[Side], costs: Costs | None) -> list[RateCard]:

@@ -46,9 +46,8 @@ class Plan(NamedTuple):
     own: tuple[str, ...] = ()
     # The columns of each type of row.
     layouts: Mapping[str, Layout] = LAYOUTS
-    # What these depend on: the meters of every card, and the types that can state conditions.
+    # What these depend on: the meters of every card.
     meters: tuple[Meters, ...] = ()
-    conditioned: frozenset[str] = frozenset()
 
     @property
     def sums(self) -> int:

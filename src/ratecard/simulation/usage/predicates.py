@@ -57,13 +57,6 @@ BY_BUCKET = "by bucket"
 _BUCKETS = next(layout.buckets for layout in LAYOUTS.values() if layout.buckets)
 
 
-def conditioned(cards: Iterable[RateCard]) -> frozenset[str]:
-    """The types of models of which some charge can depend on conditions."""
-    models = (model for card in cards for model in card.tables.models.values())
-    charges = ((model.type, charge) for model in models for each in model.versions for charge in each.charges)
-    return frozenset(type_ for type_, charge in charges if hasattr(charge, "factors"))
-
-
 class Predicates(NamedTuple):
     """Derived from the declarations of the tables, all compared cards together.
 

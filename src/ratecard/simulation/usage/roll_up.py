@@ -19,7 +19,7 @@ from ratecard.simulation.usage.engines.duckdb_engine import Workspace, is_unique
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.files import Reading
 from ratecard.simulation.usage.plan import EARLIEST, PREDICATES, Plan
-from ratecard.simulation.usage.predicates import BY_BUCKET, Predicates, conditioned
+from ratecard.simulation.usage.predicates import BY_BUCKET, Predicates
 from ratecard.simulation.usage.roll_up_sql import Grouping, period
 from ratecard.simulation.usage.shape import UsageShape
 from ratecard.tables.windows import open_at
@@ -277,7 +277,7 @@ class RollUp:
     def check_columns(self, cards: Sequence[RateCard]) -> None:
         """Raise `SimulationError` where the columns of buckets and conditions may mean another thing to other cards."""
         plan, meters = self.plan, [card.tables.meters for card in cards]
-        known = all(each in plan.meters for each in meters) and conditioned(cards) <= plan.conditioned
+        known = all(each in plan.meters for each in meters)
         if plan.layouts is not LAYOUTS and not known:
             words = "has other buckets or conditions than the usage was rolled up for; simulate it anew"
             raise SimulationError(f"the candidate {words}")
