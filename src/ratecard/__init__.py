@@ -39,6 +39,7 @@ from ratecard.requests.usage import (
 from ratecard.requests.usage_from import usage_from
 
 if TYPE_CHECKING:
+    from ratecard.simulation.rollup import rollup as rollup
     from ratecard.simulation.simulate import simulate as simulate
 
 __all__ = [
@@ -93,6 +94,7 @@ __all__ = [
     "period_end",
     "period_start",
     "read_ledger",
+    "rollup",
     "settle",
     "simulate",
     "sunset",
@@ -101,25 +103,24 @@ __all__ = [
 ]
 # `from ratecard import *` must work without the extra.
 if not (find_spec("duckdb") and find_spec("pyarrow")):
-    __all__.remove("simulate")
+    __all__ = [name for name in __all__ if name not in ("rollup", "simulate")]
 
 # Packages that are loaded on first use: their extras may not be installed.
 _PACKAGES = ("history", "probe", "server", "testing")
 
 
 def __getattr__(name: str) -> Any:
-    """Load on first use: `simulate`, and the packages of the extras, like `ratecard.server`.
+    """Load on first use: `rollup` and `simulate`, and the packages of the extras, like `ratecard.server`.
 
     Raises `ImportError` that names the extra to install.
     """
     if name in _PACKAGES:
         return import_module(f"ratecard.{name}")
-    if name != "simulate":
+    if name not in ("rollup", "simulate"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from ratecard.simulation.errors import missing_extra
 
     try:
-        from ratecard.simulation.simulate import simulate
+        return getattr(import_module(f"ratecard.simulation.{name}"), name)
     except ModuleNotFoundError as error:
         raise missing_extra("simulate", error) from None
-    return simulate

@@ -18,6 +18,7 @@ _MODULES = {
     "promote": "promote",
     "quote": "quote",
     "rate": "quote",
+    "rollup": "rollup",
     "schema": "views",
     "serve": "serve",
     "sheet": "views",
@@ -68,6 +69,7 @@ def main() -> None:
     ratecard diff HEAD~1 pricing_tables              which prices differ
     ratecard serve pricing_tables                    quotes over HTTP
     ratecard simulate usage.parquet --candidate a.yaml   usage at other prices
+    ratecard rollup usage.parquet --out kept         usage as groups, simulated in a second
     ratecard whatif usage.parquet                    a page to try prices on it
 
     Exit status: 0 done, 1 the answer is an error body or a failed check, 2 wrong use.

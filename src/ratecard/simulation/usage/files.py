@@ -21,6 +21,8 @@ _ALLOWED = "Allowed: .parquet, .csv, .jsonl, each also as .gz, a folder or a pat
 _PATTERN = re.compile(r"[*?\[]")
 _LOCAL = "file://"
 _DIGITS = 16
+# The column that says of which file a row is, where that is asked for.
+FILE = "ratecard_file"
 
 
 class Stamp(NamedTuple):

@@ -26,6 +26,7 @@ from ratecard.simulation.usage.engines.duckdb_responses import usage_view
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql, column_type
 from ratecard.simulation.usage.engines.spill import SpillFolder
 from ratecard.simulation.usage.files import (
+    FILE,
     Source,
     Stamp,
     Stamps,
@@ -50,12 +51,15 @@ _FIRST_LINE = (
 )
 _READ = (
     "SELECT * FROM read_csv([{files}], auto_detect = false, header = true, columns = {{{columns}}},"
-    " delim = {delimiter}, quote = '\"', escape = '\"', null_padding = false)"
+    " delim = {delimiter}, quote = '\"', escape = '\"', null_padding = false{named})"
 )
 
 
-def csv_query(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> str:
-    """The rows of CSV files, all columns text; files may have columns that others lack. Raises `SimulationError`."""
+def csv_query(connection: duckdb.DuckDBPyConnection, files: Sequence[str], named: str = "") -> str:
+    """The rows of CSV files, all columns text; files may have columns that others lack. Raises `SimulationError`.
+
+    `named`: a further option of the reader.
+    """
     alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for file in files:
         alike.setdefault(_heading(connection, file), []).append(file)
@@ -64,6 +68,7 @@ def csv_query(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> st
             files=", ".join(_quoted(sql_literal(file)) for file in same),
             columns=", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in names),
             delimiter=_quoted(delimiter),
+            named=named,
         )
         for (delimiter, names), same in alike.items()
     )
@@ -202,32 +207,26 @@ class DuckDbUsage(NamedTuple):
     source: Source
     workspace: Workspace
     rows: int | None = None
+    stamps: Mapping[str, Stamp] = {}
 
     def groups(self, workspace: Workspace, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
         """Each grouping with the table of its groups, in the order of the plan; the next is read while one is used."""
-        connection = workspace.connection
         groupings = tuple(RollUpSql(self.known, plan, DuckDbSql(), DuckDbSql()).groupings())
-        share = (READ - OPENED) / len(groupings)
+        yield from grouped(workspace, groupings, progress, self.rows)
 
-        def group(number: int, grouping: Grouping) -> str:
-            tell = within(progress, OPENED + share * number, OPENED + share * (number + 1), self.rows)
-            tell(f"Reading usage: {grouping.name}", connection.query_progress)
-            table = workspace.new_table("groups")
-            with readable():
-                connection.execute(f"CREATE TABLE {table} AS {grouping.query}")
-            return table
+    def of_files(self, files: Collection[str]) -> "DuckDbUsage":
+        """The rows of some of its files; it has to be by file."""
+        table, listed = self.workspace.new_table("of_files"), ", ".join(map(_quoted, files))
+        query = f"CREATE VIEW {table} AS SELECT * FROM {self.known.table} WHERE {FILE} IN ({listed})"
+        self.workspace.connection.execute(query)
+        return self._replace(known=self.known._replace(table=table))
 
-        with ThreadPoolExecutor(1) as pool:
-            running = pool.submit(group, 0, groupings[0])
-            try:
-                for number, (grouping, following) in enumerate(zip_longest(groupings, groupings[1:]), 1):
-                    table = running.result()
-                    if following:
-                        running = pool.submit(group, number, following)
-                    yield grouping, table
-            except BaseException:
-                connection.interrupt()
-                raise
+    def counted_by_file(self, plan: Plan) -> dict[str, tuple[int, int]]:
+        """How many rows each file has, and how many of them have no instant to be chosen by."""
+        with readable():
+            query = RollUpSql(self.known, plan, DuckDbSql(), DuckDbSql()).counting(FILE)
+            found = self.workspace.connection.execute(query).fetchall()
+        return {file: (int(rows), int(undated)) for rows, _, undated, file in found}
 
     def counted(self, plan: Plan) -> tuple[int, int, int]:
         """How many rows there are, how many are chosen, and how many have no instant to be chosen by."""
@@ -244,6 +243,35 @@ class DuckDbUsage(NamedTuple):
         return str(found[0][0] or "") if found else ""
 
 
+def grouped(
+    workspace: Workspace, groupings: Sequence[Grouping], progress: Progress, rows: int | None = None
+) -> Generator[tuple[Grouping, str]]:
+    """Run the queries of groupings, each into a table; the next one runs while a table is used."""
+    if not groupings:
+        return
+    connection, share = workspace.connection, (READ - OPENED) / len(groupings)
+
+    def group(number: int, grouping: Grouping) -> str:
+        tell = within(progress, OPENED + share * number, OPENED + share * (number + 1), rows)
+        tell(f"Reading usage: {grouping.name}", connection.query_progress)
+        table = workspace.new_table("groups")
+        with readable():
+            connection.execute(f"CREATE TABLE {table} AS {grouping.query}")
+        return table
+
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(group, 0, groupings[0])
+        try:
+            for number, (grouping, following) in enumerate(zip_longest(groupings, groupings[1:]), 1):
+                table = running.result()
+                if following:
+                    running = pool.submit(group, number, following)
+                yield grouping, table
+        except BaseException:
+            connection.interrupt()
+            raise
+
+
 @contextmanager
 def open_usage(
     workspace: Workspace,
@@ -253,11 +281,13 @@ def open_usage(
     progress: Progress = silent,
     layouts: LayoutsOf = lambda _: LAYOUTS,
     dialect: UsageDialect | None = None,
+    *,
+    by_file: bool = False,
 ) -> Iterator[DuckDbUsage]:
     """Make the view `usage` of files or a frame; `names`: known columns that have another name in it.
 
     `limits` are those of the tables under which a billing export was billed, `layouts` says what its columns are. With
-    a `dialect`, the rows are responses.
+    a `dialect`, the rows are responses. With `by_file`, the view has a column `FILE`: of which file each row is.
     Raises `SimulationError` with the file or the column, and what is allowed; at the end also where a file is not the
     one any more that it was in the beginning.
     """
@@ -273,10 +303,10 @@ def open_usage(
         kind = one_kind(files)
         progress("Reading usage: columns", workspace.connection.query_progress)
         with readable():
-            query, rows = _reading(workspace, kind, files)
+            query, rows = _reading(workspace, kind, files, f", filename = '{FILE}'" if by_file else "")
             workspace.connection.execute(f"CREATE OR REPLACE VIEW usage AS {query}")
         opened = _opened(workspace, names, Source.of(before), limits, layouts, dialect, written=kind != ".parquet")
-        yield opened._replace(rows=rows) if opened.rows is None else opened
+        yield opened._replace(rows=rows if opened.rows is None else opened.rows, stamps=before)
 
 
 def _opened(
@@ -379,7 +409,8 @@ def checked_usage(
             words += f". Seconds since 1970 are not read: {_CONVERTED}" if name == "timestamp" else ""
             raise SimulationError(words)
     types = {name: type_ for name, (type_, _) in found.items()}
-    return Usage(columns, types, {name: scale for name, (_, scale) in found.items()}, layouts=layouts)
+    scales = {name: scale for name, (_, scale) in found.items()}
+    return Usage(columns, types, scales, layouts=layouts, declared=declared)
 
 
 def _described(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
@@ -417,24 +448,27 @@ def _listed(files: Sequence[str]) -> str:
     return "[" + ", ".join(_quoted(sql_literal(file)) for file in files) + "]"
 
 
-def _reading(workspace: Workspace, kind: str, files: Sequence[str]) -> tuple[str, int | None]:
-    """The query that reads files of a kind, and about how many rows it gives, where that can be known."""
+def _reading(workspace: Workspace, kind: str, files: Sequence[str], named: str = "") -> tuple[str, int | None]:
+    """The query that reads files of a kind, and about how many rows it gives, where that can be known.
+
+    `named`: a further option of the reader.
+    """
     connection = workspace.connection
     if kind == ".jsonl" and not is_remote(files[0]) and are_pages(files[0]):
         kind, files = ".parquet", pages_to_parquet(files, workspace.folder)
     if kind == ".csv":
-        return csv_query(connection, files), _lines(files)
+        return csv_query(connection, files, named), _lines(files)
     if kind == ".parquet":
-        return f"SELECT * FROM read_parquet({_listed(files)}, union_by_name = true)", None
+        return f"SELECT * FROM read_parquet({_listed(files)}, union_by_name = true{named})", None
     counts = _names_in_json(connection, files)
     # Numbers keep their digits: every value is read as the text that it is written as.
     columns = ", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in counts)
     how = f"format = 'newline_delimited', records = true, columns = {{{columns}}}"
-    query = f"SELECT * FROM read_json({_listed(files)}, {how})"
+    query = f"SELECT * FROM read_json({_listed(files)}, {how}{named})"
     for outer in COUNTED:
         if outer in counts:
-            named = _counted(connection, files, outer)
-            parts = {name: f"json_extract_string({outer}, {_quoted(_path(name))})" for name in named}
+            counted = _counted(connection, files, outer)
+            parts = {name: f"json_extract_string({outer}, {_quoted(_path(name))})" for name in counted}
             query = _with_counts(outer, parts, counts, query)
     return query, max(counts.values())
 
