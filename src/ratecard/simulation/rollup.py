@@ -21,7 +21,6 @@ from ratecard.simulation.usage.kept.keep import Changes, Written, keep, locked
 from ratecard.simulation.usage.kept.manifest import Asked, Distinguished, Manifest, kept_folder, read_manifest
 from ratecard.simulation.usage.where import Chosen
 
-
 # Of groups without days the instant does not matter.
 _ANY_INSTANT = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -15,6 +15,7 @@ from ratecard.requests.dialects import UsageDialect
 from ratecard.simulation.billing.repricer import LedgerPricer
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.costs import Costs
+from ratecard.simulation.pricing.kept_outcomes import KeptOutcomes
 from ratecard.simulation.pricing.outcome import Outcome
 from ratecard.simulation.pricing.pricer import Pricer
 from ratecard.simulation.pricing.remap import NO_REMAPPING, Remapping
@@ -29,7 +30,7 @@ from ratecard.simulation.usage.engines.duckdb_responses import requests_only, ta
 from ratecard.simulation.usage.engines.spark_session import is_spark_frame
 from ratecard.simulation.usage.files import Reading, Source
 from ratecard.simulation.usage.kept.kept_usage import open_kept
-from ratecard.simulation.usage.kept.manifest import kept_folder
+from ratecard.simulation.usage.kept.manifest import Distinguished, kept_folder
 from ratecard.simulation.usage.plan import PERIODS, Plan, Usage, places_of_type
 from ratecard.simulation.usage.predicates import Predicates, conditioned
 from ratecard.simulation.usage.roll_up import RollUp
@@ -142,6 +143,11 @@ def simulate(
                 reading = replace(reading, chosen=rows, found=found_rows, undated=undated)
             usual = Pricer(plan.predicates, currency, remapping)
             pricer = LedgerPricer(plan.predicates, compared[0].card, currency) if known.is_ledger else usual
+            kept_outcomes = (
+                KeptOutcomes(kept, compared[0], Distinguished.of(plan, untyped=False), currency) if kept else None
+            )
+            if kept_outcomes:
+                pricer.keep(compared[0], known_outcomes := kept_outcomes.read(workspace.connection, pricer))
             places = {type_: places_of_type(known, layout) for type_, layout in known.layouts.items()}
             rolled = RollUp(workspace, plan, places)
             outcomes: list[list[Outcome]] = [[] for _ in compared]
@@ -155,6 +161,8 @@ def simulate(
             odd = opened.odd_instant(plan) if reading.undated or (plan.dated and None in moments) else ""
             types = {each.shape.type for each in rolled.shapes}
             rolled.reading = replace(reading.with_columns(known, plan, types), odd=odd)
+            if kept_outcomes and any(each.shape not in known_outcomes for each in rolled.shapes):
+                kept_outcomes.write(workspace.connection, rolled.shapes, outcomes[0])
         within(progress, READ, PRICED)("Pricing", None)
         remapping.check_used({counted.shape.model for counted in rolled.shapes})
         found = Simulation(rolled, compared, pricer, outcomes, paid)
