@@ -14,7 +14,7 @@ REFUSED = "This one would: ratecard rollup"
 def answers(usage: Any, *compared: Any, **how: Any) -> dict[str, Any]:
     """All answers of a simulation as JSON has them, but for the files that were read; or why there are none."""
     try:
-        with simulate(usage, *compared, **how) as found:
+        with simulate(usage, *compared, **{"by": ["model", "day"], **how}) as found:
             return _answers(found)
     except SimulationError as error:
         return {"refused": str(error)}

@@ -1,21 +1,32 @@
 """A kept roll-up answers as its rows do, to the last digit, or refuses with the roll-up that would."""
 
+import shutil
 from datetime import UTC, datetime
+from decimal import Decimal
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pyarrow.parquet
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kept_roll_ups import REFUSED, answers, same_or_refused
+from made_up_card import FACTORS, LINES, METERS, card_of, token_columns
 from rows import table_of
 from test_row_by_row import SLOW, usage_rows
+from test_rows_at_their_hours import HEAD, MODEL, PLAIN, VERSION
 
-from ratecard import rollup
+from ratecard import RateCard, rollup
 from ratecard.changes.sides import Side
+from ratecard.load.folder import tables_from
+from ratecard.simulation.demo.usage import demo_usage
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.pricing.shape_price import ShapePrices
+from ratecard.simulation.simulate import simulate
 from ratecard.testing import rate_cards
-from shipped import CARD as SHIPPED
 
+DEARER = Path(__file__).parent / "dearer.yaml"
 FIRST = datetime(2025, 12, 1, tzinfo=UTC)
 
 
@@ -48,3 +59,198 @@ def test_random_tables_and_candidates(data: st.DataObject) -> None:
         if not served:
             rollup(usage, kept, asked[0], asked[1:], by=[*by, *keys])
             assert same_or_refused(kept, usage, asked[0], asked[1:], **how)
+
+
+@pytest.fixture
+def usage(tmp_path: Path) -> Path:
+    """A folder with three files of usage, one of them with rows that no one prices."""
+    folder = tmp_path / "usage"
+    folder.mkdir()
+    for seed, name in enumerate(("one", "two", "three")):
+        demo_usage(folder / f"{name}.parquet", 150, seed=seed, bad_share=Decimal("0.1"))
+    return folder
+
+
+def test_a_further_run_reads_only_what_is_new_or_changed(usage: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    first = rollup(usage, kept, by=["model", "customer"])
+    assert [len(each) for each in first.changes] == [3, 0, 0, 0]
+    assert same_or_refused(kept, usage, "2026-10-01", DEARER, by=["customer", "week"])
+    assert [len(each) for each in rollup(usage, kept, by=["model", "customer"]).changes] == [0, 0, 0, 3]
+    demo_usage(usage / "four.parquet", 50, seed=9)
+    demo_usage(usage / "two.parquet", 80, seed=8)
+    (usage / "three.parquet").unlink()
+    again = rollup(usage, kept, by=["model", "customer"])
+    named = [[Path(file).stem for file in each] for each in again.changes]
+    assert named == [["four"], ["two"], ["three"], ["one"]]
+    assert again.rows == 150 + 80 + 50
+    assert same_or_refused(kept, usage, None, DEARER, by=["model", "customer", "day"])
+
+
+def test_other_arguments_columns_and_tables_read_all_anew(usage: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    assert rollup(usage, kept).anew == ""
+    assert rollup(usage, kept, by=["model", "region"]).anew == "the arguments changed"
+    table = pyarrow.parquet.read_table(usage / "one.parquet")
+    pyarrow.parquet.write_table(table.append_column("team", pyarrow.array(["x"] * 150)), usage / "four.parquet")
+    found = rollup(usage, kept, by=["model", "region"])
+    assert found.anew == "the columns of the usage changed"
+    assert found.rows == 600
+    assert same_or_refused(kept, usage, by=["region"])
+
+
+def test_a_broken_run_leaves_what_was_there(usage: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = tmp_path / "kept"
+    rollup(usage, kept)
+    before = answers(kept)
+    listed = sorted(kept.rglob("*"))
+    demo_usage(usage / "one.parquet", 70, seed=5)
+    for broken in ("replace", "rename"):
+        with monkeypatch.context() as patched:
+            patched.setattr(Path, broken, unwritable)
+            with pytest.raises(OSError, match="No space"):
+                rollup(usage, kept)
+        assert answers(kept) == before
+    assert sorted(kept.rglob("*")) == listed
+    assert rollup(usage, kept).rows == 370
+    assert same_or_refused(kept, usage)
+
+
+def unwritable(*_: object) -> None:
+    raise OSError(28, "No space left on device")
+
+
+def test_rows_that_were_chosen_and_rows_that_are_chosen_of_them(usage: Path, tmp_path: Path) -> None:
+    kept, where = tmp_path / "kept", "type = 'text' and customer != 'customer-1'"
+    rollup(usage, kept, by=["model", "region"], where=where)
+    found, expected = (
+        answers(place, by=["model"], where=asked, since="2026-03-01")
+        for place, asked in (
+            (kept, "region = 'eu' or model is missing"),
+            (usage, f"{where} and (region = 'eu' or model is missing)"),
+        )
+    )
+    assert found["reading"].pop("chosen") == f"where {where}, where region = 'eu' or model is missing, since 2026-03-01"
+    expected["reading"].pop("chosen")
+    assert found == expected
+    assert answers(kept, where=where, by=["model"]) == answers(usage, where=where, by=["model"])
+    assert "does not distinguish customer. This one would" in answers(kept, where="customer = 'a'")["refused"]
+
+
+def test_thresholds_and_hours_that_are_not_kept_apart_are_refused(tmp_path: Path) -> None:
+    """A candidate of another threshold would get the total of the old one."""
+    usage, kept = tmp_path / "usage.parquet", tmp_path / "kept"
+    rows = [
+        {
+            "type": "text",
+            "model": "always",
+            "timestamp": FIRST.replace(month=month, hour=hour),
+            "prompt_tokens": tokens,
+            "completion_tokens": 1,
+        }
+        for month, hour, tokens in ((1, 3, 10), (2, 17, 900), (3, 23, 150_000))
+    ]
+    pyarrow.parquet.write_table(table_of(rows), usage)
+    plain, hours, long = (Side(name, made_of(rates)) for name, rates in RATES.items())
+    rollup(usage, kept, plain)
+    assert same_or_refused(kept, usage, plain)
+    for side, words in ((hours, "prices that change at 16:00 UTC"), (long, "prompts above 500 tokens")):
+        assert words in answers(kept, plain, side)["refused"]
+        assert words in answers(kept, side)["refused"]
+    done = rollup(usage, kept, plain, [hours, long])
+    assert done.anew == "the arguments and what the prices ask changed" or done.anew == "what the prices ask changed"
+    for compared in ((plain,), (hours,), (long, [plain]), (plain, [hours, long])):
+        assert same_or_refused(kept, usage, *compared, by=["day"])
+    assert same_or_refused(kept, usage, Side("hours", hours.card, datetime(2026, 4, 1, 17, tzinfo=UTC)), [plain])
+
+
+RATES = {
+    "plain": PLAIN,
+    "hours": PLAIN + '\n              - {tokens: input, hours: "16:00..24:00", zone: UTC, rate: 2}',
+    "long": PLAIN + "\n              - {tokens: input, above: 500, rate: 3}",
+}
+
+
+def made_of(rates: str) -> RateCard:
+    text = HEAD + MODEL.format(name="always", versions=VERSION.format(effective="2025-01-01", rates=rates))
+    return RateCard(tables_from({"hours.yaml": text.encode()})).unproved
+
+
+def test_conditions_and_buckets(tmp_path: Path) -> None:
+    usage, kept = tmp_path / "usage.parquet", tmp_path / "kept"
+    pyarrow.parquet.write_table(token_columns(), usage)
+    sides = [
+        Side("now", card_of()),
+        Side("then", card_of(LINES.replace("above: 128000, rate: 6", "above: 128000, rate: 7"))),
+    ]
+    rollup(usage, kept, *sides[:1])
+    assert same_or_refused(kept, usage, sides[0], sides[1:], by=["day"])
+    with_region = METERS.replace("america: us,", "")
+    assert REFUSED in answers(kept, Side("other", card_of(meters=with_region)))["refused"]
+    assert same_or_refused(kept, usage, Side("fewer", card_of(meters="meters: []", factors=FACTORS[:1])), by=[])
+
+
+def test_the_outcomes_of_the_current_prices_are_kept_and_never_trusted(usage: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    rollup(usage, kept)
+    expected = [answers(usage, None, DEARER), answers(usage, "2026-10-01", "2026-11-10")]
+    for _ in range(2):
+        assert [answers(kept, None, DEARER), answers(kept, "2026-10-01", "2026-11-10")] == expected
+    files = sorted((kept / "outcomes").iterdir())
+    assert len(files) == 2
+    one, other = (file.read_bytes() for file in files)
+    # Damaged; whole, but of another card or instant; whole and with the digest of its bytes in its name.
+    for damaged in (one[:-9], b"", other):
+        files[0].write_bytes(damaged)
+        assert [answers(kept, None, DEARER), answers(kept, "2026-10-01", "2026-11-10")] == expected
+    named = files[0].name.partition("-")[0]
+    for file in (kept / "outcomes").iterdir():
+        file.unlink()
+    (kept / "outcomes" / f"{named}-{sha256(other).hexdigest()[:32]}.parquet").write_bytes(other)
+    assert [answers(kept, None, DEARER), answers(kept, "2026-10-01", "2026-11-10")] == expected
+    shutil.rmtree(kept / "outcomes")
+    (kept / "outcomes").write_text("no folder can be made here")
+    assert answers(kept, None, DEARER) == expected[0]
+
+
+def test_outcomes_that_are_kept_are_used(usage: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = tmp_path / "kept"
+    rollup(usage, kept)
+    expected = answers(kept)
+    with monkeypatch.context() as patched:
+        patched.setattr(ShapePrices, "price", unwritable)
+        assert answers(kept) == expected
+
+
+def test_what_is_no_roll_up_and_what_was_damaged(usage: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    rollup(usage, kept)
+    with pytest.raises(SimulationError, match=r"usage is there, and is not a roll-up\. Name a folder that is new"):
+        rollup(usage / "one.parquet", usage)
+    with pytest.raises(SimulationError, match="kept is a roll-up, which is given alone"):
+        simulate([kept, usage])
+    with pytest.raises(SimulationError, match="was made of other columns or another dialect; leave out --map"):
+        simulate(kept, columns={"customer": "api_key"})
+    (file,) = kept.rglob("tokens.parquet")
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-1])
+    with pytest.raises(
+        SimulationError, match=r"tokens.parquet is not what was kept\. Make the roll-up again: ratecard"
+    ):
+        simulate(kept)
+    file.write_bytes(whole)
+    (kept / "manifest.json").write_text((kept / "manifest.json").read_text().replace('"format": 1', '"format": 2'))
+    with pytest.raises(SimulationError, match=r"manifest.json is not the manifest of a roll-up: .*format"):
+        simulate(kept)
+
+
+def test_usage_without_days_keys_or_types(tmp_path: Path) -> None:
+    usage, kept = tmp_path / "u [1].csv", tmp_path / "it's kept"
+    usage.write_text("model,characters,who\ntts-kokoro,5,a\ntts-kokoro,7,\nclaude-opus-4-6,,b\nnobody,1,b\n")
+    rollup(usage, kept, by=["who"])
+    assert same_or_refused(kept, usage, "2026-10-01", "2026-11-10", by=["who"])
+    assert "timestamp" in answers(kept)["refused"]
+    (tmp_path / "odd.csv").write_text("model,characters,timestamp\ntts-kokoro,5,10/02/2026\ntts-kokoro,7,2026-10-02\n")
+    rollup(tmp_path / "odd.csv", tmp_path / "odd")
+    assert same_or_refused(tmp_path / "odd", tmp_path / "odd.csv")
+    assert same_or_refused(tmp_path / "odd", tmp_path / "odd.csv", since="2026-01-01")

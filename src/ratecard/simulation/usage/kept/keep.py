@@ -99,7 +99,7 @@ def keep(
     staying = [pack for pack in old if pack not in merged]
     taken = {pack.name for pack in old} | {each.name.removesuffix(_NEW) for each in (folder / PACKS).glob("*")}
     name = next(str(number) for number in range(len(taken) + 1) if str(number) not in taken)
-    place = folder / PACKS / f"{name}{_NEW}"
+    place, text = folder / PACKS / f"{name}{_NEW}", folder / f".{MANIFEST}{_NEW}"
     place.mkdir(parents=True)
     files = {file: before.files[file] for file in changes.same} if before else {}
     files |= written.files
@@ -108,7 +108,6 @@ def keep(
         pack = written.pack(workspace, place, name, sources, dropped)
         packs = (*staying, pack) if pack.groups else tuple(staying)
         manifest = made.model_copy(update={"files": dict(sorted(files.items())), "packs": packs})
-        text = folder / f".{MANIFEST}{_NEW}"
         text.write_text(manifest.text(), encoding="utf-8")
         _to_disk([text, *place.iterdir(), place])
         place.rename(folder / PACKS / name)
@@ -116,7 +115,9 @@ def keep(
         text.replace(folder / MANIFEST)
         _to_disk([folder])
     except BaseException:
-        shutil.rmtree(place, ignore_errors=True)
+        text.unlink(missing_ok=True)
+        for each in (place, folder / PACKS / name):
+            shutil.rmtree(each, ignore_errors=True)
         raise
     for each in (folder / PACKS).iterdir():
         if each.name not in {pack.name for pack in packs}:
