@@ -91,7 +91,7 @@ format: $(VENV)/.tools  ## correct style and format
 	$(BIN)/ruff format .
 
 .PHONY: check
-check: test test-wheel test-tables test-postgres test-proxy test-browser test-office test-spark test-extras test-clients test-dialects  ## run everything that CI runs
+check: test test-wheel test-tables test-postgres test-proxy test-browser test-office test-spark test-extras test-clients test-dialects test-imports  ## run everything that CI runs
 
 .PHONY: test-wheel
 test-wheel: $(VENV)/.package  ## build the wheel and use it alone, far from this folder
@@ -126,13 +126,23 @@ test-browser: $(VENV)/.tools  ## try the pages in a real browser; says why it sk
 test-office: $(VENV)/.tools  ## compute a workbook again in LibreOffice; says why it skips where there is none
 	$(BIN)/python -m pytest -q -rs tests/*/test_*_in_office.py
 
+# An environment of its own for the providers' clients and the peers' price lists: ratecard needs none of them.
+define PEERS
+"$(PYTHON)" -m venv .venv-dialects
+.venv-dialects/bin/python -m pip --disable-pip-version-check --quiet install -e '.[testing]' -c constraints.txt pytest hypothesis
+@.venv-dialects/bin/python -m pip --disable-pip-version-check --quiet install -r tests/dialects/requirements.txt \
+	|| echo "The providers' clients cannot be installed here: their tests are skipped."
+endef
+
 .PHONY: test-dialects
 test-dialects: | $(BIN)/python  ## read usages from the objects of every provider's own client, in .venv-dialects; says why it skips
-	"$(PYTHON)" -m venv .venv-dialects
-	.venv-dialects/bin/python -m pip --disable-pip-version-check --quiet install -e '.[testing]' -c constraints.txt pytest hypothesis
-	@.venv-dialects/bin/python -m pip --disable-pip-version-check --quiet install -r tests/dialects/requirements.txt \
-		|| echo "The providers' clients cannot be installed here: their tests are skipped."
+	$(PEERS)
 	.venv-dialects/bin/python -m pytest -q -rs tests/dialects
+
+.PHONY: test-imports
+test-imports: | $(BIN)/python  ## compare imported price lists with the peers' own calculation, in .venv-dialects; says why it skips
+	$(PEERS)
+	.venv-dialects/bin/python -m pytest -q -rs tests/price_lists
 
 .PHONY: tables
 tables: $(VENV)/.package  ## check pricing_tables and its examples

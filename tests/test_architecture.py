@@ -27,6 +27,7 @@ HOME_OF = {
     "fastapi": {"server", "service"},
     "httpcore": {"probe"},
     "httpx": {"probe"},
+    "genai_prices": {"price_lists"},
     "hypothesis": {"testing"},
     "itsdangerous": {"server"},
     "jinja2": {"pages"},

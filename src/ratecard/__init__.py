@@ -39,6 +39,7 @@ from ratecard.requests.usage import (
 from ratecard.requests.usage_from import usage_from
 
 if TYPE_CHECKING:
+    from ratecard.changes.market import compare_models as compare_models
     from ratecard.simulation.rollup import rollup as rollup
     from ratecard.simulation.simulate import simulate as simulate
 
@@ -84,6 +85,7 @@ __all__ = [
     "VideoLimit",
     "VideoUsage",
     "check_top_up",
+    "compare_models",
     "daily_allowance",
     "failed_request_block",
     "ledger_csv",
@@ -110,12 +112,16 @@ _PACKAGES = ("history", "probe", "server", "testing")
 
 
 def __getattr__(name: str) -> Any:
-    """Load on first use: `rollup` and `simulate`, and the packages of the extras, like `ratecard.server`.
+    """Load on first use: `compare_models`, `rollup`, `simulate`, and packages of the extras, like `ratecard.server`.
 
     Raises `ImportError` that names the extra to install.
     """
     if name in _PACKAGES:
         return import_module(f"ratecard.{name}")
+    if name == "compare_models":
+        from ratecard.changes.market import compare_models
+
+        return compare_models
     if name not in ("rollup", "simulate"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from ratecard.simulation.errors import missing_extra

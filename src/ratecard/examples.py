@@ -12,7 +12,7 @@ from ratecard.price_book import PriceBook
 from ratecard.pricing.compiler import Compiler
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
-from ratecard.requests.text_body import body_of_text, number_of_text, usage_of_text
+from ratecard.requests.text_body import body_of_text, usage_of_text
 from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import UsageExample
 from ratecard.tables.version import Example, Version
@@ -57,8 +57,6 @@ def price_example(book: PriceBook, model: AnyModel, example: Example) -> Quote:
         source = SourceVideo(**example.source) if example.source else None
         return book.quote_video({"model": model.model, **body_of_text(example.request)}, source=source)
     usage = example.usage if isinstance(example, UsageExample) else {}
-    if model.type == "surcharge":
-        return book.surcharge(model.model, number_of_text(usage.get("count")))
     return book.rate(usage_of_text(model.type, model.model, usage))
 
 

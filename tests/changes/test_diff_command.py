@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 from git_tables import FILES, SECOND, edited, git, newer, repository, write
 from ratecard import load_rate_card
-from ratecard.changes.compare import compare
+from ratecard.changes.compare import compare_sides
 from ratecard.changes.markdown import diff_markdown
 from ratecard.changes.page import diff_page
 from ratecard.changes.sides import Side
@@ -244,10 +244,10 @@ def test_the_text_of_what_comes_and_goes(folder: Path) -> None:
 
 def test_eighty_columns_are_enough(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ratecard.cli.screen.width", lambda: 80)
-    found = compare(Side("shipped tables of long ago", CARD), Side("these", load_rate_card(folder)))
+    found = compare_sides(Side("shipped tables of long ago", CARD), Side("these", load_rate_card(folder)))
     text = re.sub(r"\x1b\[\d*m", "", as_text(found))
     assert max(map(cell_len, text.splitlines())) <= 80
-    assert "\x1b[33m~\x1b[0m" in as_text(compare(*_sides(folder)))
+    assert "\x1b[33m~\x1b[0m" in as_text(compare_sides(*_sides(folder)))
     assert "\x1b" not in run("HEAD~1", "HEAD").stdout
 
 
@@ -333,7 +333,7 @@ def test_nothing_in_a_table_can_be_markup(folder: Path) -> None:
         (SECOND, "charge: video", f"charge: '{name}'"), (SECOND, "  - model: per-second-video", "  - model: 'm<i>|`'")
     )
     write(folder, files)
-    found = compare(Side(nasty, load_rate_card(folder.parent / "pricing_tables")), _sides(folder)[0])
+    found = compare_sides(Side(nasty, load_rate_card(folder.parent / "pricing_tables")), _sides(folder)[0])
     words, page = diff_markdown(found), diff_page(found)
     assert "a\\|b \\<img" in words
     assert "<b>|" not in words

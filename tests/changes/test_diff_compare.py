@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from git_tables import FILES, SECOND, Edit, card_of, edited, newer
-from ratecard.changes.compare import Diff, compare
+from ratecard.changes.compare import Diff, compare_sides
 from ratecard.changes.difference import Difference, percent_text
 from ratecard.changes.markdown import summary
 from ratecard.changes.sides import Side
@@ -18,7 +18,7 @@ MODEL = "per-second-video"
 
 def diff(*edits: Edit, old: dict[str, str] | None = None, at: datetime | None = None) -> Diff:
     before = OLD if old is None else card_of(old)
-    return compare(Side("old", before), Side("new", card_of(edited(*edits))), at)
+    return compare_sides(Side("old", before), Side("new", card_of(edited(*edits))), at)
 
 
 def only(found: Diff) -> Difference:
@@ -93,7 +93,7 @@ def test_what_is_said_for_the_guard_has_no_meaning() -> None:
 def test_another_file_and_another_order_of_models_is_no_change() -> None:
     models = [text.partition("models:\n")[2] for text in FILES.values()]
     moved = {"deep/all.yaml": "family: all\nmodels:\n" + "".join(reversed(models))}
-    assert compare(Side("old", OLD), Side("new", card_of(moved))).changes == ()
+    assert compare_sides(Side("old", OLD), Side("new", card_of(moved))).changes == ()
 
 
 def test_a_changed_rate_has_both_sides_and_both_lines() -> None:
@@ -154,7 +154,7 @@ def test_what_is_accepted_adds_and_removes_rates_and_prices() -> None:
     assert rates(change) == [("added", "video, resolution 1080p", None, "0.2", "")]
     assert change.terms[0] == ("accepts resolution", "480p, 720p", "480p, 720p, 1080p")
     assert (change.cells.added, change.cells.removed, change.cells.affected, change.cells.of) == (3, 0, 3, 9)
-    back = compare(Side("new", card_of(edited((SECOND, "[3s..5s]", "[3s..4s, 8s]")))), Side("old", OLD))
+    back = compare_sides(Side("new", card_of(edited((SECOND, "[3s..5s]", "[3s..4s, 8s]")))), Side("old", OLD))
     assert only(back).terms == (("accepts duration", "3s, 4s, 8s", "3s..5s"),)
     assert (only(back).cells.added, only(back).cells.removed) == (2, 2)
 
@@ -231,7 +231,7 @@ def test_charges_in_another_order_are_told() -> None:
     head, first, second = FILES["per_clip.yaml"].split("          - charge: ")
     second, rounding, tail = second.partition("        rounding:")
     swapped = "          - charge: ".join((head, second, first)) + rounding + tail
-    change = only(compare(Side("old", OLD), Side("new", card_of({**FILES, "per_clip.yaml": swapped}))))
+    change = only(compare_sides(Side("old", OLD), Side("new", card_of({**FILES, "per_clip.yaml": swapped}))))
     assert change.terms == (("order of charges", "video, input image", "input image, video"),)
     assert (change.rates, change.cells.affected) == ((), 0)
 
@@ -242,7 +242,7 @@ def test_rates_of_different_units_are_compared_by_the_price_of_one() -> None:
     for old, new in (("rate: 2}", "rate: 0.002}"), ("rate: 6}", "rate: 0.006}"), ("rate: 4}", "rate: 0.004}")):
         text = text.replace(old, new)
     text = text.replace("unit: mtoken", "unit: ktoken").replace("rate: 12}", "rate: 0.024}")
-    found = compare(Side("old", card_of(files)), Side("new", card_of({**files, "tokens.yaml": text})))
+    found = compare_sides(Side("old", card_of(files)), Side("new", card_of({**files, "tokens.yaml": text})))
     change = only(found)
     assert rates(change) == [("changed", "tokens, context extended, tokens output", "12", "0.024", "+100%")]
     assert ("unit of tokens", "mtoken", "ktoken") in change.terms
@@ -284,7 +284,7 @@ def test_a_promotion_ends() -> None:
     first = newer(SECOND, "2027-01-01", ("rate: 0.10", "rate: 0.05"))
     back = edited(first)
     again = newer(SECOND, "2027-02-01", ("rate: 0.05", "rate: 0.10"), files=back)
-    change = only(compare(Side("old", OLD), Side("new", card_of(edited(again, files=back)))))
+    change = only(compare_sides(Side("old", OLD), Side("new", card_of(edited(again, files=back)))))
     assert (change.effective, change.until) == (date(2027, 1, 1), date(2027, 2, 1))
 
 
@@ -297,7 +297,7 @@ def test_the_same_promotion_twice_is_two_changes() -> None:
         ("2027-04-01", "0.05", "0.10"),
     ):
         files = edited(newer(SECOND, day, (f"480p, rate: {old}", f"480p, rate: {new}"), files=files), files=files)
-    found = compare(Side("old", OLD), Side("new", card_of(files)))
+    found = compare_sides(Side("old", OLD), Side("new", card_of(files)))
     assert [(change.effective.month, change.until and change.until.month) for change in found.changes] == [
         (1, 2),
         (3, 4),
@@ -307,11 +307,11 @@ def test_the_same_promotion_twice_is_two_changes() -> None:
 def test_what_goes_on_is_told_once() -> None:
     twice = edited(newer(SECOND, "2027-01-01", ("places: 2", "places: 3")))
     changed = {**twice, SECOND: twice[SECOND].replace("rate: 0.10", "rate: 0.15")}
-    change = only(compare(Side("old", card_of(twice)), Side("new", card_of(changed))))
+    change = only(compare_sides(Side("old", card_of(twice)), Side("new", card_of(changed))))
     assert (change.effective, change.until) == (date(2026, 9, 1), None)
     differently = {**twice, SECOND: twice[SECOND].replace("rate: 0.10", "rate: 0.15", 1)}
     differently[SECOND] = differently[SECOND].replace("rate: 0.10", "rate: 0.16")
-    found = compare(Side("old", card_of(twice)), Side("new", card_of(differently)))
+    found = compare_sides(Side("old", card_of(twice)), Side("new", card_of(differently)))
     assert [(change.effective, change.until) for change in found.changes] == [
         (date(2026, 9, 1), date(2027, 1, 1)),
         (date(2027, 1, 1), None),
@@ -328,23 +328,23 @@ def test_a_date_keeps_its_prices() -> None:
     card = card_of(edited(newer(SECOND, "2027-01-01", ("rate: 0.10", "rate: 0.30"))))
     before = Side("before", card, datetime(2026, 12, 1, tzinfo=UTC))
     after = Side("after", card, datetime(2027, 2, 1, tzinfo=UTC))
-    change = only(compare(before, after))
+    change = only(compare_sides(before, after))
     assert (rates(change)[0][2:4], change.effective) == (("0.1", "0.3"), date(2027, 1, 1))
-    assert only(compare(after, before)).rates[0].percent == "-66.67%"
-    assert only(compare(before, Side("all", card))).effective == date(2027, 1, 1)
-    assert compare(after, Side("all", card)).changes == ()
+    assert only(compare_sides(after, before)).rates[0].percent == "-66.67%"
+    assert only(compare_sides(before, Side("all", card))).effective == date(2027, 1, 1)
+    assert compare_sides(after, Side("all", card)).changes == ()
     first = Side("early", card, datetime(2026, 8, 1, tzinfo=UTC))
-    later = compare(first, before)
+    later = compare_sides(first, before)
     assert {(change.kind, change.note) for change in later.changes} == {("added", "")}
 
 
 def test_models_come_and_go() -> None:
     without = {name: text for name, text in FILES.items() if name != SECOND}
-    gone = only(compare(Side("old", OLD), Side("new", card_of(without))))
+    gone = only(compare_sides(Side("old", OLD), Side("new", card_of(without))))
     assert (gone.kind, gone.note, gone.effective) == ("removed", "not in the tables any more", date(2026, 9, 1))
     assert [rate.kind for rate in gone.rates] == ["removed", "removed"]
     assert (gone.cells.removed, gone.cells.of, gone.place) == (6, 6, f"{SECOND}:9")
-    come = only(compare(Side("old", card_of(without)), Side("new", OLD)))
+    come = only(compare_sides(Side("old", card_of(without)), Side("new", OLD)))
     assert (come.kind, come.note, come.cells.added) == ("added", "", 6)
     assert come.terms == ()
 
@@ -352,9 +352,9 @@ def test_models_come_and_go() -> None:
 def test_a_model_that_vanishes_with_many_versions_is_one_change() -> None:
     old = edited(newer(SECOND, "2027-01-01", ("rate: 0.10", "rate: 0.30")))
     new = {name: text for name, text in old.items() if name != SECOND}
-    gone = only(compare(Side("old", card_of(old)), Side("new", card_of(new))))
+    gone = only(compare_sides(Side("old", card_of(old)), Side("new", card_of(new))))
     assert (gone.effective, gone.until) == (date(2026, 9, 1), None)
-    again = compare(Side("old", card_of(new)), Side("new", card_of(old)))
+    again = compare_sides(Side("old", card_of(new)), Side("new", card_of(old)))
     assert [change.effective for change in again.changes] == [date(2026, 9, 1), date(2027, 1, 1)]
     assert again.counts()["models added"] == 1
 
@@ -366,7 +366,7 @@ def test_a_retirement_names_its_successor() -> None:
     assert change.note == "retired on 2027-01-01, use per-clip-video"
     plain = (SECOND, "    versions:", "    retired: {on: 2027-01-01}\n    versions:")
     assert only(diff(plain)).note == "retired on 2027-01-01"
-    back = only(compare(Side("new", card_of(edited(end))), Side("old", OLD)))
+    back = only(compare_sides(Side("new", card_of(edited(end))), Side("old", OLD)))
     assert (back.kind, back.note, back.effective) == ("added", "was retired", date(2027, 1, 1))
     earlier = (SECOND, "    versions:", "    retired: {on: 2026-11-01}\n    versions:")
     moved = only(diff(earlier, old=edited(end)))
@@ -375,13 +375,13 @@ def test_a_retirement_names_its_successor() -> None:
 
 def test_a_first_price_that_is_moved() -> None:
     later = edited((SECOND, "effective: 2026-09-01", "effective: 2026-10-01"))
-    moved = only(compare(Side("old", OLD), Side("new", card_of(later))))
+    moved = only(compare_sides(Side("old", OLD), Side("new", card_of(later))))
     assert (moved.kind, moved.note, moved.until) == (
         "removed",
         "has its first price from 2026-10-01",
         date(2026, 10, 1),
     )
-    sooner = only(compare(Side("old", card_of(later)), Side("new", OLD)))
+    sooner = only(compare_sides(Side("old", card_of(later)), Side("new", OLD)))
     assert (sooner.kind, sooner.note) == ("added", "had its first price from 2026-10-01")
 
 
@@ -407,7 +407,7 @@ def test_every_method_has_its_cells_compared(name: str) -> None:
     first = text.index("rate: ", text.index("rates:"))
     amount = text[first + 6 :].partition("}")[0].partition(",")[0]
     changed = f"{text[:first]}rate: {Decimal(amount) * 3}{text[first + 6 + len(amount) :]}"
-    found = only(compare(Side("old", OLD), Side("new", card_of({**FILES, name: changed}))))
+    found = only(compare_sides(Side("old", OLD), Side("new", card_of({**FILES, name: changed}))))
     assert found.cells.affected
     assert {change.percent for change in found.rates} == {"+200%"}
 
@@ -415,5 +415,5 @@ def test_every_method_has_its_cells_compared(name: str) -> None:
 def test_a_surcharge_is_a_model_too() -> None:
     text = (shipped_folder() / "surcharges.yaml").read_text(encoding="utf-8")
     old, new = (card_of({"surcharges.yaml": each}) for each in (text, text.replace("rate: 10}", "rate: 20}", 1)))
-    change = only(compare(Side("old", old), Side("new", new)))
+    change = only(compare_sides(Side("old", old), Side("new", new)))
     assert (change.model, change.cells.affected, change.cells.differing[0].cell) == ("web-search", 1, "")

@@ -34,11 +34,11 @@ def test_every_rate_has_a_usage_that_is_charged_by_it(card: RateCard) -> None:
             assert used == rates.keys(), model.model
 
 
-def test_a_surcharge_has_its_name_only(card: RateCard) -> None:
+def test_a_surcharge_is_one_search(card: RateCard) -> None:
     model = card.tables.models["web-search"]
     [version] = model.versions
     assert isinstance(version, MeteredVersion)
-    assert list(unit_usages(model, version, card.tables)) == [{"type": "surcharge", "model": "web-search"}]
+    assert list(unit_usages(model, version, card.tables)) == [{"type": "surcharge", "model": "web-search", "count": 1}]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from made_up_provider import faults, table
 
 from ratecard import QuoteError, RateCard
 from ratecard.base.instants import Instant, day_or_instant, utc
-from ratecard.changes.compare import compare
+from ratecard.changes.compare import compare_sides
 from ratecard.changes.guard import Rules, refusals
 from ratecard.changes.promote import promotion
 from ratecard.changes.sides import Side
@@ -120,10 +120,12 @@ def test_a_model_may_not_be_retired_before_its_first_instant() -> None:
 
 
 def test_differences_are_told_from_the_instant() -> None:
-    [change] = compare(Side("old", card((FIRST, "1"))), Side("new", card(*BOTH))).changes
+    [change] = compare_sides(Side("old", card((FIRST, "1"))), Side("new", card(*BOTH))).changes
     assert str(change.effective) == "2026-10-01T16:00:00Z"
     assert change.to_dict()["effective"] == "2026-10-01T16:00:00Z"
-    nothing = compare(Side("old", card((FIRST, "1"))), Side("new", card(*BOTH)), datetime(2026, 10, 1, 15, tzinfo=UTC))
+    nothing = compare_sides(
+        Side("old", card((FIRST, "1"))), Side("new", card(*BOTH)), datetime(2026, 10, 1, 15, tzinfo=UTC)
+    )
     assert nothing.changes == ()
 
 

@@ -166,24 +166,3 @@ def test_factors_of_a_version_and_its_charge_do_not_multiply_for_one_condition()
     lines = "        factors: [{service_tier: batch, factor: 0.5}]\n        charges:"
     found = faults(table().replace("        charges:", lines))
     assert any("would both apply for one service_tier" in fault for fault in found), found
-
-
-def test_factors_that_would_have_no_effect_are_refused() -> None:
-    text = """family: made-up
-models:
-  - model: m
-    name: Made up
-    type: speech
-    currency: USD
-    versions:
-      - effective: 2026-01-01
-        checked: 2026-01-01
-        source: a price list that nobody has
-        rounding: none
-        factors: [{service_tier: batch, factor: 0.5}]
-        charges:
-          - {charge: speech, method: per-character, unit: mcharacter, rates: [{rate: 4}]}
-        examples:
-          - {usage: {characters: 1000000}, total: 4}
-"""
-    assert any("factors have no effect here: only charges by tokens take them" in fault for fault in faults(text))

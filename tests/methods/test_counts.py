@@ -171,10 +171,10 @@ def test_a_search_counts_the_same_in_its_field_and_in_counts(prices: PriceBook) 
         (PAGES.replace("{rate: 1.5}", "{batch: yes, rate: 1}"), "unknown key 'batch'"),
         (PAGES.replace("{rate: 1.5}", "{service_tier: slow, rate: 1}"), "service_tier 'slow' is not known."),
         (PAGES.replace("{rate: 1.5}", "{service_tier: batch, rate: 1}"), "no rate for a request without conditions"),
-        (PAGES + "\n              - {rate: 2}", "two rates for pages; keep one"),
+        (PAGES + "\n              - {rate: 2}", "two rates for the same thing (the other in line 17); keep one"),
         (
             PAGES + "\n              - {service_tier: batch, rate: 2}\n              - {inference_geo: us, rate: 2}",
-            "both hold for pages, inference_geo: us, service_tier: batch. Write the rate for both",
+            "both hold for pages, service_tier: batch, inference_geo: us. Write the rate for both",
         ),
     ],
 )

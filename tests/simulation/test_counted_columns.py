@@ -6,12 +6,11 @@ from typing import Any
 
 import pyarrow
 import pytest
-from test_buckets_and_conditions import DAY, check, flat
+from test_buckets_and_conditions import DAY, by_row, check, flat
 
 from ratecard import RateCard
 from ratecard.changes.sides import Side
 from ratecard.load.folder import tables_from
-from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.simulate import simulate
 
 UNITS = """units:
@@ -115,7 +114,7 @@ def test_counts_within_an_object(card: RateCard) -> None:
         assert Counter({each.reason: each.rows for each in found.unpriced}) == {"counts.page: Required": 1}
 
 
-def test_a_candidate_whose_other_types_know_conditions(card: RateCard) -> None:
+def test_a_candidate_of_which_other_types_charge_counts(card: RateCard) -> None:
     plain = TABLES.replace(f"          - {REQUESTS}\n        examples: [{{usage: {{n: 1}}, total: 0.03}}]",
                            "        examples: [{usage: {n: 1}, total: 0.02}]")  # fmt: skip
     plain = plain.replace(
@@ -124,9 +123,10 @@ def test_a_candidate_whose_other_types_know_conditions(card: RateCard) -> None:
     plain = plain.replace("15.01", "15")
     other = RateCard(tables_from({"tables.yaml": plain.encode(), "units.yaml": UNITS.encode()}))
     with simulate(table(rows()), Side("now", other, DAY), by=("model",)) as found:
-        check(found, [row | {"service_tier": None} if row["type"] != "text" else row for row in rows()])
-        with pytest.raises(SimulationError, match="other buckets or conditions"):
-            found.against(Side("then", card, DAY))
+        check(found, rows())
+        with found.against(Side("then", card, DAY)) as both:
+            offered = [row for row in rows() if row["model"] != "voice" or row["counts.request"] is None]
+            assert {row.key[0]: row.amounts[1] for row in both.groups} == by_row(card, offered)[0]
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,11 @@ from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.shape_price import ShapePrices
 from ratecard.simulation.simulate import simulate
 from ratecard.testing import rate_cards
+from shipped import CARD as SHIPPED
 
-DEARER = Path(__file__).parent / "dearer.yaml"
+NOW = Side("now", SHIPPED)
+DEARER = Side("then", SHIPPED.with_candidate(Path(__file__).parent / "dearer.yaml"))
+EARLY, LATE = (Side(day, SHIPPED, datetime.fromisoformat(f"{day}T00:00Z")) for day in ("2026-10-01", "2026-11-10"))
 FIRST = datetime(2025, 12, 1, tzinfo=UTC)
 
 
@@ -61,59 +64,73 @@ def test_random_tables_and_candidates(data: st.DataObject) -> None:
             assert same_or_refused(kept, usage, asked[0], asked[1:], **how)
 
 
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> pyarrow.Table:
+    """Made-up usage, a tenth of it without a price."""
+    path = tmp_path_factory.mktemp("made up") / "usage.parquet"
+    demo_usage(path, 400, seed=3, card=SHIPPED, bad_share=Decimal("0.1"))
+    return pyarrow.parquet.read_table(path).take(list(range(0, 400, 2)) + list(range(1, 400, 2)))
+
+
 @pytest.fixture
-def usage(tmp_path: Path) -> Path:
-    """A folder with three files of usage, one of them with rows that no one prices."""
+def usage(tmp_path: Path, rows: pyarrow.Table) -> Path:
+    """A folder with three files of usage, each of rows of all days."""
     folder = tmp_path / "usage"
     folder.mkdir()
-    for seed, name in enumerate(("one", "two", "three")):
-        demo_usage(folder / f"{name}.parquet", 150, seed=seed, bad_share=Decimal("0.1"))
+    for number, name in enumerate(("one", "two", "three")):
+        write(rows, folder / f"{name}.parquet", number * 100, 100)
     return folder
 
 
-def test_a_further_run_reads_only_what_is_new_or_changed(usage: Path, tmp_path: Path) -> None:
+def write(rows: pyarrow.Table, path: Path, first: int, count: int) -> None:
+    pyarrow.parquet.write_table(rows.slice(first, count), path)
+
+
+def test_a_further_run_reads_only_what_is_new_or_changed(rows: pyarrow.Table, usage: Path, tmp_path: Path) -> None:
     kept = tmp_path / "kept"
-    first = rollup(usage, kept, by=["model", "customer"])
+    first = rollup(usage, kept, NOW, by=["model", "customer"])
     assert [len(each) for each in first.changes] == [3, 0, 0, 0]
-    assert same_or_refused(kept, usage, "2026-10-01", DEARER, by=["customer", "week"])
-    assert [len(each) for each in rollup(usage, kept, by=["model", "customer"]).changes] == [0, 0, 0, 3]
-    demo_usage(usage / "four.parquet", 50, seed=9)
-    demo_usage(usage / "two.parquet", 80, seed=8)
+    assert same_or_refused(kept, usage, EARLY, DEARER, by=["customer", "week"])
+    assert [len(each) for each in rollup(usage, kept, NOW, by=["model", "customer"]).changes] == [0, 0, 0, 3]
+    write(rows, usage / "four.parquet", 300, 50)
+    write(rows, usage / "two.parquet", 310, 80)
     (usage / "three.parquet").unlink()
-    again = rollup(usage, kept, by=["model", "customer"])
+    again = rollup(usage, kept, NOW, by=["model", "customer"])
     named = [[Path(file).stem for file in each] for each in again.changes]
     assert named == [["four"], ["two"], ["three"], ["one"]]
-    assert again.rows == 150 + 80 + 50
-    assert same_or_refused(kept, usage, None, DEARER, by=["model", "customer", "day"])
+    assert again.rows == 100 + 80 + 50
+    assert same_or_refused(kept, usage, NOW, DEARER, by=["model", "customer", "day"])
 
 
 def test_other_arguments_columns_and_tables_read_all_anew(usage: Path, tmp_path: Path) -> None:
     kept = tmp_path / "kept"
-    assert rollup(usage, kept).anew == ""
-    assert rollup(usage, kept, by=["model", "region"]).anew == "the arguments changed"
+    assert rollup(usage, kept, NOW).anew == ""
+    assert rollup(usage, kept, NOW, by=["model", "region"]).anew == "the arguments changed"
     table = pyarrow.parquet.read_table(usage / "one.parquet")
-    pyarrow.parquet.write_table(table.append_column("team", pyarrow.array(["x"] * 150)), usage / "four.parquet")
-    found = rollup(usage, kept, by=["model", "region"])
+    pyarrow.parquet.write_table(table.append_column("team", pyarrow.array(["x"] * 100)), usage / "four.parquet")
+    found = rollup(usage, kept, NOW, by=["model", "region"])
     assert found.anew == "the columns of the usage changed"
-    assert found.rows == 600
-    assert same_or_refused(kept, usage, by=["region"])
+    assert found.rows == 400
+    assert same_or_refused(kept, usage, NOW, by=["region"])
 
 
-def test_a_broken_run_leaves_what_was_there(usage: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_run_leaves_what_was_there(
+    rows: pyarrow.Table, usage: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     kept = tmp_path / "kept"
-    rollup(usage, kept)
-    before = answers(kept)
+    rollup(usage, kept, NOW)
+    before = answers(kept, NOW)
     listed = sorted(kept.rglob("*"))
-    demo_usage(usage / "one.parquet", 70, seed=5)
+    write(rows, usage / "one.parquet", 300, 70)
     for broken in ("replace", "rename"):
         with monkeypatch.context() as patched:
             patched.setattr(Path, broken, unwritable)
             with pytest.raises(OSError, match="No space"):
-                rollup(usage, kept)
-        assert answers(kept) == before
+                rollup(usage, kept, NOW)
+        assert answers(kept, NOW) == before
     assert sorted(kept.rglob("*")) == listed
-    assert rollup(usage, kept).rows == 370
-    assert same_or_refused(kept, usage)
+    assert rollup(usage, kept, NOW).rows == 270
+    assert same_or_refused(kept, usage, NOW)
 
 
 def unwritable(*_: object) -> None:
@@ -122,9 +139,9 @@ def unwritable(*_: object) -> None:
 
 def test_rows_that_were_chosen_and_rows_that_are_chosen_of_them(usage: Path, tmp_path: Path) -> None:
     kept, where = tmp_path / "kept", "type = 'text' and customer != 'customer-1'"
-    rollup(usage, kept, by=["model", "region"], where=where)
+    rollup(usage, kept, NOW, by=["model", "region"], where=where)
     found, expected = (
-        answers(place, by=["model"], where=asked, since="2026-03-01")
+        answers(place, NOW, by=["model"], where=asked, since="2026-03-01")
         for place, asked in (
             (kept, "region = 'eu' or model is missing"),
             (usage, f"{where} and (region = 'eu' or model is missing)"),
@@ -133,8 +150,8 @@ def test_rows_that_were_chosen_and_rows_that_are_chosen_of_them(usage: Path, tmp
     assert found["reading"].pop("chosen") == f"where {where}, where region = 'eu' or model is missing, since 2026-03-01"
     expected["reading"].pop("chosen")
     assert found == expected
-    assert answers(kept, where=where, by=["model"]) == answers(usage, where=where, by=["model"])
-    assert "does not distinguish customer. This one would" in answers(kept, where="customer = 'a'")["refused"]
+    assert answers(kept, NOW, where=where, by=["model"]) == answers(usage, NOW, where=where, by=["model"])
+    assert "does not distinguish customer. This one would" in answers(kept, NOW, where="customer = 'a'")["refused"]
 
 
 def test_thresholds_and_hours_that_are_not_kept_apart_are_refused(tmp_path: Path) -> None:
@@ -192,39 +209,39 @@ def test_conditions_and_buckets(tmp_path: Path) -> None:
 
 def test_the_outcomes_of_the_current_prices_are_kept_and_never_trusted(usage: Path, tmp_path: Path) -> None:
     kept = tmp_path / "kept"
-    rollup(usage, kept)
-    expected = [answers(usage, None, DEARER), answers(usage, "2026-10-01", "2026-11-10")]
+    rollup(usage, kept, NOW)
+    expected = [answers(usage, NOW, DEARER), answers(usage, EARLY, LATE)]
     for _ in range(2):
-        assert [answers(kept, None, DEARER), answers(kept, "2026-10-01", "2026-11-10")] == expected
+        assert [answers(kept, NOW, DEARER), answers(kept, EARLY, LATE)] == expected
     files = sorted((kept / "outcomes").iterdir())
     assert len(files) == 2
     one, other = (file.read_bytes() for file in files)
     # Damaged; whole, but of another card or instant; whole and with the digest of its bytes in its name.
     for damaged in (one[:-9], b"", other):
         files[0].write_bytes(damaged)
-        assert [answers(kept, None, DEARER), answers(kept, "2026-10-01", "2026-11-10")] == expected
+        assert [answers(kept, NOW, DEARER), answers(kept, EARLY, LATE)] == expected
     named = files[0].name.partition("-")[0]
     for file in (kept / "outcomes").iterdir():
         file.unlink()
     (kept / "outcomes" / f"{named}-{sha256(other).hexdigest()[:32]}.parquet").write_bytes(other)
-    assert [answers(kept, None, DEARER), answers(kept, "2026-10-01", "2026-11-10")] == expected
+    assert [answers(kept, NOW, DEARER), answers(kept, EARLY, LATE)] == expected
     shutil.rmtree(kept / "outcomes")
     (kept / "outcomes").write_text("no folder can be made here")
-    assert answers(kept, None, DEARER) == expected[0]
+    assert answers(kept, NOW, DEARER) == expected[0]
 
 
 def test_outcomes_that_are_kept_are_used(usage: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = tmp_path / "kept"
-    rollup(usage, kept)
-    expected = answers(kept)
+    rollup(usage, kept, NOW)
+    expected = answers(kept, NOW)
     with monkeypatch.context() as patched:
         patched.setattr(ShapePrices, "price", unwritable)
-        assert answers(kept) == expected
+        assert answers(kept, NOW) == expected
 
 
 def test_what_is_no_roll_up_and_what_was_damaged(usage: Path, tmp_path: Path) -> None:
     kept = tmp_path / "kept"
-    rollup(usage, kept)
+    rollup(usage, kept, NOW)
     with pytest.raises(SimulationError, match=r"usage is there, and is not a roll-up\. Name a folder that is new"):
         rollup(usage / "one.parquet", usage)
     with pytest.raises(SimulationError, match="kept is a roll-up, which is given alone"):
@@ -247,10 +264,10 @@ def test_what_is_no_roll_up_and_what_was_damaged(usage: Path, tmp_path: Path) ->
 def test_usage_without_days_keys_or_types(tmp_path: Path) -> None:
     usage, kept = tmp_path / "u [1].csv", tmp_path / "it's kept"
     usage.write_text("model,characters,who\ntts-kokoro,5,a\ntts-kokoro,7,\nclaude-opus-4-6,,b\nnobody,1,b\n")
-    rollup(usage, kept, by=["who"])
-    assert same_or_refused(kept, usage, "2026-10-01", "2026-11-10", by=["who"])
-    assert "timestamp" in answers(kept)["refused"]
+    rollup(usage, kept, NOW, by=["who"])
+    assert same_or_refused(kept, usage, EARLY, LATE, by=["who"])
+    assert "timestamp" in answers(kept, NOW)["refused"]
     (tmp_path / "odd.csv").write_text("model,characters,timestamp\ntts-kokoro,5,10/02/2026\ntts-kokoro,7,2026-10-02\n")
-    rollup(tmp_path / "odd.csv", tmp_path / "odd")
-    assert same_or_refused(tmp_path / "odd", tmp_path / "odd.csv")
-    assert same_or_refused(tmp_path / "odd", tmp_path / "odd.csv", since="2026-01-01")
+    rollup(tmp_path / "odd.csv", tmp_path / "odd", NOW)
+    assert same_or_refused(tmp_path / "odd", tmp_path / "odd.csv", NOW)
+    assert same_or_refused(tmp_path / "odd", tmp_path / "odd.csv", NOW, since="2026-01-01")

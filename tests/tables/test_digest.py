@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import ratecard
-from ratecard.tables.card import digest as compute
+from ratecard.tables.card import meaning
 from ratecard.tables.rate import Rate
 
 SOUND = Path(__file__).parent / "sound"
@@ -134,5 +134,5 @@ def test_a_digest_is_short_enough_to_be_read_aloud(card: ratecard.RateCard) -> N
 @pytest.mark.parametrize(("one", "other"), [("0.1", "0.10"), ("100", "1E+2"), ("0.0000001", "1E-7")])
 def test_a_rate_made_in_a_program_has_the_digest_of_its_value(one: str, other: str) -> None:
     made = [Rate(rate=Decimal(number), attributes={}) for number in (one, other)]
-    assert compute([made[0]]) == compute([made[1]])
-    assert compute([made[0]]) != compute([Rate(rate=Decimal("0.2"), attributes={})])
+    assert meaning(made[0]) == meaning(made[1])
+    assert meaning(made[0]) != meaning(Rate(rate=Decimal("0.2"), attributes={}))

@@ -47,6 +47,7 @@ from planting import (
 import ratecard.card
 import ratecard.methods.rpc
 import ratecard.price_book
+import ratecard.rating.counts
 import ratecard.requests.video
 import ratecard.testing.case
 import ratecard.views.sheet
@@ -302,6 +303,12 @@ MUTATIONS = [
         ("tts-kokoro",),
         ("a_count_costs_its_rate",),
         wrapped(Metered, "per", million_for_thousand),
+    ),
+    Mutation(
+        "twice the rate",
+        ("tts-kokoro",),
+        ("a_line_costs_its_rate_times_the_factors_that_hold",),
+        wrapped(ratecard.rating.counts, "plain", lambda original, rate: original(2 * rate)),
     ),
     Mutation(
         "band off by one",

@@ -28,7 +28,7 @@ from ratecard.changes.sides import Priceable, Side, Standing
 from ratecard.load.folder import LIMITS, METERS, UNITS, VOCABULARY
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import Quote
-from ratecard.tables.card import digest
+from ratecard.tables.card import meaning
 from ratecard.views.sheet import Cell, price_cells
 
 
@@ -69,13 +69,8 @@ def _priced(prices: PriceBook | None, cell: Cell) -> Quote | None:
     """The quote of a cell in another book; None if that has no price for it."""
     if prices is None:
         return None
-    body, kind = cell.body, cell.quote.type
     try:
-        if kind == "video":
-            return prices.quote_video(body, source=cell.video)
-        if kind == "surcharge":
-            return prices.surcharge(body["model"], 1)
-        return prices.rate({"type": kind, "model": body["model"], **json.loads(body["usage"])})
+        return cell.priced(prices)
     except QuoteError:
         return None
 
@@ -168,7 +163,7 @@ def same(one: Priceable, other: Priceable) -> bool:
 
 
 def _meaning(side: Priceable) -> str:
-    return digest([side.model.model_copy(update={"versions": (side.version,), "retired": None})])
+    return meaning(side.model.model_copy(update={"versions": (side.version,), "retired": None}))
 
 
 def shared_changes(old: Side, new: Side, days: Sequence[date]) -> Iterator[Difference]:
@@ -237,7 +232,7 @@ class Diff(NamedTuple):
         }
 
 
-def compare(old: Side, new: Side, at: datetime | None = None) -> Diff:
+def compare_sides(old: Side, new: Side, at: datetime | None = None) -> Diff:
     """Compare two sides: on every day on which either changes, or at one instant.
 
     A side that is a date keeps its prices: it is compared with the other side from that day on.

@@ -21,7 +21,7 @@ from ratecard.changes.markdown import NONE, amounts, subject
 from ratecard.changes.rates import described, rate_changes, term_changes, terms_of
 from ratecard.changes.sides import Priceable, Side
 from ratecard.load.folder import LIMITS
-from ratecard.tables.card import AnyModel, digest
+from ratecard.tables.card import AnyModel, meaning
 from ratecard.tables.limits import Limits
 from ratecard.tables.version import Version
 
@@ -143,11 +143,11 @@ def limit_refusals(old: tuple[Limits, ...], new: tuple[Limits, ...], rules: Rule
 
 
 def _edited_limits(old: Limits, new: Limits) -> Iterator[Fault]:
-    if digest([old]) == digest([new]) or (new.correction and new.correction != old.correction):
+    if meaning(old) == meaning(new) or (new.correction and new.correction != old.correction):
         return
     first = term_changes(described(old), described(new))[0]
-    was = {digest([line]) for line in (*old.text, *old.types, *old.sunsets)}
-    places = (line.place for line in (*new.text, *new.types, *new.sunsets) if digest([line]) not in was)
+    was = {meaning(line) for line in (*old.text, *old.types, *old.sunsets)}
+    places = (line.place for line in (*new.text, *new.types, *new.sunsets) if meaning(line) not in was)
     words = f"the limits of {new.effective} are in effect, and were edited: {first.term}: {first.old or NONE}"
     words += f" -> {first.new or NONE}. Put them back as they were and write new ones above them"
     hint = "if they were wrong from the start, say `correction: reason` in them"

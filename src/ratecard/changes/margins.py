@@ -12,7 +12,6 @@ from ratecard.base.instants import day_or_instant, utc
 from ratecard.base.money import from_fraction, plain, text
 from ratecard.card import RateCard
 from ratecard.price_book import PriceBook
-from ratecard.rating.quote import Quote
 from ratecard.views.sheet import Cell, price_cells
 
 _PLACES = 2
@@ -51,7 +50,7 @@ def thin_margins(card: RateCard, costs: TableCosts, least: Fraction, since: date
                 continue
             seen.add(pair)
             for cell in price_cells(prices, model.model):
-                cost = _cost(paid, cell, model.type, costs.share)
+                cost = _cost(paid, cell, costs.share)
                 if cost is None:
                     unknown[model.model] = None
                     continue
@@ -75,22 +74,13 @@ def _deciding(costs: RateCard, name: str, day: date) -> Iterator[object]:
             yield Identity(model.version_at(day)) if not model.retired_at(day) else None
 
 
-def _cost(paid: PriceBook, cell: Cell, kind: str, share: Fraction | None) -> Fraction | None:
+def _cost(paid: PriceBook, cell: Cell, share: Fraction | None) -> Fraction | None:
     """The cost of a cell; None if it is not known."""
     try:
-        quote = _quote(paid, cell, kind)
+        quote = cell.priced(paid)
     except QuoteError:
         return None
     return Fraction(quote.total) * (1 if share is None else share) if quote.currency == cell.quote.currency else None
-
-
-def _quote(paid: PriceBook, cell: Cell, kind: str) -> Quote:
-    name = cell.body["model"]
-    if kind == "surcharge":
-        return paid.surcharge(name, 1)
-    if cell.usage is not None:
-        return paid.rate(cell.usage)
-    return paid.quote_video(cell.body, source=cell.video)
 
 
 def _fault(model: str, place: str, day: date, cell: Cell, cost: Fraction, least: Fraction) -> Fault:

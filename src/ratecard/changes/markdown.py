@@ -78,19 +78,21 @@ _SHORT = 20
 
 def diff_markdown(diff: Diff) -> str:
     """The comparison as Markdown. Names are escaped: they cannot end a cell or begin markup."""
-    sides = f"{_plain(diff.old)} → {_plain(diff.new)}"
+    sides = f"{escaped(diff.old)} → {escaped(diff.new)}"
     if not diff.changes:
         return f"**{NO_CHANGES}** ({sides})\n"
     found = [f"**{summary(diff)}**", sides, *_worst(diff), f"{LEGEND}."]
-    found += _table("Models", ("", "Model", "From", "Affected", ""), _models(diff))
-    found += _table("Rates", ("", "Model", "Rate", "Old", "New", "Difference", "Per", "From", "Lines"), _rates(diff))
-    found += _table("Conditions", ("", "Model", "Condition", "Old", "New", "From"), _terms(diff))
+    found += markdown_table("Models", ("", "Model", "From", "Affected", ""), _models(diff))
+    found += markdown_table(
+        "Rates", ("", "Model", "Rate", "Old", "New", "Difference", "Per", "From", "Lines"), _rates(diff)
+    )
+    found += markdown_table("Conditions", ("", "Model", "Condition", "Old", "New", "From"), _terms(diff))
     return "\n\n".join(["## Price changes", *found]) + "\n"
 
 
 def _worst(diff: Diff) -> Iterator[str]:
     rows = [
-        f"* {name}: {cell(found)} for {_code(found.model)}{f', {_plain(found.cell)}' if found.cell else ''}"
+        f"* {name}: {cell(found)} for {code_words(found.model)}{f', {escaped(found.cell)}' if found.cell else ''}"
         for name, found in zip(("Worst rise", "Worst fall"), diff.worst, strict=True)
         if found
     ]
@@ -101,34 +103,35 @@ def _worst(diff: Diff) -> Iterator[str]:
 def _models(diff: Diff) -> Iterator[Sequence[str]]:
     for change in diff.changes:
         if change.cells.of:
-            yield (MARKS[change.kind], _code(change.model), _when(change), affected(change), _plain(change.note))
+            yield (MARKS[change.kind], code_words(change.model), _when(change), affected(change), escaped(change.note))
 
 
 def _rates(diff: Diff) -> Iterator[Sequence[str]]:
     for change in diff.changes:
         for rate in change.rates:
-            row = (*(_plain(one) for one in (subject(rate), *amounts(rate), by(rate), unit(rate))), _when(change))
-            yield (MARKS[rate.kind], _code(change.model), *row, f"`{'` → `'.join(places(rate))}`")
+            row = (*(escaped(one) for one in (subject(rate), *amounts(rate), by(rate), unit(rate))), _when(change))
+            yield (MARKS[rate.kind], code_words(change.model), *row, f"`{'` → `'.join(places(rate))}`")
 
 
 def _terms(diff: Diff) -> Iterator[Sequence[str]]:
     for change in diff.changes:
         for term in change.terms:
-            words = (_plain(one) for one in (term.term, term.old, term.new))
-            yield (mark(term), _code(change.model), *words, _when(change))
+            words = (escaped(one) for one in (term.term, term.old, term.new))
+            yield (mark(term), code_words(change.model), *words, _when(change))
 
 
 def _when(change: Difference) -> str:
     return when(change).removeprefix("from ")
 
 
-def _table(name: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+def markdown_table(name: str, headings: Sequence[str], rows: Iterable[Sequence[str]], level: int = 3) -> Iterator[str]:
+    """A heading of a level and a table; one of many rows is folded. Nothing without rows."""
     body = ["| " + " | ".join(row) + " |" for row in rows]
     if not body:
         return
     table = "\n".join(["| " + " | ".join(headings) + " |", "|" + " --- |" * len(headings), *body])
     if len(body) <= _SHORT:
-        yield f"### {name}"
+        yield f"{'#' * level} {name}"
         yield table
     else:
         yield f"<details><summary><b>{name}</b> ({len(body)})</summary>"
@@ -136,9 +139,11 @@ def _table(name: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) ->
         yield "</details>"
 
 
-def _plain(words: str) -> str:
+def escaped(words: str) -> str:
+    """Words that cannot end a cell or begin markup."""
     return _SPECIAL.sub(r"\\\1", words)
 
 
-def _code(word: str) -> str:
-    return f"`{word}`" if not _SPECIAL.search(word.replace("_", "")) else _plain(word)
+def code_words(word: str) -> str:
+    """A name as code, unless it has signs that are markup."""
+    return f"`{word}`" if not _SPECIAL.search(word.replace("_", "")) else escaped(word)

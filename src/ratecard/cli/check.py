@@ -12,7 +12,7 @@ import click
 
 from ratecard.base.errors import Fault, TableError
 from ratecard.card import RateCard, load_rate_card
-from ratecard.changes.compare import compare
+from ratecard.changes.compare import compare_sides
 from ratecard.changes.guard import Rules, refusals
 from ratecard.changes.margins import TableCosts, thin_margins
 from ratecard.changes.sides import Side
@@ -92,7 +92,7 @@ def check(
         _refuse(error.body(), error.faults, as_json)
     wrong, refused, below, more = wrong_examples(card.compiler), [], "", {}
     if before:
-        found = compare(before, Side(str(folder or shipped_folder()), card))
+        found = compare_sides(before, Side(str(folder or shipped_folder()), card))
         refused = refusals(before.card, card, Rules(as_of or now(), max_change or Decimal(2), against or ""))
         below, more = f"\n{diff_text(found)}", {"against": before.label, "diff": found.to_dict()}
     thin: list[Fault] = []

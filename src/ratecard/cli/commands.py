@@ -1,6 +1,7 @@
 """The group of all commands, and their exit statuses."""
 
 from importlib import import_module
+from keyword import iskeyword
 from typing import Any
 
 import click
@@ -11,9 +12,11 @@ from ratecard.base.suggestions import did_you_mean
 # The module of each command. It is loaded when the command is called, so that a quote starts quickly.
 _MODULES = {
     "check": "check",
+    "compare": "compare",
     "demo-usage": "demo_usage",
     "diff": "diff",
     "explain": "views",
+    "import": "import_prices",
     "models": "views",
     "promote": "promote",
     "quote": "quote",
@@ -37,7 +40,8 @@ class _Commands(click.Group):
         if cmd_name not in _MODULES:
             return None
         module = import_module(f"ratecard.cli.{_MODULES[cmd_name]}")
-        found: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        name = cmd_name.replace("-", "_")
+        found: click.Command = getattr(module, f"{name}_" if iskeyword(name) else name)
         return found
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
@@ -67,6 +71,8 @@ def main() -> None:
     ratecard sheet kling-o3-pro-text-to-video        every price of a model
     ratecard check pricing_tables                    every fault of a folder
     ratecard diff HEAD~1 pricing_tables              which prices differ
+    ratecard compare ours theirs --map models.yaml   our prices beside others'
+    ratecard import genai-prices --out market        the price list of another
     ratecard serve pricing_tables                    quotes over HTTP
     ratecard simulate usage.parquet --candidate a.yaml   usage at other prices
     ratecard rollup usage.parquet --out kept         usage as groups, simulated in a second

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from ratecard.card import RateCard, load_rate_card
-from ratecard.changes.compare import Diff, compare
+from ratecard.changes.compare import Diff, compare_sides
 from ratecard.changes.markdown import diff_markdown
 from ratecard.changes.sides import Side, SideError, Stack, named, side_of
 from ratecard.cli.diff_text import diff_text
@@ -92,7 +92,7 @@ def diff(old: str, new: str, at: datetime | None, kind: str, tables: Path | None
         raise click.UsageError(
             "--at goes with folders, revisions and candidates; two dates say already what to compare"
         )
-    words = _FORMATS[kind](compare(before, after, at))
+    words = _FORMATS[kind](compare_sides(before, after, at))
     if out is None:
         click.echo(words, nl=False)
         return

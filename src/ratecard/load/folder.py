@@ -34,7 +34,7 @@ from ratecard.tables.card import AnyModel, Family, Tables
 from ratecard.tables.limits import LimitsFile
 from ratecard.tables.meters import Meters
 from ratecard.tables.names import Names
-from ratecard.tables.units import Units, Vocabulary
+from ratecard.tables.units import Unit, Units, Vocabulary
 from ratecard.tables.video import VideoModel
 
 UNITS, METERS, VOCABULARY, LIMITS = SHARED = "units.yaml", "meters.yaml", "vocabulary.yaml", "limits.yaml"
@@ -91,10 +91,18 @@ def _shipped() -> Mapping[str, bytes]:
     return {name: (shipped_folder() / name).read_bytes() for name in (UNITS, METERS, VOCABULARY)}
 
 
+@cache
 def shipped_meters() -> Meters:
     """The meters and conditions of the shipped tables."""
     text = read_yaml_text(METERS, _shipped()[METERS])
     return Meters.model_validate(text.data)
+
+
+@cache
+def shipped_units() -> Mapping[str, Unit]:
+    """The units of the shipped tables, by name."""
+    text = read_yaml_text(UNITS, _shipped()[UNITS])
+    return {unit.unit: unit for unit in Units.model_validate(text.data).units}
 
 
 def _with_shipped(contents: Mapping[str, bytes]) -> dict[str, bytes]:

@@ -7,10 +7,11 @@ from ratecard.base.messages import Finding
 from ratecard.base.suggestions import did_you_mean
 from ratecard.load.checks import check_line_places
 from ratecard.methods import METHODS
-from ratecard.methods.conditions import check_factors
+from ratecard.methods.conditions import at_each_condition, check_factors
 from ratecard.methods.hours import at_each_hour
-from ratecard.tables.metered import Conditioned, MeteredModel, TextModel, Tokens
+from ratecard.tables.metered import MeteredModel, MeteredVersion, TextModel, Tokens
 from ratecard.tables.meters import Meters
+from ratecard.tables.rate import Charge, Conditioned
 
 # Types of which only one charge is billed, not counting those that may be together with any (`Method.beside`).
 _ONE_CHARGE = ("music",)
@@ -23,11 +24,6 @@ def check_metered(model: MeteredModel | TextModel, meters: Meters) -> Iterator[F
         seen: set[str] = set()
         for place, path, words in check_factors(version.factors, meters):
             yield ("versions", index, "factors", place, *path), words
-        if version.factors and not any(isinstance(charge, Conditioned) for charge in version.charges):
-            yield (
-                ("versions", index, "factors"),
-                "factors have no effect here: only charges by tokens take them, and those by count",
-            )
         if getattr(version, "surcharges", None) and not any(isinstance(each, Tokens) for each in version.charges):
             yield (
                 ("versions", index, "surcharges"),
@@ -49,5 +45,15 @@ def check_metered(model: MeteredModel | TextModel, meters: Meters) -> Iterator[F
                 if seen and (charge.method in seen or model.type in _ONE_CHARGE):
                     yield (*at, "method"), f"method {charge.method}: a second charge would never be billed; keep one"
                 seen.add(charge.method)
-            check = partial(method.check, version=version, type_=model.type, meters=meters)
-            yield from (((*at, *path), words) for path, words in at_each_hour(version, charge, check))
+            yield from (((*at, *path), words) for path, words in _check_charge(version, charge, model.type, meters))
+
+
+def _check_charge(version: MeteredVersion, charge: Charge, type_: str, meters: Meters) -> Iterator[Finding]:
+    """Check a charge as its method does: at each of its hours, and under each of the conditions that its rates name."""
+    check = partial(METHODS[charge.method].check, version=version, type_=type_, meters=meters)
+    if isinstance(charge, Conditioned):
+        factors = check_factors(charge.factors, meters, version.factors)
+        yield from ((("factors", index, *path), words) for index, path, words in factors)
+        if not isinstance(charge, Tokens):  # its rates are chosen together with buckets and tiers
+            check = partial(at_each_condition, version, meters=meters, check=check)
+    yield from at_each_hour(version, charge, check)

@@ -14,7 +14,7 @@ from ratecard.requests.fields import Field, WholeNumber, WholeSeconds
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.meters import Meters
-from ratecard.tables.rate import Charge, CountedCharge, Rate
+from ratecard.tables.rate import Charge, Conditioned, CountedCharge, Rate
 
 _BAND = re.compile(r"(\d{1,6})\.\.(\d{1,6})", re.ASCII)
 _CHARACTERS, _WHOLE_SECONDS = WholeNumber(0, MOST_COUNTED), WholeSeconds(1, MOST_COUNTED)
@@ -36,14 +36,14 @@ class PerAudioSecond(CountedCharge):
     method: Literal["per-audio-second"]
 
 
-class PerSong(Charge):
+class PerSong(Conditioned):
     """One price per song."""
 
     METERS: ClassVar = ("song",)
     method: Literal["per-song"]
 
 
-class DurationBand(Charge):
+class DurationBand(Conditioned):
     """One price per song, by the band of its seconds: `{seconds: 61..120, rate: 1.38}`."""
 
     ATTRIBUTES: ClassVar = ("seconds",)

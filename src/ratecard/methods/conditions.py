@@ -1,23 +1,25 @@
 """Checks of rates and factors under conditions: what they name is declared, and no two of them hold alike."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import product
 
 from ratecard.base.messages import Finding, Path
 from ratecard.base.suggestions import did_you_mean
-from ratecard.tables.metered import Conditioned
+from ratecard.methods.cases import CheckOfCharge, of_all_cases, placed
+from ratecard.tables.conditions import combinations_of, held_under, in_full, named_conditions, rank
+from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.meters import Meter, Meters
-from ratecard.tables.rate import WINDOW, Rate, RateFactor
-from ratecard.tables.token_rates import WrittenRate, chosen, more_specific, written_rates
+from ratecard.tables.rate import WINDOW, Conditioned, Rate, RateFactor, domains_of, overlaps
 
 
-def check_attribute(index: int, rate: Rate, name: str, known: Mapping[str, Sequence[str]]) -> Iterator[Finding]:
-    """Check an attribute of a rate, of which `known` has the values by name."""
+def check_attribute(
+    index: int, rate: Rate, name: str, known: Mapping[str, Sequence[str]], where: str = ""
+) -> Iterator[Finding]:
+    """Check an attribute of a rate, of which `known` has the values by name; `where` is added to an unknown one."""
     path = ("rates", index, name)
     if name not in known:
         allowed = (*known, "rate")
         near = did_you_mean(name, (*allowed, *WINDOW))
-        yield path, f"unknown key '{name}'.{near} Allowed: {', '.join(allowed)}"
+        yield path, f"unknown key '{name}'{where}.{near} Allowed: {', '.join(allowed)}"
         return
     for value in rate.attributes[name]:
         if known[name] and value not in known[name]:
@@ -43,7 +45,7 @@ def check_factors(
                 yield index, (name,), f"{name} '{value}' is not known.{near} Allowed: {', '.join(known)}"
         for other in seen:
             shared = factor.conditions.keys() & other.conditions.keys()
-            if shared and not _contradict(factor.conditions, other.conditions):
+            if shared and not contradict(factor.conditions, other.conditions):
                 line = other.source.rpartition(":")[2]
                 words = f"this factor and that of line {line} would both apply for one {min(shared)}"
                 yield index, (), f"{words}. Let no two hold at once"
@@ -60,45 +62,54 @@ def check_without_rate(names: Iterable[str], meter: Meter) -> Iterator[Finding]:
             yield ("without_rate", name), words
 
 
-def check_twice(charge: Conditioned, written: Sequence[WrittenRate]) -> Iterator[Finding]:
-    """Check that of two rates that can hold for one request, one is more specific, or a third settles it."""
-    for number, one in enumerate(written):
-        for other in written[:number]:
-            if one.bucket != other.bucket or _contradict(one.conditions, other.conditions):
-                continue
-            place = ("rates", charge.rates.index(one.rate))
-            of_what = f"{one.bucket} tokens" if one.bucket else charge.charge
-            if (one.edge.above, one.conditions, one.timed) == (other.edge.above, other.conditions, other.timed):
-                shown = "".join(f", {name} {value}" for name, value in one.conditions.items())
-                tier = f", {tier_words(one.edge.sku)}" if one.bucket else ""
-                yield place, f"two rates for {of_what}{tier}{shown}; keep one"
-            elif not (more_specific(one, other) or more_specific(other, one)):
-                conditions, above = {**one.conditions, **other.conditions}, max(one.edge.above, other.edge.above)
-                best = chosen(written, one.bucket, above, conditions)
-                if best is None or not (more_specific(best, one) and more_specific(best, other)):
-                    named = "".join(f", {name}: {value}" for name, value in conditions.items())
-                    line = other.rate.source.rpartition(":")[2]
-                    prompt = f" of a prompt of {above + 1} tokens" if one.bucket else ""
-                    words = f"this rate and that of line {line} both hold for {of_what}{prompt}"
-                    yield place, f"{words}{named}. Write the rate for both"
+def at_each_condition(
+    version: MeteredVersion, charge: Conditioned, meters: Meters, check: CheckOfCharge
+) -> Iterator[Finding]:
+    """Check a charge as it is under each combination of the conditions that its rates name."""
+    known = {**dict.fromkeys(charge.ATTRIBUTES, ()), **{each.condition: each.values for each in meters.conditions}}
+    wrong = [
+        each
+        for index, rate in enumerate(charge.rates)
+        for name in charge.conditions_of(rate)
+        for each in check_attribute(index, rate, name, known, f" in a rate of {charge.method}")
+    ]
+    yield from wrong
+    if not charge.rates:
+        yield from check(charge)
+    elif not wrong:
+        yield from of_all_cases(_under_each(version, charge, meters, check))
 
 
-def stated_conditions(charge: Conditioned, factors: Sequence[RateFactor]) -> Iterator[dict[str, str]]:
-    """Every combination of the conditions that rates or factors name, and of their defaults, which are left out."""
-    values: dict[str, dict[str, None]] = {}
-    for conditions in (*(each.conditions for each in written_rates(charge)), *(each.conditions for each in factors)):
-        for name, value in conditions.items():
-            values.setdefault(name, {"": None})[value] = None
-    for chosen_values in product(*values.values()):
-        yield {name: value for name, value in zip(values, chosen_values, strict=True) if value}
+def _under_each(
+    version: MeteredVersion, charge: Conditioned, meters: Meters, check: CheckOfCharge
+) -> Iterator[tuple[str, list[Finding]]]:
+    named = named_conditions([charge.model_copy(update={"factors": ()})])
+    for stated in combinations_of(named, meters):
+        numbered = held_under(version, charge, in_full(named, stated, meters))
+        if not numbered:
+            yield "", [(("rates",), "no rate for a request without conditions. Write one")]
+            continue
+        held = charge.model_copy(update={"rates": tuple(rate for _, rate in numbered)})
+        unclear = list(_unclear(version, charge, held, [index for index, _ in numbered], stated))
+        yield "", unclear
+        words = ", ".join(f"{name} {value}" for name, value in stated.items())
+        yield words, [] if unclear else list(placed(check(held), numbered))
 
 
-def tier_words(sku: str) -> str:
-    """A tier, as a message names it."""
-    name = sku or "base"
-    return f"context {name}" if name in ("base", "extended") else name.replace("-", " ", 1)
+def _unclear(
+    version: MeteredVersion, charge: Conditioned, held: Conditioned, lines: Sequence[int], stated: Mapping[str, str]
+) -> Iterator[Finding]:
+    """Two rates of the charge that both hold, of which each names what the other does not."""
+    domains = domains_of(version, held)
+    for index, earlier, combination in overlaps(held.rates, tuple(domains), domains):
+        one, other = charge.rates[lines[index]], charge.rates[lines[earlier]]
+        if rank(charge, one) != rank(charge, other):
+            of_what = ", ".join((combination or charge.charge, *(f"{name}: {value}" for name, value in stated.items())))
+            line = other.source.rpartition(":")[2]
+            words = f"this rate and that of line {line} both hold for {of_what}. Write the rate for both"
+            yield ("rates", lines[index]), words
 
 
-def _contradict(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
+def contradict(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
     """Whether no request can be under both conditions."""
     return any(other.get(name, value) != value for name, value in one.items())

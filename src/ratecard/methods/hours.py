@@ -1,12 +1,13 @@
 """Rules for rates that hold at some hours only: what a line may say, and a charge at each of its hours."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache
 
 from ratecard.base.messages import Finding
 from ratecard.base.suggestions import did_you_mean
-from ratecard.tables.metered import Conditioned
+from ratecard.methods.cases import CheckOfCharge, of_all_cases, placed
+from ratecard.tables.metered import Tokens
 from ratecard.tables.rate import HOURS, WEEKDAYS, WINDOW, ZONE, Accepting, Charge
 from ratecard.tables.token_rates import chosen, written_rates
 from ratecard.tables.windows import DAYS, Window, held_rates, read_hours, window_of, zone_of, zones
@@ -48,7 +49,7 @@ def _wrong_words(attributes: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[st
             yield ZONE, f"zone '{given}' is not a time zone.{near} Write a name like UTC or Europe/Berlin"
 
 
-def at_each_hour(version: Accepting, charge: Charge, check: Callable[[Charge], Iterable[Finding]]) -> Iterator[Finding]:
+def at_each_hour(version: Accepting, charge: Charge, check: CheckOfCharge) -> Iterator[Finding]:
     """Check a charge as it is at each of its hours: with the rates that hold together."""
     if not any(name in rate.attributes for rate in charge.rates for name in WINDOW):
         yield from check(charge)
@@ -56,29 +57,25 @@ def at_each_hour(version: Accepting, charge: Charge, check: Callable[[Charge], I
     if any(check_hours(charge)):
         return  # said already
     windows = tuple(dict.fromkeys(window for rate in charge.rates if (window := window_of(rate.attributes))))
-    moments = _moments(windows)
-    found: dict[Finding, list[str]] = {}
-    for held, when in moments.items():
-        numbered = held_rates(version, charge, held)
-        derived = charge.model_copy(update={"rates": tuple(rate for _, rate in numbered)})
-        findings = list(check(derived)) if numbered else [(("rates",), "no rate holds")]
-        if isinstance(charge, Conditioned) and isinstance(derived, Conditioned) and not findings:
-            findings = list(_lacking(charge, derived))
-            numbered = [(index, rate) for index, rate in enumerate(charge.rates)]
-        for path, words in findings:
-            at = (*path[:1], numbered[int(path[1])][0], *path[2:]) if path[:1] == ("rates",) and path[1:] else path
-            found.setdefault((at, words), []).append(when)
-    for (path, words), times in found.items():
-        yield path, words if len(times) == len(moments) else f"{words} ({times[0]})"
+    yield from of_all_cases((when, list(_at(version, charge, held, check))) for held, when in _moments(windows).items())
 
 
-def _lacking(charge: Conditioned, held: Conditioned) -> Iterator[Finding]:
-    """Yield what has a rate at other hours only."""
+def _at(version: Accepting, charge: Charge, windows: frozenset[Window], check: CheckOfCharge) -> Iterator[Finding]:
+    """Check a charge as it is while these windows hold."""
+    numbered = held_rates(version, charge, windows)
+    held = charge.model_copy(update={"rates": tuple(rate for _, rate in numbered)})
+    found = list(placed(check(held), numbered)) if numbered else [(("rates",), "no rate holds")]
+    if isinstance(charge, Tokens) and isinstance(held, Tokens) and not found:
+        found = list(_lacking(charge, held))
+    yield from found
+
+
+def _lacking(charge: Tokens, held: Tokens) -> Iterator[Finding]:
+    """Yield the buckets that have a rate at other hours only."""
     written, lacking = list(written_rates(held)), dict[str, Finding]()
     for each in written_rates(charge):
         if chosen(written, each.bucket, each.edge.above, each.conditions) is None:
-            of_what = f"{each.bucket} tokens" if each.bucket else charge.charge
-            words = f"no rate for {of_what}. Write one for the other hours too"
+            words = f"no rate for {each.bucket} tokens. Write one for the other hours too"
             lacking.setdefault(each.bucket, (("rates", charge.rates.index(each.rate)), words))
     yield from lacking.values()
 

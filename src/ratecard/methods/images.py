@@ -13,7 +13,7 @@ from ratecard.requests.fields import Choice, Field, TextField, WholeNumber
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.meters import Meters
-from ratecard.tables.rate import Charge, CountedCharge, Rate
+from ratecard.tables.rate import Charge, Conditioned, CountedCharge, Rate
 from ratecard.tables.scalars import Quantity
 
 # The quality whose rate is that of a resolution requested without a quality.
@@ -38,7 +38,7 @@ class PerInputImage(CountedCharge):
     included: Quantity
 
 
-class PerUpscale(Charge):
+class PerUpscale(Conditioned):
     """Images enlarged, by factor."""
 
     ATTRIBUTES: ClassVar = ("factor",)

@@ -1,12 +1,13 @@
 """One version of a metered model with what its function is compiled from, and the quote of its lines."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from ratecard.base.money import EXACT, plain, plain_text, total
 from ratecard.rating.counts import LineCounter, per_unit
+from ratecard.rating.factors import is_plain, version_under
 from ratecard.rating.quote import MINIMUM, LineItem, LineRate, PricedVersion, Quote
 from ratecard.tables.limits import Rates
 from ratecard.tables.metered import MeteredVersion
@@ -34,6 +35,12 @@ class Metered:
     def per(self, unit: str) -> int:
         """How many of what it counts one unit holds: 1,000,000 for an `mtoken`."""
         return self.units[unit].per
+
+    def under(self, stated: Mapping[str, str]) -> "Metered":
+        """This version for requests that state these conditions, and the defaults of others; itself if none matters."""
+        if all(is_plain(charge, self.version) for charge in self.version.charges):
+            return self
+        return replace(self, version=version_under(self.version, self.model.model, self.meters, stated))
 
     def counter(self, charge: Charge) -> LineCounter:
         """The function (count, rate, SKU, times=1) -> line item of a charge of this version."""

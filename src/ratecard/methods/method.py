@@ -30,8 +30,8 @@ class UsageReading(NamedTuple):
     """What a charge reads from a usage, and the function from that to its lines.
 
     `inert` fields are checked and have no effect. `settle` reads what fields cannot say: it is given the usage, and
-    adds to the shape and to the problems; its keys are `further`. `meters` are the names in `counts`, and `conditions`
-    the values of conditions, that the charge knows: the shape has both.
+    adds to the shape and to the problems; its keys are `further`. `meters` are the names in `counts` that the charge
+    knows: the shape has their counts.
     """
 
     lines: Lines
@@ -42,7 +42,6 @@ class UsageReading(NamedTuple):
     further: Sequence[str] = ()
     settle: Settle | None = None
     meters: Mapping[str, Meterage] = {}
-    conditions: Mapping[str, set[str]] = {}
 
 
 def least_charged(charge: CountedCharge, count: int) -> int:

@@ -19,7 +19,7 @@ from ratecard.requests.metered import accepted, unrecognized
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.meters import Meters
-from ratecard.tables.rate import Charge
+from ratecard.tables.rate import Conditioned
 from ratecard.tables.scalars import Frozen, Integer, Positive, Text, Words
 
 _CALL_KEYS = dict.fromkeys(("method", "failed")).keys()
@@ -50,7 +50,7 @@ class MethodTier(Frozen):
         return self.chains is None or chain.chain in self.chains or chain.kind in self.chains
 
 
-class RpcCredits(Charge):
+class RpcCredits(Conditioned):
     """Credits of a batch of calls: the chain's credits times the tier of each method; a failed call has its own."""
 
     METERS: ClassVar = ("RPC credit",)

@@ -4,8 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ratecard.methods.method import METHODS
+from ratecard.rating.factors import StatedRate, charge_under, is_plain
 from ratecard.tables.card import Tables
+from ratecard.tables.conditions import combinations_of, named_conditions
 from ratecard.tables.metered import MeteredVersion
+from ratecard.tables.rate import Charge
 from ratecard.tables.version import Model
 
 
@@ -13,16 +16,37 @@ def unit_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> I
     """A usage for `prices.rate` for every rate of the version: one unit of it, if that can be used by itself."""
     whole = _Whole(model, version, tables)
     for charge in version.charges:
-        for sample in METHODS[charge.method].samples(charge, version, model.type, tables):
-            yield whole.usage(sample, beside=METHODS[charge.method].beside)
+        method = METHODS[charge.method]
+        for stated, held in _each_condition(charge, version, model, tables):
+            for sample in method.samples(held, version, model.type, tables):
+                yield whole.usage({**sample, **stated}, beside=method.beside)
 
 
 def edge_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> Iterator[dict[str, Any]]:
     """Further usages that may have a rate or a line of their own."""
     whole = _Whole(model, version, tables)
     for charge in version.charges:
-        for edge in METHODS[charge.method].edges(charge, version, model.type, tables):
-            yield whole.usage(edge)
+        for stated, held in _each_condition(charge, version, model, tables):
+            for edge in METHODS[charge.method].edges(held, version, model.type, tables):
+                yield whole.usage({**edge, **stated})
+
+
+def _each_condition(
+    charge: Charge, version: MeteredVersion, model: Model[Any], tables: Tables
+) -> Iterator[tuple[Mapping[str, str], Charge]]:
+    """Conditions with what a charge is under them: of its rates, those that all of these conditions have a part in."""
+    if is_plain(charge, version):
+        yield {}, charge
+        return
+    for stated in combinations_of(named_conditions([charge], version.factors), tables.meters):
+        held = charge_under(charge, version, model.model, tables.meters, stated)
+        rates = tuple(
+            rate
+            for rate in held.rates
+            if isinstance(rate, StatedRate) and stated.items() <= rate.factored.conditions.items()
+        )
+        if rates:
+            yield stated, held.model_copy(update={"rates": rates})
 
 
 class _Whole:

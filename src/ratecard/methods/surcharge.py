@@ -1,14 +1,16 @@
 """Surcharges: what a text request pays beside its tokens, by the rates of a model of its own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from ratecard.methods.metered import Metered
 from ratecard.methods.method import ANY_NUMBER, Method, UsageReading
 from ratecard.rating.quote import LineItem
 from ratecard.requests.fields import Field, WholeNumber
 from ratecard.requests.token_usage import MOST_TOKENS, count_messages
+from ratecard.tables.card import Tables
+from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.rate import CountedCharge
 
 
@@ -31,6 +33,12 @@ class Surcharges(Method[Surcharge]):
         line = surcharge_line(metered)
         fields = {"count": surcharge_count(metered)}
         return UsageReading(lambda shape: [line(shape["count"])], fields, required=("count",))
+
+    def samples(
+        self, charge: Surcharge, version: MeteredVersion, type_: str, tables: Tables
+    ) -> Iterator[dict[str, Any]]:
+        """One search."""
+        yield {"count": 1}
 
 
 class _Searches(WholeNumber):

@@ -1,24 +1,18 @@
 """Tokens by bucket. Their lines are made in `rating/tokens.py` and priced in `pricing/text.py`, beside searches."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ratecard.base.messages import Finding
-from ratecard.methods.conditions import (
-    check_attribute,
-    check_factors,
-    check_twice,
-    check_without_rate,
-    stated_conditions,
-    tier_words,
-)
+from ratecard.methods.conditions import check_attribute, check_without_rate, contradict
 from ratecard.methods.metered import Metered
 from ratecard.methods.method import Method, UsageReading
 from ratecard.requests.token_usage import usage_of_buckets
 from ratecard.tables.card import Tables
+from ratecard.tables.conditions import combinations_of, named_conditions
 from ratecard.tables.metered import MeteredVersion, Tokens
 from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, Meters
-from ratecard.tables.token_rates import chosen, counts_in, tiers_of, written_rates
+from ratecard.tables.token_rates import WrittenRate, chosen, counts_in, more_specific, tiers_of, written_rates
 
 _MILLION = 1_000_000
 _CONTEXTS = ("base", "extended")
@@ -37,8 +31,6 @@ class TokensByBucket(Method[Tokens]):
     def check(self, charge: Tokens, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
         """Each rate names buckets, conditions and a tier; of two that can hold, one is more specific."""
         before = list(_check_lines(charge, meters))
-        factors = check_factors(charge.factors, meters, version.factors)
-        before += [(("factors", index, *path), words) for index, path, words in factors]
         if TOKEN in meters.by_name:  # else no bucket of the rates is known, which is said above
             before += check_without_rate(charge.without_rate, meters.by_name[TOKEN])
         yield from before
@@ -51,14 +43,14 @@ class TokensByBucket(Method[Tokens]):
                 index = charge.rates.index(each.rate)
                 words = f"begins where another rate says {edges[each.edge.above]}. Write all of this tier in one way"
                 yield ("rates", index), words
-        yield from check_twice(charge, written)
+        yield from _check_twice(charge, written)
         contexts = {name for rate in charge.rates for name in rate.attributes.get("context", ()) if name in _CONTEXTS}
         for above in sorted({-1, *edges}):
             for bucket in (PROMPT, COMPLETION) if type_ == "text" else (PROMPT,):
                 found = chosen(written, bucket, above, {})
                 # A named tier is written out, so that nobody takes a rate that was forgotten for one that stays.
                 if found is None or (edges.get(above) in contexts and found.edge.above != above):
-                    yield ("rates",), f"no rate for {bucket} tokens, {tier_words(edges.get(above, ''))}"
+                    yield ("rates",), f"no rate for {bucket} tokens, {_tier_words(edges.get(above, ''))}"
         if ("extended" in contexts) != (charge.context_token_threshold is not None):
             yield (
                 ("context_token_threshold",),
@@ -86,7 +78,7 @@ class TokensByBucket(Method[Tokens]):
 
     def edges(self, charge: Tokens, version: MeteredVersion, type_: str, tables: Tables) -> Iterator[dict[str, Any]]:
         """Every bucket, at both sides of where each tier begins, under every combination of conditions."""
-        stated = list(stated_conditions(charge, (*charge.factors, *version.factors)))
+        stated = list(combinations_of(named_conditions([charge], version.factors), tables.meters))
         thresholds = tiers_of(charge)[1:]
         for prompt in dict.fromkeys((1, *(prompt for above in thresholds for prompt in (above, above + 1)))):
             for bucket in tables.meters.buckets:
@@ -110,3 +102,30 @@ def _check_lines(charge: Tokens, meters: Meters) -> Iterator[Finding]:
                 if not (value.isascii() and value.isdigit() and value[0] != "0" and len(value) <= _DIGITS):
                     words = f"{name} '{value}' is not a number of tokens. Write digits, like 200000"
                     yield ("rates", index, name), words
+
+
+def _check_twice(charge: Tokens, written: Sequence[WrittenRate]) -> Iterator[Finding]:
+    """Check that of two rates that can hold for one request, one is more specific, or a third settles it."""
+    for number, one in enumerate(written):
+        for other in written[:number]:
+            if one.bucket != other.bucket or contradict(one.conditions, other.conditions):
+                continue
+            if (one.edge.above, one.conditions, one.timed) == (other.edge.above, other.conditions, other.timed):
+                shown = "".join(f", {name} {value}" for name, value in one.conditions.items())
+                words = f"two rates for {one.bucket} tokens, {_tier_words(one.edge.sku)}{shown}; keep one"
+                yield ("rates", charge.rates.index(one.rate)), words
+            elif not (more_specific(one, other) or more_specific(other, one)):
+                conditions, above = {**one.conditions, **other.conditions}, max(one.edge.above, other.edge.above)
+                best = chosen(written, one.bucket, above, conditions)
+                if best is None or not (more_specific(best, one) and more_specific(best, other)):
+                    named = "".join(f", {name}: {value}" for name, value in conditions.items())
+                    line = other.rate.source.rpartition(":")[2]
+                    words = f"this rate and that of line {line} both hold for {one.bucket} tokens"
+                    words += f" of a prompt of {above + 1} tokens"
+                    yield ("rates", charge.rates.index(one.rate)), f"{words}{named}. Write the rate for both"
+
+
+def _tier_words(sku: str) -> str:
+    """A tier, as a message names it."""
+    name = sku or "base"
+    return f"context {name}" if name in ("base", "extended") else name.replace("-", " ", 1)

@@ -6,16 +6,22 @@ from typing import Any
 from ratecard.base.messages import Problems
 from ratecard.methods import METHODS
 from ratecard.methods.metered import Metered, Rater
-from ratecard.methods.method import UsageReading
-from ratecard.rating.quote import Quote
+from ratecard.methods.method import Lines, UsageReading
+from ratecard.rating.quote import LineItem, Quote
+from ratecard.requests.body import mapping_of
 from ratecard.requests.counts import read_counts
 from ratecard.requests.fields import RequestShape
-from ratecard.requests.metered import Settle, UsageSchema
+from ratecard.requests.metered import UsageSchema
 from ratecard.requests.token_usage import read_conditions
 from ratecard.tables.meters import Meters
 
 # The quote bodies of speech, transcription and music, which name the API's own two fields.
 AUDIO_BODY = "audio"
+# Where the shape of a usage has the conditions that it states.
+CONDITIONS = "conditions"
+NO_CONDITIONS: Mapping[str, str] = {}
+# The types of usage that may count tokens, whatever their model has a price of.
+_OF_TOKENS = ("text", "embedding")
 
 
 def price_counted(metered: Metered, kind: str) -> Rater | None:
@@ -23,48 +29,69 @@ def price_counted(metered: Metered, kind: str) -> Rater | None:
 
     A kind is a type of usage, or `audio` for a quote body, in which unknown fields are no error.
     """
-    readings = [reading for _, reading in readings_of(metered, kind)]
+    readings = readings_of(metered, kind)
     if not readings:
         return None
-    schema, type_ = together(readings, metered), metered.model.type if kind == AUDIO_BODY else kind
-    calculators = [reading.lines for reading in readings]
-    only = calculators[0] if len(calculators) == 1 else lambda shape: [line for of in calculators for line in of(shape)]
+    body, named = kind == AUDIO_BODY, metered.version.conditions
+    conditions = accepted_conditions([named], metered.meters)
+    if body:  # other fields of its requests may have the names of conditions
+        conditions = {name: conditions[name] for name in named}
+    schema, type_ = together(readings, metered, conditions), metered.model.type if body else kind
+    lines = lines_under(metered, kind)
 
     def rate(usage: Mapping[str, Any], suffix: Mapping[str, Any]) -> Quote:
-        shape, ignored = schema.read(usage, body=kind == AUDIO_BODY)
-        return metered.quote(only(shape), ignored, type_=type_)
+        if type_ in _OF_TOKENS and "tokens" in usage:
+            usage = _without_no_tokens(usage)
+        shape, ignored = schema.read(usage, body=body)
+        return metered.quote(lines(shape), ignored, type_=type_)
 
     return rate
 
 
-def readings_of(metered: Metered, kind: str) -> list[tuple[bool, UsageReading]]:
-    """What each charge of a version reads from usages of a kind, and whether it may be beside any others.
+def _without_no_tokens(usage: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A usage without its `tokens`, if it counts none; a model that has no price of tokens refuses any others."""
+    counts = mapping_of(usage["tokens"])
+    none = counts is not None and not any(counts.values())
+    return {name: value for name, value in usage.items() if name != "tokens"} if none else usage
 
-    Empty for usages of another type than the model's, if only charges of the latter sort would price them.
+
+def lines_under(metered: Metered, kind: str) -> Lines:
+    """Compile the function from the shape of a usage of a kind to its lines, under the conditions that it states."""
+    plain = _lines(readings_of(metered, kind))
+    if metered.under({}) is metered:
+        return plain
+    found: dict[tuple[tuple[str, str], ...], Lines] = {(): plain}
+
+    def lines(shape: RequestShape) -> list[LineItem]:
+        stated = shape.get(CONDITIONS, NO_CONDITIONS)
+        key = (*stated.items(),)
+        if key not in found:
+            found[key] = _lines(readings_of(metered, kind, stated))
+        return found[key](shape)
+
+    return lines
+
+
+def _lines(readings: Sequence[UsageReading]) -> Lines:
+    if len(readings) == 1:
+        return readings[0].lines
+    calculators = [reading.lines for reading in readings]
+    return lambda shape: [line for of in calculators for line in of(shape)]
+
+
+def readings_of(metered: Metered, kind: str, stated: Mapping[str, str] = NO_CONDITIONS) -> list[UsageReading]:
+    """What each charge of a version reads from usages of a kind, which state these conditions.
+
+    Empty for usages of another type than the model's, if only charges that may be beside any others would price them.
     """
-    found = []
-    for charge in metered.version.charges:
+    own, held = kind == metered.model.type, metered.under(stated)
+    found, priced = [], own
+    for charge in held.version.charges:
         method = METHODS[charge.method]
-        if method.beside or kind == metered.model.type or kind in method.kinds:
-            reading = method.reading(charge, metered, kind)
-            found += [(method.beside, reading)] if reading else []
-    own = kind == metered.model.type or not all(beside for beside, _ in found)
-    return found if own else []
-
-
-def _counts(readings: Sequence[UsageReading], metered: Metered) -> tuple[tuple[str, ...], Settle | None]:
-    """The keys of counts and conditions that charges know, and the function that reads them; None if there are none."""
-    meters = {name: meterage for reading in readings for name, meterage in reading.meters.items()}
-    if not meters:
-        return (), None
-    accepted = accepted_conditions([reading.conditions for reading in readings], metered.meters)
-    declared = metered.meters.counted
-
-    def settle(usage: Mapping[str, Any], shape: RequestShape, problems: Problems) -> None:
-        shape["counts"] = read_counts(usage, meters, declared, problems)
-        shape["conditions"] = read_conditions(usage, accepted, problems)
-
-    return ("counts", *accepted), settle
+        if (method.beside or own or kind in method.kinds) and (reading := method.reading(charge, held, kind)):
+            found.append(reading)
+            priced = priced or not method.beside
+    return found if priced else []
 
 
 def accepted_conditions(named: Sequence[Mapping[str, Collection[str]]], meters: Meters) -> dict[str, dict[str, str]]:
@@ -75,18 +102,32 @@ def accepted_conditions(named: Sequence[Mapping[str, Collection[str]]], meters: 
     }
 
 
-def together(readings: list[UsageReading], metered: Metered) -> UsageSchema:
-    """The fields of all of these; one has no effect if it has none for each that has it."""
+def together(
+    readings: Sequence[UsageReading], metered: Metered, conditions: Mapping[str, Mapping[str, str]] | None = None
+) -> UsageSchema:
+    """The fields of all of these; one has no effect if it has none for each that has it; and the conditions.
+
+    A field that has the name of a condition is one only if some charge of the version names that.
+    """
     fields = {name: field for reading in readings for name, field in reading.fields.items()}
     defaults = {name: value for reading in readings for name, value in reading.defaults.items()}
     required = [name for reading in readings for name in reading.required]
     inert = [name for name in fields if all(name in each.inert for each in readings if name in each.fields)]
-    keys, counts = _counts(readings, metered)
-    settles = [reading.settle for reading in readings if reading.settle] + ([counts] if counts else [])
+    meters = {name: meterage for reading in readings for name, meterage in reading.meters.items()}
+    settles = [reading.settle for reading in readings if reading.settle]
+    own, counted = metered.version.conditions, metered.meters.counted
+    accepted = {name: said for name, said in (conditions or {}).items() if name in own or name not in fields}
 
     def settle(usage: Mapping[str, Any], shape: RequestShape, problems: Problems) -> None:
         for each in settles:
             each(usage, shape, problems)
+        if meters:
+            shape["counts"] = read_counts(usage, meters, counted, problems)
+        if not stated.isdisjoint(usage):
+            shape[CONDITIONS] = read_conditions(usage, accepted, problems)
 
-    further = (*(name for reading in readings for name in reading.further), *keys)
-    return UsageSchema(fields, defaults, required, inert, further, settle if settles else None)
+    stated = accepted.keys()
+    further = (*(name for reading in readings for name in reading.further), *(("counts",) if meters else ()), *stated)
+    settling = settle if settles or meters or accepted else None
+    unsaid = stated - own.keys()
+    return UsageSchema(fields, defaults, required, inert, further, settling, unsaid)

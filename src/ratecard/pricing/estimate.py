@@ -10,9 +10,8 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.messages import Problems
 from ratecard.base.money import EXACT, add, multiply, step, total
 from ratecard.methods.metered import Metered
-from ratecard.methods.surcharge import surcharge_line
 from ratecard.pricing.counted import readings_of
-from ratecard.pricing.text import counted_meters, token_rates
+from ratecard.pricing.text import SearchLines, counted_meters, search_lines_under, token_rates
 from ratecard.requests.body import INVALID
 from ratecard.requests.counts import read_counts
 from ratecard.requests.service_parameters import SEARCHES, billed_searches, read_parameters
@@ -60,7 +59,8 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
     parameters = read_parameters(asked.service_parameters, asked.suffix, problems)
     most = dict(_most_searches(asked, parameters, limits, surcharges.keys(), problems))
     further = {name: each for name, each in surcharges.items() if name not in SEARCHES}
-    readings = [reading for _, reading in readings_of(metered, metered.model.type)]
+    readings = readings_of(metered, metered.model.type)
+    line_of = search_lines_under(surcharges)({})
     meters = counted_meters(readings, further)
     given = {} if asked.counts is None else asked.counts
     counts = read_counts({"counts": given}, meters, metered.meters.counted, problems)
@@ -72,10 +72,9 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
     prompts = [rate.rate.price(prompt) for of_completion, rate in rates if not of_completion]
     longest = int(asked.max_completion_tokens)
     completion = max(rate.rate.price(longest) for of_completion, rate in rates if of_completion)
-    shape = {"counts": counts, "conditions": {}}
-    own = total([line.amount for reading in readings for line in reading.lines(shape)])
-    beside = total([surcharge_line(each)(counts[name]).amount for name, each in further.items() if name in counts])
-    searches, least = list(_search_amounts(most, parameters, surcharges)), metered.version.minimum or Decimal(0)
+    own = total([line.amount for reading in readings for line in reading.lines({"counts": counts})])
+    beside = total([line_of[name](counts[name]).amount for name in further if name in counts])
+    searches, least = list(_search_amounts(most, parameters, line_of)), metered.version.minimum or Decimal(0)
     # Each bucket of a request may be rounded by itself, by half a step at most.
     inexact = sum(not isinstance(rate.token_rate, Decimal) for _, rate in rates)
     rounding = multiply(inexact, step(metered.version.places_of_lines)) if inexact else Decimal(0)
@@ -114,14 +113,11 @@ def _most_searches(
             yield field, known[field]
 
 
-def _search_amounts(
-    most: Mapping[str, int], parameters: Mapping[str, Any], surcharges: Mapping[str, Metered]
-) -> Iterator[Decimal]:
+def _search_amounts(most: Mapping[str, int], parameters: Mapping[str, Any], line_of: SearchLines) -> Iterator[Decimal]:
     """Yield the charge for every combination of searches at their most or not at all: one may replace another."""
-    lines = {kind: surcharge_line(surcharge) for kind, surcharge in surcharges.items()}
     for counts in product(*((0, count) for count in most.values())):
         billed = billed_searches(dict(zip(most, counts, strict=True)), parameters)
         amount = Decimal(0)
         for kind, count in billed.items():
-            amount = add(amount, lines[kind](count).amount)
+            amount = add(amount, line_of[kind](count).amount)
         yield amount

@@ -1,6 +1,6 @@
 """Price text and embedding requests: tokens by bucket, and searches."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -10,8 +10,8 @@ from ratecard.base.money import total
 from ratecard.methods.metered import Metered, Rater
 from ratecard.methods.method import UsageReading
 from ratecard.methods.surcharge import surcharge_count, surcharge_line
-from ratecard.pricing.counted import accepted_conditions, readings_of
-from ratecard.rating.quote import Quote
+from ratecard.pricing.counted import CONDITIONS, accepted_conditions, lines_under, readings_of
+from ratecard.rating.quote import LineItem, Quote
 from ratecard.rating.tokens import TokenRates
 from ratecard.requests.body import INVALID
 from ratecard.requests.counts import Meterage, read_counts
@@ -46,11 +46,12 @@ def price_text(
     whether requests have service parameters.
     """
     rates = token_rates(metered)
-    readings = [reading for _, reading in readings_of(metered, metered.model.type)]
+    readings, lines_of = readings_of(metered, metered.model.type), lines_under(metered, metered.model.type)
     tier_of = rates.tier
-    accepted = accepted_conditions([rates.conditions, *(each.conditions for each in readings)], metered.meters)
+    named = [metered.version.conditions, *(each.version.conditions for each in surcharges.values())]
+    accepted = accepted_conditions(named, metered.meters)
     priced, is_text, minimum = metered.priced(), metered.model.type == "text", metered.version.minimum
-    search_lines = {name: surcharge_line(each) for name, each in surcharges.items()}
+    search_lines = search_lines_under(surcharges)
     own = [field for field, _ in SEARCHES.values()] if is_text else []
     own += ["service_parameters"] if is_text and with_parameters else []
     meters = counted_meters(readings, surcharges, scraped_most)
@@ -58,9 +59,9 @@ def price_text(
     always = any(meterage.otherwise != 0 for meterage in meters.values())
     # Searches that a charge of the model counts by itself are none of the searches below.
     charged = {name for reading in readings for name in reading.meters} & SEARCHES.keys()
-    known, supported = usage_keys((*_COUNTS, *own, *accepted)), frozenset(search_lines)
+    known, supported = usage_keys((*_COUNTS, *own, *accepted)), frozenset(surcharges)
     of_searches = frozenset((*own, "counts"))
-    further_surcharges = search_lines.keys() - SEARCHES.keys()
+    further_surcharges = surcharges.keys() - SEARCHES.keys()
 
     def rate(usage: Mapping[str, Any], suffix: Mapping[str, Any]) -> Quote:
         problems: Problems = []
@@ -100,15 +101,15 @@ def price_text(
         if problems:
             raise QuoteError(INVALID, problems)
         if counted and readings:
-            shape = {"counts": counted, "conditions": stated}
-            lines += [line for reading in readings for line in reading.lines(shape)]
+            lines += lines_of({"counts": counted, CONDITIONS: stated})
             exact = total([line.amount for line in lines])
         if minimum and (added := metered.up_to_minimum(lines)):
             lines, exact = [*lines, *added], minimum
         if counted or searches is not _NO_SEARCHES:
             billed: dict[str, int | Decimal] = dict(searches.billed)
             billed |= {name: count for name, count in counted.items() if count and name in further_surcharges}
-            lines += [search_lines[name](count) for name, count in billed.items()]
+            line_of = search_lines(stated)
+            lines += [line_of[name](count) for name, count in billed.items()]
             exact = total([line.amount for line in lines])
             ignored += searches.ignored
         return Quote(priced, exact, exact, tuple(lines), ignored, (values[0], values[1]))
@@ -121,6 +122,22 @@ def token_rates(metered: Metered) -> TokenRates:
     charge = tokens_of(metered.version)
     name, version, per = metered.model.model, metered.version, metered.per(charge.unit)
     return TokenRates(name, charge, per, metered.meters, version.factors, version.places_of_lines)
+
+
+SearchLines = Mapping[str, Callable[[int | Decimal], LineItem]]
+
+
+def search_lines_under(surcharges: Mapping[str, Metered]) -> Callable[[Mapping[str, str]], SearchLines]:
+    """Compile the function from stated conditions to what charges each surcharge; it is made once for each of them."""
+    found: dict[tuple[tuple[str, str], ...], SearchLines] = {}
+
+    def lines(stated: Mapping[str, str]) -> SearchLines:
+        key = (*stated.items(),)
+        if key not in found:
+            found[key] = {name: surcharge_line(each.under(stated)) for name, each in surcharges.items()}
+        return found[key]
+
+    return lines
 
 
 def counted_meters(

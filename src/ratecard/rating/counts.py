@@ -6,6 +6,7 @@ from fractions import Fraction
 from math import ceil
 
 from ratecard.base.money import EXACT, LINE_PLACES, as_decimal, multiply, plain, plain_text
+from ratecard.rating.factors import NO_FACTORS, StatedRate
 from ratecard.rating.quote import LineItem, LineRate
 from ratecard.tables.rate import Charge, CountedCharge, Rate
 
@@ -23,12 +24,15 @@ def per_unit(charge: Charge, per: int, line_places: int = LINE_PLACES) -> LineCo
     options = charge if isinstance(charge, CountedCharge) and charge.options else None
 
     def line(count: _Count, rate: Rate, sku: str, times: int = 1) -> LineItem:
-        unit_rate, note = plain(multiply(rate.rate, charge.markup)), ""
+        unit_rate, note, factors = plain(multiply(rate.rate, charge.markup)), "", NO_FACTORS
         if options:
             count, note = charged(options, count)
         if times != 1:
             count, note = multiply(count, times), note and f"{note}; times {times}"
-        by = LineRate(sku, charge.unit, unit_rate, rate.source, note, of_unit, line_places)
+        if isinstance(rate, StatedRate):
+            sku, factors = rate.sku(sku), rate.factored.factors
+            note = "; ".join(filter(None, (*rate.factored.notes, note)))
+        by = LineRate(sku, charge.unit, unit_rate, rate.source, note, of_unit, line_places, factors)
         return LineItem(by, count, by.price(count))
 
     return line

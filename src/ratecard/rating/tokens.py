@@ -5,7 +5,7 @@ bucket's own tokens are its count less those of its parts that are priced apart.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
@@ -15,6 +15,7 @@ from ratecard.base.messages import NotOffered, too_big
 from ratecard.base.money import EXACT, LINE_PLACES, as_decimal, multiply
 from ratecard.rating.factors import Factors
 from ratecard.rating.quote import LineItem, LineRate
+from ratecard.tables.conditions import in_full, named_conditions
 from ratecard.tables.metered import Tokens
 from ratecard.tables.meters import Bucket, Meters
 from ratecard.tables.rate import RateFactor
@@ -97,6 +98,10 @@ class TokenTier:
                 words = f"{names[one]} and {names[other]} overlap. Count {self._common(names[one], names[other])} too"
                 problems.append((names[other], words))
         return problems
+
+    def rate_of(self, bucket: str) -> BucketRate | None:
+        """What tokens of a bucket are charged: its own rate, or that of the bucket that they are charged with."""
+        return self.rates.get(self._merged.get(bucket, bucket))
 
     def prices(self, bucket: str, counted: Collection[str] | None = None) -> bool:
         """Whether tokens of a bucket have a price, by themselves or as part of another.
@@ -232,15 +237,15 @@ class TokenRates:
         charge: Tokens,
         per: int,
         meters: Meters,
-        factors: Iterable[RateFactor] = (),
+        factors: Sequence[RateFactor] = (),
         line_places: int = LINE_PLACES,
     ) -> None:
         self.charge, self._model, self._meters = charge, model, meters
         self.buckets = meters.buckets
         self._of_unit, self._line_places = as_decimal(Fraction(1, per)), line_places
         self._written = list(written_rates(charge))
-        self._factors = Factors(charge, self._written, meters, factors)
-        self.conditions = self._factors.conditions
+        self._factors = Factors(charge, meters, factors)
+        self._conditions = named_conditions([charge], factors)
         self._edges = tiers_of(charge)
         self._names = {each.edge.above: each.edge for each in self._written if each.edge.sku}
         self.thresholds = tuple(self._edges[1:])
@@ -256,7 +261,7 @@ class TokenRates:
         """The tiers under these conditions (others have their defaults), the one of the shortest prompts first."""
         key = (*stated.items(),)
         if key not in self._tiers:
-            full = self._factors.stated(stated)
+            full = in_full(self._conditions, stated, self._meters)
             self._tiers[key] = tuple(self._tier(above, full) for above in self._edges)
         return self._tiers[key]
 
@@ -284,7 +289,7 @@ class TokenRates:
     def _rate(
         self, bucket: str, written: WrittenRate, stated: Mapping[str, str], above: int | None = None, note: str = ""
     ) -> BucketRate:
-        unit_rate, notes, conditions, multiplied = self._factors.applied(written, stated)
+        unit_rate, notes, conditions, multiplied, _ = self._factors.applied(written.rate, written.conditions, stated)
         edge = written.edge if above is None else self._names.get(above, EVERY_PROMPT)
         words = "-".join((*filter(None, (edge.sku,)), self.buckets[bucket].sku_word, *conditions))
         sku, notes = f"{self._model}-llm-{words}-{self.charge.unit}", (note, *notes) if note else notes

@@ -282,6 +282,12 @@ def _of_modality(bucket: str, name: str) -> tuple[Counter, ...]:
     )
 
 
+# Counts of genai-prices that contain others, by these.
+_METER_WHOLES = {
+    "input_audio_second": "audio_second",
+    "output_audio_second": "audio_second",
+    "input_annotated_document_page": "input_document_page",
+}
 _GENAI_PRICES = UsageDialect(
     (
         *_of_modality("input{}", "input_{}tokens"),
@@ -295,7 +301,7 @@ _GENAI_PRICES = UsageDialect(
         *_of_modality("output{}_reasoning", "output_{}reasoning_tokens"),
         *_of_modality("output{}_citation", "output_{}citation_tokens"),
         *(
-            Counter(meter, ((key,),), meter=meter)
+            Counter(meter, ((key,),), whole=_METER_WHOLES.get(meter, ""), meter=meter)
             for key, meter in (
                 ("input_characters", "input_character"),
                 ("input_text_messages", "input_text_message"),

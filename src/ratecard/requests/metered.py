@@ -21,23 +21,26 @@ def usage_keys(fields: Iterable[str]) -> KeysView[str]:
     return dict.fromkeys((*fields, *COMMON)).keys()
 
 
-def unrecognized(given: Mapping[Any, Any], known: KeysView[str], at: Path = ()) -> Problems:
-    """The problem of an object with unknown keys, with a suggestion; empty if there are none."""
+def unrecognized(
+    given: Mapping[Any, Any], known: KeysView[str], at: Path = (), *, unsaid: Collection[str] = ()
+) -> Problems:
+    """The problem of an object with unknown keys, with a suggestion, which is none of `unsaid`; empty without any."""
     if given.keys() <= known:
         return []
     names = field_names(name for name in given if name not in known)
-    near = dict.fromkeys(word for name in names for word in suggestions(name, known, most=1))
-    meant = _quoted(near) if near else f"one of {_quoted([name for name in known if name not in COMMON[:2]])}"
+    said = [name for name in known if name not in unsaid]
+    near = dict.fromkeys(word for name in names for word in suggestions(name, said, most=1))
+    meant = _quoted(near) if near else f"one of {_quoted([name for name in said if name not in COMMON[:2]])}"
     return [(at, f"Unrecognized key(s) in object: {_quoted(names)}. Did you mean {meant}?")]
 
 
-def usage_problems(usage: Mapping[Any, Any], known: KeysView[str]) -> Problems:
-    """The problems of a usage's keys and of its `metadata`.
+def usage_problems(usage: Mapping[Any, Any], known: KeysView[str], unsaid: Collection[str] = ()) -> Problems:
+    """The problems of a usage's keys, for which it could have any of `known` but the `unsaid`; and of its `metadata`.
 
     >>> usage_problems({"type": "speech", "model": "m", "character": 5, "metadata": {}}, usage_keys(["characters"]))
     [((), "Unrecognized key(s) in object: 'character'. Did you mean 'characters'?")]
     """
-    problems = unrecognized(usage, known)
+    problems = unrecognized(usage, known, unsaid=unsaid)
     if "metadata" in usage and mapping_of(usage["metadata"]) is None:
         problems.append((("metadata",), wrong_type("object", usage["metadata"])))
     return problems
@@ -57,7 +60,7 @@ class UsageSchema:
     """The fields of a request, in order. `inert` fields are checked and have no effect on the price.
 
     `settle` reads what fields cannot say, under the `further` keys: it is given the request, and adds to the shape and
-    to the problems.
+    to the problems. `unsaid` are keys that are not suggested, as they have no effect on this price.
     """
 
     fields: Mapping[str, Field]
@@ -66,6 +69,12 @@ class UsageSchema:
     inert: Collection[str] = ()
     further: Collection[str] = ()
     settle: Settle | None = None
+    unsaid: Collection[str] = ()
+    known: KeysView[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Gather the keys that a usage may have."""
+        object.__setattr__(self, "known", usage_keys((*self.fields, *self.further)))
 
     def read(self, given: Mapping[str, Any], *, body: bool = False) -> tuple[RequestShape, tuple[str, ...]]:
         """Return the shape of a request and its fields without effect. Raises `QuoteError` with every problem.
@@ -76,7 +85,7 @@ class UsageSchema:
         if self.settle:
             self.settle(given, shape, problems)
         if not body:
-            problems = usage_problems(given, usage_keys((*self.fields, *self.further))) + problems
+            problems = usage_problems(given, self.known, self.unsaid) + problems
         if problems:
             raise QuoteError(INVALID, problems)
         ignored = tuple(name for name in self.fields if name in given and name in self.inert)

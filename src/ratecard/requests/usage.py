@@ -78,22 +78,23 @@ class TokenUsage(_ClientUsage):
     total_tokens: _Count | None = None
 
 
-class _OfTokens(_Usage):
-    """Tokens as their provider counts them (`usage`), or by bucket (`tokens`); neither where there are only `counts`.
-
-    The conditions are those of the shipped meters.yaml; those of another folder are further fields, of text.
-    """
+class _UnderConditions(_Usage):
+    """The conditions of the shipped meters.yaml; those of another folder are further fields, of text."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
     __pydantic_extra__: dict[str, str] = Field(init=False)
-
-    usage: TokenUsage | None = None
-    tokens: dict[str, _Count] | None = None
 
     service_tier: str | None = None
     speed: str | None = None
     processing: str | None = None
     inference_geo: str | None = None
+
+
+class _OfTokens(_UnderConditions):
+    """Tokens as their provider counts them (`usage`), or by bucket (`tokens`); or neither beside `counts`."""
+
+    usage: TokenUsage | None = None
+    tokens: dict[str, _Count] | None = None
 
     @model_validator(mode="after")
     def _has_tokens_once(self) -> Self:
@@ -135,7 +136,7 @@ class EmbeddingUsage(_OfTokens):
     model: str
 
 
-class ImageUsage(_Usage):
+class ImageUsage(_UnderConditions):
     """`n` images at a resolution and quality; by default the lowest resolution, and high quality."""
 
     type: Literal["image"] = "image"
@@ -145,7 +146,7 @@ class ImageUsage(_Usage):
     quality: str | None = None
 
 
-class EditUsage(_Usage):
+class EditUsage(_UnderConditions):
     """`n` edited images; input images beyond the included ones are billed too."""
 
     type: Literal["edit"] = "edit"
@@ -156,7 +157,7 @@ class EditUsage(_Usage):
     input_images: AtLeastOne = 1
 
 
-class UpscaleUsage(_Usage):
+class UpscaleUsage(_UnderConditions):
     """One enlarged image; `factor` may be left out for an upscaler that has a price without a factor."""
 
     type: Literal["upscale"] = "upscale"
@@ -164,7 +165,7 @@ class UpscaleUsage(_Usage):
     factor: Literal["2x", "4x"] | None = None
 
 
-class SpeechUsage(_Usage):
+class SpeechUsage(_UnderConditions):
     """Characters of text that were spoken."""
 
     type: Literal["speech"] = "speech"
@@ -172,7 +173,7 @@ class SpeechUsage(_Usage):
     characters: _Count
 
 
-class TranscriptionUsage(_Usage):
+class TranscriptionUsage(_UnderConditions):
     """Seconds of audio transcribed."""
 
     type: Literal["transcription"] = "transcription"
@@ -180,7 +181,7 @@ class TranscriptionUsage(_Usage):
     seconds: Annotated[Decimal, Field(ge=0)]
 
 
-class MusicUsage(_Usage):
+class MusicUsage(_UnderConditions):
     """A song or sound: its seconds or its characters, depending on how its model is billed."""
 
     type: Literal["music"] = "music"
@@ -196,7 +197,7 @@ class RpcCall(_Own):
     failed: bool = False
 
 
-class RpcUsage(_Usage):
+class RpcUsage(_UnderConditions):
     """A batch of RPC calls to one network, such as `ethereum-mainnet`."""
 
     type: Literal["rpc"] = "rpc"

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import QuoteError
-from ratecard.base.messages import REQUIRED, Path, Problems, field_name, invalid_enum, too_small, wrong_type
+from ratecard.base.messages import REQUIRED, Path, Problems, field_name, invalid_enum, too_big, too_small, wrong_type
 from ratecard.base.suggestions import did_you_mean
 from ratecard.requests.body import mapping_of, read_body
 from ratecard.requests.dialects import DIALECTS, UsageDialect, Way
@@ -18,6 +18,9 @@ _UNREADABLE = "Invalid response"
 _DEEPEST = 20
 # The buckets that every usage of tokens has.
 _WHOLES = (PROMPT, COMPLETION)
+
+# The parts of the prompt of which the cache has parts, too.
+_OF_MODALITY = frozenset(f"{PROMPT}_{each}" for each in ("text", "audio", "image", "video", "document"))
 
 _Read = TextUsage | EmbeddingUsage | ImageUsage | TranscriptionUsage
 # What a usage or a part of it counts, by the way to it.
@@ -96,7 +99,7 @@ def _with_common_parts(tokens: dict[str, int]) -> dict[str, int]:
     """
     parts = [count for name, count in tokens.items() if name.startswith("cache_input_")]
     if parts and sum(parts) == tokens.get("cache_input"):
-        names = [name for name in tokens if name.startswith("input_")]
+        names = [name for name in tokens if name in _OF_MODALITY]
         return tokens | {f"cache_{name}": tokens.get(f"cache_{name}", 0) for name in names}
     return tokens
 
@@ -273,7 +276,7 @@ class _Response:
         return found
 
     def _check(self, found: _Found) -> None:
-        """Add the problems of required counts that are not there, and of sums."""
+        """Add the problems of required counts that are not there, of sums, and of parts of what is not tokens."""
         paths = {counter.name: counter.paths[0] for counter in self._dialect.counters}
         required = self._dialect.required[:1] if self._is_embedding else self._dialect.required
         self._problems += [((*self._at, *paths[name]), REQUIRED) for name in required if name not in found.counts]
@@ -283,6 +286,11 @@ class _Response:
                 if found.counts[whole] != together:
                     names = ", ".join(".".join(paths[name]) for name in parts)
                     self._problems.append((found.at[whole], f"Expected {together}, the sum of {names}"))
+        for counter in self._dialect.counters:
+            if counter.meter and counter.whole and counter.name in found.counts:
+                most = found.counts.get(counter.whole, Decimal())
+                if found.counts[counter.name] > most:
+                    self._problems.append((found.at[counter.name], too_big(most)))
 
     def _buckets(self, found: _Found) -> dict[str, int]:
         """The tokens by bucket: a count beside another bucket is added to that too."""

@@ -24,7 +24,7 @@ from ratecard.simulation.progress import OPENED, PRICED, READ, Progress, silent,
 from ratecard.simulation.results.no_effect import check_effect
 from ratecard.simulation.simulation import Simulation
 from ratecard.simulation.usage.billing_export import EXPORT_NAMES
-from ratecard.simulation.usage.columns import DAY, LAYOUTS, USAGE_COLUMNS, layouts_of
+from ratecard.simulation.usage.columns import DAY, LAYOUTS, USAGE_COLUMNS, LayoutsOf, layouts_of
 from ratecard.simulation.usage.engines.duckdb_engine import DEFAULT_MEMORY, Workspace, open_usage
 from ratecard.simulation.usage.engines.duckdb_responses import requests_only, table_dialect
 from ratecard.simulation.usage.engines.spark_session import is_spark_frame
@@ -32,7 +32,7 @@ from ratecard.simulation.usage.files import Reading, Source
 from ratecard.simulation.usage.kept.kept_usage import open_kept
 from ratecard.simulation.usage.kept.manifest import Distinguished, kept_folder
 from ratecard.simulation.usage.plan import PERIODS, Plan, Usage, places_of_type
-from ratecard.simulation.usage.predicates import Predicates, conditioned
+from ratecard.simulation.usage.predicates import Predicates
 from ratecard.simulation.usage.roll_up import RollUp
 from ratecard.simulation.usage.roll_up_sql import Grouping
 from ratecard.simulation.usage.where import Chosen
@@ -54,8 +54,8 @@ class OpenUsage(Protocol):
     def source(self) -> Source:
         """The files of the usage."""
 
-    def groups(self, workspace: Workspace, plan: Plan, progress: Progress) -> Generator[tuple[Grouping, str]]:
-        """Each grouping with the table of its groups."""
+    def groups(self, workspace: Workspace, plan: Plan, progress: Progress) -> Generator[tuple[Grouping, str, str]]:
+        """Each grouping with the table of its groups, or with that of its facts too, if other keys are read apart."""
 
     def counted(self, plan: Plan) -> tuple[int, int, int]:
         """How many rows there are, how many are chosen, and how many have no instant to be chosen by."""
@@ -122,8 +122,9 @@ def simulate(
     try:
         begun = within(progress, 0, OPENED)
         if kept := kept_folder(usage):
+            layouts = _layouts(_cards(compared, paid))
             opening: AbstractContextManager[OpenUsage] = open_kept(
-                workspace, kept, names, dialect, _named(compared, paid, tables)
+                workspace, kept, names, dialect, _named(compared, paid, tables), layouts
             )
         else:
             opening = opened_usage(workspace, usage, names, engine, master, _cards(compared, paid), begun, spoken)
@@ -153,7 +154,10 @@ def simulate(
             outcomes: list[list[Outcome]] = [[] for _ in compared]
             with closing(opened.groups(workspace, plan, progress)) as tables_of_groups:
                 # What has been read is priced while the engine reads on.
-                for grouping, groups_of in tables_of_groups:
+                for grouping, groups_of, facts in tables_of_groups:
+                    if facts:
+                        rolled.take_facts(groups_of, facts)
+                        continue
                     shapes = rolled.take(grouping, groups_of)
                     for found_of, more in zip(outcomes, pricer.outcomes(compared, shapes), strict=True):
                         found_of += more
@@ -195,7 +199,7 @@ def opened_usage(
     With `by_file`, its rows say of which file they are.
     """
     limits = cards[0].tables.limits
-    layouts = partial(layouts_of, [card.tables.meters for card in cards], conditioned(cards))
+    layouts = _layouts(cards)
     if engine not in (None, "duckdb", "spark"):
         raise SimulationError(f"engine is '{engine}'. Allowed: duckdb, spark")
     if engine == "spark" or is_spark_frame(usage):
@@ -276,8 +280,13 @@ def plan_of(
         for name in (model.model, *(model.aliases or ()))
         if model.type in LAYOUTS
     }
-    by, stating = tuple(dict.fromkeys(by)), conditioned(cards)
-    return Plan(by, predicates, dated, rpc, types, chosen, own, layouts, meters, stating)
+    by = tuple(dict.fromkeys(by))
+    return Plan(by, predicates, dated, rpc, types, chosen, own, layouts, meters)
+
+
+def _layouts(cards: Sequence[RateCard]) -> LayoutsOf:
+    """How all of these cards understand the columns of a table."""
+    return partial(layouts_of, [card.tables.meters for card in cards])
 
 
 def _named(compared: Sequence[Side], costs: Costs | None, tables: str | Path | None) -> list[str]:

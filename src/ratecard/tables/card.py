@@ -32,10 +32,18 @@ _ORDERED = ("charges", "tiers")
 _LENGTH = 16
 
 
-def digest(parts: Iterable[BaseModel]) -> str:
-    """The first 16 hexadecimal digits of the SHA-256 of these parts' meaning, in whatever order they come."""
-    meanings = sorted(json.dumps(_meaning(part), sort_keys=True, separators=(",", ":")) for part in parts)
-    return sha256("\n".join(meanings).encode()).hexdigest()[:_LENGTH]
+_MEANING = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
+_ORDER = json.JSONEncoder(sort_keys=True)
+
+
+def meaning(part: BaseModel) -> str:
+    """What a part of the tables means, as text: equal for two parts that give equal answers."""
+    return _MEANING.encode(_meaning(part))
+
+
+def digest(meanings: Iterable[str]) -> str:
+    """The first 16 hexadecimal digits of the SHA-256 of these meanings, in whatever order they come."""
+    return sha256("\n".join(sorted(meanings)).encode()).hexdigest()[:_LENGTH]
 
 
 @cache
@@ -57,7 +65,7 @@ def _meaning(value: Any) -> Any:
     if isinstance(value, Size):
         return f"{value.width}x{value.height}"
     if isinstance(value, (tuple, list)):
-        return sorted((_meaning(part) for part in value), key=lambda part: json.dumps(part, sort_keys=True))
+        return sorted((_meaning(part) for part in value), key=_ORDER.encode)
     if isinstance(value, Decimal):
         return text(plain(value))
     return str(value) if isinstance(value, (date, Fraction)) else value
@@ -83,6 +91,8 @@ class Tables:
     vocabulary: Vocabulary
     limits: tuple[Limits, ...]
     digest: str = ""
+    # The meaning of each model, with the model: a candidate has to find anew only those of the models that it changes.
+    meanings: Mapping[str, tuple[AnyModel, str]] = field(default_factory=dict, repr=False, compare=False)
     # Whether the open patterns of models count, every alias, and what compares names with the patterns.
     patterns: bool = False
     aliases: Mapping[str, str] = field(init=False)
@@ -103,9 +113,15 @@ class Tables:
         found = tuple((matcher_of(each), model.model) for model in opened for each in model.patterns or ())
         object.__setattr__(self, "_patterns", found)
         if not self.digest:
+            meanings = {
+                name: kept if (kept := self.meanings.get(name)) and kept[0] is model else (model, meaning(model))
+                for name, model in self.models.items()
+            }
+            object.__setattr__(self, "meanings", meanings)
             shared = (*self.units.values(), *self.meters.meters, *self.meters.conditions, self.vocabulary, *self.limits)
             shared += (Names(patterns=True),) if self.patterns else ()
-            object.__setattr__(self, "digest", digest([*self.models.values(), *shared]))
+            known = (words for _, words in meanings.values())
+            object.__setattr__(self, "digest", digest((*known, *map(meaning, shared))))
 
     def named(self, name: str) -> AnyModel | None:
         """The model that a name means: its id, an alias or, where the folder switches them on, an open pattern.

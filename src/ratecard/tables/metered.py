@@ -9,18 +9,12 @@ from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_plain_validator_function
 
 from ratecard.base.money import LINE_PLACES
+from ratecard.tables.conditions import named_conditions
 from ratecard.tables.limits import TierName
 from ratecard.tables.meters import WithoutRate
-from ratecard.tables.rate import MINIMUM_KEY, Charge, RateFactor
+from ratecard.tables.rate import MINIMUM_KEY, Charge, Conditioned, RateFactor
 from ratecard.tables.scalars import Integer, Positive, Text
 from ratecard.tables.version import Example, Model, Version
-
-
-class Conditioned(Charge):
-    """A charge whose rates may name conditions; `factors` hold for those that do not."""
-
-    SPECIFIC: ClassVar = True
-    factors: tuple[RateFactor, ...] = ()
 
 
 class Tokens(Conditioned):
@@ -100,6 +94,11 @@ class MeteredVersion(Version):
     def places_of_lines(self) -> int:
         """The decimal places of an amount that no decimal holds."""
         return LINE_PLACES if self.line_places is None else self.line_places
+
+    @property
+    def conditions(self) -> dict[str, set[str]]:
+        """The conditions that rates and factors name, and of each the values."""
+        return named_conditions(self.charges, self.factors)
 
     def values_of(self, attribute: str) -> tuple[str, ...]:
         """Every value of an attribute that a rate names, in the order of the table."""

@@ -111,6 +111,11 @@ class Meters(Frozen):
         token = self.by_name.get(TOKEN)
         return {bucket.bucket: bucket for bucket in token.buckets} if token else {}
 
+    @cached_property
+    def bucket_of(self) -> Mapping[frozenset[tuple[str, str]], str]:
+        """The buckets of tokens by their dimensions."""
+        return {frozenset(bucket.dimensions.items()): name for name, bucket in self.buckets.items()}
+
     def in_completion(self, bucket: str) -> bool:
         """Whether a bucket of tokens is the completion, or a part of it; otherwise it is of the prompt."""
         own, whole = self.buckets[bucket], self.buckets[COMPLETION]

@@ -121,7 +121,19 @@ class Charge(Frozen):
         return "video_url" in self.fields
 
 
-class CountedCharge(Charge):
+class Conditioned(Charge):
+    """A charge whose rates may name conditions of meters.yaml; `factors` hold for those that do not."""
+
+    SPECIFIC: ClassVar = True
+    factors: tuple[RateFactor, ...] = ()
+
+    def conditions_of(self, rate: Rate) -> dict[str, Words]:
+        """The conditions that a rate names, with their values."""
+        own = (*self.ATTRIBUTES, *WINDOW)
+        return {name: values for name, values in rate.attributes.items() if name not in own}
+
+
+class CountedCharge(Conditioned):
     """A charge of what is counted. Its options say how much is charged, in this order and in what its unit counts.
 
     `included` costs nothing; of what is left, if anything, at least `at_least` is charged; then whole blocks of

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ratecard.tables.metered import Conditioned, Tokens
+from ratecard.tables.metered import Tokens
 from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, Meters
-from ratecard.tables.rate import WINDOW, HeldRate, Rate
+from ratecard.tables.rate import HeldRate, Rate
 
 
 class Edge(NamedTuple):
@@ -16,8 +16,6 @@ class Edge(NamedTuple):
 
 
 EVERY_PROMPT = Edge(-1, "")
-# The bucket of a charge that has no buckets.
-EVERYTHING = ""
 
 
 class WrittenRate(NamedTuple):
@@ -34,22 +32,18 @@ class WrittenRate(NamedTuple):
         return isinstance(self.rate, HeldRate)
 
 
-def written_rates(charge: Conditioned) -> Iterator[WrittenRate]:
-    """Every rate of a charge for each bucket and each combination of conditions that it names.
-
-    A charge of something else has one bucket without a name.
-    """
+def written_rates(charge: Tokens) -> Iterator[WrittenRate]:
+    """Every rate of a charge for each bucket and each combination of conditions that it names."""
     for rate in charge.rates:
-        named = {name: values for name, values in rate.attributes.items() if name not in (*charge.ATTRIBUTES, *WINDOW)}
-        for conditions in _combinations(named):
+        for conditions in _combinations(charge.conditions_of(rate)):
             for edge in _edges_of(charge, rate):
-                for bucket in rate.attributes.get("tokens", (EVERYTHING,)):
+                for bucket in rate.attributes["tokens"]:
                     yield WrittenRate(bucket, edge, conditions, rate)
 
 
-def _edges_of(charge: Conditioned, rate: Rate) -> Iterator[Edge]:
+def _edges_of(charge: Tokens, rate: Rate) -> Iterator[Edge]:
     for context in rate.attributes.get("context", ()):
-        yield EVERY_PROMPT if context == "base" else Edge(getattr(charge, "context_token_threshold", 0) or 0, context)
+        yield EVERY_PROMPT if context == "base" else Edge(charge.context_token_threshold or 0, context)
     for name in ("above", "from"):
         for threshold in rate.attributes.get(name, ()):
             yield edge_of(name, int(threshold))
@@ -106,9 +100,9 @@ def parent_of(charge: Tokens, meters: Meters, bucket: str, priced: Mapping[str, 
         if (said or general.get(value, general.get(name))) == "parent":
             del left[name]
             shown = shown or said == "parent"
-            for parent, other in meters.buckets.items():
-                if other.dimensions == left and parent in priced:
-                    return parent, shown
+            parent = meters.bucket_of.get(frozenset(left.items()))
+            if parent in priced:
+                return parent, shown
     return None, False
 
 

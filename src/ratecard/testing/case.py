@@ -14,6 +14,7 @@ from ratecard.base.money import ROUNDING, step, text
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import MINIMUM, LineItem, Quote
 from ratecard.tables.card import AnyModel
+from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.rate import Charge, CountedCharge
 from ratecard.tables.version import Version
 from ratecard.testing.offer import Offer
@@ -99,13 +100,18 @@ class Case:
         return {name: content.decode("utf-8-sig").splitlines() for name, content in self.files.items()}
 
     def charges(self, *kinds: type[Any]) -> list[Any]:
-        """The charges of these classes."""
-        return [charge for charge in self.version.charges if isinstance(charge, kinds)]
+        """The charges of these classes, as they are for requests that state no condition."""
+        return [charge for charge in self._plain(self.found, self.version).charges if isinstance(charge, kinds)]
 
     def further(self) -> list[tuple[AnyModel, Version]]:
-        """The surcharges in effect that the model's requests may have."""
+        """The surcharges in effect that the model's requests may have, as they are without conditions."""
         named = [self.prices.in_effect(name) for name in getattr(self.version, "surcharges", {}).values()]
-        return [(model, self.prices.at_hour(version)) for model, version in named]
+        return [(model, self._plain(model, self.prices.at_hour(version))) for model, version in named]
+
+    def _plain(self, model: AnyModel, version: Version) -> Version:
+        if not isinstance(version, MeteredVersion):
+            return version
+        return self.prices.compiler.metered(model, version, self.prices.limits.rates).under({}).version
 
     def per(self, unit: str) -> int:
         """How many of what it counts one unit holds."""
@@ -128,9 +134,8 @@ class Case:
 
     def places_of(self, charge: Charge) -> int:
         """To how many places the amounts of a charge are rounded: as its version says, this one or that of a search."""
-        found = (
-            version for version in (self.version, *(each for _, each in self.further())) if charge in version.charges
-        )
+        own = self._plain(self.found, self.version)
+        found: Any = (version for version in (own, *(each for _, each in self.further())) if charge in version.charges)
         return next(12 if version.line_places is None else version.line_places for version in found)
 
     def rounded(self, exact: Decimal) -> Decimal:

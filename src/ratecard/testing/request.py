@@ -26,8 +26,6 @@ class Request(NamedTuple):
 
     def price(self, prices: PriceBook, form: Any = None) -> Quote:
         """Quote it; `form` is another way to write its body. Raises `QuoteError`."""
-        if self.body.get("type") == "surcharge":
-            return prices.surcharge(self.body["model"], self.body["count"])
         body = self.body if form is None else form
         return prices.rate(body) if "type" in self.body else prices.quote_video(body, source=self.source)
 

@@ -36,7 +36,7 @@ def counted_usages(prices: PriceBook, model: AnyModel, version: MeteredVersion) 
     metered = prices.compiler.metered(model, version, prices.limits.rates)
     ways: list[Usages] = []
     for kind in dict.fromkeys((model.type, "upscale", "image")):
-        readings = [reading for _, reading in readings_of(metered, kind)]
+        readings = readings_of(metered, kind)
         # An upscaler's image that keeps its size is of type `image` only where it has no price by factor.
         if readings and not (ways and kind == "image"):
             ways.append(_of_fields(named | {"type": kind}, together(readings, metered), counts_of(readings)))
@@ -119,7 +119,7 @@ def token_usages(draw: st.DrawFn, prices: PriceBook, model: AnyModel, version: M
     if details:
         usage["prompt_tokens_details"] = details
     metered = prices.compiler.metered(model, version, prices.limits.rates)
-    counts = counts_of(reading for _, reading in readings_of(metered, model.type))
+    counts = counts_of(readings_of(metered, model.type))
     return {"type": model.type, "model": model.model, "usage": usage} | draw(st.fixed_dictionaries(counts))
 
 
@@ -132,7 +132,7 @@ def text_usages(draw: st.DrawFn, prices: PriceBook, model: AnyModel, version: Te
         field, switch = SEARCHES[kind]
         if draw(st.booleans()):
             usage[field] = draw(st.integers(0, prices.limits.scraped_urls if kind == "web_scraping" else 50))
-        if draw(st.booleans()):
+        if prices.tables.vocabulary.service_parameters and draw(st.booleans()):
             switches = st.sampled_from(("off", "on", "auto")) if kind == "web_search" else st.booleans()
             words[switch] = draw(switches)
     return usage | ({"service_parameters": words} if words else {})

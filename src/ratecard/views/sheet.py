@@ -30,6 +30,8 @@ from ratecard.tables.video import (
 _SECONDS = 10
 # Height of the source video if there is only one tier.
 _HEIGHT = 720
+# What a surcharge by itself is shown for, without words.
+_ONE_SEARCH = {"count": 1}
 SHEET_COLUMNS = (*FIELD_ORDER, "usage", "source_video", "total", "exact", "currency", "effective", "sku", "source")
 
 
@@ -40,6 +42,10 @@ class Cell(NamedTuple):
     video: SourceVideo | None
     quote: Quote
     usage: Mapping[str, Any] | None = None
+
+    def priced(self, prices: PriceBook) -> Quote:
+        """The quote of the same request in another book. Raises `QuoteError` if that has no price for it."""
+        return prices.quote_video(self.body, source=self.video) if self.usage is None else prices.rate(self.usage)
 
     def row(self) -> dict[str, str]:
         """The cell as text, by column; fields that the price does not depend on are empty."""
@@ -75,15 +81,14 @@ def price_cells(prices: PriceBook, name: str) -> Iterator[Cell]:
 
 
 def _unit_cells(prices: PriceBook, model: AnyModel, version: MeteredVersion) -> Iterator[Cell]:
-    if model.type == "surcharge":
-        yield Cell({"model": model.model}, None, prices.surcharge(model.model, 1))
-        return
     shown = set[str]()
     for usage in unit_usages(model, version, prices.tables):
-        counted = json.dumps({key: value for key, value in usage.items() if key not in ("type", "model")})
+        said = {key: value for key, value in usage.items() if key not in ("type", "model")}
+        counted = json.dumps(said)
         if counted not in shown:  # rates of other hours have the same usages
             shown.add(counted)
-            yield Cell({"model": model.model, "usage": counted}, None, prices.rate(usage), usage)
+            body = {"model": model.model} | ({} if said == _ONE_SEARCH else {"usage": counted})
+            yield Cell(body, None, prices.rate(usage), usage)
 
 
 def _values(version: VideoVersion, name: str) -> tuple[Any, ...]:

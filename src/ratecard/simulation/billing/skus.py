@@ -63,20 +63,13 @@ def sold_by_sku(in_effect: ModelInEffect) -> dict[str, list[SkuSale]]:
     found: dict[str, list[SkuSale]] = {}
     for request in _requests(in_effect.model, in_effect.version, in_effect.book.tables):
         try:
-            quote = _quoted(in_effect.book, request)
+            quote = in_effect.book.rate(request)
         except QuoteError:
             continue  # a combination that has no price
         # What a request lacks of its minimum is another price each time.
         for line in (line for line in quote.lines if line.unit != MINIMUM):
             found.setdefault(line.sku, []).append(SkuSale(request, line))
     return found
-
-
-def _quoted(book: PriceBook, request: Mapping[str, Any]) -> Quote:
-    """The quote of a request. Raises `QuoteError`."""
-    if request["type"] == "surcharge":
-        return book.surcharge(request["model"], 1)
-    return book.rate(request)
 
 
 def _requests(model: AnyModel, version: MeteredVersion, tables: Tables) -> Iterator[dict[str, Any]]:
@@ -95,7 +88,7 @@ def line_in(sku: str, sold: list[SkuSale], now: ModelInEffect) -> LineItem:
     place, refused = f"the version of {now.version.effective} of {now.model.model}", []
     for request, was in sold:
         try:
-            line = next((line for line in _quoted(now.book, request).lines if line.sku == sku), None)
+            line = next((line for line in now.book.rate(request).lines if line.sku == sku), None)
         except QuoteError as error:
             refused.append(error)
             continue

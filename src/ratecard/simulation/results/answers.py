@@ -79,8 +79,11 @@ class Answers:
         by_model = bool(known.plan.predicates.of_model)
         pricer.remapping.check(side.card for side in compared)
         cards = [side.card for side in compared]
+        pairs, own = pricer.remapping.pairs(cards), known.plan.predicates
+        # A usage that was rolled up for fixed instants has no boundaries of its cards.
+        served = own if known.plan.dated or not dated else None
         asked = Predicates.of(
-            cards, dated=dated, by_model=by_model, pairs=pricer.remapping.pairs(cards), layouts=known.plan.layouts
+            cards, dated=dated, by_model=by_model, pairs=pairs, layouts=known.plan.layouts, known=served
         )
         known.check_columns(cards)
         rolled = known.serving(asked, dated=dated)

@@ -94,11 +94,11 @@ class Comparison:
         query = (
             f"SELECT CAST(coalesce(sum(requests) FILTER (day < DATE '{day}'), 0) AS BIGINT), {_REQUESTS},"
             f" coalesce(sum({self._terms(0)}) FILTER (day >= DATE '{day}'), 0)"
-            f" {self._source(self.roll_up.facts, 'JOIN', 0)}"
+            f" {self._source(self.roll_up.cells, 'JOIN', 0)}"
         )
         found: Any = self.roll_up.workspace.connection.execute(query).fetchall()[0]
         added = f"SELECT coalesce(sum({self._terms(candidate)}) FILTER (day >= DATE '{day}'), 0)"
-        joined = self._source(self.roll_up.facts, "JOIN", candidate)
+        joined = self._source(self.roll_up.cells, "JOIN", candidate)
         more: Any = self.roll_up.workspace.connection.execute(f"{added} {joined}").fetchall()[0]
         now = _decimal(found[2], self.sides[0].scale)
         return Since(day, found[0], found[1], now, EXACT.add(now, _decimal(more[0], self.sides[candidate].scale)))
@@ -106,7 +106,9 @@ class Comparison:
     def count(self, keys: Sequence[str]) -> int:
         """Count the rows of a breakdown."""
         chosen = ", ".join(map(self.name, keys)) or "1"
-        query = f"SELECT count(*) FROM (SELECT DISTINCT {chosen} {self._source(self.roll_up.facts, 'JOIN', 0)})"
+        query = (
+            f"SELECT count(*) FROM (SELECT DISTINCT {chosen} {self._source(self.roll_up.facts_by(keys), 'JOIN', 0)})"
+        )
         found: Any = self.roll_up.workspace.connection.execute(query).fetchall()[0]
         return int(found[0])
 

@@ -117,5 +117,4 @@ def _scaled(tables: Tables, names: Sequence[str], factor: Decimal) -> Tables:
             for version in model.versions
         ]
         models[name] = model.model_copy(update={"versions": tuple(versions)})
-    # Nothing says which tables these are: their digest would cost more than their prices.
     return replace(tables, models=models, digest="")

@@ -188,10 +188,10 @@ def column_of(name: str) -> UsageColumn:
     return UsageColumn(name, "number", counted.groups()) if counted else UsageColumn.of(name, "text")
 
 
-def layouts_of(meters: Sequence[Meters], conditioned: Collection[str], names: Iterable[str]) -> Mapping[str, Layout]:
+def layouts_of(meters: Sequence[Meters], names: Iterable[str]) -> Mapping[str, Layout]:
     """The columns of each type in a table that has columns of these names.
 
-    `meters` are those of all compared cards. Types that are charged by tokens state conditions, and the `conditioned`.
+    `meters` are those of all compared cards. Rows of all types but video state conditions.
     """
     listed = list(names)
     found = [column_of(name) for name in listed if _COUNT.fullmatch(name)]
@@ -201,8 +201,6 @@ def layouts_of(meters: Sequence[Meters], conditioned: Collection[str], names: It
     if not (found or conditions):
         return LAYOUTS
     stated = tuple(_condition(name, [each.condition.get(name) for each in meters]) for name in conditions)
-    # A model of another type that knows no condition refuses the default too.
-    raw = tuple(column._replace(defaults=()) for column in stated)
     buckets = _buckets(meters, counts)
     # The columns of `usage` belong to rows that have it: to all, where no count is by bucket.
     of_usage = _TOKENS if not buckets.counted or any(column.name in listed for column in _TOKENS) else ()
@@ -211,11 +209,9 @@ def layouts_of(meters: Sequence[Meters], conditioned: Collection[str], names: It
     for type_, layout in LAYOUTS.items():
         if layout.buckets:
             layout = layout._replace(quantities=(*of_usage, *counts), optional=layout.optional + optional)
-            layout = layout._replace(attributes=layout.attributes + stated, buckets=buckets)
-        elif type_ in conditioned:
-            layout = layout._replace(attributes=layout.attributes + raw)
+            layout = layout._replace(buckets=buckets)
         if type_ != "video":  # its quotes have their fields alone
-            layout = layout._replace(attributes=layout.attributes + metered)
+            layout = layout._replace(attributes=layout.attributes + stated + metered)
         layouts[type_] = layout
     return layouts
 

@@ -46,9 +46,8 @@ class Plan(NamedTuple):
     own: tuple[str, ...] = ()
     # The columns of each type of row.
     layouts: Mapping[str, Layout] = LAYOUTS
-    # What these depend on: the meters of every card, and the types that can state conditions.
+    # What these depend on: the meters of every card.
     meters: tuple[Meters, ...] = ()
-    conditioned: frozenset[str] = frozenset()
 
     @property
     def sums(self) -> int:
@@ -59,6 +58,11 @@ class Plan(NamedTuple):
     def keys(self) -> tuple[str, ...]:
         """The keys that are kept apart: of a week or a month, the day."""
         return tuple(dict.fromkeys(DAY if self.is_period(key) else key for key in self.by))
+
+    @property
+    def others(self) -> dict[str, str]:
+        """The keys that a shape or its day does not have, each by the name of its column among groups."""
+        return {f"key{number}": key for number, key in enumerate(self.keys) if key not in ("type", "model", DAY)}
 
     def is_period(self, key: str) -> bool:
         """Whether a key is made of the day."""

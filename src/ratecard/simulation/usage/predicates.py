@@ -30,8 +30,10 @@ class PriceBasis(NamedTuple):
 
 def price_basis(tables: Tables, name: str | None) -> PriceBasis:
     """What decides the price of a model, and of a text model that of its searches; without a name, of RPC credits."""
-    models: list[AnyModel] = [model for model in tables.models.values() if model.type == "rpc"]
-    if name is not None:
+    models: list[AnyModel]
+    if name is None:
+        models = [model for model in tables.models.values() if model.type == "rpc"]
+    else:
         try:
             named = tables.named(name) or tables.named(split_name(name)[0])
         except QuoteError:  # open patterns of several models
@@ -53,13 +55,6 @@ def price_basis(tables: Tables, name: str | None) -> PriceBasis:
 # Beside buckets without a price, where it matters which words refuse it: that a row has its counts as `tokens`.
 BY_BUCKET = "by bucket"
 _BUCKETS = next(layout.buckets for layout in LAYOUTS.values() if layout.buckets)
-
-
-def conditioned(cards: Iterable[RateCard]) -> frozenset[str]:
-    """The types of models of which some charge can depend on conditions."""
-    models = (model for card in cards for model in card.tables.models.values())
-    charges = ((model.type, charge) for model in models for each in model.versions for charge in each.charges)
-    return frozenset(type_ for type_, charge in charges if hasattr(charge, "factors"))
 
 
 class Predicates(NamedTuple):
@@ -91,18 +86,19 @@ class Predicates(NamedTuple):
         by_model: bool = True,
         pairs: Iterable[tuple[str, str]] = (),
         layouts: Mapping[str, Layout] = LAYOUTS,
+        known: "Predicates | None" = None,
     ) -> "Predicates":
         """What these cards ask; where no card is read at the row's own time, days do not matter.
 
         `pairs`: a model whose rows may be priced as those of another, on whose days its price then changes too.
-        `layouts`: the columns of the usage.
+        `layouts`: the columns of the usage. `known`: what the first card asks, and maybe more.
         """
-        found, cards = cls(), tuple(cards)
-        for layout in layouts.values():
+        found, cards = known or cls(), tuple(cards)
+        for layout in layouts.values() if known is None else ():
             if layout.buckets:
                 in_usage = any(column.name in BUCKET_OF for column in layout.quantities)
                 found = cls(buckets=layout.buckets, in_usage=in_usage)
-        for card in cards:
+        for card in cards[known is not None :]:
             names = card.tables.models if dated and by_model else ()
             bases = {name: price_basis(card.tables, _rpc_or(card, name)) for name in names}
             windows = {name: basis.windows for name, basis in bases.items() if basis.windows}
@@ -121,7 +117,9 @@ class Predicates(NamedTuple):
             if both := tuple(dict.fromkeys((*found.windows.get(old, ()), *found.windows.get(new, ())))):
                 found = found._replace(windows={**found.windows, old: both})
         if found.in_usage and found.buckets.counted:
-            found = found._replace(lacking={type_: (*names, BY_BUCKET) for type_, names in found.lacking.items()})
+            found = found._replace(
+                lacking={type_: tuple(dict.fromkeys((*names, BY_BUCKET))) for type_, names in found.lacking.items()}
+            )
         return found._replace(of_model=own)
 
     @property

@@ -2,7 +2,7 @@
 
 import gc
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
@@ -15,10 +15,10 @@ from ratecard.base.instants import utc
 from ratecard.card import RateCard
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.usage.columns import DAY, LAYOUTS
-from ratecard.simulation.usage.engines.duckdb_engine import Workspace, read_integers
+from ratecard.simulation.usage.engines.duckdb_engine import Workspace, is_unique, read_integers
 from ratecard.simulation.usage.files import Reading
 from ratecard.simulation.usage.plan import EARLIEST, PREDICATES, Plan
-from ratecard.simulation.usage.predicates import BY_BUCKET, Predicates, conditioned
+from ratecard.simulation.usage.predicates import BY_BUCKET, Predicates
 from ratecard.simulation.usage.roll_up_sql import Grouping, period
 from ratecard.simulation.usage.shape import UsageShape
 from ratecard.tables.windows import open_at
@@ -59,8 +59,19 @@ class Counted(NamedTuple):
     sums: tuple[int, ...]
 
 
+class _Taken(NamedTuple):
+    """A grouping, the table of its groups, that of its cells (each group with the number of its shape), and that of
+    its facts where other keys are read apart: these name their cell.
+    """
+
+    grouping: Grouping
+    groups: str
+    cells: str
+    facts: str = ""
+
+
 class RollUp:
-    """One usage as shapes (each once, numbered) and facts (number, keys, requests, sums), a table of the engine.
+    """One usage as shapes (each once, numbered) and facts (number, keys, requests, sums), a view of the engine.
 
     `places` says how many decimals the sums of a type have.
     """
@@ -71,60 +82,82 @@ class RollUp:
         self.shapes: list[Counted] = []
         # What was read, once all of it is.
         self.reading = Reading()
-        self.facts = workspace.new_table("facts")
         self._sums = tuple(f"q{number}" for number in range(plan.sums))
-        keys = "".join(f", {key} VARCHAR" for key in self._keys)
-        sums = "".join(f", {name} HUGEINT" for name in self._sums)
-        columns = f"shape BIGINT, type VARCHAR, model VARCHAR, day DATE{keys}, requests BIGINT{sums}"
-        workspace.connection.execute(f"CREATE TABLE {self.facts} ({columns})")
-        self._taken: list[tuple[Grouping, str]] = []
+        self._taken: list[_Taken] = []
         # The facts for some of the keys only: see `facts_by`.
-        self._coarser: dict[tuple[str, ...], str] = {plan.keys: self.facts}
+        self._coarser: dict[tuple[str, ...], str] = {}
 
     @property
     def _keys(self) -> tuple[str, ...]:
         return tuple(f"key{number}" for number in range(len(self.plan.keys)))
 
     def take(self, grouping: Grouping, groups: str) -> Sequence[Counted]:
-        """Number the shapes of a table of groups, of types that no other table has, and keep its facts.
+        """Number the shapes of a table of groups, of types that no other table has.
 
         Gives the shapes. The engine may be reading the next table: this has a connection of its own.
         """
-        alike, kept = (
-            ("type", "model", "moment", *grouping.shape),
-            ("type", "model", "day", *self._keys, "requests", *self._sums),
-        )
-        same = " AND ".join(f"rows.{name} IS NOT DISTINCT FROM numbered.{name}" for name in alike)
+        alike, kept = ("type", "model", "moment", *grouping.shape), ("type", "model", "day", "requests", *self._sums)
+        # Joined by one number; by all columns where two shapes have the same.
+        hashed, joined = f"hash({', '.join(alike)})", "rows.hashed = numbered.hashed"
         total = ", ".join(f"CAST(sum({name}) AS HUGEINT) AS {name}" for name in ("requests", *self._sums))
         by_shape = f"SELECT {', '.join(alike)}, {total} FROM dated GROUP BY {', '.join(alike)}"
         # In one order, whatever engine grouped them: what is said of several shapes is said of the first.
         number = f"{len(self.shapes)} + row_number() OVER (ORDER BY {', '.join(_SAME)}) - 1 AS shape"
+        cells = self.workspace.new_table("cells")
         with self.workspace.another() as connection:
             run = connection.execute
             run(f"CREATE TEMP VIEW dated AS {self._dated(connection, grouping, groups)}")
-            written = f"SELECT *, {grouping.attributes} AS attributes FROM ({by_shape})"
+            written = f"SELECT *, {hashed} AS hashed, {grouping.attributes} AS attributes FROM ({by_shape})"
             run(f"CREATE TEMP TABLE numbered AS SELECT {number}, * FROM ({written})")
-            facts = ", ".join(("shape", *(f"rows.{name}" for name in kept)))
-            run(f"INSERT INTO {self.facts} SELECT {facts} FROM dated AS rows JOIN numbered ON {same}")
+            if not is_unique(connection, "hashed", "numbered"):
+                joined = " AND ".join(f"rows.{name} IS NOT DISTINCT FROM numbered.{name}" for name in alike)
+            own = [key for key in self._keys if key not in grouping.others]
+            columns = ("cell", *kept, *own) if grouping.facts else (*kept, *own)
+            listed = ", ".join(("CAST(shape AS INTEGER) AS shape", *(f"rows.{name}" for name in columns)))
+            rows = f"SELECT *, {hashed} AS hashed FROM dated"
+            run(f"CREATE TABLE {cells} AS SELECT {listed} FROM ({rows}) AS rows JOIN numbered ON {joined}")
             with uncollected():
                 found = read_integers(connection, _SAME, ("requests", *self._sums), "FROM numbered ORDER BY shape")
                 split = len(_SAME)
                 shapes = [Counted(UsageShape(*row[:split]), row[split], row[split + 1 :]) for row in found]
                 if grouping.slot:
                     shapes = [each._replace(shape=_in_utc(each.shape)) for each in shapes]
-            if DAY in self.plan.keys:
-                self._taken.append((grouping, groups))
-            else:  # of no use for other days: see `serving`
-                run(f"DROP TABLE {groups}")
+            self._taken.append(_Taken(grouping, groups, cells))
+            if not grouping.facts:
+                self._forget(connection, groups)
         self.shapes += shapes
         return shapes
 
+    def take_facts(self, groups: str, facts: str) -> None:
+        """Keep the facts of a table of groups whose shapes were taken.
+
+        Raises `SimulationError` where they are not of the same rows.
+        """
+        at = next(at for at, each in enumerate(self._taken) if each.groups == groups)
+        self._taken[at] = taken = self._taken[at]._replace(facts=facts)
+        totals = ", ".join(f"sum({name})" for name in ("requests", *self._sums))
+        with self.workspace.another() as connection:
+            counted, added = (
+                connection.execute(f"SELECT {totals} FROM {each}").fetchall() for each in (taken.cells, facts)
+            )
+            self._forget(connection, groups)
+        if counted != added:
+            raise SimulationError("the usage changed while it was read: other rows came the second time")
+
+    def _forget(self, connection: duckdb.DuckDBPyConnection, groups: str) -> None:
+        """Drop groups that are of no use for other days: see `serving`."""
+        if DAY not in self.plan.keys:
+            connection.execute(f"DROP TABLE {groups}")
+
     def _dated(self, connection: duckdb.DuckDBPyConnection, grouping: Grouping, groups: str) -> str:
         """Groups as rows of facts, with the first day of the period that holds them: of their model, if it is known."""
-        keys = [f"{key} AS {name}" for key, name in zip(grouping.keys, self._keys, strict=True)]
+        named = zip(grouping.keys, self._keys, strict=True)
+        keys = [f"{key} AS {name}" for key, name in named if name not in grouping.others]
         sums = [f"{total} AS {name}" for total, name in zip(grouping.sums, self._sums, strict=True)]
         day = grouping.day or "CAST(NULL AS DATE)"
-        columns = ["type", f"{grouping.model} AS model", *grouping.shape, f"{day} AS day", *keys, "requests", *sums]
+        cell = [f"{grouping.cell} AS cell"] if grouping.facts else []
+        own = [f"{grouping.model} AS model", *grouping.shape, f"{day} AS day"]
+        columns = ["type", *own, *keys, *cell, "requests", *sums]
         if not self.plan.dated:
             return f"SELECT {', '.join(columns)}, CAST(NULL AS DATE) AS moment FROM {groups}"
         if grouping.slot:
@@ -173,18 +206,46 @@ class RollUp:
         return f"LEFT JOIN clocks ON named = {grouping.model} LEFT JOIN moments ON {of_groups}"
 
     def facts_by(self, keys: Collection[str]) -> str:
-        """The table of facts by no more than these keys, made once."""
+        """The facts by no more than these keys: a view, or a table that is made once."""
         asked = {DAY if self.plan.is_period(key) else key for key in keys}
         wanted = tuple(key for key in self.plan.keys if key in asked)
+        if wanted == self.plan.keys:
+            return self.facts
         if wanted not in self._coarser:
             table = self.workspace.new_table("facts")
             same = "".join(f", key{self.plan.keys.index(key)}" for key in wanted)
             total = ", ".join(f"CAST(sum({name}) AS HUGEINT) AS {name}" for name in self._sums)
             added = f"SELECT shape, type, model{same}, CAST(sum(requests) AS BIGINT) AS requests, {total}"
-            grouped = f"FROM {self.facts} GROUP BY shape, type, model{same}"
+            source = self.cells if set(wanted).isdisjoint(self.plan.others.values()) else self.facts
+            grouped = f"FROM {source} GROUP BY shape, type, model{same}"
             self.workspace.connection.execute(f"CREATE TABLE {table} AS {added} {grouped}")
             self._coarser[wanted] = table
         return self._coarser[wanted]
+
+    @cached_property
+    def facts(self) -> str:
+        """The view of the facts: shape, type, model, day, keys, requests and sums."""
+        return self._view(lambda taken: taken.facts)
+
+    @cached_property
+    def cells(self) -> str:
+        """The view of the facts without the keys that were read apart."""
+        return self._view(lambda _: "")
+
+    def _view(self, facts_of: "Callable[[_Taken], str]") -> str:
+        parts = []
+        for taken in self._taken:
+            facts, others = facts_of(taken), taken.grouping.others
+            keys = [
+                f"{'facts' if key in others else 'cells'}.{key}" for key in self._keys if facts or key not in others
+            ]
+            counted = [f"{'facts' if facts else 'cells'}.{name}" for name in ("requests", *self._sums)]
+            listed = ", ".join(("cells.shape", "cells.type", "cells.model", "cells.day", *keys, *counted))
+            joined = f" JOIN {facts} AS facts USING (cell)" if facts else ""
+            parts.append(f"SELECT {listed} FROM {taken.cells} AS cells{joined}")
+        view = self.workspace.new_table("facts")
+        self.workspace.connection.execute(f"CREATE VIEW {view} AS {' UNION ALL BY NAME '.join(parts)}")
+        return view
 
     def places_of(self, counted: Counted) -> int:
         """How many decimals the sums of a shape have."""
@@ -209,13 +270,13 @@ class RollUp:
         if DAY not in self.plan.keys:
             return None
         key = f"key{self.plan.keys.index(DAY)}"
-        found: Any = self.workspace.connection.execute(f"SELECT min({key}), max({key}) FROM {self.facts}").fetchall()[0]
+        found: Any = self.workspace.connection.execute(f"SELECT min({key}), max({key}) FROM {self.cells}").fetchall()[0]
         return (date.fromisoformat(found[0]), date.fromisoformat(found[1])) if found and found[0] else None
 
     def check_columns(self, cards: Sequence[RateCard]) -> None:
         """Raise `SimulationError` where the columns of buckets and conditions may mean another thing to other cards."""
         plan, meters = self.plan, [card.tables.meters for card in cards]
-        known = all(each in plan.meters for each in meters) and conditioned(cards) <= plan.conditioned
+        known = all(each in plan.meters for each in meters)
         if plan.layouts is not LAYOUTS and not known:
             words = "has other buckets or conditions than the usage was rolled up for; simulate it anew"
             raise SimulationError(f"the candidate {words}")
@@ -235,6 +296,8 @@ class RollUp:
         plan = self.plan._replace(predicates=own.joined(predicates), dated=dated or self.plan.dated)
         found = RollUp(self.workspace, plan, self.places)
         found.reading = self.reading
-        for grouping, groups in self._taken:
-            found.take(grouping, groups)
+        for taken in self._taken:
+            found.take(taken.grouping, taken.groups)
+            if taken.facts:
+                found.take_facts(taken.groups, taken.facts)
         return found

@@ -5,7 +5,7 @@ would group every row by every column.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import NamedTuple
 
 from ratecard.methods.method import MOST_COUNTED
@@ -33,8 +33,6 @@ _ZERO = "CAST(0 AS BIGINT)"
 # The type of a row, or that of its model.
 _TYPE = "ratecard_type"
 SLOT = "slot"
-# Keys that a group has anyway.
-_OWN = ("type", "model", DAY)
 
 
 class Grouping(NamedTuple):
@@ -57,13 +55,29 @@ class Grouping(NamedTuple):
     # What the columns of the shape hold, and the columns of the query that are sums.
     attribute_names: tuple[str, ...] = ()
     totals: tuple[str, ...] = ()
+    # Where other keys are read apart: a hash of the columns by which the query groups, and the query that groups by it
+    # and by the other keys. Else empty.
+    cell: str = ""
+    facts: str = ""
+    others: tuple[str, ...] = ()
+
+    def facts_of(self, groups: str, integer: str) -> str:
+        """The query of the facts of a table of groups: their cell, the other keys, requests and sums."""
+        known = ", ".join((f"{self.cell} AS cell", "type", *((GIVEN,) if GIVEN in self.shape else ())))
+        sums = (f"CAST({total} AS {integer}) AS q{number}" for number, total in enumerate(self.sums))
+        chosen = ", ".join(("cell", *(f"{self.keys[int(key[3:])]} AS {key}" for key in self.others), "requests", *sums))
+        return f"SELECT {chosen} FROM ({self.facts}) JOIN (SELECT {known} FROM {groups}) USING (cell)"
 
 
 class RollUpSql:
-    """Makes the queries in the dialect of the engine that holds the usage; `writer` writes values of groups as text."""
+    """Makes the queries in the dialect of the engine that holds the usage; `writer` writes values of groups as text.
 
-    def __init__(self, usage: Usage, plan: Plan, dialect: Dialect, writer: Writer) -> None:
-        self.usage, self.plan, self.dialect, self.writer = usage, plan, dialect, writer
+    With `apart`, keys that a shape does not have are read by a query of their own: of many customers, each with shapes
+    of its own, only a number and the key are grouped by then, not twenty columns.
+    """
+
+    def __init__(self, usage: Usage, plan: Plan, dialect: Dialect, writer: Writer, *, apart: bool = False) -> None:
+        self.usage, self.plan, self.dialect, self.writer, self._apart = usage, plan, dialect, writer, apart
         self._from = usage.table
         self._cuts = plan.predicates.cuts if plan.dated else ()
         self._give_types()
@@ -148,11 +162,12 @@ class RollUpSql:
         """Make the query of the rows of some types: keys and shapes are grouped by, quantities are summed."""
         named = {"type": self._column("type")}
         named["model"] = self._column("model") if self.usage.has("model") else "CAST(NULL AS VARCHAR(100))"
-        named |= {f"key{n}": self._key(key) for n, key in enumerate(self.plan.keys) if key not in _OWN}
+        others = {alias: self._key(key) for alias, key in self.plan.others.items()}
+        named |= {} if self._apart else others
         if DAY in self.plan.keys or self._cuts:
             named[DAY] = self._day()
         elif self.plan.dated:
-            named[DAY] = period(self._day(), self.plan.predicates.boundaries)
+            named[DAY] = _period(self._day(), self.plan.predicates.boundaries)
         if self._cuts:
             second = self._second()
             named[SLOT] = " + ".join(_one_if(f"{second} >= {cut}") for cut in self._cuts)
@@ -191,10 +206,17 @@ class RollUpSql:
         shape = {_alias(number, each): expression for number, (each, expression) in enumerate(attributes.items())}
         inner = ", ".join(f"{expression} AS {alias}" for alias, expression in (named | shape | sums).items())
         groups = ", ".join(str(number + 1) for number in range(len(named) + len(shape)))
-        query = (
-            f"SELECT {inner}, {self._requests()} AS requests FROM {self._rows(name)} WHERE {where} GROUP BY {groups}"
-        )
-        return self._written(name, query, layouts, tuple(attributes))._replace(totals=tuple(sums))
+        counting = f"{self._requests()} AS requests FROM {self._rows(name)} WHERE {where}"
+        query = f"SELECT {inner}, {counting} GROUP BY {groups}"
+        written = self._written(name, query, layouts, tuple(attributes))._replace(totals=tuple(sums))
+        if not (self._apart and others):
+            return written
+        cell = named | shape
+        chosen = {"cell": self.dialect.hashed(cell.values())} | others | sums
+        inner = ", ".join(f"{expression} AS {alias}" for alias, expression in chosen.items())
+        groups = ", ".join(str(number + 1) for number in range(1 + len(others)))
+        facts = f"SELECT {inner}, {counting} GROUP BY {groups}"
+        return written._replace(cell=self.dialect.hashed(cell), facts=facts, others=tuple(others))
 
     def _key(self, key: str) -> str:
         """A key of a row."""
@@ -239,12 +261,20 @@ class RollUpSql:
             model,
             tuple(columns.values()),
             self.writer.record(record) if record else "'{}'",
-            DAY if self.plan.dated or DAY in self.plan.keys else "",
+            self._day_of_group(),
             SLOT if self._cuts else "",
             tuple(own.get(key) or self.writer.text(f"key{number}") for number, key in enumerate(self.plan.keys)),
             tuple(sums),
             attributes,
         )
+
+    def _day_of_group(self) -> str:
+        """The day of a group, or the first one of its period."""
+        if DAY in self.plan.keys or self._cuts:
+            return DAY
+        starts = enumerate((EARLIEST, *_days(self.plan.predicates.boundaries)))
+        whens = "".join(f" WHEN {number} THEN DATE '{start}'" for number, start in starts)
+        return f"CASE {DAY}{whens} END" if self.plan.dated else ""
 
     def _total(self, layout: Layout, number: int) -> str:
         """A sum of a type as an integer, by its number. Token counts overlap, and are made disjoint."""
@@ -425,9 +455,19 @@ def _alias(number: int, name: str) -> str:
 
 def period(day: str, boundaries: Iterable[datetime]) -> str:
     """The first day of the period, between two boundaries, that holds a day."""
-    days = sorted({boundary.date() for boundary in boundaries}, reverse=True)
-    whens = "".join(f" WHEN {day} >= DATE '{edge}' THEN DATE '{edge}'" for edge in days)
+    whens = "".join(f" WHEN {day} >= DATE '{edge}' THEN DATE '{edge}'" for edge in reversed(_days(boundaries)))
     return f"CASE{whens} WHEN {day} IS NOT NULL THEN DATE '{EARLIEST}' END"
+
+
+def _period(day: str, boundaries: Iterable[datetime]) -> str:
+    """The number of the period that holds a day: of every row, so without a choice between cases."""
+    return " + ".join(
+        (f"CASE WHEN {day} IS NOT NULL THEN 0 END", *(_one_if(f"{day} >= DATE '{edge}'") for edge in _days(boundaries)))
+    )
+
+
+def _days(boundaries: Iterable[datetime]) -> list[date]:
+    return sorted({boundary.date() for boundary in boundaries})
 
 
 def _one_if(condition: str) -> str:

@@ -1,6 +1,5 @@
 """Laws of every quote, of the line of each rate, of the price sheet, and of refused requests."""
 
-import json
 import re
 from dataclasses import replace
 from decimal import Decimal
@@ -233,10 +232,7 @@ def every_rate_is_charged_somewhere(case: Case, data: st.DataObject) -> None:
 def _request_of(case: Case, cell: Cell) -> Request:
     if case.found.type == "video":
         return Request(cell.body, cell.video)
-    usage: dict[str, Any] = {"type": cell.quote.type, "model": case.model}
-    if case.found.type == "surcharge":
-        return Request(usage | {"count": 1})
-    return Request(usage | json.loads(cell.body["usage"], parse_float=Decimal))
+    return Request(dict(cell.usage or {}))
 
 
 PRICE_SHEET = (

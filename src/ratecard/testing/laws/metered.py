@@ -10,7 +10,7 @@ from ratecard.methods.images import PerImage, PerInputImage
 from ratecard.methods.rpc import RpcCredits
 from ratecard.requests.service_parameters import SEARCHES
 from ratecard.tables.metered import Tokens
-from ratecard.tables.rate import Rate
+from ratecard.tables.rate import Charge, Conditioned, Rate
 from ratecard.testing.case import Case, expect
 from ratecard.testing.laws.law import Law, any_case, charged_by
 from ratecard.testing.request import Request
@@ -51,7 +51,7 @@ def a_search_adds_its_own_price(case: Case, data: st.DataObject) -> None:
     kind = data.draw(st.sampled_from(sorted(case.version.surcharges.keys() & SEARCHES.keys())))
     most = case.prices.limits.scraped_urls if kind == "web_scraping" else 1_000
     count = data.draw(st.integers(1, most))
-    charge = case.prices.in_effect(case.version.surcharges[kind])[1].charges[0]
+    charge = dict(zip(case.version.surcharges, case.further(), strict=True))[kind][1].charges[0]
     asked = case.ask(plain.request.with_fields(**{SEARCHES[kind][0]: count}))
     once = case.prices.tables.units[charge.unit].counts == "prompt"
     price = case.price(charge, 1 if once else count)
@@ -150,7 +150,7 @@ def further_input_images_cost_their_rate(case: Case, data: st.DataObject) -> Non
 
 def a_count_costs_its_rate(case: Case, data: st.DataObject) -> None:
     """Characters, seconds and searches cost their count times the rate, by what the unit holds."""
-    asked, (charge,) = case.ask(data.draw(case.requests)), case.version.charges
+    asked, (charge,) = case.ask(data.draw(case.requests)), case.charges(Charge)
     body = asked.request.body
     count = next(Fraction(body[name]) for name in _LINEAR[charge.method] if name in body)
     if case.prices.tables.units[charge.unit].counts == "prompt":
@@ -180,6 +180,27 @@ def a_batch_costs_the_sum_of_its_calls(case: Case, data: st.DataObject) -> None:
         expect(not call.get("failed") or each.without_minimum == price, f"A failed call costs {price}", each)
 
 
+def a_line_costs_its_rate_times_the_factors_that_hold(case: Case, data: st.DataObject) -> None:
+    """A line costs its list rate times the factors of what the request states and the rate does not name."""
+    version, declared = case.version, case.prices.tables.meters.condition
+    wanted = data.draw(st.fixed_dictionaries({}, optional={
+        name: st.sampled_from([declared[name].default, *sorted(values)]) for name, values in version.conditions.items()
+    }))  # fmt: skip
+    asked = case.ask(data.draw(case.requests).with_fields(**wanted))
+    stated = {name: wanted.get(name, declared[name].default) for name in version.conditions}
+    for line in asked.counted:
+        for charge, rate in ((each, rate) for each in version.charges for rate in each.rates):
+            if rate.source != line.source or not isinstance(charge, Conditioned):
+                continue
+            named = charge.conditions_of(rate)
+            price = Fraction(rate.rate) * Fraction(charge.markup)
+            for factor in (*charge.factors, *version.factors):
+                holds = all(stated[name] == value for name, value in factor.conditions.items())
+                price *= Fraction(factor.factor) if holds and not named.keys() & factor.conditions.keys() else 1
+            expect(line.unit_rate == price, f"{line.source} costs {price} under {stated}", asked)
+            expect(all(stated[name] in values for name, values in named.items()), f"It holds not for {stated}", asked)
+
+
 def _of_images(case: Case) -> bool:
     version = case.version
     if case.found.type not in ("image", "edit") or version.minimum:
@@ -189,6 +210,7 @@ def _of_images(case: Case) -> bool:
 
 
 OF_COUNTS = (
+    Law(a_line_costs_its_rate_times_the_factors_that_hold, lambda case: any_case(case) and case.found.type != "video"),
     Law(so_many_images_cost_so_many_times_one, _of_images),
     Law(further_input_images_cost_their_rate, charged_by("per-input-image")),
     Law(a_count_costs_its_rate, charged_by(*_LINEAR)),

@@ -48,8 +48,10 @@ class SparkUsage(NamedTuple):
         found = self._asked(RollUpSql(self.known, plan, SparkSql(), DuckDbSql()).counting(FILE)).to_pylist()
         return {each[FILE]: (int(each["found"]), int(each["undated"] or 0)) for each in found}
 
-    def groups(self, workspace: Workspace, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
-        """Each grouping that has rows, with the table of its groups."""
+    def groups(
+        self, workspace: Workspace, plan: Plan, progress: Progress = silent, *, whole: bool = True
+    ) -> Generator[tuple[Grouping, str, str]]:
+        """Each grouping that has rows, with the table of its groups, which are by all keys (`whole`) always."""
         connection, jobs = workspace.connection, Jobs(self.session)
         within(progress, OPENED, OPENED + 1)("Reading usage: types", jobs)
         # That some row has no type is known only now; of all others the types are read as they are.
@@ -66,7 +68,7 @@ class SparkUsage(NamedTuple):
             connection.register("groups", groups)
             connection.execute(f"CREATE TABLE {table} AS {_with_texts(groups.schema)}")
             connection.unregister("groups")
-            yield grouping, table
+            yield grouping, table, ""
 
     def counted(self, plan: Plan) -> tuple[int, int, int]:
         """How many rows there are, how many are chosen, and how many have no instant to be chosen by."""

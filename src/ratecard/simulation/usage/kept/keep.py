@@ -14,7 +14,7 @@ from ratecard.simulation.progress import Progress
 from ratecard.simulation.usage.columns import DAY
 from ratecard.simulation.usage.engines.duckdb_engine import Workspace
 from ratecard.simulation.usage.files import FILE, Stamps
-from ratecard.simulation.usage.kept.kept_sql import REQUESTS, SECOND, SHARE, key_column, shape_column
+from ratecard.simulation.usage.kept.kept_sql import ROWS, SECOND, SHARE, key_column, shape_column
 from ratecard.simulation.usage.kept.kept_usage import packed, rows_of
 from ratecard.simulation.usage.kept.manifest import MANIFEST, KeptFile, Manifest, Pack
 from ratecard.simulation.usage.plan import Plan
@@ -31,8 +31,10 @@ PACKS, _LOCK, _NEW = "groups", ".lock", ".new"
 class RowsByFile(Protocol):
     """A usage whose rows say of which file they are."""
 
-    def groups(self, workspace: Workspace, plan: Plan, progress: Progress) -> Generator[tuple[Grouping, str]]:
-        """Each grouping with the table of its groups."""
+    def groups(
+        self, workspace: Workspace, plan: Plan, progress: Progress, *, whole: bool
+    ) -> Generator[tuple[Grouping, str, str]]:
+        """Each grouping with the table of its groups: with `whole`, by all keys."""
 
     def counted_by_file(self, plan: Plan) -> dict[str, tuple[int, int]]:
         """How many rows each file has, and how many of them have no instant to be chosen by."""
@@ -155,12 +157,12 @@ class Written:
             connection.execute(
                 f"CREATE TABLE {shares} AS SELECT unnest(?::VARCHAR[]) AS file, unnest(?::BIGINT[]) AS share", listed
             )
-            for grouping, groups in opened.groups(self._workspace, plan, progress):
+            for grouping, groups, _ in opened.groups(self._workspace, plan, progress, whole=True):
                 table = self._workspace.new_table("kept")
                 columns = ", ".join(_columns(connection, grouping, groups, plan))
                 joined = f"{groups} JOIN {shares} ON file = key{plan.keys.index(FILE)}"
                 connection.execute(f"CREATE TABLE {table} AS SELECT {columns} FROM {joined}")
-                query = f"SELECT file, sum({REQUESTS}), count(*) FROM {table} JOIN {shares} USING (share) GROUP BY file"
+                query = f"SELECT file, sum({ROWS}), count(*) FROM {table} JOIN {shares} USING (share) GROUP BY file"
                 found = connection.execute(query).fetchall()
                 for file, requests, count in found:
                     rows[file] += int(requests)
@@ -233,7 +235,7 @@ def _columns(connection: duckdb.DuckDBPyConnection, grouping: Grouping, groups: 
         yield f'{column} AS "{_doubled(shape_column(name))}"'
     for total in grouping.totals:
         yield f"CAST({total} AS DECIMAL(38, 0)) AS {total}" if names[total] == "HUGEINT" else total
-    yield REQUESTS
+    yield ROWS
 
 
 def _doubled(name: str) -> str:

@@ -10,7 +10,7 @@ from ratecard.simulation.usage.plan import GIVEN, PREDICATES, Plan
 from ratecard.simulation.usage.roll_up_sql import RollUpSql
 
 # Columns of a kept group: whose share it is, the last cut of the day before its instants, how many requests it is.
-SHARE, SECOND, REQUESTS = "share", "second", "requests"
+SHARE, SECOND, ROWS = "share", "second", "requests"
 _OWN = ("type", "model")
 
 
@@ -32,7 +32,9 @@ class KeptSql(RollUpSql):
         columns = {name: name if name in _OWN else shape_column(name) for name in (*usage.columns, "type")}
         types: dict[str, ColumnType] = {columns[name]: usage.types[own] for name, own in usage.columns.items()}
         scales = {columns[name]: usage.scales.get(own, 0) for name, own in usage.columns.items()}
-        usage = usage._replace(columns=columns, types={"type": "text", **types}, scales=scales, untyped=False)
+        usage = usage._replace(
+            columns=columns, types={"type": "text", **types}, scales=scales, untyped=False, layouts=plan.layouts
+        )
         super().__init__(usage, plan, DuckDbSql(), DuckDbSql())
 
     def rows_of(self, part: str) -> str:
@@ -41,7 +43,7 @@ class KeptSql(RollUpSql):
 
     def undated(self, part: str) -> str:
         """A query of how many rows of a part have no instant."""
-        return f"SELECT coalesce(sum({REQUESTS}) FILTER ({self._day()} IS NULL), 0) FROM {self._tables[part]}"
+        return f"SELECT coalesce(sum({ROWS}) FILTER ({self._day()} IS NULL), 0) FROM {self._tables[part]}"
 
     def _rows(self, part: str) -> str:
         return self.rows_of(part)
@@ -60,7 +62,7 @@ class KeptSql(RollUpSql):
         return SECOND
 
     def _requests(self) -> str:
-        return f"CAST(sum({REQUESTS}) AS BIGINT)"
+        return f"CAST(sum({ROWS}) AS BIGINT)"
 
     def _summing(self, name: str, total: str) -> str:
         return f"sum({name})"

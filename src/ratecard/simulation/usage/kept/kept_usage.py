@@ -9,12 +9,12 @@ from typing import Any
 
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.progress import Progress, silent
-from ratecard.simulation.usage.columns import DAY
+from ratecard.simulation.usage.columns import DAY, LayoutsOf
 from ratecard.simulation.usage.engines.duckdb_engine import Workspace, grouped, readable
 from ratecard.simulation.usage.files import Source, Stamps, local_stamps, sql_literal, unchanged
-from ratecard.simulation.usage.kept.kept_sql import REQUESTS, KeptSql
+from ratecard.simulation.usage.kept.kept_sql import ROWS, KeptSql
 from ratecard.simulation.usage.kept.manifest import MANIFEST, Asked, Distinguished, Manifest, read_manifest
-from ratecard.simulation.usage.plan import Plan, Usage
+from ratecard.simulation.usage.plan import Plan
 from ratecard.simulation.usage.roll_up_sql import Grouping
 
 
@@ -57,7 +57,12 @@ def again(
 class KeptUsage:
     """Usage whose rows are groups. `prices` are those of a simulation by name: the tables, then all others."""
 
-    def __init__(self, workspace: Workspace, folder: Path, kept: Manifest, prices: Sequence[str]) -> None:
+    def __init__(
+        self, workspace: Workspace, folder: Path, kept: Manifest, prices: Sequence[str], layouts: LayoutsOf
+    ) -> None:
+        usage = kept.usage_table
+        # The columns of the usage that was rolled up, as those who ask understand them.
+        self.known = usage._replace(by=kept.asked.by, where=kept.asked.where, layouts=layouts(usage.columns))
         self.workspace, self.folder, self.kept, self._prices = workspace, folder, kept, tuple(prices)
         self._tables: dict[str, str] = {}
         for part, files in packed(folder, kept).items():
@@ -66,16 +71,13 @@ class KeptUsage:
                 workspace.connection.execute(f"CREATE VIEW {self._tables[part]} AS {rows_of(files)}")
 
     @property
-    def known(self) -> Usage:
-        """The columns of the usage that was rolled up."""
-        return self.kept.usage_table._replace(by=self.kept.asked.by, where=self.kept.asked.where)
-
-    @property
     def source(self) -> Source:
         """The files of the usage that was rolled up."""
         return self.kept.source
 
-    def groups(self, workspace: Workspace, plan: Plan, progress: Progress = silent) -> Generator[tuple[Grouping, str]]:
+    def groups(
+        self, workspace: Workspace, plan: Plan, progress: Progress = silent
+    ) -> Generator[tuple[Grouping, str, str]]:
         """Each grouping that has groups, with their table. Raises `SimulationError` for what is not kept apart."""
         self.check(plan)
         groupings = [each for each in KeptSql(self.kept, plan, self._tables).groupings() if each.name in self._tables]
@@ -123,9 +125,7 @@ class KeptUsage:
 
     def check_rows(self) -> None:
         """Raise `SimulationError` where the groups are not of as many rows as the manifest says."""
-        rows = sum(
-            int(self._asked(f"SELECT coalesce(sum({REQUESTS}), 0) FROM {each}")) for each in self._tables.values()
-        )
+        rows = sum(int(self._asked(f"SELECT coalesce(sum({ROWS}), 0) FROM {each}")) for each in self._tables.values())
         if rows != self.kept.rows:
             words = f"the groups of {self.folder} are of {rows} rows, and its manifest has {self.kept.rows}"
             raise SimulationError(f"{words}. Make the roll-up again: {again(self.kept, self.folder)}")
@@ -137,7 +137,12 @@ class KeptUsage:
 
 @contextmanager
 def open_kept(
-    workspace: Workspace, folder: Path, names: Mapping[str, str], dialect: str | None, prices: Sequence[str]
+    workspace: Workspace,
+    folder: Path,
+    names: Mapping[str, str],
+    dialect: str | None,
+    prices: Sequence[str],
+    layouts: LayoutsOf,
 ) -> Iterator[KeptUsage]:
     """A kept roll-up as usage. Raises `SimulationError` where it was made of other columns, or changes meanwhile."""
     kept = read_manifest(folder)
@@ -152,6 +157,6 @@ def open_kept(
 
     before = look()
     with unchanged(before, look):
-        opened = KeptUsage(workspace, folder, kept, prices)
+        opened = KeptUsage(workspace, folder, kept, prices, layouts)
         opened.check_rows()
         yield opened

@@ -1,0 +1,422 @@
+"""Our models beside those of another price list, at one instant: the price of one unit on either side.
+
+Prices are of the same thing: what is counted (a bucket of tokens, pages, images), for prompts of the same length, under
+the same conditions. What only one side has is listed as such; it is never a price of zero.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from itertools import groupby
+from math import lcm
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ratecard.base.errors import Fault, QuoteError, TableError
+from ratecard.base.money import EXACT, multiply, plain, text
+from ratecard.base.suggestions import did_you_mean
+from ratecard.card import RateCard
+from ratecard.changes.difference import Priced, RateChange
+from ratecard.changes.rates import described
+from ratecard.load.yaml_text import read_yaml_text
+from ratecard.price_book import PriceBook
+from ratecard.pricing.text import token_rates
+from ratecard.rating.factors import charge_under
+from ratecard.tables.card import Tables
+from ratecard.tables.conditions import combinations_of, named_conditions
+from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens
+from ratecard.tables.rate import Charge, Conditioned, combinations, domains_of
+from ratecard.tables.token_rates import EVERY_PROMPT, written_rates
+from ratecard.tables.units import Unit
+from ratecard.tables.windows import windows_of
+
+OURS, THEIRS = "ours", "theirs"
+# What is counted, and in which bucket.
+_What = tuple[str, str]
+_Stated = Mapping[str, str]
+# Fields of a charge that are not noted, because prices are what they make.
+_IN_THE_PRICE = {"charge", "unit", "context_token_threshold", "missing_cache_rate"}
+
+
+class MatchedModels(NamedTuple):
+    """One of our models beside one of theirs.
+
+    Each rate has our price as its old one and theirs as its new one, both of the same unit; what only one side has is a
+    rate without the other. `notes` are what else decides amounts, `reason` says why nothing could be compared.
+    """
+
+    ours: str
+    theirs: str
+    currency: str
+    rates: tuple[RateChange, ...] = ()
+    notes: tuple[str, ...] = ()
+    reason: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields as text; a side without a price is null."""
+        rates = []
+        for rate in self.rates:
+            found = rate.to_dict()
+            sides = {OURS: found["old"], THEIRS: found["new"]}
+            own = {"charge": rate.charge, "attributes": rate.attributes, **sides}
+            rates.append({**own, "difference": absolute(rate) or None, "percent": found["percent"]})
+        return {**self._asdict(), "rates": rates, "notes": list(self.notes), "reason": self.reason or None}
+
+
+class Market(NamedTuple):
+    """Two price lists side by side at an instant; `unmatched` are our models with a price that the map leaves out."""
+
+    ours: str
+    theirs: str
+    instant: datetime
+    models: tuple[MatchedModels, ...]
+    unmatched: tuple[str, ...]
+
+    def counts(self) -> dict[str, int]:
+        """How many prices are compared, how many of theirs are higher, lower and equal, and what only one side has."""
+        rates = [rate for pair in self.models for rate in pair.rates]
+        pairs = [(rate.old.each, rate.new.each) for rate in rates if rate.old and rate.new]
+        return {
+            "pairs of models": len(self.models),
+            "prices compared": len(pairs),
+            "higher than ours": sum(theirs > ours for ours, theirs in pairs),
+            "lower than ours": sum(theirs < ours for ours, theirs in pairs),
+            "equal": sum(theirs == ours for ours, theirs in pairs),
+            "only ours": sum(rate.new is None for rate in rates),
+            "only theirs": sum(rate.old is None for rate in rates),
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as text and counts, in a stable order."""
+        return {
+            "ours": self.ours,
+            "theirs": self.theirs,
+            "at": self.instant.isoformat(),
+            "counts": {name.replace(" ", "_"): count for name, count in self.counts().items()},
+            "models": [pair.to_dict() for pair in self.models],
+            "unmatched": list(self.unmatched),
+        }
+
+
+def absolute(rate: RateChange) -> str:
+    """Their price less ours, with its sign; empty where one side has none."""
+    if rate.old is None or rate.new is None:
+        return ""
+    difference = plain(EXACT.subtract(rate.new.amount, rate.old.amount))
+    return f"+{text(difference)}" if difference > 0 else text(difference)
+
+
+def read_matches(path: str | Path, ours: Tables, theirs: Tables) -> dict[str, list[str]]:
+    """Read a map of models: `our-model: their-model`, or a list of theirs.
+
+    Raises `TableError` with every fault at its line, models that do not exist included.
+    """
+    name = str(path)
+    try:
+        file = read_yaml_text(name, Path(path).read_bytes())
+    except OSError as error:
+        raise TableError([Fault(name, 1, (), f"cannot be read: {error.strerror}")]) from None
+    listed = file.data if isinstance(file.data, dict) else {}
+    if not file.faults and not listed:
+        file.fault((), "must hold models, like `our-model: their-model` or `our-model: [theirs, another]`")
+    found: dict[str, list[str]] = {}
+    for model, given in listed.items():
+        names = [given] if isinstance(given, str) else given
+        if not (isinstance(names, list) and names and all(isinstance(each, str) and each for each in names)):
+            file.fault((model,), f"{model} must name a model of {THEIRS}, or a list of such")
+            continue
+        found[model] = names
+        _check_name(file.fault, (model,), model, OURS, ours)
+        for index, each in enumerate(names):
+            place = (model, index) if names is given else (model,)
+            _check_name(file.fault, place, each, THEIRS, theirs)
+            if each in names[:index]:
+                file.fault(place, f"{each} is listed twice; keep one")
+    if file.faults:
+        raise TableError(file.faults)
+    return found
+
+
+def _check_name(fault: Callable[..., None], place: tuple[str | int, ...], name: str, side: str, tables: Tables) -> None:
+    if tables.named(name) is None:
+        near = did_you_mean(name, (*tables.models, *tables.aliases))
+        fault(place, f"'{name}' is not a model of {side}.{near}")
+
+
+def compare_models(
+    ours: RateCard,
+    theirs: RateCard,
+    models: Mapping[str, str | Sequence[str]],
+    *,
+    at: datetime | date | None = None,
+    renamed: Mapping[str, str] | None = None,
+    labels: tuple[str, str] = (OURS, THEIRS),
+) -> Market:
+    """Put our models beside those of another price list, at an instant (default: now).
+
+    Parameters: both cards; for each of our models the name, or names, of theirs; what our list calls their conditions,
+    buckets and meters, if otherwise (`{"processing": "service_tier"}`); what the two lists are called. Prices are
+    exact, and those of different units are brought to one. A model that has no price at the instant, or one in another
+    currency, is listed with the reason. Raises `QuoteError` for a model that a list does not have.
+
+    >>> from ratecard import load_rate_card
+    >>> card = load_rate_card()
+    >>> found = compare_models(card, card, {"grok-4-3": "claude-fable-5"}, at=date(2026, 10, 1))
+    >>> rate = found.models[0].rates[0]
+    >>> rate.charge, str(rate.old.amount), str(rate.new.amount), rate.new.unit, absolute(rate), rate.percent
+    ('input tokens', '1.42', '12', 'mtoken', '+10.58', '+745.07%')
+    """
+    instant = at or datetime.now(UTC)
+    one, other = ours.unproved.at(instant), theirs.unproved.at(instant)
+    pairs = [
+        _matched(one, _known(one, model), other, _known(other, name), renamed or {})
+        for model, names in models.items()
+        for name in ([names] if isinstance(names, str) else names)
+    ]
+    listed = {model.model for pair in pairs if (model := one.tables.named(pair.ours))}
+    unmatched = (model.model for model, _ in one.in_effect_all() if model.model not in listed)
+    return Market(*labels, one.instant, tuple(pairs), tuple(unmatched))
+
+
+def _known(prices: PriceBook, name: str) -> str:
+    if prices.tables.named(name) is None:
+        prices.in_effect(name)  # raises
+    return name
+
+
+def _matched(ours: PriceBook, model: str, theirs: PriceBook, name: str, renamed: Mapping[str, str]) -> MatchedModels:
+    try:
+        one, other = _Listed(ours, model, {}), _Listed(theirs, name, renamed)
+    except QuoteError as refusal:
+        return MatchedModels(model, name, "", reason=refusal.error)
+    notes = (*(f"{OURS}: {note}" for note in one.notes), *(f"{THEIRS}: {note}" for note in other.notes))
+    if one.currency == other.currency:
+        return MatchedModels(model, name, one.currency, tuple(_rates(one.charges, other.charges)), notes)
+    words = f"{OURS} is in {one.currency}, {THEIRS} in {other.currency}: prices of two currencies are not compared"
+    return MatchedModels(model, name, "", (*_rates(one.charges, {}), *_rates({}, other.charges)), notes, words)
+
+
+class _Price(NamedTuple):
+    rate: Decimal
+    unit: Unit
+    source: str
+
+    @property
+    def each(self) -> Fraction:
+        return Fraction(self.rate) / self.unit.per
+
+
+class _Costing(NamedTuple):
+    """What one side charges for one thing.
+
+    `stated` are the combinations of conditions that it knows, `price` is what a unit costs under some, for prompts of
+    more tokens than a number; None where that is not offered. Prompts of more than a threshold may cost another price.
+    `own` is whether it has a rate of its own, and is not only charged with another bucket.
+    """
+
+    stated: Sequence[_Stated]
+    price: Callable[[_Stated, int], _Price | None]
+    thresholds: Sequence[int] = ()
+    own: bool = True
+
+
+class _Listed:
+    """All that one list charges for a model at an instant, by what is counted, and what else decides amounts."""
+
+    def __init__(self, prices: PriceBook, name: str, renamed: Mapping[str, str]) -> None:
+        model, version = prices.in_effect(name)
+        self._prices, self._model = prices, model
+        # Charges under conditions are of versions that are not video, which have factors.
+        self._version: Any = prices.at_hour(version)
+        self._units, self._meters = prices.tables.units, prices.tables.meters
+        self.currency = model.currency
+        self.notes = list(_notes(self._version))
+        if windows_of([version]):
+            self.notes.append(f"rates depend on the hour; these are of {prices.instant:%H:%M} UTC")
+        self._known: dict[str, set[str]] = {}
+        self.charges = {
+            (renamed.get(counts, counts), renamed.get(bucket, bucket)): _with_names(costing, renamed)
+            for (counts, bucket), costing in self._costings()
+        }
+
+    def _costings(self) -> Iterator[tuple[_What, _Costing]]:
+        for charge in self._version.charges:
+            counts = self._units[charge.unit].counts
+            if isinstance(charge, Tokens):
+                yield from (((counts, bucket), costing) for bucket, costing in self._of_tokens(charge))
+            else:
+                yield (counts, ""), self._tabled(self._model.model, self._version, charge)
+        if isinstance(self._version, TextVersion):
+            for search, name in self._version.surcharges.items():
+                version = self._prices.at_hour(self._prices.in_effect(name)[1])
+                yield (search, ""), self._tabled(name, version, version.charges[0])
+
+    def _tabled(self, model: str, version: Any, charge: Charge) -> _Costing:
+        """A charge whose rates hold for the attributes and under the conditions that they name."""
+        unit, named = self._units[charge.unit], self._named(charge, version)
+        priced: dict[tuple[tuple[str, str], ...], list[tuple[_Stated, _Price]]] = {}
+        for stated in combinations_of(named, self._meters):
+            held = charge_under(charge, version, model, self._meters, stated) if named else charge
+            domains, of = domains_of(version, held), priced.setdefault(tuple(stated.items()), [])
+            for rate in held.rates:
+                price = _Price(plain(multiply(rate.rate, held.markup)), unit, rate.source)
+                for values in combinations(rate, tuple(domains), domains):
+                    own = {name: value for name, value in zip(domains, values, strict=True) if value}
+                    of.append(({**own, **stated}, price))
+
+        def price_of(stated: _Stated, above: int) -> _Price | None:
+            further = {name: value for name, value in stated.items() if name not in charge.ATTRIBUTES}
+            if isinstance(charge, Conditioned) and not self._offers(further):
+                return None
+            conditions = tuple((name, stated[name]) for name, values in named.items() if stated.get(name) in values)
+            return next((price for own, price in priced[conditions] if own.items() <= stated.items()), None)
+
+        return _Costing([own for under in priced.values() for own, _ in under], price_of)
+
+    def _of_tokens(self, charge: Tokens) -> Iterator[tuple[str, _Costing]]:
+        written, unit = list(written_rates(charge)), self._units[charge.unit]
+        stated = list(combinations_of(self._named(charge, self._version), self._meters))
+        rates = token_rates(self._prices.compiler.metered(self._model, self._version, self._prices.limits.rates))
+        own = {each.bucket for each in written}
+
+        def pricing(bucket: str) -> Callable[[_Stated, int], _Price | None]:
+            def price(stated: _Stated, above: int) -> _Price | None:
+                if not self._offers(stated):
+                    return None
+                found = rates.tier(above + 1, stated).rate_of(bucket)
+                return found and _Price(found.rate.unit_rate, unit, found.rate.source)
+
+            return price
+
+        for bucket in rates.buckets:
+            yield bucket, _Costing(stated, pricing(bucket), rates.thresholds, bucket in own)
+
+    def _named(self, charge: Charge, version: Any) -> dict[str, set[str]]:
+        """The conditions that rates and factors of a charge name, which the model then knows."""
+        named = named_conditions([charge], getattr(version, "factors", ()) if isinstance(charge, Conditioned) else ())
+        for name, values in named.items():
+            self._known.setdefault(name, set()).update(values)
+        return named
+
+    def _offers(self, stated: _Stated) -> bool:
+        """Whether the model knows these conditions; what it does not know is refused in a request."""
+        return all(value in self._known.get(name, ()) for name, value in stated.items())
+
+
+def _with_names(costing: _Costing, renamed: Mapping[str, str]) -> _Costing:
+    """The same with other names of conditions."""
+    if not renamed:
+        return costing
+    own = {new: old for old, new in renamed.items()}
+    stated = [{renamed.get(name, name): value for name, value in each.items()} for each in costing.stated]
+    return costing._replace(
+        stated=stated,
+        price=lambda given, above: costing.price({own.get(name, name): value for name, value in given.items()}, above),
+    )
+
+
+def _notes(version: Any) -> Iterator[str]:
+    """What decides amounts beside the prices of units: what is included, blocks, methods of video, the minimum."""
+    for charge in version.charges:
+        shown = dict(described(charge))
+        plainly = isinstance(version, MeteredVersion)
+        for name, value in sorted(shown.items()):
+            if name not in _IN_THE_PRICE and not name.startswith("without_rate") and (name != "method" or not plainly):
+                words = value if isinstance(value, str) else "; ".join(value)
+                if (name, words) != ("markup", "1"):
+                    yield f"{charge.charge}: {name} {words}"
+    if isinstance(version, MeteredVersion) and version.minimum is not None:
+        yield f"a request costs at least {text(plain(version.minimum))}"
+
+
+# Their price beside ours, of prompts of more tokens than a number.
+_Ranged = tuple[int, _Price | None, _Price | None]
+
+
+def _rates(ours: Mapping[_What, _Costing], theirs: Mapping[_What, _Costing]) -> Iterator[RateChange]:
+    """Every price of either side, with that of the other for the same."""
+    for what in dict.fromkeys((*ours, *theirs)):
+        sides = ours.get(what), theirs.get(what)
+        if any(side and side.own for side in sides):
+            found = (rate for stated, ranges in _prices(*sides) for rate in _of_ranges(what, stated, ranges))
+            for rate in found:
+                alone = sides[0] if rate.new is None else sides[1] if rate.old is None else None
+                if alone is None or alone.own:
+                    yield rate
+
+
+def _prices(one: _Costing | None, other: _Costing | None) -> Iterator[tuple[_Stated, list[_Ranged]]]:
+    """Prices of both sides by what is stated, but for conditions that change neither of them."""
+    ways = [side.stated if side else () for side in (one, other)]
+    joined = [
+        {**a, **b} for a in ways[0] for b in ways[1] if all(b.get(name, value) == value for name, value in a.items())
+    ]
+    edges = sorted({EVERY_PROMPT.above, *(edge for side in (one, other) if side for edge in side.thresholds)})
+    found: dict[frozenset[tuple[str, str]], tuple[_Stated, list[_Ranged]]] = {}
+    for stated in sorted((*ways[0], *ways[1], *joined), key=len):
+        key = frozenset(stated.items())
+        if key not in found:
+            ranges = [
+                (above, one.price(stated, above) if one else None, other.price(stated, above) if other else None)
+                for above in edges
+            ]
+            found[key] = stated, ranges
+    each = {key: [(a and a.each, b and b.each) for _, a, b in ranges] for key, (_, ranges) in found.items()}
+    compared = [(key, price) for key, (_, ranges) in found.items() for _, a, b in ranges if a and b for price in (a, b)]
+    for key, (stated, ranges) in found.items():
+        same = any(each.get(key - {condition}) == each[key] for condition in key)
+        alone = [a or b for _, a, b in ranges if not (a and b)]
+        # Of one side, and beside a price of the other where more is stated.
+        beside = len(alone) == len(ranges) and all(
+            price is None or any(price == other and more > key for more, other in compared) for price in alone
+        )
+        if not (same or beside):
+            yield stated, ranges
+
+
+def _of_ranges(what: _What, stated: _Stated, ranges: Sequence[_Ranged]) -> Iterator[RateChange]:
+    """The rates of one thing: of neighbouring ranges of prompts with the same prices one."""
+    groups = [
+        list(group)
+        for _, group in groupby(ranges, key=lambda each: (each[1] and each[1].each, each[2] and each[2].each))
+    ]
+    ends = [group[0][0] for group in groups[1:]]
+    for group, end in zip(groups, [*ends, None], strict=True):
+        above, ours, theirs = group[0]
+        if ours or theirs:
+            conditions = (*_prompts(above, end), *(f"{name} {value}" for name, value in stated.items()))
+            counts, bucket = what
+            yield RateChange(
+                f"{bucket} tokens" if bucket else counts, ", ".join(conditions), *_of_one_unit(ours, theirs)
+            )
+
+
+def _prompts(above: int, end: int | None) -> Iterable[str]:
+    if above < 0 and end is None:
+        return ()
+    if above < 0:
+        return (f"prompts up to {end:,} tokens",)
+    return (f"prompts from {above + 1:,} tokens" if end is None else f"prompts of {above + 1:,} to {end:,} tokens",)
+
+
+def _of_one_unit(ours: _Price | None, theirs: _Price | None) -> tuple[Priced | None, Priced | None]:
+    """Both prices of our unit; of theirs, or of one that holds whole numbers of both, where no decimal holds that."""
+    if ours is None or theirs is None:
+        return ours and _priced(ours, ours.unit), theirs and _priced(theirs, theirs.unit)
+    per = lcm(ours.unit.per, theirs.unit.per)
+    both = Unit(unit=f"{per:,} x {ours.unit.counts}", counts=ours.unit.counts, per=per)
+    for unit in (ours.unit, theirs.unit, both):
+        try:
+            return _priced(ours, unit), _priced(theirs, unit)
+        except ArithmeticError:  # no decimal holds one of them
+            continue
+    raise AssertionError("a unit of whole units has decimal prices")
+
+
+def _priced(price: _Price, unit: Unit) -> Priced:
+    each = price.each
+    amount = each * unit.per
+    return Priced(
+        plain(EXACT.divide(Decimal(amount.numerator), Decimal(amount.denominator))), unit.unit, each, price.source
+    )

@@ -1,0 +1,89 @@
+"""The words of prices beside those of others, which every format shares; and all of it as Markdown."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ratecard.base.money import text
+from ratecard.changes.difference import Priced, RateChange
+from ratecard.changes.markdown import by, code_words, escaped, markdown_table, places, subject, unit
+from ratecard.changes.market import OURS, THEIRS, Market, MatchedModels, absolute
+
+TITLE = "Our prices beside theirs"
+MARKET_LEGEND = f"Difference: {THEIRS} less {OURS}, in percent of {OURS}"
+HEADINGS = ("Price of", "Ours", "Theirs", "Difference", "In percent", "Per", "Lines")
+
+
+class PriceWords(NamedTuple):
+    """A price of both, or of one, as words; `tone` is that of the difference: `rise`, `fall` or nothing."""
+
+    of: str
+    ours: str
+    theirs: str
+    difference: str
+    percent: str
+    per: str
+    lines: str
+    tone: str = ""
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The words under `HEADINGS`."""
+        return self[:-1]
+
+
+def price_words(pair: MatchedModels) -> Iterator[PriceWords]:
+    """Every price of two matched models."""
+    for rate in pair.rates:
+        per = f"{pair.currency} / {unit(rate)}" if pair.currency else unit(rate)
+        difference, percent, tone = _difference(rate)
+        shown = subject(rate), _amount(rate.old), _amount(rate.new), difference, percent, per, ", ".join(places(rate))
+        yield PriceWords(*shown, tone)
+
+
+def _amount(priced: Priced | None) -> str:
+    return text(priced.amount) if priced else ""
+
+
+def _difference(rate: RateChange) -> tuple[str, str, str]:
+    if rate.old is None or rate.new is None:
+        return f"only {OURS if rate.old else THEIRS}", "", ""
+    if rate.old.each == rate.new.each:
+        return "equal", "", ""
+    return absolute(rate), by(rate), "rise" if rate.new.each > rate.old.each else "fall"
+
+
+def market_counts(market: Market) -> list[tuple[str, str]]:
+    """How many of what: pairs of models, prices compared, what one side has; counts of zero are left out."""
+    counts = {**market.counts(), "of ours not in the map": len(market.unmatched)}
+    return [
+        (f"{count:,}", name.replace("s", "", 1) if count == 1 and name.startswith("p") else name)
+        for name, count in counts.items()
+        if count
+    ]
+
+
+def summary_of_market(market: Market) -> str:
+    """`2 pairs of models, 14 prices compared, 3 higher than ours, ...`."""
+    return ", ".join(f"{count} {name}" for count, name in market_counts(market))
+
+
+def head(pair: MatchedModels) -> str:
+    """`acme-large beside rival/huge`."""
+    return f"{pair.ours} beside {pair.theirs}"
+
+
+def both_lists(market: Market) -> str:
+    """Both lists and the instant."""
+    return f"{market.ours} beside {market.theirs}, at {market.instant:%Y-%m-%dT%H:%M}Z"
+
+
+def market_markdown(market: Market) -> str:
+    """The comparison as Markdown. Names are escaped: they cannot end a cell or begin markup."""
+    found = [f"## {TITLE}", f"**{summary_of_market(market)}**", escaped(both_lists(market)), f"{MARKET_LEGEND}."]
+    for pair in market.models:
+        title = f"{code_words(pair.ours)} beside {code_words(pair.theirs)}"
+        said = [escaped(words) for words in (pair.reason, *pair.notes) if words]
+        rows = [(*tuple(map(escaped, row.cells[:-1])), code_words(row.lines)) for row in price_words(pair)]
+        found += [f"### {title}", *(["\n".join(f"* {words}" for words in said)] if said else [])]
+        found += markdown_table("Prices", HEADINGS, rows, level=4)
+    return "\n\n".join(found) + "\n"

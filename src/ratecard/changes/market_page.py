@@ -1,0 +1,31 @@
+"""Prices beside those of others as one HTML page."""
+
+from ratecard.changes.market import Market
+from ratecard.changes.market_markdown import (
+    HEADINGS,
+    MARKET_LEGEND,
+    TITLE,
+    both_lists,
+    head,
+    market_counts,
+    price_words,
+)
+from ratecard.pages import page_text
+
+# Of up to this number of pairs the prices are shown at once.
+_OPEN = 12
+
+
+def market_page(market: Market) -> str:
+    """The whole comparison as one file: counts, and every pair of models with its prices."""
+    return page_text(
+        "market.html",
+        title=TITLE,
+        both_lists=both_lists(market),
+        counts=market_counts(market),
+        legend=MARKET_LEGEND,
+        headings=HEADINGS,
+        few=len(market.models) <= _OPEN,
+        models=[(head(pair), pair, list(price_words(pair))) for pair in market.models],
+        unmatched=market.unmatched,
+    )

@@ -1,0 +1,119 @@
+"""`ratecard compare`: our models beside those of another price list."""
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from ratecard.card import load_rate_card
+from ratecard.changes.market import Market, compare_models, read_matches
+from ratecard.changes.market_markdown import (
+    HEADINGS,
+    MARKET_LEGEND,
+    both_lists,
+    head,
+    market_markdown,
+    price_words,
+    summary_of_market,
+)
+from ratecard.cli.options import FOLDER, instant, now
+from ratecard.cli.screen import align, heading_style, paragraph
+
+
+def market_text(market: Market) -> str:
+    """The comparison as text: a table for each pair of models."""
+    body = [line for pair in _blocks(market) for line in (*pair, "")]
+    return "\n".join([MARKET_LEGEND, paragraph(both_lists(market), indent="  "), "", *body, *_ending(market)]) + "\n"
+
+
+def _blocks(market: Market) -> Iterator[list[str]]:
+    for pair in market.models:
+        said = [paragraph(f"    {words}", indent="      ") for words in (pair.reason, *pair.notes) if words]
+        rows = [row.cells for row in price_words(pair)]
+        table = align([HEADINGS, *rows], right={1, 2, 3, 4}) if rows else []
+        yield [heading_style(paragraph(head(pair))), *said, *(f"    {line}" for line in table)]
+
+
+def _ending(market: Market) -> Iterator[str]:
+    yield heading_style(paragraph(summary_of_market(market)))
+    if market.unmatched:
+        yield paragraph(f"Not in the map: {', '.join(market.unmatched)}", indent="  ")
+
+
+def market_json(market: Market) -> str:
+    """The comparison as JSON, amounts as text."""
+    return json.dumps(market.to_dict(), indent=2, ensure_ascii=False) + "\n"
+
+
+def _page(market: Market) -> str:
+    # Loaded here, because the other formats need no templates.
+    from ratecard.changes.market_page import market_page
+
+    return market_page(market)
+
+
+_FORMATS: dict[str, Callable[[Market], str]] = {
+    "text": market_text,
+    "markdown": market_markdown,
+    "json": market_json,
+    "html": _page,
+}
+
+
+def _renamed(given: tuple[str, ...]) -> dict[str, str]:
+    pairs = [each.partition("=") for each in given]
+    for theirs, _, ours in pairs:
+        if not (theirs and ours):
+            raise click.UsageError("--same takes THEIRS=OURS, like processing=service_tier")
+    found = {theirs: ours for theirs, _, ours in pairs}
+    if not len(found) == len(set(found.values())) == len(pairs):
+        raise click.UsageError("--same has a name twice; give each of theirs one of ours")
+    return found
+
+
+@click.command(short_help="Show our prices beside those of another list.")
+@click.argument("ours", type=FOLDER)
+@click.argument("theirs", type=FOLDER)
+@click.option(
+    "--map",
+    "path",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    required=True,
+    help="YAML file of the models to compare.",
+)
+@click.option("--at", type=instant, default=now, show_default="now", help="Prices at this instant, like 2026-10-01.")
+@click.option(
+    "--same",
+    multiple=True,
+    metavar="THEIRS=OURS",
+    help="Their name of a condition, bucket or meter, and ours. May be repeated.",
+)
+@click.option("--format", "kind", type=click.Choice(list(_FORMATS)), default="text", show_default=True)
+@click.option("--out", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write to this file.")
+def compare(
+    ours: Path, theirs: Path, path: Path, at: datetime, same: tuple[str, ...], kind: str, out: Path | None
+) -> None:
+    """Show the models of folder OURS beside those of folder THEIRS: the price of a unit, and the difference.
+
+    The map says which models go together: of each of ours the name of theirs, or a list of names.
+
+    \b
+    acme-large: openai/gpt-5
+    acme-small: [openai/gpt-5-mini, anthropic/claude-haiku-4-5]
+
+    Prices of the same thing are compared (what is counted, the length of the prompt, the conditions), exactly and by
+    the same unit. What only one side has is listed, and so are models without a price at that instant, or in another
+    currency. The exit status is 0 whatever differs, and 1 where the map or a folder has a fault.
+    """
+    names = _renamed(same)
+    one, other = load_rate_card(ours), load_rate_card(theirs)
+    matches = read_matches(path, one.tables, other.tables)
+    market = compare_models(one, other, matches, at=at, renamed=names, labels=(str(ours), str(theirs)))
+    words = _FORMATS[kind](market)
+    if out is None:
+        click.echo(words, nl=False)
+        return
+    out.write_text(click.unstyle(words), encoding="utf-8")
+    click.echo(f"Wrote {out}", err=True)

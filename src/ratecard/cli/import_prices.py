@@ -1,0 +1,90 @@
+"""`ratecard import`: write the price list of another into a folder of tables."""
+
+import json
+from collections.abc import Callable
+from datetime import date
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ratecard.cli.options import json_option, now
+from ratecard.cli.promote import day
+from ratecard.price_lists.peer import PriceList
+from ratecard.price_lists.write import import_list
+
+
+def _today() -> date:
+    return now().date()
+
+
+def import_options(command: Callable[..., PriceList]) -> Callable[..., None]:
+    """Turn a function that reads a price list into one that writes it into `--out`, and says what it did."""
+
+    @click.option(
+        "--out",
+        required=True,
+        metavar="FOLDER",
+        type=click.Path(file_okay=False, path_type=Path),
+        help="A new folder, or that of an earlier import of this list.",
+    )
+    @click.option(
+        "--effective",
+        type=day,
+        default=_today,
+        show_default="today",
+        help="The day from which a change holds that the list does not date.",
+    )
+    @click.option("--strict", is_flag=True, help="Exit with status 1 if a model that has a price is left out.")
+    @json_option
+    @wraps(command)
+    def run(out: Path, effective: date, strict: bool, as_json: bool, **options: Any) -> None:
+        done = import_list(command(**options), out, effective=effective, checked=_today())
+        click.echo(json.dumps(done.to_dict(), indent=2, ensure_ascii=False) if as_json else str(done))
+        if strict and done.inexpressible:
+            raise SystemExit(1)
+
+    return run
+
+
+@click.group("import", short_help="Write the price list of another into tables.")
+def import_() -> None:
+    """Write the price list of another into a folder of tables, whole or not at all.
+
+    \b
+    ratecard import genai-prices --out market
+    ratecard import litellm model_prices.json --out market2
+
+    One file a provider, ids like openai/gpt-5, each version with examples that prove it. A model of which no exact
+    price can be written is left out, and named with the reason in left-out.txt, which is kept beside the tables.
+
+    Imported again into the same folder, a list adds lines for what has changed, and alters none: versions from the
+    list's own date, else from --effective on; a model that the list has no more is retired on that day.
+    """
+
+
+@import_.command("genai-prices", short_help="The installed package genai-prices.")
+@import_options
+def genai_prices() -> PriceList:
+    """Import the prices of the installed package genai-prices (`pip install genai-prices`).
+
+    Conditions have the names that its price_context has: processing, service_tier, speed, route, search_type.
+    """
+    from ratecard.price_lists.genai_prices import installed_list
+
+    return installed_list()
+
+
+@import_.command("litellm", short_help="The JSON of litellm.")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@import_options
+def litellm(file: Path) -> PriceList:
+    """Import FILE, the JSON of litellm's model prices (`model_prices_and_context_window.json`).
+
+    Ids are those of the file, behind their provider. Conditions: service_tier, data_residency, vertex_location,
+    inference_geo, speed, search_context_size, resolution, image_size, cache_type.
+    """
+    from ratecard.price_lists.litellm import read_litellm
+
+    return read_litellm(file)

@@ -1,0 +1,423 @@
+"""The prices of the installed package genai-prices as a price list.
+
+What holds when is asked of the package itself, at every instant and under every condition at which its data can
+change; its calculation gives the totals of the examples.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
+from importlib import import_module
+from importlib.metadata import version as version_of
+from itertools import pairwise, product
+from typing import Any, NamedTuple
+
+from ratecard.base.errors import QuoteError, RateCardError
+from ratecard.base.money import EXACT
+from ratecard.load.folder import shipped_meters
+from ratecard.price_lists.peer import (
+    UNDATED,
+    LeftOut,
+    PeerCharge,
+    PeerCondition,
+    PeerExample,
+    PeerMeter,
+    PeerModel,
+    PeerRate,
+    PeerVersion,
+    PriceList,
+)
+from ratecard.price_lists.specific import EVERY_LENGTH, PricedCase, TierAmounts, specific_rates
+from ratecard.requests.dialects import DIALECTS
+from ratecard.requests.usage_from import usage_from
+from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, Bucket, UsageCondition
+
+_NAME = "genai-prices"
+# Every usage is one, whatever it counts.
+_REQUEST = "request"
+# The hours of a case are a condition like any other, until they are written.
+_HOURS = "hours"
+_MINUTES_OF_DAY = 24 * 60
+# What the calculation of genai-prices does beside its data: the least seconds of audio that a request is charged for.
+_LEAST_SECONDS = {("groq", "whisper-large-v3"): Decimal(10), ("groq", "whisper-large-v3-turbo"): Decimal(10)}
+# Where only the prompt or only the completion has a price, the other costs nothing.
+_WHOLES = frozenset((PROMPT, COMPLETION))
+_NOTHING: TierAmounts = ((EVERY_LENGTH, Decimal(0)),)
+# What the list says of tokens in other words than the tables: its value, and their dimension and value.
+_DIMENSIONS = {
+    "cache_read": ("cache", "read"),
+    "cache_write": ("cache", "write"),
+    "1h": ("lifetime", "1h"),
+    **{part: ("part", part) for part in ("reasoning", "citation", "tool")},
+}
+_WITHOUT_RATE = {"cache": "parent", "lifetime": "parent", "modality": "parent"}
+
+
+def installed_list() -> PriceList:
+    """The price list of the installed genai-prices. Raises `RateCardError` if it is not installed."""
+    try:
+        snapshot, units = (import_module(f"genai_prices.{name}") for name in ("data_snapshot", "data_units"))
+    except ImportError:
+        words = "is not installed. Install it beside ratecard: pip install genai-prices"
+        raise RateCardError(f"{_NAME} {words}") from None
+    return read_providers(snapshot.get_snapshot().providers, units.unit_data, version_of(_NAME))
+
+
+def read_providers(providers: Sequence[Any], units: Mapping[str, Mapping[str, Any]], version: str) -> PriceList:
+    """The price list of these providers of genai-prices; `units` is its data on each key of a usage."""
+    counted = _counted(units)
+    buckets = _buckets(units, counted)
+    conditions = tuple(_conditions([model for provider in providers for model in provider.models]))
+    models: list[PeerModel] = []
+    left_out: list[LeftOut] = []
+    for provider in providers:
+        for model in provider.models:
+            try:
+                models.append(_Model(provider, model, counted, buckets, _defaults(conditions)).read())
+            except _InexpressibleError as reason:
+                left_out.append(LeftOut(provider.id, model.id, str(reason)))
+            except _UnpricedError as reason:
+                left_out.append(LeftOut(provider.id, model.id, str(reason), priced=False))
+    meters = [
+        each.name for each in counted.values() if not each.is_bucket and each.name not in shipped_meters().by_name
+    ]
+    others = tuple(PeerMeter(meter, every_usage=0) for meter in meters)
+    further = {name: each.dimensions for name, each in buckets.items() if name not in shipped_meters().buckets}
+    return PriceList(f"{_NAME} {version}", tuple(models), tuple(left_out), others, conditions, further)
+
+
+class _InexpressibleError(Exception):
+    """Why no exact price of a model can be written."""
+
+
+class _UnpricedError(Exception):
+    """A model that the list names, and has no price of."""
+
+
+class _Counted(NamedTuple):
+    """What a price is for: so many (`per`) of a bucket of tokens or of a meter, perhaps a part of another meter."""
+
+    key: str
+    per: int
+    name: str
+    is_bucket: bool
+    whole: str = ""
+
+
+def _counted(units: Mapping[str, Mapping[str, Any]]) -> dict[str, _Counted]:
+    """What each price of genai-prices is for, by the name of the price."""
+    names = {path[-1]: (each.bucket, each.meter) for each in DIALECTS[_NAME].counters for path in each.paths}
+    found = {}
+    for key, unit in units.items():
+        bucket, meter = names.get(key, ("", ""))
+        if bucket or meter:
+            of = set(unit["dimensions"].items())
+            wholes = [other for other, its in units.items() if set(its["dimensions"].items()) < of]
+            whole = names[wholes[0]][1] if meter and wholes else ""
+            found[str(unit["price_key"])] = _Counted(key, int(unit["per"]), bucket or meter, bool(bucket), whole)
+    return found
+
+
+def _buckets(units: Mapping[str, Mapping[str, Any]], counted: Mapping[str, _Counted]) -> dict[str, Bucket]:
+    """The shipped buckets of tokens, and those that the list has beside them."""
+    found = dict(shipped_meters().buckets)
+    for each in counted.values():
+        if each.is_bucket and each.name not in found:
+            given = units[each.key]["dimensions"]
+            of: dict[str, str] = dict(
+                _DIMENSIONS.get(value, (name, value)) for name, value in given.items() if name != "family"
+            )
+            order = shipped_meters().by_name[TOKEN].dimensions
+            found[each.name] = Bucket(bucket=each.name, dimensions={name: of[name] for name in order if name in of})
+    return found
+
+
+def _conditions(models: Sequence[Any]) -> Iterator[PeerCondition]:
+    """The conditions that the shipped meters lack, or have fewer values of; a default is a value without prices."""
+    values: dict[str, dict[str, bool]] = {}
+    for variant in (each for model in models for each in model.price_variants or ()):
+        for name, value in variant.when.items():
+            known = values.setdefault(name, {})
+            known[value] = known.get(value, True) and not _prices(variant.prices)
+    for name, found in values.items():
+        shipped = shipped_meters().condition.get(name)
+        if shipped is None:
+            default = next((value for value, is_default in found.items() if is_default), "standard")
+            yield PeerCondition(name, tuple(dict.fromkeys((default, *found))), default)
+        elif further := [value for value in found if value not in (*shipped.values, *shipped.same_as)]:
+            yield PeerCondition(name, (*shipped.values, *further), shipped.default, shipped.same_as)
+
+
+def _defaults(conditions: Sequence[PeerCondition]) -> dict[str, frozenset[str]]:
+    """The words for the default of every condition."""
+    found = {each.condition: _default_words(each) for each in shipped_meters().conditions}
+    return found | {each.condition: _default_words(each) for each in conditions}
+
+
+def _default_words(each: UsageCondition | PeerCondition) -> frozenset[str]:
+    return frozenset((each.default, *(word for word, value in each.same_as.items() if value == each.default)))
+
+
+def _prices(prices: Any) -> dict[str, Any]:
+    """The prices of a `ModelPrice`, by their names."""
+    return {key: value for key, value in vars(prices).items() if value is not None and not key.startswith("_")}
+
+
+def _minute(edge: time) -> int:
+    """The minute of the day in UTC at which an interval begins or ends."""
+    at = datetime.combine(date(2000, 1, 2), edge, edge.tzinfo or UTC).astimezone(UTC)
+    if at.second or at.microsecond:
+        raise _InexpressibleError(f"its hours begin or end within a minute, at {edge}")
+    return at.hour * 60 + at.minute
+
+
+def _moment(day: date, minute: int) -> datetime:
+    return datetime(day.year, day.month, day.day, minute // 60, minute % 60, tzinfo=UTC)
+
+
+def _amounts(price: Any) -> TierAmounts:
+    """A price by the length of the prompt."""
+    tiers = {tier.start: tier.price for tier in getattr(price, "tiers", ())}
+    return ((EVERY_LENGTH, getattr(price, "base", price)), *sorted(tiers.items()))
+
+
+class _Part(NamedTuple):
+    """Parts of every day with the same prices: a minute in them, and their hours; none if they are most of the day."""
+
+    minute: int
+    hours: str
+    priced: Sequence[Mapping[str, TierAmounts]]
+
+
+class _Model:
+    """Reads one model."""
+
+    def __init__(
+        self,
+        provider: Any,
+        model: Any,
+        counted: Mapping[str, _Counted],
+        buckets: Mapping[str, Bucket],
+        defaults: Mapping[str, frozenset[str]],
+    ) -> None:
+        self.provider, self.model, self.counted = provider, model, counted
+        self.buckets, self.defaults = buckets, defaults
+        self.by_name = {each.name: each for each in counted.values()}
+        dated = model.prices if isinstance(model.prices, list) else []
+        self.variants = model.price_variants or []
+        self.constraints = [each.constraint for each in (*dated, *self.variants) if each.constraint is not None]
+
+    def read(self) -> PeerModel:
+        """The model, with a version for every day on which its prices change. Raises `_InexpressibleError`."""
+        versions: list[PeerVersion] = []
+        starts = {each.start_date for each in self.constraints if hasattr(each, "start_date")}
+        for day in sorted({UNDATED, *starts}):
+            version = self._version(day)
+            if version is not None and (not versions or version.charges != versions[-1].charges):
+                versions.append(version)
+            elif version is None and versions:
+                raise _InexpressibleError(f"has prices before {day}, and none from then on")
+        if not versions:
+            raise _UnpricedError("has no price in the list")
+        reference = next(iter(self.provider.pricing_urls or ()), None)
+        of = (self.provider.id, self.model.id, tuple(versions))
+        return PeerModel(*of, name=self.model.name or "", aliases=tuple(self._aliases()), reference=reference)
+
+    def _aliases(self) -> Iterator[str]:
+        """The other names that the list has exactly, and by which it finds this model."""
+        clause = self.model.match
+        for each in getattr(clause, "or_", (clause,)):
+            name = getattr(each, "equals", None)
+            if name and name != self.model.id and self.provider.find_model(name) is self.model:
+                yield name
+
+    def _version(self, day: date) -> PeerVersion | None:
+        """The prices from a day on; None if there are none."""
+        values = self._values(day)
+        contexts = [
+            {name: value for name, value in zip(values, chosen, strict=True) if value}
+            for chosen in product(*(("", *found) for found in values.values()))
+        ]
+        parts = self._parts(day, contexts)
+        names = dict.fromkeys(name for part in parts for priced in part.priced for name in priced)
+        if not names:
+            return None
+        cases: dict[str, list[PricedCase]] = {}
+        for part in parts:
+            for context, priced in zip(contexts, part.priced, strict=True):
+                stated = {**context, _HOURS: part.hours} if part.hours else context
+                for name, amounts in self._complete(priced, names).items():
+                    cases.setdefault(name, []).append(PricedCase(stated, amounts))
+        # A condition that changes no price is still one that the list knows.
+        kept = [(name, value) for name, found in values.items() for value in found]
+        examples = [
+            each
+            for part in parts
+            for context in contexts
+            if len(context) <= 1
+            for each in self._examples(day, part.minute, context, {name: cases[name] for name in names}, len(parts) > 1)
+        ]
+        return PeerVersion(day, tuple(self._charges(cases, kept)), tuple(examples))
+
+    def _values(self, day: date) -> dict[str, list[str]]:
+        """The conditions that the list has prices for from a day on, with their values; defaults are left out."""
+        values: dict[str, list[str]] = {}
+        for variant in self.variants:
+            if (start := getattr(variant.constraint, "start_date", None)) is not None and start > day:
+                continue
+            for name, value in variant.when.items():
+                if value not in self.defaults[name]:
+                    values.setdefault(name, [])
+                    values[name] += [value] if value not in values[name] else []
+                elif _prices(variant.prices):
+                    raise _InexpressibleError(f"has prices of its own for {name} {value}, which is the default")
+        return values
+
+    def _parts(self, day: date, contexts: Sequence[Mapping[str, str]]) -> list[_Part]:
+        """The parts of a day whose prices differ, that which is most of the day first."""
+        edges = (
+            edge
+            for each in self.constraints
+            if hasattr(each, "start_time")
+            for edge in (each.start_time, each.end_time)
+        )
+        minutes = sorted({0, *map(_minute, edges)})
+        ends = dict(zip(minutes, (*minutes[1:], _MINUTES_OF_DAY), strict=True))
+        found: list[tuple[list[dict[str, TierAmounts]], list[int]]] = []
+        for minute in minutes:
+            priced = [self._priced(day, minute, context) for context in contexts]
+            same = next((begins for other, begins in found if other == priced), None)
+            if same is None:
+                found.append((priced, [minute]))
+            else:
+                same.append(minute)
+        found.sort(key=lambda each: -sum(ends[minute] - minute for minute in each[1]))
+        return [
+            _Part(begins[0], ", ".join(_windows(begins, ends)) if index else "", priced)
+            for index, (priced, begins) in enumerate(found)
+        ]
+
+    def _priced(self, day: date, minute: int, context: Mapping[str, str]) -> dict[str, TierAmounts]:
+        """What buckets and meters cost at an instant, under conditions."""
+        found = {}
+        for key, price in _prices(self.model.get_prices(_moment(day, minute), context)).items():
+            if (counted := self.counted.get(key)) is None:
+                raise _InexpressibleError(f"the tables have nothing that {key} is a price of")
+            found[counted.name] = _amounts(price)
+            if not counted.is_bucket and len(found[counted.name]) > 1:
+                raise _InexpressibleError(f"{key} depends on the length of the prompt")
+        return found
+
+    def _complete(self, priced: Mapping[str, TierAmounts], names: Mapping[str, None]) -> dict[str, TierAmounts]:
+        """The prices of these, with those that the list leaves to a whole, and parts at what they cost on top of it."""
+        found = {name: priced[name] if name in priced else self._of_whole(name, priced) for name in names}
+        if not _WHOLES.isdisjoint(names):
+            found = dict.fromkeys(_WHOLES, _NOTHING) | found
+        found |= {part: found[whole] for part, whole in self._elsewhere(found)}
+        return found | {name: self._on_top(name, found) for name in found if self._whole(name) in found}
+
+    def _elsewhere(self, priced: Mapping[str, TierAmounts]) -> Iterator[tuple[str, str]]:
+        """Parts without a price whose least whole with one is not that of which the tables take the rate."""
+        for name, bucket in self.buckets.items():
+            if name not in priced and (least := self._least_whole(name, priced)):
+                left = dict(bucket.dimensions)
+                taken = least
+                for dimension in [each for each in left if each != "direction"]:
+                    del left[dimension]
+                    parents = [
+                        other for other in priced if other in self.buckets and self.buckets[other].dimensions == left
+                    ]
+                    if parents:
+                        taken = parents[0]
+                        break
+                if taken != least:
+                    yield name, least
+
+    def _least_whole(self, name: str, priced: Mapping[str, TierAmounts]) -> str | None:
+        """The bucket with a price that a bucket is a part of, and that is a part of all others of that kind."""
+        wholes = [each for each in priced if each in self.buckets and self.buckets[name].within(self.buckets[each])]
+        return max(wholes, key=lambda each: len(self.buckets[each].dimensions), default=None)
+
+    def _of_whole(self, name: str, priced: Mapping[str, TierAmounts]) -> TierAmounts:
+        """What a part costs that has a price under other conditions only: that of the least whole with a price."""
+        whole = self._least_whole(name, priced) if name in self.buckets else None
+        if whole is None:
+            raise _InexpressibleError(f"{name} has a price under some conditions or at some hours only")
+        return priced[whole]
+
+    def _whole(self, name: str) -> str:
+        return self.by_name[name].whole if name in self.by_name else ""
+
+    def _on_top(self, name: str, priced: Mapping[str, TierAmounts]) -> TierAmounts:
+        """What a part costs on top of its whole, which is counted with all its parts."""
+        (_, amount), (_, of_whole) = priced[name][0], priced[self._whole(name)][0]
+        if amount < of_whole:
+            raise _InexpressibleError(f"{name} costs less than {self._whole(name)}, of which it is a part")
+        return ((EVERY_LENGTH, EXACT.subtract(amount, of_whole)),)
+
+    def _charges(
+        self, cases: Mapping[str, Sequence[PricedCase]], kept: Sequence[tuple[str, str]]
+    ) -> Iterator[PeerCharge]:
+        rates: list[PeerRate] = []
+        buckets = [bucket for bucket in self.buckets if bucket in cases]
+        for number, bucket in enumerate(buckets):
+            rates += _rates(cases[bucket], () if number else kept, bucket)
+        if rates:
+            yield PeerCharge(TOKEN, 1_000_000, tuple(rates), _WITHOUT_RATE)
+        for name in cases:
+            if name not in buckets:
+                counted, whole = self.by_name[name], self._whole(name)
+                words = f"on top of {whole}, of which it is a part" if whole in cases else ""
+                of_meter = tuple(_rates(cases[name], () if rates else kept, None))
+                least = _LEAST_SECONDS.get((self.provider.id, self.model.id)) if name == "audio_second" else None
+                yield PeerCharge(name, counted.per, of_meter, at_least=least, note=words)
+
+    def _examples(
+        self, day: date, minute: int, context: Mapping[str, str], cases: Mapping[str, Sequence[PricedCase]], hours: bool
+    ) -> Iterator[PeerExample]:
+        """A usage of everything that has a price, for every tier, with what genai-prices says that it costs."""
+        edges = {above for name in cases for case in cases[name] for above, _ in case.amounts}
+        moment = _moment(day, minute)
+        for above in sorted(edges):
+            usage = {self.by_name[name].key: self._count(name, above) for name in cases if name != _REQUEST}
+            try:
+                total = self.model.calc_price(
+                    usage, self.provider, genai_request_timestamp=moment, price_context=context
+                ).total_price
+                read = usage_from(_NAME, usage, model=self.model.id)
+            except (ValueError, QuoteError) as error:
+                raise _InexpressibleError(f"its example has no price: {error}") from None
+            given = read.model_dump(include={"tokens", "counts"}, exclude_none=True)
+            counted = given if any(given["tokens"].values()) else {"counts": given["counts"]}
+            yield PeerExample({**counted, **context}, total, f"{moment:%Y-%m-%dT%H:%M:%SZ}" if hours else None)
+
+    def _count(self, name: str, above: int) -> int:
+        """How many of a bucket or meter an example has; parts are fewer than their wholes."""
+        if name in self.buckets:
+            further = len(self.buckets[name].dimensions) - 1
+            return max(1_000, above + 1) if name == PROMPT else 1_000 // 10**further
+        return self.by_name[name].per * (1 if self._whole(name) else 2)
+
+
+def _rates(cases: Sequence[PricedCase], kept: Sequence[tuple[str, str]], bucket: str | None) -> Iterator[PeerRate]:
+    for rate in specific_rates(cases, kept):
+        hours = tuple(rate.conditions[_HOURS].split(", ")) if _HOURS in rate.conditions else ()
+        conditions = {name: value for name, value in rate.conditions.items() if name != _HOURS}
+        above = None if rate.above == EVERY_LENGTH else rate.above
+        yield PeerRate(rate.amount, bucket, above, hours=hours, conditions=conditions)
+
+
+def _windows(begins: Sequence[int], ends: Mapping[int, int]) -> Iterator[str]:
+    """Parts of a day as a table writes its hours; those that meet, at midnight too, are one."""
+    windows = [[begin, ends[begin]] for begin in begins]
+    for one, other in pairwise(windows):
+        if one[1] == other[0]:
+            one[1], other[0] = -1, one[0]
+    windows = [each for each in windows if each[1] >= 0]
+    if len(windows) > 1 and windows[0][0] == 0 and windows[-1][1] == _MINUTES_OF_DAY:
+        windows[-1][1] = windows.pop(0)[1]
+    yield from (f"{_clock(begin)}..{_clock(end)}" for begin, end in windows)
+
+
+def _clock(minute: int) -> str:
+    return f"{minute // 60:02}:{minute % 60:02}"

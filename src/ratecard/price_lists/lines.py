@@ -1,0 +1,197 @@
+"""The lines of tables that say what a price list says: models, versions, and the shared files beside them."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+from ratecard.base.money import plain, text
+from ratecard.load.folder import shipped_meters
+from ratecard.load.positions import literal
+from ratecard.price_lists.peer import PeerCharge, PeerExample, PeerModel, PeerRate, PeerVersion, PriceList
+from ratecard.tables.meters import TOKEN
+from ratecard.tables.units import Unit
+
+# More than any amount of a list needs: a division that no decimal holds is rounded here.
+_LINE_PLACES = 30
+# How units name how many they hold of what they count.
+_SCALES = {1: "", 1_000: "k", 1_000_000: "m", 1_000_000_000: "g"}
+_TIMES = {60: "minute", 3_600: "hour"}
+
+
+class UnitNames:
+    """The units of charges: shipped ones where there are such, and names for the others."""
+
+    def __init__(self, shipped: Mapping[str, Unit]) -> None:
+        self._shipped = shipped
+        self._by_content = {(unit.counts, unit.per): name for name, unit in shipped.items()}
+        self.added: dict[str, tuple[str, int]] = {}
+
+    def name(self, meter: str, per: int) -> str:
+        """The unit that holds so many of a meter, as a new one if need be."""
+        found = self._by_content.get((meter, per))
+        if found is None:
+            found = self._new(meter, per)
+            self._by_content[meter, per] = found
+            self.added[found] = (meter, per)
+        return found
+
+    def _new(self, meter: str, per: int) -> str:
+        if meter.endswith("second") and per in _TIMES:
+            name = meter.removesuffix("second") + _TIMES[per]
+        else:
+            name = f"{_SCALES[per]}{meter}" if per in _SCALES else f"{meter}_{per}"
+        while name in self._shipped or name in self.added:
+            name += "_counted"
+        return name
+
+
+def on_one_line(value: Any) -> str:
+    """Write a value on one line: a mapping or list in brackets, an amount, a number, or text with quotes as needed.
+
+    >>> print(on_one_line({"tokens": {"input": 1000}, "at": "16:30", "total": Decimal("0.10")}))
+    {tokens: {input: 1000}, at: "16:30", total: 0.1}
+    """
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{literal(str(name))}: {on_one_line(part)}" for name, part in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(on_one_line, value)) + "]"
+    if isinstance(value, Decimal):
+        return text(plain(value))
+    return literal(str(value))
+
+
+def unit_lines(added: Mapping[str, tuple[str, int]]) -> dict[str, list[str]]:
+    """The lines of units, by their names."""
+    return {
+        name: [f"  - {{unit: {literal(name)}, counts: {literal(meter)}, per: {per}}}"]
+        for name, (meter, per) in added.items()
+    }
+
+
+def meter_lines(listed: PriceList) -> dict[str, list[str]]:
+    """The lines of meters, by their names; tokens are there if they have more buckets than the shipped ones."""
+    found = {TOKEN: _token_lines(listed.buckets)} if listed.buckets else {}
+    for meter in listed.meters:
+        silent = {} if meter.every_usage is None else {"every_usage": meter.every_usage}
+        found[meter.meter] = [f"  - {on_one_line({'meter': meter.meter, **silent})}"]
+    return found
+
+
+def _token_lines(further: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """The shipped meter of tokens with further buckets."""
+    token = shipped_meters().by_name[TOKEN]
+    dimensions = {name: list(values) for name, values in token.dimensions.items()}
+    for of in further.values():
+        for name, value in of.items():
+            dimensions[name] += [value] if value not in dimensions[name] else []
+    buckets = [bucket_line(each.bucket, each.dimensions, each.sku) for each in token.buckets]
+    buckets += [bucket_line(name, of) for name, of in further.items()]
+    return [
+        f"  - meter: {TOKEN}",
+        "    dimensions:",
+        *(f"      {name}: {on_one_line(values)}" for name, values in dimensions.items()),
+        f"    without_rate: {on_one_line(token.without_rate)}",
+        "    buckets:",
+        *buckets,
+    ]
+
+
+def bucket_line(name: str, dimensions: Mapping[str, str], sku: str | None = None) -> str:
+    """The line of a bucket of tokens."""
+    own = {"sku": sku} if sku else {}
+    return f"      - {on_one_line({'bucket': name, **dimensions, **own})}"
+
+
+def value_line(value: str) -> str:
+    """The line of a value of a condition."""
+    return f"      - {literal(value)}"
+
+
+def condition_lines(listed: PriceList) -> dict[str, list[str]]:
+    """The lines of conditions, by their names."""
+    return {
+        each.condition: [
+            f"  - condition: {literal(each.condition)}",
+            f"    default: {literal(each.default)}",
+            *([f"    same_as: {on_one_line(each.same_as)}"] if each.same_as else []),
+            "    values:",
+            *map(value_line, each.values),
+        ]
+        for each in listed.conditions
+    }
+
+
+def model_lines_of(model: PeerModel, units: UnitNames, source: str, checked: date) -> list[str]:
+    """The lines of a model, as an item of a file's list of models, its versions newest first."""
+    head = {
+        "model": f"{model.provider}/{model.id}",
+        "name": model.name or model.id,
+        "type": model.type,
+        "currency": model.currency,
+        "provider": model.provider,
+    }
+    lines = [f"    {name}: {literal(value)}" for name, value in head.items()]
+    lines[0] = f"  - {lines[0].strip()}"
+    if model.aliases:
+        lines.append("    aliases:")
+        lines += [f"      - {literal(alias)}" for alias in model.aliases]
+    lines.append("    versions:")
+    for version in sorted(model.versions, key=lambda each: each.effective, reverse=True):
+        lines += version_lines(model, version, version.effective, units, source, checked)
+    return lines
+
+
+def version_lines(
+    model: PeerModel, version: PeerVersion, effective: date, units: UnitNames, source: str, checked: date
+) -> list[str]:
+    """The lines of a version, as an item of a model's list of versions."""
+    head = {"effective": str(effective), "checked": str(checked), "source": source}
+    if model.reference:
+        head["reference"] = model.reference
+    if version.minimum is not None:
+        head["minimum"] = text(plain(version.minimum))
+    head |= {"line_places": str(_LINE_PLACES), "rounding": "none"}
+    lines = [f"        {name}: {literal(value)}" for name, value in head.items()]
+    lines[0] = f"      - {lines[0].strip()}"
+    lines.append("        charges:")
+    for charge in version.charges:
+        lines += _charge_lines(charge, units)
+    lines.append("        examples:")
+    return lines + [f"          - {on_one_line(_example(each))}" for each in version.examples]
+
+
+def _charge_lines(charge: PeerCharge, units: UnitNames) -> Iterator[str]:
+    if charge.note:
+        yield f"          # {charge.note}"
+    by_tokens = charge.meter == TOKEN
+    yield f"          - charge: {literal('tokens' if by_tokens else charge.meter)}"
+    yield f"            method: {'tokens' if by_tokens else 'count'}"
+    yield f"            unit: {literal(units.name(charge.meter, charge.per))}"
+    for name in ("included", "at_least", "started"):
+        if (number := getattr(charge, name)) is not None:
+            yield f"            {name}: {text(plain(number))}"
+    if charge.without_rate:
+        yield f"            without_rate: {on_one_line(charge.without_rate)}"
+    yield "            rates:"
+    yield from (f"              - {on_one_line(_rate(each))}" for each in charge.rates)
+    if charge.factors:
+        yield "            factors:"
+        yield from (f"              - {on_one_line({**named, 'factor': factor})}" for named, factor in charge.factors)
+
+
+def _rate(rate: PeerRate) -> dict[str, Any]:
+    hours = {"hours": rate.hours[0] if len(rate.hours) == 1 else rate.hours, "zone": "UTC"} if rate.hours else {}
+    found = {"tokens": rate.tokens, "above": rate.above, "from": rate.begins, **hours, **rate.conditions}
+    return {name: value for name, value in found.items() if value is not None} | {"rate": rate.amount}
+
+
+def _example(example: PeerExample) -> dict[str, Any]:
+    at = {"at": example.at} if example.at is not None else {}
+    return {"usage": example.usage, **at, "total": example.total}
+
+
+def listing(key: str, items: Iterable[list[str]]) -> list[str]:
+    """The lines of a list under a key; none if it has no items."""
+    lines = [line for item in items for line in item]
+    return [f"{key}:", *lines] if lines else []

@@ -1,0 +1,547 @@
+"""The model prices of litellm, a JSON file of entries whose keys name what is priced, for which prompts and tier.
+
+Keys are read as litellm's own calculation reads them: what a missing one means is said below, where it is read.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ratecard.base.errors import RateCardError
+from ratecard.base.money import multiply, total
+from ratecard.price_lists.peer import (
+    UNDATED,
+    LeftOut,
+    PeerCharge,
+    PeerCondition,
+    PeerExample,
+    PeerMeter,
+    PeerModel,
+    PeerRate,
+    PeerVersion,
+    PriceList,
+)
+from ratecard.price_lists.specific import EVERY_LENGTH, PricedCase, TierAmounts, amount_at, specific_rates
+from ratecard.tables.meters import TOKEN
+
+_NAME = "litellm"
+_MILLION = Decimal(1_000_000)
+_INPUT, _OUTPUT = "input_cost_per_token", "output_cost_per_token"
+_READ, _WRITE = "cache_read_input_token_cost", "cache_creation_input_token_cost"
+_EXPLICIT = "explicit_cache_read_input_token_cost"
+_IMAGES, _REASONING = "output_cost_per_image_token", "output_cost_per_reasoning_token"
+# Prices of tokens: their buckets. Only the first ones and those by lifetime depend on the length of the prompt.
+_BY_LENGTH = {_INPUT: "input", _OUTPUT: "output", _READ: "cache_input", _WRITE: "cache_write"}
+_BY_LIFETIME = {f"{_WRITE}_above_1hr": "cache_write_1h", f"{_WRITE}_above_12hr": "cache_write_12h"}
+_PARTS = {
+    "input_cost_per_audio_token": "input_audio",
+    "input_cost_per_image_token": "input_image",
+    "input_cost_per_video_token": "input_video",
+    "cache_read_input_audio_token_cost": "cache_input_audio",
+    "cache_read_input_image_token_cost": "cache_input_image",
+    "cache_creation_input_audio_token_cost": "cache_write_audio",
+    "output_cost_per_audio_token": "output_audio",
+    "output_cost_per_video_token": "output_video",
+    _IMAGES: "output_image",
+    _REASONING: "output_reasoning",
+}
+_TOKENS = {**_BY_LENGTH, **_BY_LIFETIME, **_PARTS}
+# Where the cache for a kind of prompt has its own price, and other parts have that of the whole.
+_WITHOUT_RATE = {"cache": "parent", "lifetime": "parent", "modality": "parent"}
+# Of these the cached prompt has a price without one in the list: this share of the input.
+_CACHE_SHARES = {"fireworks_ai": Decimal("0.5")}
+# Of these a threshold counts itself already.
+_FROM_THE_THRESHOLD = {"xai"}
+
+# Other prices: their meters, and the condition of a suffix.
+_COUNTS = {
+    "input_cost_per_character": "character",
+    "output_cost_per_character": "output_character",
+    "cost_per_second": "second",
+    "input_cost_per_second": "second",
+    "output_cost_per_second": "second",
+    "input_cost_per_audio_per_second": "input_audio_second",
+    "input_cost_per_video_per_second": "input_video_second",
+    "output_cost_per_video_per_second": "video_second",
+    "input_cost_per_image": "input_image",
+    "output_cost_per_image": "image",
+    "input_cost_per_pixel": "pixel",
+    "output_cost_per_pixel": "pixel",
+    "input_cost_per_query": "query",
+    "input_cost_per_request": "request",
+    "input_cost_per_text_message": "text_message",
+    "ocr_cost_per_page": "page",
+    "ocr_cost_per_credit": "ocr_credit",
+    "annotation_cost_per_page": "annotated_page",
+    "code_interpreter_cost_per_session": "session",
+    "google_maps_grounding_cost_per_query": "maps_search",
+    "citation_cost_per_token": "citation_token",
+}
+_SEARCHES = "search_context_cost_per_query"
+_SIZED = {
+    **dict.fromkeys(("480p", "720p", "768p", "1080p", "2k", "4k"), ("output_cost_per_second", "resolution")),
+    **dict.fromkeys(("0.5K", "1K", "2K", "4K", "512", "1024", "1536"), ("output_cost_per_image", "image_size")),
+}
+# What multiplies every price of tokens: the condition under which it does.
+_UPLIFTS = {
+    "regional_processing_uplift_multiplier_eu": {"data_residency": "eu"},
+    "regional_processing_uplift_multiplier_us": {"data_residency": "us"},
+    "regional_endpoint_uplift_multiplier": {"vertex_location": "regional"},
+}
+_SPECIFIC_UPLIFTS = {"us": {"inference_geo": "us"}, "fast": {"speed": "fast"}}
+# Suffixes of service tiers: the tier; batches are priced by rules of their own.
+_BATCH = "batch"
+_TIERS = {"priority": "priority", "flex": "flex", "balanced": "balanced", "ultrafast": "ultrafast", "batches": _BATCH}
+_KEY = re.compile(rf"(?P<of>.+?)(?:_above_(?P<above>\d+k?)_tokens)?(?:_(?P<tier>{'|'.join(_TIERS)}))?")
+
+_CONDITIONS = (
+    PeerCondition(
+        "service_tier",
+        ("standard", *_TIERS.values()),
+        "standard",
+        {"default": "standard", "auto": "standard", "fast": "priority"},
+    ),
+    PeerCondition("data_residency", ("standard", "eu", "us"), "standard"),
+    PeerCondition("vertex_location", ("global", "regional"), "global"),
+    PeerCondition("search_context_size", ("medium", "low", "high"), "medium"),
+    PeerCondition("cache_type", ("standard", "ephemeral"), "standard"),
+    PeerCondition(
+        "resolution", ("standard", *(size for size, (_, name) in _SIZED.items() if name == "resolution")), "standard"
+    ),
+    PeerCondition(
+        "image_size", ("standard", *(size for size, (_, name) in _SIZED.items() if name == "image_size")), "standard"
+    ),
+)
+# Keys that say nothing of a price; those that begin with `supports_` do not either.
+_NO_PRICES = {
+    "audio_transcription_config",
+    "bedrock_converse_supports_strict_tools",
+    "bedrock_output_config_effort_ceiling",
+    "comment",
+    "default_reasoning_effort",
+    "deprecation_date",
+    "gemini_audio_only_live",
+    "gemini_native_audio",
+    "input_dbu_cost_per_token",
+    "litellm_provider",
+    "max_input_tokens",
+    "max_output_tokens",
+    "max_tokens",
+    "metadata",
+    "mode",
+    "output_dbu_cost_per_token",
+    "output_vector_size",
+    "prompt_cache_min_tokens",
+    "reasoning_contexts",
+    "reasoning_effort_levels",
+    "reasoning_modes",
+    "rpm",
+    "source",
+    "supported_audio_formats",
+    "supported_endpoints",
+    "supported_modalities",
+    "supported_output_modalities",
+    "supported_regions",
+    "thinking_always_on",
+    "token_count_framing",
+    "token_count_model",
+    "token_count_tokenizer",
+    "tpm",
+    "use_openai_responses_path",
+    "uses_embed_content",
+    "vertex_ai_audio_api",
+}
+# Prices that cannot be written, and why.
+_INEXPRESSIBLE = {
+    "off_peak_pricing": "its prices depend on hours of weekdays",
+    "guardrail_cost_per_unit": "its prices are of units of guardrails, which no usage counts",
+}
+# The same inside of provider_specific_entry.
+_NOTHING_SPECIFIC = {"dashscope_video_reference_input", "volcengine_video_frames", "bedrock_invocation_schema"}
+
+
+class _InexpressibleError(Exception):
+    """Why no exact price of an entry can be written."""
+
+
+def read_litellm(path: Path) -> PriceList:
+    """The price list of a file of litellm, as it is in its repository and in its package.
+
+    Raises `RateCardError` if it is not JSON of entries by model.
+    """
+    try:
+        data = json.loads(path.read_bytes(), parse_float=Decimal, parse_int=Decimal, object_pairs_hook=_once)
+    except (OSError, ValueError) as error:
+        raise RateCardError(f"{path} is not a price list of {_NAME}: {error}") from None
+    if not isinstance(data, dict) or not all(isinstance(entry, dict) for entry in data.values()):
+        raise RateCardError(f"{path} is not a price list of {_NAME}: it must hold an entry for each model")
+    return read_entries(data, f"{_NAME} {path.name}")
+
+
+def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for name, _ in pairs if [each for each, _ in pairs].count(name) > 1)
+        raise ValueError(f"{twice} is written twice")
+    return found
+
+
+def read_entries(entries: Mapping[str, Mapping[str, Any]], source: str) -> PriceList:
+    """The price list of these entries, their numbers as decimals."""
+    models: list[PeerModel] = []
+    left_out: list[LeftOut] = []
+    for key, entry in entries.items():
+        provider, name = named_entry(key, entry, entries)
+        try:
+            models.append(PeerModel(provider, name, (_Entry(key, entry).version(),), reference=_page(entry)))
+        except _InexpressibleError as reason:
+            left_out.append(LeftOut(provider, name, str(reason)))
+    meters = (*dict.fromkeys((*_COUNTS.values(), "web_search")),)
+    counted = tuple(PeerMeter(meter, 1 if meter == "request" else 0) for meter in meters)
+    return PriceList(source, tuple(models), tuple(left_out), counted, _CONDITIONS)
+
+
+def named_entry(key: str, entry: Mapping[str, Any], entries: Mapping[str, Any]) -> tuple[str, str]:
+    """The provider of an entry, and its key without it, unless another entry has that."""
+    provider = str(entry.get("litellm_provider") or "none")
+    name = key.removeprefix(f"{provider}/")
+    other = entries.get(name)
+    taken = name != key and other is not None and other.get("litellm_provider") == provider
+    return provider, key if taken else name
+
+
+def _page(entry: Mapping[str, Any]) -> str | None:
+    """The page that an entry gives as its source."""
+    source = str(entry.get("source", ""))
+    return source if re.fullmatch(r"https?://[^\s,]+", source) else None
+
+
+class _Price(NamedTuple):
+    """A key of an entry, taken apart: what it prices, for prompts above how many tokens, in which tier."""
+
+    of: str
+    above: int | None
+    tier: str
+
+
+class _Entry:
+    """Reads one entry. Raises `_InexpressibleError` for a key or a value that is not understood."""
+
+    def __init__(self, key: str, entry: Mapping[str, Any]) -> None:
+        self.mode, self.provider = entry.get("mode"), entry.get("litellm_provider")
+        self.entry = {name: value for name, value in entry.items() if value is not None}
+        if "litellm_provider" not in entry or key == "sample_spec":
+            raise _InexpressibleError("is not a model, but a rule or a description of the file")
+        self.prices: dict[_Price, Decimal] = {}
+        self.sized: list[tuple[str, str, str, Decimal]] = []
+        self.factors: list[tuple[dict[str, str], Decimal]] = []
+        self.tiers: list[Mapping[str, Any]] = []
+        self.searches: dict[str, Decimal] = {}
+        self.free_images: Decimal | None = None
+        self.explicit: Decimal | None = None
+        self.notes: dict[str, str] = {}
+        for name, value in self.entry.items():
+            self._read(name, value)
+        self.inclusive = self.provider in _FROM_THE_THRESHOLD
+
+    def _read(self, name: str, value: Any) -> None:
+        if name in _NO_PRICES or name.startswith("supports_"):
+            return
+        if name == _SEARCHES:
+            sizes = {size.removeprefix("search_context_size_"): price for size, price in value.items()}
+            self.searches = {size: _number(name, price) for size, price in sizes.items()}
+            if not {"medium"} <= sizes.keys() <= {"low", "medium", "high"}:
+                raise _InexpressibleError(f"{name} has no price of the size medium, or one of another size")
+        elif name == "search_free_requests":
+            words = f"The first {value['count']} a {value['period']} are free, of all models of {value['shared_group']}"
+            self.notes["web_search"] = f"{words}: leave these out of the count."
+        elif name == "web_search_billing_unit" and value == "per_query":
+            self.notes.setdefault("web_search", "Each query counts, not each prompt.")
+        elif name in _UPLIFTS:
+            self.factors.append((_UPLIFTS[name], _number(name, value)))
+        elif name == "provider_specific_entry":
+            self._read_specific(value)
+        elif name == "tiered_pricing":
+            self.tiers = list(value)
+        elif name == "input_cost_per_token_cache_hit":
+            if value != self.entry.get(_READ):
+                raise _InexpressibleError(f"{name} differs from {_READ}")
+        elif name == _EXPLICIT:
+            self.explicit = _number(name, value)
+        elif name in _INEXPRESSIBLE:
+            raise _InexpressibleError(_INEXPRESSIBLE[name])
+        else:
+            self._read_price(name, _number(name, value))
+
+    def _read_price(self, name: str, price: Decimal) -> None:
+        whole, _, size = name.rpartition("_")
+        if size in _SIZED and _SIZED[size][0] == whole:
+            self.sized.append((whole, _SIZED[size][1], size, price))
+            return
+        match = _KEY.fullmatch(name)
+        if match is None or match["of"] not in (*_TOKENS, *_COUNTS):
+            raise _InexpressibleError(f"the key {name} is not known")
+        tier, above = _TIERS.get(match["tier"] or "", ""), match["above"]
+        if match["of"] in _COUNTS and (above or tier not in ("", _BATCH)):
+            if price:
+                raise _InexpressibleError(
+                    f"{name} is not a price of tokens, and depends on the prompt or the service tier"
+                )
+            return
+        edge = None if above is None else int(above.removesuffix("k")) * (1_000 if above.endswith("k") else 1)
+        self.prices[_Price(match["of"], edge, tier)] = price
+
+    def _read_specific(self, value: Mapping[str, Any]) -> None:
+        for name, part in value.items():
+            if name in _SPECIFIC_UPLIFTS:
+                self.factors.append((_SPECIFIC_UPLIFTS[name], _number(name, part)))
+            elif name == "minimax_free_input_images":
+                self.free_images = _number(name, part)
+            elif name not in _NOTHING_SPECIFIC:
+                raise _InexpressibleError(f"the key {name} of provider_specific_entry is not known")
+
+    def version(self) -> PeerVersion:
+        """All that is charged, from ever on: the list has no dates."""
+        charges = [*self._tokens(), *self._counted()]
+        if not charges:
+            raise _InexpressibleError("has no price in the list")
+        return PeerVersion(UNDATED, tuple(charges), (_example(charges),))
+
+    def _of(self, key: str, tier: str = "", above: int | None = None) -> Decimal | None:
+        return self.prices.get(_Price(key, above, tier))
+
+    def _tokens(self) -> Iterator[PeerCharge]:
+        named = {price.of for price in self.prices if price.of in _TOKENS}
+        if any("input_cost_per_query" in tier for tier in self.tiers):
+            raise _InexpressibleError("its prices depend on the number of results")
+        if not (named or self.tiers):
+            return
+        tiers = dict.fromkeys(price.tier for price in self.prices if price.tier and price.of in _TOKENS)
+        if self.tiers and tiers:
+            raise _InexpressibleError("has tiered_pricing and prices of service tiers")
+        cases = {"": self._by_ranges() if self.tiers else self._standard("")}
+        cases |= {tier: self._batch() if tier == _BATCH else self._standard(tier) for tier in tiers}
+        rates: list[PeerRate] = []
+        buckets = dict.fromkeys(bucket for found in cases.values() for bucket in found)
+        for bucket in buckets:
+            of_bucket = [
+                PricedCase({"service_tier": tier} if tier else {}, found.get(bucket) or found[_whole_of(bucket, found)])
+                for tier, found in cases.items()
+            ]
+            kept = [("service_tier", tier) for tier in tiers] if bucket == "input" else []
+            for rate in specific_rates(of_bucket, kept):
+                edge = None if rate.above == EVERY_LENGTH else rate.above
+                above, begins = (None, edge + 1) if edge is not None and self.inclusive else (edge, None)
+                rates.append(
+                    PeerRate(multiply(rate.amount, _MILLION), bucket, above, begins, conditions=rate.conditions)
+                )
+        if self.explicit is not None:
+            if len(cases) > 1 or len(cases[""]["cache_input"]) > 1:
+                raise _InexpressibleError("has a price of an explicit cache beside tiers")
+            amount = multiply(self.explicit, _MILLION)
+            rates.append(PeerRate(amount, "cache_input", conditions={"cache_type": "ephemeral"}))
+        note = "" if {_INPUT, _OUTPUT} <= named or self.tiers else "What the list leaves out of input and output is 0."
+        yield PeerCharge(TOKEN, int(_MILLION), tuple(rates), _WITHOUT_RATE, tuple(self.factors), note=note)
+
+    def _edges(self, tier: str) -> list[int]:
+        """Where prompts begin to cost another price: those of the standard tier count in every tier."""
+        of = (*_BY_LENGTH, *_BY_LIFETIME)
+        return sorted({each.above for each in self.prices if each.above and each.of in of and each.tier in ("", tier)})
+
+    def _standard(self, tier: str) -> dict[str, TierAmounts]:
+        """The amounts of every bucket in a service tier: what it does not name has the price of the standard tier."""
+        found: dict[str, list[tuple[int, Decimal]]] = {}
+        edges = self._edges(tier)
+        for edge in (None, *edges):
+            crossed = [each for each in edges if edge is not None and each <= edge]
+            above = EVERY_LENGTH if edge is None else edge - self.inclusive
+            for bucket, amount in self._beyond(tier, crossed).items():
+                found.setdefault(bucket, []).append((above, amount))
+        return {bucket: tuple(amounts) for bucket, amounts in found.items()}
+
+    def _beyond(self, tier: str, crossed: Sequence[int]) -> dict[str, Decimal]:
+        """The prices of prompts that have crossed these thresholds."""
+
+        def last(key: str) -> Decimal | None:
+            price = _first(self._of(key, tier), self._of(key))
+            for above in crossed:
+                price = _first(self._of(key, tier, above), self._of(key, "", above), price)
+            return price
+
+        whole, output = last(_INPUT) or Decimal(0), last(_OUTPUT) or Decimal(0)
+        base_output = _first(self._of(_OUTPUT, tier), self._of(_OUTPUT)) or Decimal(0)
+        if not base_output and not any(price.of == _OUTPUT and price.above for price in self.prices):
+            output = self._of(_IMAGES) or output
+        found = {"input": whole, "output": output}
+        read, write = last(_READ), last(_WRITE)
+        share = _CACHE_SHARES.get(str(self.provider))
+        if read is None and share is not None:
+            read = multiply(self._of(_INPUT) or Decimal(0), share)
+        found |= {} if read is None else {"cache_input": read}
+        found |= {} if write is None else {"cache_write": write}
+        for key, bucket in _BY_LIFETIME.items():
+            price = _first(self._of(key, tier), self._of(key))
+            for above in crossed:
+                price = _first(self._of(key, tier, above), price)
+                price = price if tier else _first(self._of(key, "", above), price)
+            price = _first(price, write)
+            found |= {} if price is None else {bucket: price}
+        for key, bucket in _PARTS.items():
+            price = self._of(key)
+            if key == _REASONING:
+                own = self._of(_OUTPUT, tier) if tier else None
+                price = _first(self._of(key, tier), output if own is not None else None, price) if tier else price
+                if not any(each.of == _REASONING for each in self.prices):
+                    price = None
+            elif not bucket.startswith("output"):
+                price = _first(self._of(key, tier), price)
+            found |= {} if price is None else {bucket: price}
+        return found
+
+    def _by_ranges(self) -> dict[str, TierAmounts]:
+        """The amounts of `tiered_pricing`: of one range for all tokens, by the length of the prompt."""
+        found: dict[str, list[tuple[int, Decimal]]] = {}
+        end = Decimal(0)
+        for number, tier in enumerate(self.tiers):
+            start, after = tier.get("range", (None, None))
+            if start != end or not all(name == "range" or name in _TOKENS for name in tier):
+                raise _InexpressibleError("the ranges of its tiered_pricing are not understood")
+            end = after
+            price = {name: _number(name, value) for name, value in tier.items() if name != "range"}
+            whole = price.get(_INPUT)
+            if whole is None:
+                raise _InexpressibleError("a range of its tiered_pricing has no price of the input")
+            output = _first(price.get(_OUTPUT), self._of(_OUTPUT)) or Decimal(0)
+            amounts = {"input": whole, "output": output}
+            if any(_REASONING in each for each in self.tiers):
+                amounts["output_reasoning"] = price.get(_REASONING, output)
+            for key in (_READ, _WRITE):
+                if any(key in each for each in self.tiers):
+                    amounts[_BY_LENGTH[key]] = price.get(key, whole)
+            for key, bucket in _BY_LIFETIME.items():
+                if any(key in each or _WRITE in each for each in self.tiers):
+                    amounts[bucket] = _first(price.get(key), price.get(_WRITE), whole) or Decimal(0)
+            amounts |= {
+                bucket: own
+                for key, bucket in _PARTS.items()
+                if (own := self._of(key)) is not None and bucket not in amounts
+            }
+            for bucket, amount in amounts.items():
+                found.setdefault(bucket, []).append((int(start) if number else EVERY_LENGTH, amount))
+        return {bucket: tuple(amounts) for bucket, amounts in found.items()}
+
+    def _batch(self) -> dict[str, TierAmounts]:
+        """The amounts of a batch: its own prices; without one of the input or the output, half of the standard one."""
+
+        def own(key: str) -> TierAmounts | None:
+            flat = self._of(key, _BATCH)
+            edges = sorted(each.above for each in self.prices if each.of == key and each.tier == _BATCH and each.above)
+            tiers = tuple((edge - self.inclusive, self.prices[_Price(key, edge, _BATCH)]) for edge in edges)
+            return None if flat is None else ((EVERY_LENGTH, flat), *tiers)
+
+        def half(key: str) -> TierAmounts:
+            return ((EVERY_LENGTH, multiply(self._of(key) or Decimal(0), Decimal("0.5"))),)
+
+        whole, output = own(_INPUT), own(_OUTPUT) or half(_OUTPUT)
+        found = {"input": whole or half(_INPUT), "output": output}
+        for key, bucket in _BY_LENGTH.items():
+            amounts = own(key) if whole else half(key) if self._of(key) is not None else None
+            if amounts and bucket not in found:
+                found[bucket] = amounts
+        for key, bucket in _BY_LIFETIME.items():
+            amounts = own(key) or found.get("cache_write")
+            found |= {bucket: amounts} if amounts else {}
+        for key, bucket in _PARTS.items():
+            amounts = own(key)
+            if key == _IMAGES and amounts is None and self._of(key) is not None:
+                amounts = half(key)
+            found |= {bucket: amounts} if amounts else {}
+        return found
+
+    def _counted(self) -> Iterator[PeerCharge]:
+        listed: dict[str, dict[str, Decimal]] = {}
+        for price, amount in self.prices.items():
+            if price.of in _COUNTS:
+                listed.setdefault(price.tier, {})[price.of] = amount
+        standard = self._meters(listed.get("", {}))
+        batch = self._meters(listed.get(_BATCH, {}))
+        for meter in dict.fromkeys((*standard, *batch)):
+            if meter not in standard:
+                raise _InexpressibleError(f"has a price of a {meter} in batches only")
+            rates = [PeerRate(standard[meter])]
+            if meter in batch:
+                rates.append(PeerRate(batch[meter], conditions={"service_tier": _BATCH}))
+            for whole, condition, size, amount in self.sized:
+                if self._meter(whole) == meter:
+                    rates.append(PeerRate(amount, conditions={condition: size}))
+            per = int(_MILLION) if meter == "citation_token" else 1
+            if per > 1:
+                rates = [PeerRate(multiply(rate.amount, Decimal(per)), conditions=rate.conditions) for rate in rates]
+            included = self.free_images if meter == "input_image" else None
+            yield PeerCharge(meter, per, tuple(rates), included=included, note=self.notes.get(meter, ""))
+        if self.sized and not any(self._meter(whole) in standard for whole, *_ in self.sized):
+            raise _InexpressibleError("has prices by size, and none without a size")
+        if self.searches:
+            sizes = [
+                PeerRate(self.searches[size], conditions={"search_context_size": size} if size != "medium" else {})
+                for size in ("medium", "low", "high")
+                if size in self.searches
+            ]
+            yield PeerCharge("web_search", 1, tuple(sizes), note=self.notes.get("web_search", ""))
+
+    def _meter(self, key: str) -> str:
+        """The meter of a price. Where images are made and only their input has a price, it is that of those made."""
+        if key == "output_cost_per_second" and self.mode == "video_generation":
+            return "video_second"
+        made = self.mode in ("image_generation", "image_edit") and self._of("output_cost_per_image") is None
+        return "image" if key == "input_cost_per_image" and made else _COUNTS[key]
+
+    def _meters(self, prices: Mapping[str, Decimal]) -> dict[str, Decimal]:
+        """Prices by meter. Several of one meter must be the same; one of 0 beside another is none."""
+        found: dict[str, Decimal] = {}
+        for key, price in prices.items():
+            meter = self._meter(key)
+            if found.get(meter) and price and found[meter] != price:
+                raise _InexpressibleError(f"has two prices of a {meter}")
+            found[meter] = found.get(meter) or price
+        return found
+
+
+def _number(name: str, value: Any) -> Decimal:
+    if not isinstance(value, Decimal) or not value.is_finite() or value < 0:
+        raise _InexpressibleError(f"the value of {name} is not a price")
+    return value
+
+
+def _first(*prices: Decimal | None) -> Decimal | None:
+    return next((price for price in prices if price is not None), None)
+
+
+def _whole_of(bucket: str, known: Iterable[str]) -> str:
+    """The bucket whose price a part has that has none of its own."""
+    for whole in (bucket.rpartition("_")[0], bucket.partition("_")[0]):
+        if whole in known:
+            return whole
+    return "output" if bucket.startswith("output") else "input"
+
+
+def _example(charges: Sequence[PeerCharge]) -> PeerExample:
+    """A usage of a thousand tokens on either side, and one of everything else; its total by the prices of the list."""
+    usage: dict[str, Any] = {}
+    amounts = []
+    for charge in charges:
+        if charge.meter == TOKEN:
+            usage["tokens"] = {"input": 1_000, "output": 1_000}
+            for bucket in ("input", "output"):
+                rates = [rate for rate in charge.rates if rate.tokens == bucket and not rate.conditions]
+                steps = sorted(
+                    (rate.above or (rate.begins - 1 if rate.begins else EVERY_LENGTH), rate.amount) for rate in rates
+                )
+                amounts.append(multiply(amount_at(tuple(steps), 999), Decimal("0.001")))
+        elif not charge.included:
+            usage.setdefault("counts", {})[charge.meter] = charge.per
+            amounts.append(next(rate.amount for rate in charge.rates if not rate.conditions))
+    return PeerExample(usage, total(amounts))

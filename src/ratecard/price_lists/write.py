@@ -1,0 +1,359 @@
+"""Write a price list into a folder of tables: a new one, or new lines of one that an earlier import wrote.
+
+All files or none are written, and only once they load and every example has its total.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from pathlib import Path as Folder
+from re import compile as pattern
+
+from ratecard.base.errors import Fault, TableError
+from ratecard.base.instants import day_or_instant, utc
+from ratecard.base.messages import Path
+from ratecard.card import RateCard
+from ratecard.changes.insertion import Insertion, inserted, new_retirement
+from ratecard.changes.replace_files import replace_files
+from ratecard.examples import wrong_examples
+from ratecard.load.folder import METERS, UNITS, read_folder, shipped_units, tables_from
+from ratecard.load.positions import Positions, literal
+from ratecard.price_lists.lines import (
+    UnitNames,
+    bucket_line,
+    condition_lines,
+    listing,
+    meter_lines,
+    model_lines_of,
+    unit_lines,
+    value_line,
+    version_lines,
+)
+from ratecard.price_lists.peer import UNDATED, LeftOut, PeerModel, PriceList
+from ratecard.price_lists.report import LEFT_OUT, Imported
+from ratecard.tables.card import AnyModel, Tables, meaning
+from ratecard.tables.meters import TOKEN
+from ratecard.tables.version import Retirement, Version
+
+# A provider whose name is safe for that of a file, on every system.
+_FILE = pattern(r"[a-z0-9][a-z0-9._-]{0,80}")
+
+
+def import_list(listed: PriceList, folder: Folder, *, effective: date, checked: date) -> Imported:
+    """Write a list into a folder, or add to the folder what has changed in the list since the last import.
+
+    `effective` is the day from which an undated change of the list holds, and on which a model that vanished from the
+    list is retired; `checked` is the day that new versions say. Models that the tables refuse are left out, with the
+    reason; `left-out.txt` in the folder names all that is left out. Raises `TableError` if the folder has tables of
+    something else or cannot be written to; it is then as it was.
+    """
+    fresh = _sound(_named(listed), checked)
+    before = read_folder(folder) if folder.is_dir() and any(folder.iterdir()) else {}
+    made = _Additions(fresh, before, effective, checked).made() if before else _everything(fresh)
+    tables = tables_from({**before, **made.contents}) if before else fresh.tables
+    if before and (wrong := wrong_examples(RateCard(tables).compiler)):
+        raise TableError(wrong)
+    report = Imported(
+        str(folder), listed.source, tuple(sorted(made.contents)), *made.counts, made.left_out, tables.digest
+    )
+    there = folder / LEFT_OUT
+    kept = {LEFT_OUT: there.read_bytes()} if there.exists() else {}
+    names = {LEFT_OUT: report.left_out_text()} if kept or made.left_out else {}
+    replace_files(folder, {**before, **kept}, {**made.contents, **names})
+    return report
+
+
+@dataclass(frozen=True, slots=True)
+class _Fresh:
+    """A list as a folder of its own: its files, the tables that they make, and what of the list is in them."""
+
+    listed: PriceList
+    contents: Mapping[str, bytes]
+    tables: Tables
+    units: UnitNames
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """New contents of files; how many models, versions and retirements they add; what of the list is not in them."""
+
+    contents: dict[str, bytes]
+    counts: tuple[int, int, int]
+    left_out: tuple[LeftOut, ...]
+
+
+def _name(model: PeerModel | LeftOut) -> str:
+    return f"{model.provider}/{model.id}"
+
+
+def _file(provider: str) -> str:
+    return f"{provider}.yaml"
+
+
+def _named(listed: PriceList) -> PriceList:
+    """The list with ids and aliases that mean one model each, of providers that can be files."""
+    ids = {_name(model) for model in listed.models}
+    models, left_out, taken = [], list(listed.left_out), set[str]()
+    for model in listed.models:
+        name = _name(model)
+        if not _FILE.fullmatch(model.provider) or _file(model.provider) in (UNITS, METERS):
+            left_out.append(LeftOut(model.provider, model.id, "its provider's name cannot be that of a file"))
+        elif name in taken:
+            left_out.append(LeftOut(model.provider, model.id, "the list has another model of this name before it"))
+        else:
+            full = dict.fromkeys(f"{model.provider}/{alias}" for alias in model.aliases)
+            aliases = tuple(alias for alias in full if alias not in ids and alias not in taken)
+            taken |= {name, *aliases}
+            models.append(replace(model, aliases=aliases))
+    models.sort(key=_name)
+    return replace(listed, models=tuple(models), left_out=tuple(left_out))
+
+
+def _sound(listed: PriceList, checked: date) -> _Fresh:
+    """The list as tables that load and are right; models with faults are left out, with the first of them."""
+    while True:
+        units = UnitNames(shipped_units())
+        contents = _contents(listed, units, checked)
+        homes: dict[str, list[PeerModel]] = {}
+        for model in listed.models:
+            homes.setdefault(_file(model.provider), []).append(model)
+        try:
+            tables = tables_from(contents)
+            faults: Sequence[Fault] = wrong_examples(RateCard(tables).compiler)
+        except TableError as error:
+            faults = error.faults
+        if not faults:
+            return _Fresh(listed, contents, tables, units)
+        reasons: dict[str, str] = {}
+        for fault in faults:
+            # Of a wrong example the path begins with the model, of any other fault with its place in the file.
+            name = str(fault.path[0]) if fault.path else ""
+            if name == "models" and len(fault.path) > 1:
+                name = _name(homes[fault.file][int(fault.path[1])])
+            reasons.setdefault(name, fault.message)
+        if reasons.keys() - {_name(model) for model in listed.models}:
+            raise TableError(faults)
+        refused = [
+            LeftOut(model.provider, model.id, reasons[_name(model)])
+            for model in listed.models
+            if _name(model) in reasons
+        ]
+        kept = tuple(model for model in listed.models if _name(model) not in reasons)
+        listed = replace(listed, models=kept, left_out=(*listed.left_out, *refused))
+
+
+def _contents(listed: PriceList, units: UnitNames, checked: date) -> dict[str, bytes]:
+    """Every file of a new folder."""
+    files: dict[str, list[str]] = {}
+    for model in listed.models:
+        home = files.setdefault(_file(model.provider), _head(model.provider))
+        home += model_lines_of(model, units, listed.source, checked)
+    # Shared files are written last: the models have named their units.
+    shared = {
+        METERS: listing("meters", meter_lines(listed).values())
+        + listing("conditions", condition_lines(listed).values()),
+        UNITS: listing("units", unit_lines(units.added).values()),
+    }
+    return {name: _text(lines) for name, lines in {**files, **shared}.items() if lines}
+
+
+def _head(provider: str) -> list[str]:
+    return [f"family: {literal(provider)}", "models:"]
+
+
+def _text(lines: Iterable[str]) -> bytes:
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _everything(fresh: _Fresh) -> _Made:
+    versions = sum(len(model.versions) for model in fresh.listed.models)
+    return _Made(dict(fresh.contents), (len(fresh.listed.models), versions, 0), fresh.listed.left_out)
+
+
+class _Additions:
+    """What a folder of an earlier import lacks of a list, as lines to insert."""
+
+    def __init__(self, fresh: _Fresh, before: Mapping[str, bytes], effective: date, checked: date) -> None:
+        self.fresh, self.before, self.effective, self.checked = fresh, before, effective, checked
+        self.tables = tables_from(before)
+        self.insertions: dict[str, list[Insertion]] = {}
+        self.left_out = list(fresh.listed.left_out)
+        self.texts: dict[str, Positions] = {}
+        # The number of every model in its file.
+        self.numbers: dict[str, int] = {}
+        self.models = self.versions = self.retired = 0
+
+    def made(self) -> _Made:
+        """The new contents. Raises `TableError` if they need more than new lines, or the folder is not of this list."""
+        self._refuse_others()
+        added: dict[str, list[str]] = {}
+        for model in self.fresh.listed.models:
+            name = _name(model)
+            if name in self.tables.models:
+                self._change(model, self.tables.models[name])
+            elif (other := self.tables.aliases.get(name)) is not None:
+                self._leave_out(model, f"its name is an alias of {other} in {self.tables.files[other]}")
+            else:
+                own = tuple(alias for alias in model.aliases if self.tables.named(alias) is None)
+                lines = model_lines_of(
+                    replace(model, aliases=own), self.fresh.units, self.fresh.listed.source, self.checked
+                )
+                added.setdefault(model.provider, []).extend(lines)
+                self.models, self.versions = self.models + 1, self.versions + len(model.versions)
+        listed = {*map(_name, self.fresh.listed.models), *map(_name, self.fresh.listed.left_out)}
+        for name, old in self.tables.models.items():
+            if name not in listed and old.retired is None:
+                home, number = self._place(name)
+                retired = new_retirement(self._at(home), ("models", number), Retirement(on=self.effective))
+                self.insertions.setdefault(home, []).append(retired)
+                self.retired += 1
+        new: dict[str, bytes] = {}
+        for provider, lines in added.items():
+            if _file(provider) in self.before:
+                self._append(_file(provider), lines)
+            else:
+                new[_file(provider)] = _text([*_head(provider), *lines])
+        new |= self._shared()
+        for home, insertions in self.insertions.items():
+            new[home], _ = inserted(self._at(home), self.before[home], insertions)
+        return _Made(new, (self.models, self.versions, self.retired), tuple(self.left_out))
+
+    def _refuse_others(self) -> None:
+        """Raise `TableError` for models that no import of this list wrote."""
+        own, *_ = self.fresh.listed.source.split()
+        for model in self.tables.models.values():
+            if any(version.source.split()[0] != own for version in model.versions):
+                words = f"{model.model} is not from {own}. Import into a folder of its own"
+                raise TableError([_fault(model.versions[0], words)])
+
+    def _change(self, model: PeerModel, old: AnyModel) -> None:
+        """Add the versions that make the prices of a model those of the list."""
+        if old.retired is not None:
+            place = old.versions[0].place.rpartition(":")[0]
+            self._leave_out(model, f"it is retired in {place}, and listed again: edit that by hand")
+            return
+        wanted = self.fresh.tables.models[old.model]
+        try:
+            versions = list(_new_versions(old, wanted, self.effective))
+        except TableError as error:
+            self._leave_out(model, str(error))
+            return
+        home, number = self._place(old.model)
+        at = self._at(home)
+        source = {version.effective: version for version in model.versions}
+        for effective, of in versions:
+            lines = version_lines(
+                model, source[of.effective], effective, self.fresh.units, self.fresh.listed.source, self.checked
+            )
+            below = [index for index, version in enumerate(old.versions) if version.begins < utc(effective)]
+            if below:
+                offset = at.above(("models", number, "versions", below[0]))
+            else:
+                offset = at.after(("models", number, "versions", len(old.versions) - 1)) or len(at.text)
+            new = Insertion(offset, at.eol.join([*lines, ""]), f"{old.model} from {effective}")
+            self.insertions.setdefault(home, []).append(new)
+            self.versions += 1
+
+    def _shared(self) -> dict[str, bytes]:
+        """The shared files with what they lack of the list."""
+        listed, new = self.fresh.listed, dict[str, bytes]()
+        parts = {
+            (UNITS, "units", "unit"): unit_lines(self.fresh.units.added),
+            (METERS, "meters", "meter"): meter_lines(listed),
+            (METERS, "conditions", "condition"): condition_lines(listed),
+        }
+        for (home, key, kind), items in parts.items():
+            if home in self.before:
+                at = self._at(home)
+                there = {value: int(path[1]) for path, value in at.values.items() if path[::2] == (key, kind)}
+                if key == "meters" and TOKEN in there:
+                    known: Collection[str] = self.tables.meters.buckets
+                    further = {name: bucket_line(name, of) for name, of in listed.buckets.items() if name not in known}
+                    self._add_lines(home, (key, there[TOKEN], "buckets"), list(further.values()))
+                for each in listed.conditions if key == "conditions" else ():
+                    if each.condition in there:
+                        known = self.tables.meters.condition[each.condition].values
+                        values = [value_line(value) for value in each.values if value not in known]
+                        self._add_lines(home, (key, there[each.condition], "values"), values)
+                items = {name: lines for name, lines in items.items() if name not in there}
+                if there:
+                    self._add_lines(home, (key,), [line for lines in items.values() for line in lines])
+                elif items:
+                    self._append(home, listing(key, items.values()))
+            elif items:
+                new[home] = new.get(home, b"") + _text(listing(key, items.values()))
+        return new
+
+    def _add_lines(self, home: str, path: Path, lines: Sequence[str]) -> None:
+        """Add lines at the end of a list."""
+        if lines:
+            at = self._at(home)
+            last = max(int(key[-1]) for key in at.spans if key[:-1] == path)
+            offset = at.after((*path, last)) or len(at.text)
+            self.insertions.setdefault(home, []).append(Insertion(offset, at.eol.join([*lines, ""]), home))
+
+    def _append(self, home: str, lines: Sequence[str]) -> None:
+        at = self._at(home)
+        first = "" if at.text.endswith(at.eol) else at.eol
+        self.insertions.setdefault(home, []).append(Insertion(len(at.text), first + at.eol.join([*lines, ""]), home))
+
+    def _leave_out(self, model: PeerModel, reason: str) -> None:
+        self.left_out.append(LeftOut(model.provider, model.id, reason))
+
+    def _at(self, home: str) -> Positions:
+        if home not in self.texts:
+            at = self.texts[home] = Positions(home, self.before[home])
+            named = ((value, int(key[1])) for key, value in at.values.items() if key[2:] == ("model",))
+            self.numbers |= dict(named)
+        return self.texts[home]
+
+    def _place(self, name: str) -> tuple[str, int]:
+        """The file of a model and its number there."""
+        home = self.tables.files[name]
+        self._at(home)
+        return home, self.numbers[name]
+
+
+def _new_versions(old: AnyModel, wanted: AnyModel, effective: date) -> Iterator[tuple[date, Version]]:
+    """The versions to add to a model, newest first, each with the version of the list whose rates it has.
+
+    A price that the list dates begins on its date, whenever that is; for any other, the rates that hold from
+    `effective` on become those of the list. Raises `TableError` where lines that are there would have to change.
+    """
+    there = {version.begins: version for version in old.versions}
+    new: dict[datetime, Version] = {}
+
+    def holds(moment: datetime) -> Version | None:
+        begun = [begins for begins in (*there, *new) if begins <= moment]
+        return {**there, **new}[max(begun)] if begun else None
+
+    dated = [version for version in reversed(wanted.versions) if version.effective != UNDATED]
+    for each in dated:
+        if each.begins not in there and not _same(holds(each.begins), each):
+            new[each.begins] = each
+    later = {begins for begins in (*there, *new, *(each.begins for each in dated)) if begins > utc(effective)}
+    for moment in sorted({utc(effective), *later}):
+        version: Version | None = wanted.version_at(moment)
+        if version is None or _same(holds(moment), version):
+            continue
+        if moment in there:
+            words = f"other prices from {there[moment].effective} on than the list has now: edit these lines by hand"
+            raise TableError([_fault(there[moment], words)])
+        new[moment] = version
+    for moment in sorted(new, reverse=True):
+        yield day_or_instant(moment), new[moment]
+
+
+def _same(one: Version | None, other: Version) -> bool:
+    """Whether two versions mean the same but for when they begin."""
+    return one is not None and _undated(one) == _undated(other)
+
+
+def _undated(version: Version) -> str:
+    """What a version means, whenever it begins."""
+    return meaning(version.model_copy(update={"effective": UNDATED}))
+
+
+def _fault(version: Version, words: str) -> Fault:
+    home, _, line = version.place.rpartition(":")
+    return Fault(home, int(line), (), words)

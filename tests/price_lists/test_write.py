@@ -1,0 +1,350 @@
+"""A price list becomes a folder, and later imports add lines for what has changed."""
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+from decimal import Decimal
+from itertools import product
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import ratecard
+from ratecard.cli import main
+from ratecard.price_lists.peer import (
+    UNDATED,
+    LeftOut,
+    PeerCharge,
+    PeerCondition,
+    PeerExample,
+    PeerMeter,
+    PeerModel,
+    PeerRate,
+    PeerVersion,
+    PriceList,
+)
+from ratecard.price_lists.report import Imported
+from ratecard.price_lists.specific import EVERY_LENGTH, PricedCase, amount_at, specific_rates
+from ratecard.price_lists.write import import_list
+from ratecard.tables.rate import Rate
+from ratecard.tables.token_rates import Edge, WrittenRate, chosen
+
+DAY = date(2026, 6, 1)
+LATER = date(2026, 7, 1)
+
+
+def version(rate: str, effective: date = UNDATED, total: str | None = None) -> PeerVersion:
+    """A version whose input costs this per million tokens."""
+    rates = (PeerRate(Decimal(rate), "input"), PeerRate(Decimal(9), "output"))
+    usage = {"tokens": {"input": 1_000_000, "output": 0}}
+    return PeerVersion(
+        effective,
+        (PeerCharge("token", 1_000_000, rates),),
+        (PeerExample(usage, Decimal(rate if total is None else total)),),
+    )
+
+
+def model(name: str, *versions: PeerVersion, provider: str = "acme", aliases: tuple[str, ...] = ()) -> PeerModel:
+    return PeerModel(provider, name, versions, aliases=aliases)
+
+
+def listed(*models: PeerModel, source: str = "peer 1") -> PriceList:
+    return PriceList(source, models)
+
+
+def add(folder: Path, prices: PriceList, effective: date = DAY) -> Imported:
+    return import_list(prices, folder, effective=effective, checked=effective)
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.iterdir())}
+
+
+def tables(folder: Path) -> dict[str, str]:
+    return {name: text for name, text in contents(folder).items() if name.endswith(".yaml")}
+
+
+def price(folder: Path, name: str, day: date) -> Decimal:
+    usage = {"model": name, "tokens": {"input": 1_000_000}}
+    return ratecard.load_rate_card(folder).at(day).rate(usage).total
+
+
+def only_new_lines(before: dict[str, str], after: dict[str, str]) -> bool:
+    """Whether every file has its lines from before, in their order."""
+
+    def kept(old: Sequence[str], new: Iterator[str]) -> bool:
+        return all(line in new for line in old)
+
+    return all(kept(text.splitlines(), iter(after[name].splitlines())) for name, text in before.items())
+
+
+def test_a_list_becomes_a_folder_of_sound_tables(tmp_path: Path) -> None:
+    pages = PeerCharge(
+        "page",
+        1_000,
+        (PeerRate(Decimal("1.50")), PeerRate(Decimal(1), conditions={"route": "acme/eu"})),
+        included=Decimal(2),
+        note="two are free",
+    )
+    rates = (
+        PeerRate(Decimal("0.10"), "input"),
+        PeerRate(Decimal("0.20"), "input", above=200_000),
+        PeerRate(Decimal("0.05"), "input", hours=("16:30..00:30",)),
+        PeerRate(Decimal("0.07"), "input", above=200_000, hours=("16:30..00:30",)),
+        PeerRate(Decimal("1e-3"), "input_tool"),
+        PeerRate(Decimal(3), "output"),
+    )
+    tokens = PeerCharge("token", 1_000_000, rates, factors=(({"service_tier": "batch"}, Decimal("0.5")),))
+    example = PeerExample(
+        {"tokens": {"input": 1_000, "output": 0}, "counts": {"page": 3}, "route": "acme/eu"},
+        Decimal("0.00105"),
+        "1970-01-01T17:00:00Z",
+    )
+    first = PeerVersion(UNDATED, (tokens, pages), (example,), minimum=Decimal("0.0001"))
+    prices = PriceList(
+        "peer 1",
+        (PeerModel("acme", "Large:8b", (first,), aliases=("large",), reference="https://example.com/prices"),),
+        meters=(PeerMeter("scan", every_usage=0),),
+        conditions=(PeerCondition("route", ("standard", "acme/eu"), "standard"),),
+        buckets={"input_tool": {"direction": "input", "part": "tool"}},
+    )
+    done = add(tmp_path / "new" / "market", prices)
+    assert (done.models, done.versions, done.retired, done.left_out) == (1, 1, 0, ())
+    assert done.files == ("acme.yaml", "meters.yaml")
+    card = ratecard.load_rate_card(tmp_path / "new" / "market")
+    assert card.digest == done.digest
+    quote = card.at(DAY).rate({"model": "acme/large", "tokens": {"input": 10, "input_tool": 10}, "counts": {"page": 2}})
+    assert (quote.model, quote.total) == ("acme/Large:8b", Decimal("0.0001"))
+    text = contents(tmp_path / "new" / "market")["acme.yaml"]
+    for line in (
+        '  - model: "acme/Large:8b"',
+        "      - effective: 1970-01-01",
+        "        checked: 2026-06-01",
+        '        source: "peer 1"',
+        "        line_places: 30",
+        "          # two are free",
+        '              - {tokens: input, above: 200000, hours: "16:30..00:30", zone: UTC, rate: 0.07}',
+        "              - {tokens: input_tool, rate: 0.001}",
+        "              - {service_tier: batch, factor: 0.5}",
+    ):
+        assert f"{line}\n" in text, text
+
+
+def test_the_same_list_again_changes_nothing(tmp_path: Path) -> None:
+    prices = listed(model("a", version("1")), model("b", version("2", DAY), version("3")))
+    add(tmp_path, prices)
+    before = tables(tmp_path)
+    again = add(tmp_path, replace(prices, source="peer 2"), LATER)
+    assert tables(tmp_path) == before
+    assert (again.files, again.models, again.versions) == ((), 0, 0)
+    assert "nothing has changed" in str(again)
+
+
+def test_an_undated_change_holds_from_the_day_that_is_given(tmp_path: Path) -> None:
+    add(tmp_path, listed(model("a", version("1")), model("b", version("7"))))
+    before = tables(tmp_path)
+    done = add(tmp_path, listed(model("a", version("2")), model("b", version("7"))), LATER)
+    assert (done.models, done.versions) == (0, 1)
+    assert only_new_lines(before, tables(tmp_path))
+    yesterday = LATER - timedelta(days=1)
+    assert [price(tmp_path, "acme/a", day) for day in (UNDATED, yesterday, LATER)] == [1, 1, 2]
+
+
+def test_a_dated_change_holds_from_its_own_day(tmp_path: Path) -> None:
+    add(tmp_path, listed(model("a", version("1"))))
+    before = tables(tmp_path)
+    past, future = date(2026, 3, 1), date(2027, 1, 1)
+    done = add(tmp_path, listed(model("a", version("1"), version("2", past), version("3", future))), LATER)
+    assert done.versions == 2
+    assert only_new_lines(before, tables(tmp_path))
+    days = (past - timedelta(days=1), past, LATER, future - timedelta(days=1), future)
+    assert [price(tmp_path, "acme/a", day) for day in days] == [1, 2, 2, 2, 3]
+
+
+def test_what_is_new_and_what_has_vanished(tmp_path: Path) -> None:
+    add(tmp_path, replace(listed(model("a", version("1")), model("b", version("2"))), meters=(PeerMeter("scan"),)))
+    before = tables(tmp_path)
+    scans = PeerCharge("photo", 100, (PeerRate(Decimal(5)),))
+    photo = PeerVersion(UNDATED, (scans,), (PeerExample({"counts": {"photo": 100}}, Decimal(5)),))
+    prices = replace(
+        listed(model("a", version("1")), model("c", photo), model("z", version("4"), provider="zeta")),
+        meters=(PeerMeter("scan"), PeerMeter("photo")),
+        conditions=(PeerCondition("route", ("standard", "eu"), "standard"),),
+        buckets={"input_tool": {"direction": "input", "part": "tool"}},
+    )
+    done = add(tmp_path, prices, LATER)
+    assert (done.models, done.versions, done.retired) == (2, 2, 1)
+    assert done.files == ("acme.yaml", "meters.yaml", "units.yaml", "zeta.yaml")
+    assert only_new_lines(before, tables(tmp_path))
+    card = ratecard.load_rate_card(tmp_path)
+    assert card.tables.models["acme/b"].retired_at(LATER)
+    assert price(tmp_path, "zeta/z", LATER) == 4
+    further = replace(prices.conditions[0], values=("standard", "eu", "us"))
+    tools = {**prices.buckets, "output_tool": {"direction": "output", "part": "tool"}}
+    before = tables(tmp_path)
+    add(tmp_path, replace(prices, conditions=(further,), buckets=tools), LATER)
+    assert only_new_lines(before, tables(tmp_path))
+    meters = ratecard.load_rate_card(tmp_path).tables.meters
+    assert meters.condition["route"].values == ("standard", "eu", "us")
+    assert "output_tool" in meters.buckets
+
+
+def test_a_model_that_comes_back_is_named(tmp_path: Path) -> None:
+    prices = listed(model("a", version("1")), model("b", version("2")))
+    add(tmp_path, prices)
+    add(tmp_path, listed(model("a", version("1"))), LATER)
+    before = tables(tmp_path)
+    done = add(tmp_path, prices, LATER + timedelta(days=9))
+    assert tables(tmp_path) == before
+    assert [each.reason for each in done.left_out] == [
+        "it is retired in acme.yaml, and listed again: edit that by hand"
+    ]
+
+
+def test_what_the_tables_refuse_is_left_out_whole_with_the_reason(tmp_path: Path) -> None:
+    noise, wrong = version("0.18000000000000002"), version("1", total="2")
+    twice = replace(version("1"), charges=(*version("1").charges, *version("1").charges))
+    prices = listed(
+        model("good", version("1")),
+        model("noise", noise),
+        model("wrong", wrong),
+        model("twice", twice),
+        model("good", version("2")),
+        model("file", version("1"), provider="No/File"),
+    )
+    done = add(tmp_path, prices)
+    reasons = {f"{each.provider}/{each.id}": each.reason for each in done.left_out}
+    assert "is what a float makes of 0.18" in reasons["acme/noise"]
+    assert "the example says 2, the rates give 1" in reasons["acme/wrong"]
+    assert "listed twice" in reasons["acme/twice"]
+    assert reasons["acme/good"] == "the list has another model of this name before it"
+    assert reasons["No/File/file"] == "its provider's name cannot be that of a file"
+    assert price(tmp_path, "acme/good", DAY) == 1
+    assert "acme/noise" not in contents(tmp_path)["acme.yaml"]
+
+
+def test_a_price_that_needs_other_than_new_lines_is_left_out(tmp_path: Path) -> None:
+    add(tmp_path, listed(model("a", version("1")), model("b", version("1"))))
+    add(tmp_path, listed(model("a", version("2")), model("b", version("1"), version("4", LATER))))
+    before = tables(tmp_path)
+    done = add(tmp_path, listed(model("a", version("3")), model("b", version("1"))))
+    assert tables(tmp_path) == before
+    reasons = {each.id: each.reason for each in done.left_out}
+    assert reasons["a"].startswith("acme.yaml:9: other prices from 2026-06-01 on than the list has now")
+    assert "other prices from 2026-07-01 on" in reasons["b"]
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
+    add(tmp_path, listed(model("a", version("1"))))
+    before = tables(tmp_path)
+    with pytest.raises(ratecard.TableError, match=r"acme/a is not from other\. Import into a folder of its own"):
+        add(tmp_path, listed(model("a", version("2")), source="other 1"))
+    assert tables(tmp_path) == before
+
+
+def test_names_mean_one_model(tmp_path: Path) -> None:
+    add(tmp_path, listed(model("a", version("1"), aliases=("b", "x")), model("b", version("2"), aliases=("x", "y"))))
+    card = ratecard.load_rate_card(tmp_path)
+    assert card.tables.aliases == {"acme/x": "acme/a", "acme/y": "acme/b"}
+    done = add(tmp_path, listed(*(model(name, version("1")) for name in "ax"), model("b", version("2"))))
+    assert [each.reason for each in done.left_out] == ["its name is an alias of acme/a in acme.yaml"]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_from_the_day_on_prices_are_those_of_the_list(seed: int, tmp_path: Path) -> None:
+    """Lists with random dates, imported one after the other on random days."""
+    random = Random(seed)  # noqa: S311 (no secret)
+    days = [DAY + timedelta(days=number) for number in range(40)]
+    at = DAY
+    for _ in range(4):
+        dates = sorted(random.sample(days, random.randrange(3)))
+        versions = [version(str(random.randrange(1, 4)), day) for day in (UNDATED, *dates)]
+        before = tables(tmp_path)
+        earlier = ratecard.load_rate_card(tmp_path) if before else None
+        done = add(tmp_path, listed(model("a", *versions)), at)
+        assert only_new_lines(before, tables(tmp_path))
+        if done.left_out:
+            assert tables(tmp_path) == before
+            assert "edit these lines by hand" in done.left_out[0].reason
+            assert earlier is not None
+        else:
+            for day in (day for day in days if day >= at):
+                newest = max((each for each in versions if each.effective <= day), key=lambda each: each.effective)
+                assert price(tmp_path, "acme/a", day) == newest.charges[0].rates[0].amount
+        at += timedelta(days=random.randrange(1, 12))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_most_specific_rate_is_the_price_of_its_case(seed: int) -> None:
+    """Of random prices by tier, tariff and route, as the tables choose."""
+    random = Random(seed)  # noqa: S311 (no secret)
+    cases = []
+    for tier, route in product(("", "batch", "fast"), ("", "eu")):
+        edges = sorted(random.sample((10, 20, 30), random.randrange(3)))
+        amounts = tuple((edge, Decimal(random.randrange(3))) for edge in (EVERY_LENGTH, *edges))
+        stated = {"tier": tier, "route": route}
+        cases.append(PricedCase({name: value for name, value in stated.items() if value}, amounts))
+    written = [
+        WrittenRate("input", Edge(each.above, ""), each.conditions, Rate(rate=each.amount, attributes={}))
+        for each in specific_rates(cases)
+    ]
+    for case, above in product(cases, (EVERY_LENGTH, 10, 20, 30)):
+        found = chosen(written, "input", above, case.conditions)
+        assert found is not None
+        assert found.rate.rate == amount_at(case.amounts, above)
+        others = [
+            each
+            for each in written
+            if each.edge.above <= above and each.conditions.items() <= case.conditions.items() and each is not found
+        ]
+        assert all(
+            found.conditions.items() >= each.conditions.items() and found.edge.above >= each.edge.above
+            for each in others
+        )
+
+
+def run(*arguments: str) -> Any:
+    return CliRunner().invoke(main, ["import", *arguments])
+
+
+def test_the_command_says_what_it_wrote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    free = tuple(LeftOut("p", f"m{number}", "is free", priced=False) for number in range(5))
+    prices = replace(listed(model("a", version("1")), model("b", version("0.18000000000000002"))), left_out=free)
+    monkeypatch.setattr("ratecard.price_lists.genai_prices.installed_list", lambda: prices)
+    folder = str(tmp_path / "market")
+    done = run("genai-prices", "--out", folder)
+    assert done.exit_code == 0, done.output
+    assert f"peer 1 -> {folder}: 1 model, 1 version added to 1 file. Digest " in done.output
+    assert "Left out: 1 model\n  rate '0.18000000000000002' is what a float makes of 0.18" in done.output
+    assert ": acme/b\nWithout a price: 5 models\n  is free: p/m0, p/m1, p/m2, and 2 more\n" in done.output
+    assert f"Each is named in {folder}/left-out.txt." in done.output
+    assert contents(tmp_path / "market")["left-out.txt"].splitlines()[:2] == ["p/m0: is free", "p/m1: is free"]
+    strict = run("genai-prices", "--out", folder, "--strict", "--json")
+    assert strict.exit_code == 1
+    said = json.loads(strict.output)
+    assert (said["added"], said["files"]) == ({"models": 0, "versions": 0, "retired": 0}, [])
+    assert [each["model"] for each in said["left_out"]] == ["acme/b"]
+    assert said["without_price"] == [f"p/m{number}" for number in range(5)]
+    monkeypatch.setattr(
+        "ratecard.price_lists.genai_prices.installed_list", lambda: replace(prices, models=prices.models[:1])
+    )
+    assert run("genai-prices", "--out", folder, "--strict").exit_code == 0
+
+
+def test_the_command_says_how_to_install_the_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "genai_prices", None)
+    done = run("genai-prices", "--out", str(tmp_path / "market"))
+    assert done.exit_code == 1
+    assert done.output == "genai-prices is not installed. Install it beside ratecard: pip install genai-prices\n"
+    assert not (tmp_path / "market").exists()
+
+
+def test_help_names_every_list() -> None:
+    done = run("--help")
+    assert done.exit_code == 0
+    assert "genai-prices" in done.output
