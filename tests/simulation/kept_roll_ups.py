@@ -1,7 +1,6 @@
 """Roll-ups that are kept, beside the rows they are of: every answer has to be the same, or refused."""
 
 import json
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 

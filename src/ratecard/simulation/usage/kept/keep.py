@@ -111,23 +111,23 @@ def keep(
         packs = (*staying, pack) if pack.groups else tuple(staying)
         manifest = made.model_copy(update={"files": dict(sorted(files.items())), "packs": packs})
         text.write_text(manifest.text(), encoding="utf-8")
-        _to_disk([text, *place.iterdir(), place])
+        to_disk([text, *place.iterdir(), place])
         place.rename(folder / PACKS / name)
-        _to_disk([folder / PACKS])
+        to_disk([folder / PACKS])
         text.replace(folder / MANIFEST)
-        _to_disk([folder])
     except BaseException:
         text.unlink(missing_ok=True)
         for each in (place, folder / PACKS / name):
             shutil.rmtree(each, ignore_errors=True)
         raise
+    to_disk([folder])
     for each in (folder / PACKS).iterdir():
         if each.name not in {pack.name for pack in packs}:
             shutil.rmtree(each, ignore_errors=True)
     return manifest
 
 
-def _to_disk(places: Collection[Path]) -> None:
+def to_disk(places: Collection[Path]) -> None:
     """Have the disk hold what was written, before the next step relies on it."""
     for place in places:
         opened = os.open(place, os.O_RDONLY)
