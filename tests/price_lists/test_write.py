@@ -206,6 +206,22 @@ def test_a_model_that_comes_back_is_named(tmp_path: Path) -> None:
     ]
 
 
+def test_a_model_that_vanishes_before_its_first_price_is_named(tmp_path: Path) -> None:
+    add(tmp_path, listed(model("a", version("1")), model("b", version("2", LATER))))
+    before = tables(tmp_path)
+    done = add(tmp_path, listed(model("a", version("1"))))
+    assert tables(tmp_path) == before
+    assert [(each.id, each.reason) for each in done.left_out] == [
+        ("b", "the list has it no more, before its first price holds on 2026-07-01: edit acme.yaml by hand")
+    ]
+
+
+def test_a_folder_may_have_other_files(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "README.md").write_text("Prices of the market.", encoding="utf-8")
+    assert add(tmp_path, listed(model("a", version("1")))).models == 1
+
+
 def test_what_the_tables_refuse_is_left_out_whole_with_the_reason(tmp_path: Path) -> None:
     noise, wrong = version("0.18000000000000002"), version("1", total="2")
     twice = replace(version("1"), charges=(*version("1").charges, *version("1").charges))

@@ -3,6 +3,7 @@
 All files or none are written, and only once they load and every example has its total.
 """
 
+import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -16,7 +17,7 @@ from ratecard.card import RateCard
 from ratecard.changes.insertion import Insertion, inserted, new_retirement
 from ratecard.changes.replace_files import replace_files
 from ratecard.examples import wrong_examples
-from ratecard.load.folder import METERS, UNITS, read_folder, shipped_units, tables_from
+from ratecard.load.folder import METERS, UNITS, Disk, TableFiles, read_folder, shipped_units, tables_from
 from ratecard.load.positions import Positions, literal
 from ratecard.price_lists.lines import (
     UnitNames,
@@ -48,7 +49,8 @@ def import_list(listed: PriceList, folder: Folder, *, effective: date, checked: 
     something else or cannot be written to; it is then as it was.
     """
     fresh = _sound(_named(listed), checked)
-    before = read_folder(folder) if folder.is_dir() and any(folder.iterdir()) else {}
+    there = folder.is_dir() and TableFiles(Disk(), os.path.realpath(folder)).found
+    before = read_folder(folder) if there else {}
     made = _Additions(fresh, before, effective, checked).made() if before else _everything(fresh)
     tables = tables_from({**before, **made.contents}) if before else fresh.tables
     if before and (wrong := wrong_examples(RateCard(tables).compiler)):
@@ -56,8 +58,8 @@ def import_list(listed: PriceList, folder: Folder, *, effective: date, checked: 
     report = Imported(
         str(folder), listed.source, tuple(sorted(made.contents)), *made.counts, made.left_out, tables.digest
     )
-    there = folder / LEFT_OUT
-    kept = {LEFT_OUT: there.read_bytes()} if there.exists() else {}
+    named = folder / LEFT_OUT
+    kept = {LEFT_OUT: named.read_bytes()} if named.exists() else {}
     names = {LEFT_OUT: report.left_out_text()} if kept or made.left_out else {}
     replace_files(folder, {**before, **kept}, {**made.contents, **names})
     return report
@@ -202,7 +204,13 @@ class _Additions:
                 self.models, self.versions = self.models + 1, self.versions + len(model.versions)
         listed = {*map(_name, self.fresh.listed.models), *map(_name, self.fresh.listed.left_out)}
         for name, old in self.tables.models.items():
-            if name not in listed and old.retired is None:
+            if name in listed or old.retired is not None:
+                continue
+            if utc(self.effective) <= old.versions[-1].begins:
+                words = f"the list has it no more, before its first price holds on {old.versions[-1].effective}"
+                provider, _, own = name.partition("/")
+                self.left_out.append(LeftOut(provider, own, f"{words}: edit {self.tables.files[name]} by hand"))
+            else:
                 home, number = self._place(name)
                 retired = new_retirement(self._at(home), ("models", number), Retirement(on=self.effective))
                 self.insertions.setdefault(home, []).append(retired)
