@@ -126,7 +126,7 @@ def test_a_broken_run_leaves_what_was_there(
     for steps in (0, 1):
         steps_left = iter(range(steps))
         with monkeypatch.context() as patched:
-            patched.setattr(keep, "to_disk", lambda _, left=steps_left: next(left, None) is None and unwritable())
+            patched.setattr(keep, "to_disk", lambda _, left=steps_left: None if next(left, None) == 0 else unwritable())
             with pytest.raises(OSError, match="No space"):
                 rollup(usage, kept, NOW)
         assert answers(kept, NOW) == before
