@@ -188,6 +188,7 @@ class _Additions:
     def made(self) -> _Made:
         """The new contents. Raises `TableError` if they need more than new lines, or the folder is not of this list."""
         self._refuse_others()
+        new = self._shared()
         added: dict[str, list[str]] = {}
         for model in self.fresh.listed.models:
             name = _name(model)
@@ -196,35 +197,38 @@ class _Additions:
             elif (other := self.tables.aliases.get(name)) is not None:
                 self._leave_out(model, f"its name is an alias of {other} in {self.tables.files[other]}")
             else:
-                own = tuple(alias for alias in model.aliases if self.tables.named(alias) is None)
-                lines = model_lines_of(
-                    replace(model, aliases=own), self.fresh.units, self.fresh.listed.source, self.checked
-                )
-                added.setdefault(model.provider, []).extend(lines)
-                self.models, self.versions = self.models + 1, self.versions + len(model.versions)
-        listed = {*map(_name, self.fresh.listed.models), *map(_name, self.fresh.listed.left_out)}
-        for name, old in self.tables.models.items():
-            if name in listed or old.retired is not None:
-                continue
-            if utc(self.effective) <= old.versions[-1].begins:
-                words = f"the list has it no more, before its first price holds on {old.versions[-1].effective}"
-                provider, _, own = name.partition("/")
-                self.left_out.append(LeftOut(provider, own, f"{words}: edit {self.tables.files[name]} by hand"))
-            else:
-                home, number = self._place(name)
-                retired = new_retirement(self._at(home), ("models", number), Retirement(on=self.effective))
-                self.insertions.setdefault(home, []).append(retired)
-                self.retired += 1
-        new: dict[str, bytes] = {}
+                added.setdefault(model.provider, []).extend(self._new_model(model))
         for provider, lines in added.items():
             if _file(provider) in self.before:
                 self._append(_file(provider), lines)
             else:
                 new[_file(provider)] = _text([*_head(provider), *lines])
-        new |= self._shared()
+        self._retire()
         for home, insertions in self.insertions.items():
             new[home], _ = inserted(self._at(home), self.before[home], insertions)
         return _Made(new, (self.models, self.versions, self.retired), tuple(self.left_out))
+
+    def _new_model(self, model: PeerModel) -> list[str]:
+        """The lines of a model that the folder lacks, without aliases that others have there."""
+        self.models, self.versions = self.models + 1, self.versions + len(model.versions)
+        own = replace(model, aliases=tuple(each for each in model.aliases if self.tables.named(each) is None))
+        return model_lines_of(own, self.fresh.units, self.fresh.listed.source, self.checked)
+
+    def _retire(self) -> None:
+        """Retire the models that the list names no more."""
+        listed = {*map(_name, self.fresh.listed.models), *map(_name, self.fresh.listed.left_out)}
+        for name, old in self.tables.models.items():
+            if name in listed or old.retired is not None:
+                continue
+            home, number = self._place(name)
+            if utc(self.effective) <= old.versions[-1].begins:
+                words = f"the list has it no more, before its first price holds on {old.versions[-1].effective}"
+                provider, _, own = name.partition("/")
+                self.left_out.append(LeftOut(provider, own, f"{words}: edit {home} by hand"))
+            else:
+                retired = new_retirement(self._at(home), ("models", number), Retirement(on=self.effective))
+                self.insertions.setdefault(home, []).append(retired)
+                self.retired += 1
 
     def _refuse_others(self) -> None:
         """Raise `TableError` for models that no import of this list wrote."""
