@@ -13,6 +13,7 @@ from re import compile as pattern
 from ratecard.base.errors import Fault, TableError
 from ratecard.base.instants import day_or_instant, utc
 from ratecard.base.messages import Path
+from ratecard.base.money import plain, text
 from ratecard.card import RateCard
 from ratecard.changes.insertion import Insertion, inserted, new_retirement
 from ratecard.changes.replace_files import replace_files
@@ -34,6 +35,7 @@ from ratecard.price_lists.peer import UNDATED, LeftOut, PeerModel, PriceList
 from ratecard.price_lists.report import LEFT_OUT, Imported
 from ratecard.tables.card import AnyModel, Tables, meaning
 from ratecard.tables.meters import TOKEN
+from ratecard.tables.scalars import read_number
 from ratecard.tables.version import Retirement, Version
 
 # A provider whose name is safe for that of a file, on every system.
@@ -92,8 +94,19 @@ def _file(provider: str) -> str:
     return f"{provider}.yaml"
 
 
+def _unwritable(model: PeerModel) -> str | None:
+    """The reason why a table cannot have one of the prices of a model; None if it can have all."""
+    rates = (rate for version in model.versions for charge in version.charges for rate in charge.rates)
+    for amount in dict.fromkeys(text(plain(rate.amount)) for rate in rates):
+        try:
+            read_number(amount)
+        except ValueError as error:
+            return f"its price {amount} {str(error).partition('. ')[0]}"
+    return None
+
+
 def _named(listed: PriceList) -> PriceList:
-    """The list with ids and aliases that mean one model each, of providers that can be files."""
+    """The list with ids and aliases that mean one model each, of providers that can be files, at prices of tables."""
     ids = {_name(model) for model in listed.models}
     models, left_out, taken = [], list(listed.left_out), set[str]()
     for model in listed.models:
@@ -102,6 +115,8 @@ def _named(listed: PriceList) -> PriceList:
             left_out.append(LeftOut(model.provider, model.id, "its provider's name cannot be that of a file"))
         elif name in taken:
             left_out.append(LeftOut(model.provider, model.id, "the list has another model of this name before it"))
+        elif (words := _unwritable(model)) is not None:
+            left_out.append(LeftOut(model.provider, model.id, words))
         else:
             full = dict.fromkeys(f"{model.provider}/{alias}" for alias in model.aliases)
             aliases = tuple(alias for alias in full if alias not in ids and alias not in taken)
