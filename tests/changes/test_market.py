@@ -92,6 +92,12 @@ THEIRS = {
         example="{usage: {seconds: 7}, total: 0.001}",
     )
     + model(
+        "t/hear",
+        charge("per-audio-second", "audio_second", "rate: 0.0001"),
+        "transcription",
+        example="{usage: {seconds: 10}, total: 0.001}",
+    )
+    + model(
         "t/draw",
         charge("count", "image", "rate: 0.05"),
         "image",
@@ -178,6 +184,8 @@ def test_without_the_name_of_ours_a_condition_is_another(cards: tuple[ratecard.R
     found = rows(compare_models(*cards, {"tiers": "t/tiers"}, at=AT))
     assert ("output tokens", "service_tier batch", "10", "", "mtoken", "", "") in found
     assert ("output tokens", "processing batch", "", "6", "mtoken", "", "") in found
+    # Ours charges reasoning with the output, and has no price of its own to list.
+    assert [row[1] for row in found if row[0] == "output_reasoning tokens"] == ["", "processing batch"]
 
 
 def test_other_units_are_brought_to_one_exactly(cards: tuple[ratecard.RateCard, ratecard.RateCard]) -> None:
@@ -187,6 +195,8 @@ def test_other_units_are_brought_to_one_exactly(cards: tuple[ratecard.RateCard, 
         ("second of audio", "", "2.45", "3.6", "25,200 x second of audio", "+1.15", "+46.94%"),
     ]
     assert market.models[0].notes == ("ours: audio_hour: included 30",)
+    ours = compare_models(*cards, {"listen": "t/hear"}, at=AT)
+    assert rows(ours) == [("second of audio", "", "0.35", "0.36", "audio_hour", "+0.01", "+2.86%")]
 
 
 def test_a_price_by_resolution_is_not_beside_one_without(cards: tuple[ratecard.RateCard, ratecard.RateCard]) -> None:
