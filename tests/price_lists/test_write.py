@@ -336,7 +336,7 @@ def test_the_command_says_what_it_wrote(tmp_path: Path, monkeypatch: pytest.Monk
     done = run("genai-prices", "--out", folder)
     assert done.exit_code == 0, done.output
     assert f"peer 1 -> {folder}: 1 model, 1 version added to 1 file. Digest " in done.output
-    assert "Left out: 1 model\n  rate '0.18000000000000002' is what a float makes of 0.18" in done.output
+    assert "Left out: 1 model\n  its price 0.18000000000000002 is what a float makes of 0.18" in done.output
     assert ": acme/b\nWithout a price: 5 models\n  is free: p/m0, p/m1, p/m2, and 2 more\n" in done.output
     assert f"Each is named in {folder}/left-out.txt." in done.output
     assert contents(tmp_path / "market")["left-out.txt"].splitlines()[:2] == ["p/m0: is free", "p/m1: is free"]
@@ -353,7 +353,8 @@ def test_the_command_says_what_it_wrote(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_the_command_says_how_to_install_the_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "genai_prices", None)
+    for name in ("genai_prices", *(name for name in sys.modules if name.startswith("genai_prices."))):
+        monkeypatch.setitem(sys.modules, name, None)
     done = run("genai-prices", "--out", str(tmp_path / "market"))
     assert done.exit_code == 1
     assert done.output == "genai-prices is not installed. Install it beside ratecard: pip install genai-prices\n"
