@@ -356,6 +356,21 @@ def test_tools_are_counted_by_meter() -> None:
     assert refusal("genai-prices", {"web_searches": -1}) == {
         "web_searches": "Number must be greater than or equal to 0"
     }
+    pages = {"input_document_pages": 7, "input_annotated_document_pages": 7}
+    assert counts("genai-prices", pages) == {"input_document_page": 7, "input_annotated_document_page": 7}
+    for most, whole in (("6", {"input_document_pages": 6}), ("0", {})):
+        assert refusal("genai-prices", {"input_annotated_document_pages": 7} | whole) == {
+            "input_annotated_document_pages": f"Number must be less than or equal to {most}"
+        }
+
+
+def test_what_the_cache_and_a_modality_share_is_known_where_the_cache_is_all_of_one() -> None:
+    counted = {"input_tokens": 9, "cache_read_tokens": 4, "cache_audio_read_tokens": 4, "input_audio_tokens": 5}
+    expected = {"input": 9, "output": 0, "input_audio": 5, "cache_input": 4, "cache_input_audio": 4}
+    assert tokens("genai-prices", counted) == expected
+    more = {"input_image_tokens": 2, "input_tool_tokens": 1}
+    others = {"input_image": 2, "input_tool": 1, "cache_input_image": 0}
+    assert tokens("genai-prices", counted | more) == expected | others
 
 
 def test_what_is_not_text_has_a_usage_of_its_own() -> None:

@@ -77,6 +77,15 @@ def test_pages_by_themselves(prices: PriceBook, count: Any, total: str) -> None:
     assert [line.sku for line in quote.lines] == (["ocr-kpage"] if count else [])
 
 
+def test_a_model_without_tokens_takes_a_usage_that_counts_none(prices: PriceBook) -> None:
+    """`usage_from` always says how many tokens there are."""
+    counted = {"model": "ocr", "counts": {"page": 1000}}
+    assert prices.rate({**counted, "tokens": {"input": 0, "output": 0}}).total == Decimal("1.5")
+    for tokens in ({"input": 1, "output": 0}, 0, {"input": "none"}):
+        said = refused(prices, {**counted, "tokens": tokens})
+        assert said[""].startswith("Unrecognized key(s) in object: 'tokens'")
+
+
 def test_a_meter_that_every_usage_has_once_need_not_be_counted(prices: PriceBook) -> None:
     tokens = {"fee-llm-input-mtoken": "0.004", "fee-llm-output-mtoken": "0.002"}
     assert lines(prices, {"type": "text", "model": "fee", "usage": USAGE}) == {**tokens, "fee-request": "0.01"}

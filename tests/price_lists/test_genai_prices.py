@@ -206,6 +206,16 @@ def test_random_usages_cost_what_genai_prices_says(market: Market) -> None:
     assert seen[EQUAL] > USAGES * 0.9, seen
 
 
+@pytest.mark.parametrize("seconds", [0, 9, 10, Decimal("10.5")])
+def test_the_least_seconds_of_audio_are_those_of_the_calculation(market: Market, seconds: Any) -> None:
+    """They are in the code of genai-prices, and not in its data."""
+    found = [each for each in every_model() if (each[0].id, each[1].id) == ("groq", "whisper-large-v3")]
+    usage, at = {"audio_seconds": seconds}, datetime(2026, 11, 20, tzinfo=UTC)
+    theirs = [priced_by_peer(*each, {**usage, "input_audio_seconds": seconds}, at, {}) for each in found]
+    ours = priced_by_us(market.card, "groq/whisper-large-v3", usage, at, {})
+    assert [verdict(ours, each) for each in theirs] == [EQUAL]
+
+
 def test_a_later_import_adds_what_is_new_by_lines(market: Market, tmp_path: Path) -> None:
     """From a list without later versions, without each seventh model, and with a model that is gone since."""
     now = installed_list()

@@ -191,10 +191,7 @@ def _call(response: Any, key: str, entry: Mapping[str, Any], **asked: Any) -> Ca
 Rule = Callable[[str, Mapping[str, Any], Mapping[str, Any]], bool]
 # Why the two differ: the name of the rule in the table of the page, and what it holds for.
 RULES: dict[str, Rule] = {
-    "perplexity": lambda key, entry, ours: (
-        entry["litellm_provider"] == "perplexity"
-        and ("cache_input" in ours["tokens"] or "input_cost_per_request" in entry)
-    ),
+    "perplexity": lambda key, entry, ours: entry["litellm_provider"] == "perplexity",
     "fireworks_ai": lambda key, entry, ours: entry["litellm_provider"] == "fireworks_ai" and "service_tier" in ours,
     "together-ai-*": lambda key, entry, ours: key.startswith("together-ai-"),
     "batch": lambda key, entry, ours: (

@@ -206,6 +206,22 @@ def test_a_model_that_comes_back_is_named(tmp_path: Path) -> None:
     ]
 
 
+def test_a_model_that_vanishes_before_its_first_price_is_named(tmp_path: Path) -> None:
+    add(tmp_path, listed(model("a", version("1")), model("b", version("2", LATER))))
+    before = tables(tmp_path)
+    done = add(tmp_path, listed(model("a", version("1"))))
+    assert tables(tmp_path) == before
+    assert [(each.id, each.reason) for each in done.left_out] == [
+        ("b", "the list has it no more, before its first price holds on 2026-07-01: edit acme.yaml by hand")
+    ]
+
+
+def test_a_folder_may_have_other_files(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "README.md").write_text("Prices of the market.", encoding="utf-8")
+    assert add(tmp_path, listed(model("a", version("1")))).models == 1
+
+
 def test_what_the_tables_refuse_is_left_out_whole_with_the_reason(tmp_path: Path) -> None:
     noise, wrong = version("0.18000000000000002"), version("1", total="2")
     twice = replace(version("1"), charges=(*version("1").charges, *version("1").charges))
@@ -320,7 +336,7 @@ def test_the_command_says_what_it_wrote(tmp_path: Path, monkeypatch: pytest.Monk
     done = run("genai-prices", "--out", folder)
     assert done.exit_code == 0, done.output
     assert f"peer 1 -> {folder}: 1 model, 1 version added to 1 file. Digest " in done.output
-    assert "Left out: 1 model\n  rate '0.18000000000000002' is what a float makes of 0.18" in done.output
+    assert "Left out: 1 model\n  its price 0.18000000000000002 is what a float makes of 0.18" in done.output
     assert ": acme/b\nWithout a price: 5 models\n  is free: p/m0, p/m1, p/m2, and 2 more\n" in done.output
     assert f"Each is named in {folder}/left-out.txt." in done.output
     assert contents(tmp_path / "market")["left-out.txt"].splitlines()[:2] == ["p/m0: is free", "p/m1: is free"]
@@ -337,7 +353,8 @@ def test_the_command_says_what_it_wrote(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_the_command_says_how_to_install_the_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "genai_prices", None)
+    for name in ("genai_prices", *(name for name in sys.modules if name.startswith("genai_prices."))):
+        monkeypatch.setitem(sys.modules, name, None)
     done = run("genai-prices", "--out", str(tmp_path / "market"))
     assert done.exit_code == 1
     assert done.output == "genai-prices is not installed. Install it beside ratecard: pip install genai-prices\n"

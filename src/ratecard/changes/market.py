@@ -27,7 +27,7 @@ from ratecard.tables.card import Tables
 from ratecard.tables.conditions import combinations_of, named_conditions
 from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens
 from ratecard.tables.rate import Charge, Conditioned, combinations, domains_of
-from ratecard.tables.token_rates import EVERY_PROMPT, written_rates
+from ratecard.tables.token_rates import EVERY_PROMPT, WrittenRate, written_rates
 from ratecard.tables.units import Unit
 from ratecard.tables.windows import windows_of
 
@@ -276,7 +276,8 @@ class _Listed:
 
     def _of_tokens(self, charge: Tokens) -> Iterator[tuple[str, _Costing]]:
         written, unit = list(written_rates(charge)), self._units[charge.unit]
-        stated = list(combinations_of(self._named(charge, self._version), self._meters))
+        self._named(charge, self._version)
+        stated = list(self._stated(charge, written))
         rates = token_rates(self._prices.compiler.metered(self._model, self._version, self._prices.limits.rates))
         own = {each.bucket for each in written}
 
@@ -291,6 +292,13 @@ class _Listed:
 
         for bucket in rates.buckets:
             yield bucket, _Costing(stated, pricing(bucket), rates.thresholds, bucket in own)
+
+    def _stated(self, charge: Tokens, written: Iterable[WrittenRate]) -> Iterator[_Stated]:
+        """The conditions of each rate, and of each factor by itself; a default is as good as left out."""
+        factors = (*charge.factors, *self._version.factors)
+        defaults = {(each.condition, each.default) for each in self._meters.conditions}
+        named = ({}, *(each.conditions for each in written), *(each.conditions for each in factors))
+        yield from ({name: each[name] for name in each if (name, each[name]) not in defaults} for each in named)
 
     def _named(self, charge: Charge, version: Any) -> dict[str, set[str]]:
         """The conditions that rates and factors of a charge name, which the model then knows."""

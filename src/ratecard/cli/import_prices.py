@@ -55,6 +55,7 @@ def import_() -> None:
     \b
     ratecard import genai-prices --out market
     ratecard import litellm model_prices.json --out market2
+    ratecard import models.dev api.json --out market3
 
     One file a provider, ids like openai/gpt-5, each version with examples that prove it. A model of which no exact
     price can be written is left out, and named with the reason in left-out.txt, which is kept beside the tables.
@@ -88,3 +89,13 @@ def litellm(file: Path) -> PriceList:
     from ratecard.price_lists.litellm import read_litellm
 
     return read_litellm(file)
+
+
+@import_.command("models.dev", short_help="The JSON of models.dev.")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@import_options
+def models_dev(file: Path) -> PriceList:
+    """Import FILE, the JSON of models.dev (its `api.json`): tokens, by the length of the prompt."""
+    from ratecard.price_lists.models_dev import read_models_dev
+
+    return read_models_dev(file)

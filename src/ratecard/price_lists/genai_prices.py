@@ -7,7 +7,6 @@ change; its calculation gives the totals of the examples.
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
-from importlib import import_module
 from importlib.metadata import version as version_of
 from itertools import pairwise, product
 from typing import Any, NamedTuple
@@ -56,11 +55,12 @@ _WITHOUT_RATE = {"cache": "parent", "lifetime": "parent", "modality": "parent"}
 def installed_list() -> PriceList:
     """The price list of the installed genai-prices. Raises `RateCardError` if it is not installed."""
     try:
-        snapshot, units = (import_module(f"genai_prices.{name}") for name in ("data_snapshot", "data_units"))
+        from genai_prices.data_snapshot import get_snapshot
+        from genai_prices.data_units import unit_data
     except ImportError:
         words = "is not installed. Install it beside ratecard: pip install genai-prices"
         raise RateCardError(f"{_NAME} {words}") from None
-    return read_providers(snapshot.get_snapshot().providers, units.unit_data, version_of(_NAME))
+    return read_providers(get_snapshot().providers, unit_data, version_of(_NAME))
 
 
 def read_providers(providers: Sequence[Any], units: Mapping[str, Mapping[str, Any]], version: str) -> PriceList:

@@ -3,15 +3,14 @@
 Keys are read as litellm's own calculation reads them: what a missing one means is said below, where it is read.
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ratecard.base.errors import RateCardError
 from ratecard.base.money import multiply, total
+from ratecard.price_lists.json_file import InexpressibleError, price_of, read_json
 from ratecard.price_lists.peer import (
     UNDATED,
     LeftOut,
@@ -163,30 +162,12 @@ _INEXPRESSIBLE = {
 _NOTHING_SPECIFIC = {"dashscope_video_reference_input", "volcengine_video_frames", "bedrock_invocation_schema"}
 
 
-class _InexpressibleError(Exception):
-    """Why no exact price of an entry can be written."""
-
-
 def read_litellm(path: Path) -> PriceList:
     """The price list of a file of litellm, as it is in its repository and in its package.
 
     Raises `RateCardError` if it is not JSON of entries by model.
     """
-    try:
-        data = json.loads(path.read_bytes(), parse_float=Decimal, parse_int=Decimal, object_pairs_hook=_once)
-    except (OSError, ValueError) as error:
-        raise RateCardError(f"{path} is not a price list of {_NAME}: {error}") from None
-    if not isinstance(data, dict) or not all(isinstance(entry, dict) for entry in data.values()):
-        raise RateCardError(f"{path} is not a price list of {_NAME}: it must hold an entry for each model")
-    return read_entries(data, f"{_NAME} {path.name}")
-
-
-def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = next(name for name, _ in pairs if [each for each, _ in pairs].count(name) > 1)
-        raise ValueError(f"{twice} is written twice")
-    return found
+    return read_entries(read_json(path, _NAME), f"{_NAME} {path.name}")
 
 
 def read_entries(entries: Mapping[str, Mapping[str, Any]], source: str) -> PriceList:
@@ -197,8 +178,8 @@ def read_entries(entries: Mapping[str, Mapping[str, Any]], source: str) -> Price
         provider, name = named_entry(key, entry, entries)
         try:
             models.append(PeerModel(provider, name, (_Entry(key, entry).version(),), reference=_page(entry)))
-        except _InexpressibleError as reason:
-            left_out.append(LeftOut(provider, name, str(reason)))
+        except InexpressibleError as reason:
+            left_out.append(LeftOut(provider, name, str(reason), priced=reason.priced))
     meters = (*dict.fromkeys((*_COUNTS.values(), "web_search")),)
     counted = tuple(PeerMeter(meter, 1 if meter == "request" else 0) for meter in meters)
     return PriceList(source, tuple(models), tuple(left_out), counted, _CONDITIONS)
@@ -228,13 +209,13 @@ class _Price(NamedTuple):
 
 
 class _Entry:
-    """Reads one entry. Raises `_InexpressibleError` for a key or a value that is not understood."""
+    """Reads one entry. Raises `InexpressibleError` for a key or a value that is not understood."""
 
     def __init__(self, key: str, entry: Mapping[str, Any]) -> None:
         self.mode, self.provider = entry.get("mode"), entry.get("litellm_provider")
         self.entry = {name: value for name, value in entry.items() if value is not None}
         if "litellm_provider" not in entry or key == "sample_spec":
-            raise _InexpressibleError("is not a model, but a rule or a description of the file")
+            raise InexpressibleError("is not a model, but a rule or a description of the file", priced=False)
         self.prices: dict[_Price, Decimal] = {}
         self.sized: list[tuple[str, str, str, Decimal]] = []
         self.factors: list[tuple[dict[str, str], Decimal]] = []
@@ -252,29 +233,29 @@ class _Entry:
             return
         if name == _SEARCHES:
             sizes = {size.removeprefix("search_context_size_"): price for size, price in value.items()}
-            self.searches = {size: _number(name, price) for size, price in sizes.items()}
+            self.searches = {size: price_of(name, price) for size, price in sizes.items()}
             if not {"medium"} <= sizes.keys() <= {"low", "medium", "high"}:
-                raise _InexpressibleError(f"{name} has no price of the size medium, or one of another size")
+                raise InexpressibleError(f"{name} has no price of the size medium, or one of another size")
         elif name == "search_free_requests":
             words = f"The first {value['count']} a {value['period']} are free, of all models of {value['shared_group']}"
             self.notes["web_search"] = f"{words}: leave these out of the count."
         elif name == "web_search_billing_unit" and value == "per_query":
             self.notes.setdefault("web_search", "Each query counts, not each prompt.")
         elif name in _UPLIFTS:
-            self.factors.append((_UPLIFTS[name], _number(name, value)))
+            self.factors.append((_UPLIFTS[name], price_of(name, value)))
         elif name == "provider_specific_entry":
             self._read_specific(value)
         elif name == "tiered_pricing":
             self.tiers = list(value)
         elif name == "input_cost_per_token_cache_hit":
             if value != self.entry.get(_READ):
-                raise _InexpressibleError(f"{name} differs from {_READ}")
+                raise InexpressibleError(f"{name} differs from {_READ}")
         elif name == _EXPLICIT:
-            self.explicit = _number(name, value)
+            self.explicit = price_of(name, value)
         elif name in _INEXPRESSIBLE:
-            raise _InexpressibleError(_INEXPRESSIBLE[name])
+            raise InexpressibleError(_INEXPRESSIBLE[name])
         else:
-            self._read_price(name, _number(name, value))
+            self._read_price(name, price_of(name, value))
 
     def _read_price(self, name: str, price: Decimal) -> None:
         whole, _, size = name.rpartition("_")
@@ -283,11 +264,11 @@ class _Entry:
             return
         match = _KEY.fullmatch(name)
         if match is None or match["of"] not in (*_TOKENS, *_COUNTS):
-            raise _InexpressibleError(f"the key {name} is not known")
+            raise InexpressibleError(f"the key {name} is not known")
         tier, above = _TIERS.get(match["tier"] or "", ""), match["above"]
         if match["of"] in _COUNTS and (above or tier not in ("", _BATCH)):
             if price:
-                raise _InexpressibleError(
+                raise InexpressibleError(
                     f"{name} is not a price of tokens, and depends on the prompt or the service tier"
                 )
             return
@@ -297,17 +278,17 @@ class _Entry:
     def _read_specific(self, value: Mapping[str, Any]) -> None:
         for name, part in value.items():
             if name in _SPECIFIC_UPLIFTS:
-                self.factors.append((_SPECIFIC_UPLIFTS[name], _number(name, part)))
+                self.factors.append((_SPECIFIC_UPLIFTS[name], price_of(name, part)))
             elif name == "minimax_free_input_images":
-                self.free_images = _number(name, part)
+                self.free_images = price_of(name, part)
             elif name not in _NOTHING_SPECIFIC:
-                raise _InexpressibleError(f"the key {name} of provider_specific_entry is not known")
+                raise InexpressibleError(f"the key {name} of provider_specific_entry is not known")
 
     def version(self) -> PeerVersion:
         """All that is charged, from ever on: the list has no dates."""
         charges = [*self._tokens(), *self._counted()]
         if not charges:
-            raise _InexpressibleError("has no price in the list")
+            raise InexpressibleError("has no price in the list", priced=False)
         return PeerVersion(UNDATED, tuple(charges), (_example(charges),))
 
     def _of(self, key: str, tier: str = "", above: int | None = None) -> Decimal | None:
@@ -316,12 +297,12 @@ class _Entry:
     def _tokens(self) -> Iterator[PeerCharge]:
         named = {price.of for price in self.prices if price.of in _TOKENS}
         if any("input_cost_per_query" in tier for tier in self.tiers):
-            raise _InexpressibleError("its prices depend on the number of results")
+            raise InexpressibleError("its prices depend on the number of results")
         if not (named or self.tiers):
             return
         tiers = dict.fromkeys(price.tier for price in self.prices if price.tier and price.of in _TOKENS)
         if self.tiers and tiers:
-            raise _InexpressibleError("has tiered_pricing and prices of service tiers")
+            raise InexpressibleError("has tiered_pricing and prices of service tiers")
         cases = {"": self._by_ranges() if self.tiers else self._standard("")}
         cases |= {tier: self._batch() if tier == _BATCH else self._standard(tier) for tier in tiers}
         rates: list[PeerRate] = []
@@ -340,7 +321,7 @@ class _Entry:
                 )
         if self.explicit is not None:
             if len(cases) > 1 or len(cases[""]["cache_input"]) > 1:
-                raise _InexpressibleError("has a price of an explicit cache beside tiers")
+                raise InexpressibleError("has a price of an explicit cache beside tiers")
             amount = multiply(self.explicit, _MILLION)
             rates.append(PeerRate(amount, "cache_input", conditions={"cache_type": "ephemeral"}))
         note = "" if {_INPUT, _OUTPUT} <= named or self.tiers else "What the list leaves out of input and output is 0."
@@ -408,12 +389,12 @@ class _Entry:
         for number, tier in enumerate(self.tiers):
             start, after = tier.get("range", (None, None))
             if start != end or not all(name == "range" or name in _TOKENS for name in tier):
-                raise _InexpressibleError("the ranges of its tiered_pricing are not understood")
+                raise InexpressibleError("the ranges of its tiered_pricing are not understood")
             end = after
-            price = {name: _number(name, value) for name, value in tier.items() if name != "range"}
+            price = {name: price_of(name, value) for name, value in tier.items() if name != "range"}
             whole = price.get(_INPUT)
             if whole is None:
-                raise _InexpressibleError("a range of its tiered_pricing has no price of the input")
+                raise InexpressibleError("a range of its tiered_pricing has no price of the input")
             output = _first(price.get(_OUTPUT), self._of(_OUTPUT)) or Decimal(0)
             amounts = {"input": whole, "output": output}
             if any(_REASONING in each for each in self.tiers):
@@ -451,10 +432,7 @@ class _Entry:
             amounts = own(key) if whole else half(key) if self._of(key) is not None else None
             if amounts and bucket not in found:
                 found[bucket] = amounts
-        for key, bucket in _BY_LIFETIME.items():
-            amounts = own(key) or found.get("cache_write")
-            found |= {bucket: amounts} if amounts else {}
-        for key, bucket in _PARTS.items():
+        for key, bucket in (*_BY_LIFETIME.items(), *_PARTS.items()):
             amounts = own(key)
             if key == _IMAGES and amounts is None and self._of(key) is not None:
                 amounts = half(key)
@@ -470,7 +448,7 @@ class _Entry:
         batch = self._meters(listed.get(_BATCH, {}))
         for meter in dict.fromkeys((*standard, *batch)):
             if meter not in standard:
-                raise _InexpressibleError(f"has a price of a {meter} in batches only")
+                raise InexpressibleError(f"has a price of a {meter} in batches only")
             rates = [PeerRate(standard[meter])]
             if meter in batch:
                 rates.append(PeerRate(batch[meter], conditions={"service_tier": _BATCH}))
@@ -483,7 +461,7 @@ class _Entry:
             included = self.free_images if meter == "input_image" else None
             yield PeerCharge(meter, per, tuple(rates), included=included, note=self.notes.get(meter, ""))
         if self.sized and not any(self._meter(whole) in standard for whole, *_ in self.sized):
-            raise _InexpressibleError("has prices by size, and none without a size")
+            raise InexpressibleError("has prices by size, and none without a size")
         if self.searches:
             sizes = [
                 PeerRate(self.searches[size], conditions={"search_context_size": size} if size != "medium" else {})
@@ -505,15 +483,9 @@ class _Entry:
         for key, price in prices.items():
             meter = self._meter(key)
             if found.get(meter) and price and found[meter] != price:
-                raise _InexpressibleError(f"has two prices of a {meter}")
+                raise InexpressibleError(f"has two prices of a {meter}")
             found[meter] = found.get(meter) or price
         return found
-
-
-def _number(name: str, value: Any) -> Decimal:
-    if not isinstance(value, Decimal) or not value.is_finite() or value < 0:
-        raise _InexpressibleError(f"the value of {name} is not a price")
-    return value
 
 
 def _first(*prices: Decimal | None) -> Decimal | None:

@@ -3,6 +3,7 @@
 All files or none are written, and only once they load and every example has its total.
 """
 
+import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -12,11 +13,12 @@ from re import compile as pattern
 from ratecard.base.errors import Fault, TableError
 from ratecard.base.instants import day_or_instant, utc
 from ratecard.base.messages import Path
+from ratecard.base.money import plain, text
 from ratecard.card import RateCard
 from ratecard.changes.insertion import Insertion, inserted, new_retirement
 from ratecard.changes.replace_files import replace_files
 from ratecard.examples import wrong_examples
-from ratecard.load.folder import METERS, UNITS, read_folder, shipped_units, tables_from
+from ratecard.load.folder import METERS, UNITS, Disk, TableFiles, read_folder, shipped_units, tables_from
 from ratecard.load.positions import Positions, literal
 from ratecard.price_lists.lines import (
     UnitNames,
@@ -33,6 +35,7 @@ from ratecard.price_lists.peer import UNDATED, LeftOut, PeerModel, PriceList
 from ratecard.price_lists.report import LEFT_OUT, Imported
 from ratecard.tables.card import AnyModel, Tables, meaning
 from ratecard.tables.meters import TOKEN
+from ratecard.tables.scalars import read_number
 from ratecard.tables.version import Retirement, Version
 
 # A provider whose name is safe for that of a file, on every system.
@@ -48,7 +51,8 @@ def import_list(listed: PriceList, folder: Folder, *, effective: date, checked: 
     something else or cannot be written to; it is then as it was.
     """
     fresh = _sound(_named(listed), checked)
-    before = read_folder(folder) if folder.is_dir() and any(folder.iterdir()) else {}
+    there = folder.is_dir() and TableFiles(Disk(), os.path.realpath(folder)).found
+    before = read_folder(folder) if there else {}
     made = _Additions(fresh, before, effective, checked).made() if before else _everything(fresh)
     tables = tables_from({**before, **made.contents}) if before else fresh.tables
     if before and (wrong := wrong_examples(RateCard(tables).compiler)):
@@ -56,8 +60,8 @@ def import_list(listed: PriceList, folder: Folder, *, effective: date, checked: 
     report = Imported(
         str(folder), listed.source, tuple(sorted(made.contents)), *made.counts, made.left_out, tables.digest
     )
-    there = folder / LEFT_OUT
-    kept = {LEFT_OUT: there.read_bytes()} if there.exists() else {}
+    named = folder / LEFT_OUT
+    kept = {LEFT_OUT: named.read_bytes()} if named.exists() else {}
     names = {LEFT_OUT: report.left_out_text()} if kept or made.left_out else {}
     replace_files(folder, {**before, **kept}, {**made.contents, **names})
     return report
@@ -90,8 +94,19 @@ def _file(provider: str) -> str:
     return f"{provider}.yaml"
 
 
+def _unwritable(model: PeerModel) -> str | None:
+    """The reason why a table cannot have one of the prices of a model; None if it can have all."""
+    rates = (rate for version in model.versions for charge in version.charges for rate in charge.rates)
+    for amount in dict.fromkeys(text(plain(rate.amount)) for rate in rates):
+        try:
+            read_number(amount)
+        except ValueError as error:
+            return f"its price {amount} {str(error).partition('. ')[0]}"
+    return None
+
+
 def _named(listed: PriceList) -> PriceList:
-    """The list with ids and aliases that mean one model each, of providers that can be files."""
+    """The list with ids and aliases that mean one model each, of providers that can be files, at prices of tables."""
     ids = {_name(model) for model in listed.models}
     models, left_out, taken = [], list(listed.left_out), set[str]()
     for model in listed.models:
@@ -100,6 +115,8 @@ def _named(listed: PriceList) -> PriceList:
             left_out.append(LeftOut(model.provider, model.id, "its provider's name cannot be that of a file"))
         elif name in taken:
             left_out.append(LeftOut(model.provider, model.id, "the list has another model of this name before it"))
+        elif (words := _unwritable(model)) is not None:
+            left_out.append(LeftOut(model.provider, model.id, words))
         else:
             full = dict.fromkeys(f"{model.provider}/{alias}" for alias in model.aliases)
             aliases = tuple(alias for alias in full if alias not in ids and alias not in taken)
@@ -186,6 +203,7 @@ class _Additions:
     def made(self) -> _Made:
         """The new contents. Raises `TableError` if they need more than new lines, or the folder is not of this list."""
         self._refuse_others()
+        new = self._shared()
         added: dict[str, list[str]] = {}
         for model in self.fresh.listed.models:
             name = _name(model)
@@ -194,29 +212,38 @@ class _Additions:
             elif (other := self.tables.aliases.get(name)) is not None:
                 self._leave_out(model, f"its name is an alias of {other} in {self.tables.files[other]}")
             else:
-                own = tuple(alias for alias in model.aliases if self.tables.named(alias) is None)
-                lines = model_lines_of(
-                    replace(model, aliases=own), self.fresh.units, self.fresh.listed.source, self.checked
-                )
-                added.setdefault(model.provider, []).extend(lines)
-                self.models, self.versions = self.models + 1, self.versions + len(model.versions)
-        listed = {*map(_name, self.fresh.listed.models), *map(_name, self.fresh.listed.left_out)}
-        for name, old in self.tables.models.items():
-            if name not in listed and old.retired is None:
-                home, number = self._place(name)
-                retired = new_retirement(self._at(home), ("models", number), Retirement(on=self.effective))
-                self.insertions.setdefault(home, []).append(retired)
-                self.retired += 1
-        new: dict[str, bytes] = {}
+                added.setdefault(model.provider, []).extend(self._new_model(model))
         for provider, lines in added.items():
             if _file(provider) in self.before:
                 self._append(_file(provider), lines)
             else:
                 new[_file(provider)] = _text([*_head(provider), *lines])
-        new |= self._shared()
+        self._retire()
         for home, insertions in self.insertions.items():
             new[home], _ = inserted(self._at(home), self.before[home], insertions)
         return _Made(new, (self.models, self.versions, self.retired), tuple(self.left_out))
+
+    def _new_model(self, model: PeerModel) -> list[str]:
+        """The lines of a model that the folder lacks, without aliases that others have there."""
+        self.models, self.versions = self.models + 1, self.versions + len(model.versions)
+        own = replace(model, aliases=tuple(each for each in model.aliases if self.tables.named(each) is None))
+        return model_lines_of(own, self.fresh.units, self.fresh.listed.source, self.checked)
+
+    def _retire(self) -> None:
+        """Retire the models that the list names no more."""
+        listed = {*map(_name, self.fresh.listed.models), *map(_name, self.fresh.listed.left_out)}
+        for name, old in self.tables.models.items():
+            if name in listed or old.retired is not None:
+                continue
+            home, number = self._place(name)
+            if utc(self.effective) <= old.versions[-1].begins:
+                words = f"the list has it no more, before its first price holds on {old.versions[-1].effective}"
+                provider, _, own = name.partition("/")
+                self.left_out.append(LeftOut(provider, own, f"{words}: edit {home} by hand"))
+            else:
+                retired = new_retirement(self._at(home), ("models", number), Retirement(on=self.effective))
+                self.insertions.setdefault(home, []).append(retired)
+                self.retired += 1
 
     def _refuse_others(self) -> None:
         """Raise `TableError` for models that no import of this list wrote."""

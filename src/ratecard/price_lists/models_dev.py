@@ -1,0 +1,109 @@
+"""The price list of models.dev, a JSON file of providers with their models: dollars per million tokens.
+
+Written by the form that its schema and its readers document. It does not say what tokens cost for which a model has no
+price, as those of the cache, so that a usage that counts them is refused.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from ratecard.base.money import multiply, total
+from ratecard.price_lists.json_file import InexpressibleError, price_of, read_json
+from ratecard.price_lists.peer import (
+    UNDATED,
+    LeftOut,
+    PeerCharge,
+    PeerExample,
+    PeerModel,
+    PeerRate,
+    PeerVersion,
+    PriceList,
+)
+from ratecard.tables.meters import TOKEN
+
+_NAME = "models.dev"
+_BUCKETS = {
+    "input": "input",
+    "output": "output",
+    "reasoning": "output_reasoning",
+    "cache_read": "cache_input",
+    "cache_write": "cache_write",
+    "input_audio": "input_audio",
+    "output_audio": "output_audio",
+}
+# The older way to write one tier: where a model has `tiers` too, these hold.
+_OLDER, _OLDER_EDGE = "context_over_200k", 200_000
+_MILLION, _THOUSANDTH = 1_000_000, Decimal("0.001")
+
+
+def read_models_dev(path: Path) -> PriceList:
+    """The price list of a file of models.dev (its `api.json`).
+
+    Raises `RateCardError` if it is not JSON of providers with models.
+    """
+    return read_models(read_json(path, _NAME), f"{_NAME} {path.name}")
+
+
+def read_models(providers: Mapping[str, Mapping[str, Any]], source: str) -> PriceList:
+    """The price list of these providers, their numbers as decimals."""
+    models: list[PeerModel] = []
+    left_out: list[LeftOut] = []
+    for provider, said in providers.items():
+        for name, model in said.get("models", {}).items():
+            try:
+                version = PeerVersion(UNDATED, *_charged(model))
+                models.append(PeerModel(provider, name, (version,), name=model.get("name", ""), reference=_page(said)))
+            except InexpressibleError as reason:
+                left_out.append(LeftOut(provider, name, str(reason), priced=reason.priced))
+    return PriceList(source, tuple(models), tuple(left_out))
+
+
+def _page(provider: Mapping[str, Any]) -> str | None:
+    page = str(provider.get("doc", ""))
+    return page if page.startswith("https://") and not any(sign.isspace() for sign in page) else None
+
+
+def _charged(model: Mapping[str, Any]) -> tuple[tuple[PeerCharge, ...], tuple[PeerExample, ...]]:
+    """The charge of a model's tokens, and an example of a thousand on either side."""
+    cost = model.get("cost")
+    if cost is None:
+        raise InexpressibleError("has no price in the list", priced=False)
+    if "cost" in str(model.get("experimental", "")):
+        raise InexpressibleError("has prices of its modes, of which requests say nothing")
+    base = _prices({name: value for name, value in cost.items() if name not in ("tiers", _OLDER)})
+    rates = [PeerRate(price, bucket) for bucket, price in base.items()]
+    for above, prices in sorted(_tiers(cost)):
+        if prices.keys() != base.keys():
+            raise InexpressibleError("has a tier with prices of other tokens than the first")
+        rates += [PeerRate(price, bucket, above) for bucket, price in prices.items()]
+    amounts = [multiply(base[bucket], _THOUSANDTH) for bucket in ("input", "output")]
+    example = PeerExample({"tokens": {"input": 1_000, "output": 1_000}}, total(amounts))
+    return (PeerCharge(TOKEN, _MILLION, tuple(rates)),), (example,)
+
+
+def _tiers(cost: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Decimal]]]:
+    """Where each tier begins, as prompts of more tokens than that, and its prices."""
+    listed: Sequence[Mapping[str, Any]] = cost.get("tiers", ())
+    if not listed and _OLDER in cost:
+        yield _OLDER_EDGE, _prices(cost[_OLDER])
+    edges = set[Decimal]()
+    for each in listed:
+        tier = each.get("tier", {})
+        size = tier.get("size")
+        if tier.keys() != {"type", "size"} or tier["type"] != "context" or not isinstance(size, Decimal):
+            raise InexpressibleError("has a tier of something else than the context")
+        if size != int(size) or size < 1_000 or size in edges:
+            raise InexpressibleError(f"has a tier of {size} tokens, which is not understood")
+        edges.add(size)
+        yield int(size), _prices({name: value for name, value in each.items() if name != "tier"})
+
+
+def _prices(cost: Mapping[str, Any]) -> dict[str, Decimal]:
+    for name in cost:
+        if name not in _BUCKETS:
+            raise InexpressibleError(f"the key {name} of its cost is not known")
+    if not {"input", "output"} <= cost.keys():
+        raise InexpressibleError("has no price of the input, or of the output")
+    return {bucket: price_of(name, cost[name]) for name, bucket in _BUCKETS.items() if cost.get(name) is not None}
