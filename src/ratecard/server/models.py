@@ -118,7 +118,7 @@ def _version(prices: PriceBook, model: AnyModel, version: Version) -> Iterator[t
 
 
 def _constraints(version: Version, meters: Meters) -> Iterator[tuple[str, Any]]:
-    """The allowed values by request field; those of `enhancement_model` as `topaz.models`. Conditions are fields too."""
+    """The allowed values by request field, or condition; those of `enhancement_model` as `topaz.models`."""
     if isinstance(version, VideoVersion):
         for name in type(version.accepts).model_fields:
             value = getattr(version.accepts, name)
