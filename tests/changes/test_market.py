@@ -68,7 +68,8 @@ OURS = {
     ),
 }
 THEIRS = {
-    "units.yaml": "units:\n  - {unit: third, counts: second of audio, per: 7}\n",
+    "units.yaml": "units:\n  - {unit: third, counts: second of audio, per: 7}\n"
+    "  - {unit: ktoken, counts: token, per: 1000}\n",
     "theirs.yaml": "family: theirs\nmodels:\n"
     + model("t/plain", PLAIN.replace("rate: 4", "rate: 5"))
     + model("t/euro", PLAIN, currency="EUR")
@@ -91,12 +92,7 @@ THEIRS = {
         "transcription",
         example="{usage: {seconds: 7}, total: 0.001}",
     )
-    + model(
-        "t/hear",
-        charge("per-audio-second", "audio_second", "rate: 0.0001"),
-        "transcription",
-        example="{usage: {seconds: 10}, total: 0.001}",
-    )
+    + model("t/thousands", charge("tokens", "ktoken", "tokens: input, rate: 0.005", "tokens: output, rate: 0.02"))
     + model(
         "t/draw",
         charge("count", "image", "rate: 0.05"),
@@ -195,8 +191,8 @@ def test_other_units_are_brought_to_one_exactly(cards: tuple[ratecard.RateCard, 
         ("second of audio", "", "2.45", "3.6", "25,200 x second of audio", "+1.15", "+46.94%"),
     ]
     assert market.models[0].notes == ("ours: audio_hour: included 30",)
-    ours = compare_models(*cards, {"listen": "t/hear"}, at=AT)
-    assert rows(ours) == [("second of audio", "", "0.35", "0.36", "audio_hour", "+0.01", "+2.86%")]
+    ours = compare_models(*cards, {"plain": "t/thousands"}, at=AT)
+    assert rows(ours)[0] == ("input tokens", "", "4", "5", "mtoken", "+1", "+25%")
 
 
 def test_a_price_by_resolution_is_not_beside_one_without(cards: tuple[ratecard.RateCard, ratecard.RateCard]) -> None:
