@@ -102,7 +102,7 @@ def test_what_is_left_out_has_a_reason(report: Mapping[str, Any]) -> None:
         "acme/minus-x": "the value of input_cost_per_token is not a price",
         "acme/hours-x": "its prices depend on hours of weekdays",
         "acme/results-x": "its prices depend on the number of results",
-        "acme/noise-x": "its price 0.10000000000000001 is what a float makes of 0.1",
+        "acme/noise-x": "its rates have the noise of a float (0.10000000000000001 for 0.1)",
     }
     assert report["without_price"] == ["one of many/sample_spec", "ollama/silent-x"]
     assert report["added"] == {"models": 11, "versions": 11, "retired": 0}
