@@ -37,6 +37,12 @@ ENTRIES = """{
     "input_cost_per_audio_token": 4e-06, "output_cost_per_reasoning_token": 6e-06,
     "provider_specific_entry": {"us": 1.1, "bedrock_invocation_schema": "x"}
   },
+  "lasting-x": {
+    "litellm_provider": "anthropic", "input_cost_per_token": 1e-06, "output_cost_per_token": 0.0,
+    "cache_creation_input_token_cost": 2e-06, "cache_creation_input_token_cost_above_1hr": 3e-06,
+    "cache_creation_input_token_cost_above_1hr_above_200k_tokens": 5e-06, "input_cost_per_token_priority": 4e-06,
+    "input_cost_per_token_batches": 5e-07, "cache_creation_input_token_cost_batches": 1e-06
+  },
   "dashscope/qwen-x": {
     "litellm_provider": "dashscope", "tiered_pricing": [
       {"range": [0, 32000.0], "input_cost_per_token": 1e-06, "output_cost_per_token": 2e-06},
@@ -96,10 +102,10 @@ def test_what_is_left_out_has_a_reason(report: Mapping[str, Any]) -> None:
         "acme/minus-x": "the value of input_cost_per_token is not a price",
         "acme/hours-x": "its prices depend on hours of weekdays",
         "acme/results-x": "its prices depend on the number of results",
-        "acme/noise-x": "rate '0.10000000000000001' is what a float makes of 0.1. Write 0.1",
+        "acme/noise-x": "its rates have the noise of a float (0.10000000000000001 for 0.1)",
     }
     assert report["without_price"] == ["one of many/sample_spec", "ollama/silent-x"]
-    assert report["added"] == {"models": 10, "versions": 10, "retired": 0}
+    assert report["added"] == {"models": 11, "versions": 11, "retired": 0}
 
 
 # (model, usage, amount in millionths of a dollar)
@@ -126,6 +132,28 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("bedrock/anthropic.claude-x", {"tokens": {"input": 100, "input_audio": 50, "input_image": 10}}, "250"),
     ("bedrock/anthropic.claude-x", {"tokens": {"input": 0, "output": 9, "output_reasoning": 4}}, "49"),
     ("bedrock/anthropic.claude-x", {"tokens": {"input": 100}, "inference_geo": "us"}, "110"),
+    # Writing for an hour has its own price, of long prompts too; a tier without one has that of short ones.
+    (
+        "anthropic/lasting-x",
+        {"tokens": {"input": 200_000, "cache_write": 200_000, "cache_write_1h": 200_000}},
+        "600000",
+    ),
+    (
+        "anthropic/lasting-x",
+        {"tokens": {"input": 200_001, "cache_write": 200_001, "cache_write_1h": 200_001}},
+        "1000005",
+    ),
+    (
+        "anthropic/lasting-x",
+        {"tokens": {"input": 200_001, "cache_write": 200_001, "cache_write_1h": 200_001}, "service_tier": "priority"},
+        "600003",
+    ),
+    # In a batch it has that of writing.
+    (
+        "anthropic/lasting-x",
+        {"tokens": {"input": 9, "cache_write": 9, "cache_write_1h": 9}, "service_tier": "batch"},
+        "9",
+    ),
     ("dashscope/qwen-x", {"tokens": {"input": 32_000, "output": 1}}, "32002"),
     ("dashscope/qwen-x", {"tokens": {"input": 32_001, "output": 1}}, "96007"),
     ("openai/sora-x", {"counts": {"video_second": 5}}, "500000"),

@@ -432,10 +432,7 @@ class _Entry:
             amounts = own(key) if whole else half(key) if self._of(key) is not None else None
             if amounts and bucket not in found:
                 found[bucket] = amounts
-        for key, bucket in _BY_LIFETIME.items():
-            amounts = own(key) or found.get("cache_write")
-            found |= {bucket: amounts} if amounts else {}
-        for key, bucket in _PARTS.items():
+        for key, bucket in (*_BY_LIFETIME.items(), *_PARTS.items()):
             amounts = own(key)
             if key == _IMAGES and amounts is None and self._of(key) is not None:
                 amounts = half(key)

@@ -84,13 +84,18 @@ class PeerModel:
 class LeftOut:
     """A model of the list that becomes no table, and why no exact price of it can be written.
 
-    `priced` says whether the list has a price of it at all.
+    `detail` is what of the reason is of this model alone, `priced` whether the list has a price of it at all.
     """
 
     provider: str
     id: str
     reason: str
     priced: bool = True
+    detail: str = ""
+
+    def __str__(self) -> str:
+        detail = f" ({self.detail})" if self.detail else ""
+        return " ".join(f"{self.reason}{detail}".split())
 
 
 @dataclass(frozen=True, slots=True)
