@@ -79,6 +79,7 @@ DEFINED_TWICE = {
     "explain": _COMMAND,
     "main": "where a process begins: the command line, and the worker that reads a video",
     "open_usage": _ENGINE,
+    "rollup": _COMMAND,
     "simulate": _COMMAND,
 }
 # A name that a package hands out, and that is the module of this name.

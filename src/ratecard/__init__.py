@@ -40,6 +40,7 @@ from ratecard.requests.usage_from import usage_from
 
 if TYPE_CHECKING:
     from ratecard.changes.market import compare_models as compare_models
+    from ratecard.simulation.rollup import rollup as rollup
     from ratecard.simulation.simulate import simulate as simulate
 
 __all__ = [
@@ -95,6 +96,7 @@ __all__ = [
     "period_end",
     "period_start",
     "read_ledger",
+    "rollup",
     "settle",
     "simulate",
     "sunset",
@@ -103,14 +105,14 @@ __all__ = [
 ]
 # `from ratecard import *` must work without the extra.
 if not (find_spec("duckdb") and find_spec("pyarrow")):
-    __all__.remove("simulate")
+    __all__ = [name for name in __all__ if name not in ("rollup", "simulate")]
 
 # Packages that are loaded on first use: their extras may not be installed.
 _PACKAGES = ("history", "probe", "server", "testing")
 
 
 def __getattr__(name: str) -> Any:
-    """Load on first use: `compare_models`, `simulate`, and the packages of the extras, like `ratecard.server`.
+    """Load on first use: `compare_models`, `rollup`, `simulate`, and packages of the extras, like `ratecard.server`.
 
     Raises `ImportError` that names the extra to install.
     """
@@ -120,12 +122,11 @@ def __getattr__(name: str) -> Any:
         from ratecard.changes.market import compare_models
 
         return compare_models
-    if name != "simulate":
+    if name not in ("rollup", "simulate"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from ratecard.simulation.errors import missing_extra
 
     try:
-        from ratecard.simulation.simulate import simulate
+        return getattr(import_module(f"ratecard.simulation.{name}"), name)
     except ModuleNotFoundError as error:
         raise missing_extra("simulate", error) from None
-    return simulate

@@ -68,7 +68,8 @@ OURS = {
     ),
 }
 THEIRS = {
-    "units.yaml": "units:\n  - {unit: third, counts: second of audio, per: 7}\n",
+    "units.yaml": "units:\n  - {unit: third, counts: second of audio, per: 7}\n"
+    "  - {unit: ktoken, counts: token, per: 1000}\n",
     "theirs.yaml": "family: theirs\nmodels:\n"
     + model("t/plain", PLAIN.replace("rate: 4", "rate: 5"))
     + model("t/euro", PLAIN, currency="EUR")
@@ -91,6 +92,7 @@ THEIRS = {
         "transcription",
         example="{usage: {seconds: 7}, total: 0.001}",
     )
+    + model("t/thousands", charge("tokens", "ktoken", "tokens: input, rate: 0.005", "tokens: output, rate: 0.02"))
     + model(
         "t/draw",
         charge("count", "image", "rate: 0.05"),
@@ -178,6 +180,8 @@ def test_without_the_name_of_ours_a_condition_is_another(cards: tuple[ratecard.R
     found = rows(compare_models(*cards, {"tiers": "t/tiers"}, at=AT))
     assert ("output tokens", "service_tier batch", "10", "", "mtoken", "", "") in found
     assert ("output tokens", "processing batch", "", "6", "mtoken", "", "") in found
+    # Ours charges reasoning with the output, and has no price of its own to list.
+    assert [row[1] for row in found if row[0] == "output_reasoning tokens"] == ["", "processing batch"]
 
 
 def test_other_units_are_brought_to_one_exactly(cards: tuple[ratecard.RateCard, ratecard.RateCard]) -> None:
@@ -187,6 +191,8 @@ def test_other_units_are_brought_to_one_exactly(cards: tuple[ratecard.RateCard, 
         ("second of audio", "", "2.45", "3.6", "25,200 x second of audio", "+1.15", "+46.94%"),
     ]
     assert market.models[0].notes == ("ours: audio_hour: included 30",)
+    ours = compare_models(*cards, {"plain": "t/thousands"}, at=AT)
+    assert rows(ours)[0] == ("input tokens", "", "4", "5", "mtoken", "+1", "+25%")
 
 
 def test_a_price_by_resolution_is_not_beside_one_without(cards: tuple[ratecard.RateCard, ratecard.RateCard]) -> None:

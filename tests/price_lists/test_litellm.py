@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,12 @@ ENTRIES = """{
     "input_cost_per_audio_token": 4e-06, "output_cost_per_reasoning_token": 6e-06,
     "provider_specific_entry": {"us": 1.1, "bedrock_invocation_schema": "x"}
   },
+  "lasting-x": {
+    "litellm_provider": "anthropic", "input_cost_per_token": 1e-06, "output_cost_per_token": 0.0,
+    "cache_creation_input_token_cost": 2e-06, "cache_creation_input_token_cost_above_1hr": 3e-06,
+    "cache_creation_input_token_cost_above_1hr_above_200k_tokens": 5e-06, "input_cost_per_token_priority": 4e-06,
+    "input_cost_per_token_batches": 5e-07, "cache_creation_input_token_cost_batches": 1e-06
+  },
   "dashscope/qwen-x": {
     "litellm_provider": "dashscope", "tiered_pricing": [
       {"range": [0, 32000.0], "input_cost_per_token": 1e-06, "output_cost_per_token": 2e-06},
@@ -56,8 +62,23 @@ ENTRIES = """{
   "free-x": {"litellm_provider": "ollama", "input_cost_per_token": 0.0, "output_cost_per_token": 0.0},
   "silent-x": {"litellm_provider": "ollama", "mode": "chat"},
   "new-x": {"litellm_provider": "acme", "input_cost_per_token": 1e-06, "input_cost_per_thought": 1e-06},
+  "kind-x": {"litellm_provider": "acme", "input_cost_per_token": 1e-06, "search_context_cost_per_query": 3},
   "minus-x": {"litellm_provider": "acme", "input_cost_per_token": -1e-06},
-  "hours-x": {"litellm_provider": "acme", "input_cost_per_token": 1e-06, "off_peak_pricing": {"windows": []}},
+  "hours-x": {
+    "litellm_provider": "acme", "input_cost_per_token": 2e-06, "output_cost_per_token": 4e-06,
+    "off_peak_pricing": {"input_cost_per_token": 1e-06, "windows": [
+      {"hours_utc": ["00:00-01:00", "10:00-00:00"], "weekdays": [1, 2, 3, 4, 5]},
+      {"hours_utc": "00:00-00:00", "weekdays": [6, 7]}
+    ]}
+  },
+  "midnight-x": {
+    "litellm_provider": "acme", "input_cost_per_token": 2e-06,
+    "off_peak_pricing": {"input_cost_per_token": 1e-06, "windows": [{"hours_utc": "16:30-00:30"}]}
+  },
+  "calendars-x": {
+    "litellm_provider": "acme", "input_cost_per_token": 2e-06,
+    "off_peak_pricing": {"input_cost_per_token": 1e-06, "weekday_timezone": "Asia/Shanghai", "windows": []}
+  },
   "results-x": {"litellm_provider": "acme", "tiered_pricing": [{"input_cost_per_query": 0.01}]},
   "noise-x": {"litellm_provider": "acme", "input_cost_per_token": 1.0000000000000001e-07}
 }"""
@@ -93,13 +114,15 @@ def prices(file: Path, report: Mapping[str, Any]) -> ratecard.PriceBook:
 def test_what_is_left_out_has_a_reason(report: Mapping[str, Any]) -> None:
     assert {each["model"]: each["reason"] for each in report["left_out"]} == {
         "acme/new-x": "the key input_cost_per_thought is not known",
+        "acme/kind-x": "a value of it is not of the kind that its key has",
         "acme/minus-x": "the value of input_cost_per_token is not a price",
-        "acme/hours-x": "its prices depend on hours of weekdays",
+        "acme/midnight-x": "has prices of hours over midnight, whose weekday is not understood",
+        "acme/calendars-x": "its prices of some hours are not understood",
         "acme/results-x": "its prices depend on the number of results",
-        "acme/noise-x": "rate '0.10000000000000001' is what a float makes of 0.1. Write 0.1",
+        "acme/noise-x": "its rates have the noise of a float (0.10000000000000001 for 0.1)",
     }
     assert report["without_price"] == ["one of many/sample_spec", "ollama/silent-x"]
-    assert report["added"] == {"models": 10, "versions": 10, "retired": 0}
+    assert report["added"] == {"models": 12, "versions": 12, "retired": 0}
 
 
 # (model, usage, amount in millionths of a dollar)
@@ -126,6 +149,28 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("bedrock/anthropic.claude-x", {"tokens": {"input": 100, "input_audio": 50, "input_image": 10}}, "250"),
     ("bedrock/anthropic.claude-x", {"tokens": {"input": 0, "output": 9, "output_reasoning": 4}}, "49"),
     ("bedrock/anthropic.claude-x", {"tokens": {"input": 100}, "inference_geo": "us"}, "110"),
+    # Writing for an hour has its own price, of long prompts too; a tier without one has that of short ones.
+    (
+        "anthropic/lasting-x",
+        {"tokens": {"input": 200_000, "cache_write": 200_000, "cache_write_1h": 200_000}},
+        "600000",
+    ),
+    (
+        "anthropic/lasting-x",
+        {"tokens": {"input": 200_001, "cache_write": 200_001, "cache_write_1h": 200_001}},
+        "1000005",
+    ),
+    (
+        "anthropic/lasting-x",
+        {"tokens": {"input": 200_001, "cache_write": 200_001, "cache_write_1h": 200_001}, "service_tier": "priority"},
+        "600003",
+    ),
+    # In a batch it has that of writing.
+    (
+        "anthropic/lasting-x",
+        {"tokens": {"input": 9, "cache_write": 9, "cache_write_1h": 9}, "service_tier": "batch"},
+        "9",
+    ),
     ("dashscope/qwen-x", {"tokens": {"input": 32_000, "output": 1}}, "32002"),
     ("dashscope/qwen-x", {"tokens": {"input": 32_001, "output": 1}}, "96007"),
     ("openai/sora-x", {"counts": {"video_second": 5}}, "500000"),
@@ -143,6 +188,23 @@ def test_a_usage(prices: ratecard.PriceBook, model: str, usage: dict[str, Any], 
     if "tokens" in usage:
         usage = {**usage, "tokens": {"output": 0, **usage["tokens"]}}
     assert prices.rate({"model": model, **usage}).total * 1_000_000 == Decimal(millionths)
+
+
+@pytest.mark.parametrize(
+    ("instant", "millionths"),
+    [
+        ("2026-10-02T00:59:59Z", "1004"),  # a Friday
+        ("2026-10-02T01:00:00Z", "2004"),
+        ("2026-10-02T09:59:59Z", "2004"),
+        ("2026-10-02T10:00:00Z", "1004"),
+        ("2026-10-03T05:00:00Z", "1004"),
+        ("2026-10-05T05:00:00Z", "2004"),
+    ],
+)
+def test_hours(file: Path, report: object, instant: str, millionths: str) -> None:
+    prices = ratecard.load_rate_card(file.parent / "market").at(datetime.fromisoformat(instant))
+    usage = {"model": "acme/hours-x", "tokens": {"input": 1_000, "output": 1}}
+    assert prices.rate(usage).total * 1_000_000 == Decimal(millionths)
 
 
 def test_a_condition_that_an_entry_does_not_price_is_refused(prices: ratecard.PriceBook) -> None:

@@ -71,7 +71,7 @@ class _Recorded(click.Command):
 @click.option("--max-rise", type=optional_share, help="Exit with 1 if a customer's payments rise by more; says whose.")
 @click.option("--tornado", type=optional_share, help="Instead: revenue if each family were 5% dearer or cheaper.")
 @click.option("--currency", default="USD", show_default=True, help="What amounts are added in.")
-@click.option("--memory", help="Most memory of DuckDB; it spills what is more. Default: 1GB, beside Spark 512MB.")
+@click.option("--memory", default="700MB", show_default=True, help="Most memory of the engine; it spills what is more.")
 @click.option("--engine", type=click.Choice(["duckdb", SPARK]), help="Default: duckdb.")
 @click.option("--master", metavar="URL", help="Where Spark runs.")
 @tables_option
@@ -114,7 +114,7 @@ def simulate(context: click.Context, /, **given: Any) -> None:
     given["bridge"] = periods(given["bridge"])
     given |= {"by": keys(given["by"]), "columns": columns(given["columns"]), "places": places}
     given["remap"] = with_models(given["remap"])
-    with _stopping(context):
+    with stopping(context):
         try:
             # Loaded here, because --help needs no engine.
             from ratecard.cli.simulate_run import SimulateOptions, run
@@ -125,15 +125,15 @@ def simulate(context: click.Context, /, **given: Any) -> None:
 
 
 @contextmanager
-def _stopping(context: click.Context) -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM end the run after its temporary files are removed."""
+def stopping(context: click.Context, words: str = "no report is written") -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM end the run after its temporary files are removed; `words` say what there is then."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
     except (KeyboardInterrupt, RuntimeError) as error:
         if not isinstance(error, KeyboardInterrupt) and str(error) != _INTERRUPTION:
             raise
-        click.echo("Interrupted; no report is written", err=True)
+        click.echo(f"Interrupted; {words}", err=True)
         context.exit(_INTERRUPTED)
     finally:
         signal.signal(signal.SIGTERM, before)

@@ -13,6 +13,7 @@ from re import compile as pattern
 from ratecard.base.errors import Fault, TableError
 from ratecard.base.instants import day_or_instant, utc
 from ratecard.base.messages import Path
+from ratecard.base.money import plain, text
 from ratecard.card import RateCard
 from ratecard.changes.insertion import Insertion, inserted, new_retirement
 from ratecard.changes.replace_files import replace_files
@@ -34,6 +35,7 @@ from ratecard.price_lists.peer import UNDATED, LeftOut, PeerModel, PriceList
 from ratecard.price_lists.report import LEFT_OUT, Imported
 from ratecard.tables.card import AnyModel, Tables, meaning
 from ratecard.tables.meters import TOKEN
+from ratecard.tables.scalars import meant_by
 from ratecard.tables.version import Retirement, Version
 
 # A provider whose name is safe for that of a file, on every system.
@@ -92,8 +94,15 @@ def _file(provider: str) -> str:
     return f"{provider}.yaml"
 
 
+def _noise(model: PeerModel) -> str:
+    """The prices of a model that a float has made of others; nothing if there are none."""
+    rates = (rate for version in model.versions for charge in version.charges for rate in charge.rates)
+    found = {rate.amount: meant for rate in rates if (meant := meant_by(plain(rate.amount))) is not None}
+    return ", ".join(f"{text(plain(amount))} for {text(meant)}" for amount, meant in found.items())
+
+
 def _named(listed: PriceList) -> PriceList:
-    """The list with ids and aliases that mean one model each, of providers that can be files."""
+    """The list with ids and aliases that mean one model each, of providers that can be files, at prices of tables."""
     ids = {_name(model) for model in listed.models}
     models, left_out, taken = [], list(listed.left_out), set[str]()
     for model in listed.models:
@@ -102,6 +111,8 @@ def _named(listed: PriceList) -> PriceList:
             left_out.append(LeftOut(model.provider, model.id, "its provider's name cannot be that of a file"))
         elif name in taken:
             left_out.append(LeftOut(model.provider, model.id, "the list has another model of this name before it"))
+        elif noise := _noise(model):
+            left_out.append(LeftOut(model.provider, model.id, "its rates have the noise of a float", detail=noise))
         else:
             full = dict.fromkeys(f"{model.provider}/{alias}" for alias in model.aliases)
             aliases = tuple(alias for alias in full if alias not in ids and alias not in taken)
@@ -188,6 +199,7 @@ class _Additions:
     def made(self) -> _Made:
         """The new contents. Raises `TableError` if they need more than new lines, or the folder is not of this list."""
         self._refuse_others()
+        new = self._shared()
         added: dict[str, list[str]] = {}
         for model in self.fresh.listed.models:
             name = _name(model)
@@ -196,35 +208,38 @@ class _Additions:
             elif (other := self.tables.aliases.get(name)) is not None:
                 self._leave_out(model, f"its name is an alias of {other} in {self.tables.files[other]}")
             else:
-                own = tuple(alias for alias in model.aliases if self.tables.named(alias) is None)
-                lines = model_lines_of(
-                    replace(model, aliases=own), self.fresh.units, self.fresh.listed.source, self.checked
-                )
-                added.setdefault(model.provider, []).extend(lines)
-                self.models, self.versions = self.models + 1, self.versions + len(model.versions)
-        listed = {*map(_name, self.fresh.listed.models), *map(_name, self.fresh.listed.left_out)}
-        for name, old in self.tables.models.items():
-            if name in listed or old.retired is not None:
-                continue
-            if utc(self.effective) <= old.versions[-1].begins:
-                words = f"the list has it no more, before its first price holds on {old.versions[-1].effective}"
-                provider, _, own = name.partition("/")
-                self.left_out.append(LeftOut(provider, own, f"{words}: edit {self.tables.files[name]} by hand"))
-            else:
-                home, number = self._place(name)
-                retired = new_retirement(self._at(home), ("models", number), Retirement(on=self.effective))
-                self.insertions.setdefault(home, []).append(retired)
-                self.retired += 1
-        new: dict[str, bytes] = {}
+                added.setdefault(model.provider, []).extend(self._new_model(model))
         for provider, lines in added.items():
             if _file(provider) in self.before:
                 self._append(_file(provider), lines)
             else:
                 new[_file(provider)] = _text([*_head(provider), *lines])
-        new |= self._shared()
+        self._retire()
         for home, insertions in self.insertions.items():
             new[home], _ = inserted(self._at(home), self.before[home], insertions)
         return _Made(new, (self.models, self.versions, self.retired), tuple(self.left_out))
+
+    def _new_model(self, model: PeerModel) -> list[str]:
+        """The lines of a model that the folder lacks, without aliases that others have there."""
+        self.models, self.versions = self.models + 1, self.versions + len(model.versions)
+        own = replace(model, aliases=tuple(each for each in model.aliases if self.tables.named(each) is None))
+        return model_lines_of(own, self.fresh.units, self.fresh.listed.source, self.checked)
+
+    def _retire(self) -> None:
+        """Retire the models that the list names no more."""
+        listed = {*map(_name, self.fresh.listed.models), *map(_name, self.fresh.listed.left_out)}
+        for name, old in self.tables.models.items():
+            if name in listed or old.retired is not None:
+                continue
+            home, number = self._place(name)
+            if utc(self.effective) <= old.versions[-1].begins:
+                words = f"the list has it no more, before its first price holds on {old.versions[-1].effective}"
+                provider, _, own = name.partition("/")
+                self.left_out.append(LeftOut(provider, own, f"{words}: edit {home} by hand"))
+            else:
+                retired = new_retirement(self._at(home), ("models", number), Retirement(on=self.effective))
+                self.insertions.setdefault(home, []).append(retired)
+                self.retired += 1
 
     def _refuse_others(self) -> None:
         """Raise `TableError` for models that no import of this list wrote."""

@@ -15,19 +15,22 @@ from ratecard.requests.dialects import UsageDialect
 from ratecard.simulation.billing.repricer import LedgerPricer
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.costs import Costs
+from ratecard.simulation.pricing.kept_outcomes import KeptOutcomes
 from ratecard.simulation.pricing.outcome import Outcome
 from ratecard.simulation.pricing.pricer import Pricer
 from ratecard.simulation.pricing.remap import NO_REMAPPING, Remapping
-from ratecard.simulation.pricing.sides import AS_BILLED, Specification, costs_of, sides
+from ratecard.simulation.pricing.sides import AS_BILLED, OWN_DATE, Specification, costs_of, sides
 from ratecard.simulation.progress import OPENED, PRICED, READ, Progress, silent, within
 from ratecard.simulation.results.no_effect import check_effect
 from ratecard.simulation.simulation import Simulation
 from ratecard.simulation.usage.billing_export import EXPORT_NAMES
-from ratecard.simulation.usage.columns import DAY, LAYOUTS, USAGE_COLUMNS, layouts_of
-from ratecard.simulation.usage.engines.duckdb_engine import DEFAULT_MEMORY, MEMORY_BESIDE_SPARK, Workspace, open_usage
+from ratecard.simulation.usage.columns import DAY, LAYOUTS, USAGE_COLUMNS, LayoutsOf, layouts_of
+from ratecard.simulation.usage.engines.duckdb_engine import DEFAULT_MEMORY, Workspace, open_usage
 from ratecard.simulation.usage.engines.duckdb_responses import requests_only, table_dialect
 from ratecard.simulation.usage.engines.spark_session import is_spark_frame
 from ratecard.simulation.usage.files import Reading, Source
+from ratecard.simulation.usage.kept.kept_usage import open_kept
+from ratecard.simulation.usage.kept.manifest import Distinguished, kept_folder
 from ratecard.simulation.usage.plan import PERIODS, Plan, Usage, places_of_type
 from ratecard.simulation.usage.predicates import Predicates
 from ratecard.simulation.usage.roll_up import RollUp
@@ -75,7 +78,7 @@ def simulate(
     tables: str | Path | None = None,
     strict: bool = False,
     currency: str = "USD",
-    memory: str | None = None,
+    memory: str = DEFAULT_MEMORY,
     engine: Engine | None = None,
     master: str | None = None,
     costs: Specification | Costs | None = None,
@@ -94,8 +97,6 @@ def simulate(
     `where` chooses rows by a condition on columns, such as `region = 'eu' and not model in ('a', 'b')`; `since` and
     `until` by their UTC day: from the first on, before the second. A row without a type has the type of its model.
     `progress` is called with what begins, and a function that says how far the whole is, from 0 to 100.
-
-    `memory` is the most that DuckDB takes before it spills: 1 GB, or beside Spark, where it keeps the groups, 512 MB.
 
     `engine` is "duckdb", or "spark" for what outgrows a machine; a Spark frame chooses Spark by itself. `master` is
     where Spark runs, by default on this machine.
@@ -117,23 +118,37 @@ def simulate(
     remapping.check(side.card for side in compared)
     chosen, names = Chosen.of(where, since, until), columns or {}
     spoken = table_dialect(dialect) if dialect is not None else None
-    usual_memory = MEMORY_BESIDE_SPARK if engine == "spark" or is_spark_frame(usage) else DEFAULT_MEMORY
-    workspace = Workspace(memory or usual_memory)
+    workspace = Workspace(memory)
     try:
         begun = within(progress, 0, OPENED)
-        with _opened(workspace, usage, names, engine, master, _cards(compared, paid), begun, spoken) as opened:
+        if kept := kept_folder(usage):
+            layouts = _layouts(_cards(compared, paid))
+            opening: AbstractContextManager[OpenUsage] = open_kept(
+                workspace, kept, names, dialect, _named(compared, paid, tables), layouts
+            )
+        else:
+            opening = opened_usage(workspace, usage, names, engine, master, _cards(compared, paid), begun, spoken)
+        with opening as opened:
             known = opened.known
-            if spoken and (requests := requests_only(spoken, known.types)):
+            if known.where is not None and known.where == where:  # it is of these rows already
+                chosen = chosen._replace(where=None)
+            elif spoken and (requests := requests_only(spoken, known.types)):
                 chosen = Chosen.of(f"{requests} and ({where})" if where else requests, since, until)
             keys = keys_of(known) if by is None else by
             _check_names(known, names, (*keys, *chosen.columns))
             plan = plan_of(compared, keys, known, chosen, paid, remapping)
             reading = Reading(opened.source)
-            if chosen:
+            if chosen or known.where is not None:
                 found_rows, _, undated = opened.counted(plan)
-                reading = replace(reading, chosen=chosen.words(), found=found_rows, undated=undated)
+                rows = ", ".join(filter(None, (known.where and f"where {known.where}", chosen.words())))
+                reading = replace(reading, chosen=rows, found=found_rows, undated=undated)
             usual = Pricer(plan.predicates, currency, remapping)
             pricer = LedgerPricer(plan.predicates, compared[0].card, currency) if known.is_ledger else usual
+            kept_outcomes = (
+                KeptOutcomes(kept, compared[0], Distinguished.of(plan, untyped=False), currency) if kept else None
+            )
+            if kept_outcomes:
+                pricer.keep(compared[0], known_outcomes := kept_outcomes.read(workspace.connection, pricer))
             places = {type_: places_of_type(known, layout) for type_, layout in known.layouts.items()}
             rolled = RollUp(workspace, plan, places)
             outcomes: list[list[Outcome]] = [[] for _ in compared]
@@ -150,6 +165,8 @@ def simulate(
             odd = opened.odd_instant(plan) if reading.undated or (plan.dated and None in moments) else ""
             types = {each.shape.type for each in rolled.shapes}
             rolled.reading = replace(reading.with_columns(known, plan, types), odd=odd)
+            if kept_outcomes and any(each.shape not in known_outcomes for each in rolled.shapes):
+                kept_outcomes.write(workspace.connection, rolled.shapes, outcomes[0])
         within(progress, READ, PRICED)("Pricing", None)
         remapping.check_used({counted.shape.model for counted in rolled.shapes})
         found = Simulation(rolled, compared, pricer, outcomes, paid)
@@ -165,7 +182,7 @@ def simulate(
     return found
 
 
-def _opened(
+def opened_usage(
     workspace: Workspace,
     usage: Any,
     names: Mapping[str, str],
@@ -174,10 +191,15 @@ def _opened(
     cards: Sequence[RateCard],
     progress: Progress,
     dialect: UsageDialect | None,
-) -> AbstractContextManager[OpenUsage]:
-    """The usage, opened by an engine; `cards` are all that price it, the current one first."""
+    *,
+    by_file: bool = False,
+) -> AbstractContextManager[Any]:
+    """The usage, opened by an engine; `cards` are all that price it, the current one first.
+
+    With `by_file`, its rows say of which file they are.
+    """
     limits = cards[0].tables.limits
-    layouts = partial(layouts_of, [card.tables.meters for card in cards])
+    layouts = _layouts(cards)
     if engine not in (None, "duckdb", "spark"):
         raise SimulationError(f"engine is '{engine}'. Allowed: duckdb, spark")
     if engine == "spark" or is_spark_frame(usage):
@@ -187,10 +209,10 @@ def _opened(
             raise SimulationError("responses are read by DuckDB; leave out engine spark, and give their files")
         from ratecard.simulation.usage.engines import spark_engine
 
-        return spark_engine.open_usage(usage, names, master, progress, layouts)
+        return spark_engine.open_usage(usage, names, master, progress, layouts, by_file=by_file)
     if master:
         raise SimulationError(f"the master {master} is of Spark; add engine spark")
-    return open_usage(workspace, usage, names, limits, progress, layouts, dialect)
+    return open_usage(workspace, usage, names, limits, progress, layouts, dialect, by_file=by_file)
 
 
 def _check_names(known: Usage, names: Mapping[str, str], used: Sequence[str]) -> None:
@@ -205,7 +227,9 @@ def _check_names(known: Usage, names: Mapping[str, str], used: Sequence[str]) ->
 
 
 def keys_of(usage: Usage) -> tuple[str, ...]:
-    """The default keys: model, day and customer, as far as the usage has them."""
+    """The default keys: model, day and customer, as far as the usage has them; those of a roll-up that is kept."""
+    if usage.by is not None:
+        return usage.by
     needed = {"model": "model", DAY: "timestamp", "customer": "customer"}
     return tuple(key for key, column in needed.items() if usage.has(column))
 
@@ -258,6 +282,19 @@ def plan_of(
     }
     by = tuple(dict.fromkeys(by))
     return Plan(by, predicates, dated, rpc, types, chosen, own, layouts, meters)
+
+
+def _layouts(cards: Sequence[RateCard]) -> LayoutsOf:
+    """How all of these cards understand the columns of a table."""
+    return partial(layouts_of, [card.tables.meters for card in cards])
+
+
+def _named(compared: Sequence[Side], costs: Costs | None, tables: str | Path | None) -> list[str]:
+    """The prices that are compared, by name: the tables, and all that are not one of their dates."""
+    named = ["" if side.at and side.label.startswith(f"{side.at:%Y-%m-%d}") else side.label for side in compared]
+    named += [costs.card.label] if costs and costs.card else []
+    first = str(tables or "") if compared[0].label == OWN_DATE else named[0] or str(tables or "")
+    return [first, *filter(None, named[1:])]
 
 
 def _cards(compared: Sequence[Side], costs: Costs | None) -> list[RateCard]:

@@ -1,7 +1,7 @@
 """Prices shapes under several cards; what two cards have in common is priced once."""
 
 from bisect import bisect_right
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from datetime import date, datetime
 
 from ratecard.base.errors import QuoteError
@@ -28,6 +28,8 @@ class Pricer:
 
     def __init__(self, predicates: Predicates, currency: str = "USD", remapping: Remapping = NO_REMAPPING) -> None:
         self.predicates, self.currency, self.remapping = predicates, currency, remapping
+        # The outcomes that are kept of one side, by shape.
+        self._kept: tuple[Side, Mapping[UsageShape, Outcome]] | None = None
         self._found: dict[Hashable, Outcome] = {}
         self._books: dict[tuple[RateCard, date], ShapePrices] = {}
         self._bases: dict[tuple[RateCard, str | None], _Basis] = {}
@@ -44,7 +46,10 @@ class Pricer:
     def outcomes(self, sides: Sequence[Side], shapes: Sequence[Counted]) -> list[list[Outcome]]:
         """What each side charges for each of these shapes."""
         with uncollected():
-            first = [self.price(sides[0], shape) for shape, *_ in shapes]
+            # What is kept is asked by shape alone, unless sides of other instants may have the same prices.
+            alone = all(side.at == sides[0].at for side in sides)
+            known = self._kept[1] if alone and self._kept and self._kept[0] is sides[0] else {}
+            first = [known.get(shape) or self.price(sides[0], shape) for shape, *_ in shapes]
             return [first, *(self.beside(side, sides[0], shapes, first) for side in sides[1:])]
 
     def beside(self, side: Side, base: Side, shapes: Sequence[Counted], known: Sequence[Outcome]) -> list[Outcome]:
@@ -95,8 +100,18 @@ class Pricer:
         # Where there is no such model, nothing else of the shape matters.
         key = (shape[:3] if basis.changes else shape[:2], basis, period)
         if (found := self._found.get(key)) is None:
-            found = self._found[key] = self._price(side, shape, moment)
+            known = self._kept[1].get(shape) if self._kept and self._kept[0] is side else None
+            found = self._found[key] = known or self._price(side, shape, moment)
         return found
+
+    def keep(self, side: Side, outcomes: Mapping[UsageShape, Outcome]) -> None:
+        """Take what is known of a side for granted."""
+        self._kept = (side, outcomes)
+
+    def priced_anew(self, side: Side, shape: UsageShape) -> Outcome:
+        """What a side charges, with its lines, where only the amounts were kept."""
+        moment = _moment(side, shape)
+        return self._price(side, shape, moment) if moment else Refused(NO_INSTANT)
 
     def _price(self, side: Side, shape: UsageShape, moment: date) -> Outcome:
         place = (side.card, moment)
@@ -130,11 +145,14 @@ class _Basis:
 
     def __init__(self, changes: tuple[datetime, ...], windows: tuple[Window, ...]) -> None:
         self.changes, self.windows = changes, windows
+        self._periods: dict[date, tuple[int, frozenset[Window]]] = {}
 
     def period(self, moment: date) -> tuple[int, frozenset[Window]]:
         """What is the same at all instants at which the model has the same prices."""
-        instant = utc(moment)
-        return bisect_right(self.changes, instant), open_at(self.windows, instant)
+        if (found := self._periods.get(moment)) is None:
+            instant = utc(moment)
+            found = self._periods[moment] = bisect_right(self.changes, instant), open_at(self.windows, instant)
+        return found
 
 
 def _moment(side: Side, shape: UsageShape) -> date | None:

@@ -14,7 +14,7 @@ from ratecard.load.revision import RevisionError
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.costs import CardCosts, Costs, read_costs, share_costs
 
-AS_BILLED = "as-billed"
+AS_BILLED, OWN_DATE = "as-billed", "each row's own date"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ def sides(current: Specification | None, candidates: Sequence[Specification], ta
     A candidate is laid over the current card. Where the current prices are those of one instant, the candidate's are
     those of its first day, or of that instant if that is later.
     """
-    base = Side("each row's own date", load_rate_card(tables)) if current is None else _side(current, tables, None)
+    base = Side(OWN_DATE, load_rate_card(tables)) if current is None else _side(current, tables, None)
     found = [base, *against(base, candidates, tables)]
     labels = [side.label for side in found]
     twice = next((label for label in labels if labels.count(label) > 1), None)

@@ -13,6 +13,7 @@ from ratecard.base.suggestions import suggestions
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.usage.columns import DAY, OTHER_NAMES, USAGE_COLUMNS
 from ratecard.simulation.usage.plan import Plan, Usage
+from ratecard.simulation.usage.where import read_condition
 
 _ENDINGS = {".parquet": ".parquet", ".pq": ".parquet", ".csv": ".csv", ".tsv": ".csv"}
 _ENDINGS |= dict.fromkeys((".jsonl", ".ndjson", ".json"), ".jsonl")
@@ -21,6 +22,8 @@ _ALLOWED = "Allowed: .parquet, .csv, .jsonl, each also as .gz, a folder or a pat
 _PATTERN = re.compile(r"[*?\[]")
 _LOCAL = "file://"
 _DIGITS = 16
+# The column that says of which file a row is, where that is asked for.
+FILE = "ratecard_file"
 
 
 class Stamp(NamedTuple):
@@ -199,7 +202,8 @@ class Reading:
         }
         dated = plan.dated or plan.chosen.by_day or DAY in plan.keys
         asked = [name for name in _HEAD if name != "timestamp" or dated]
-        asked += [*plan.keys, *plan.chosen.columns, *(name for names in known.values() for name in names)]
+        chosen = read_condition(usage.where).columns if usage.where else ()
+        asked += [*plan.keys, *chosen, *plan.chosen.columns, *(name for names in known.values() for name in names)]
         columns = {name: usage.columns[name] for name in dict.fromkeys(asked) if usage.has(name)}
         if usage.is_ledger:  # every column of an export is part of the ledger that is made of it
             return replace(self, columns={name: each for name, each in columns.items() if name not in ("type",)})

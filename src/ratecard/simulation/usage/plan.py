@@ -81,6 +81,11 @@ class Usage(NamedTuple):
     untyped: bool = False
     # The types that its rows may have.
     layouts: Mapping[str, Layout] = LAYOUTS
+    # What its engine calls the type of each column.
+    declared: Mapping[str, str] = {}
+    # Of a roll-up that is kept: the keys, and the rows that it was made of.
+    by: tuple[str, ...] | None = None
+    where: str | None = None
 
     def has(self, name: str) -> bool:
         """Whether the table has a known column, under whatever name."""

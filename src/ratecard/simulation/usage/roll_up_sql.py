@@ -32,7 +32,7 @@ _MOST_TOKENS, _MOST_OF_MANY = 2**59 - 1, 2**55 - 1
 _ZERO = "CAST(0 AS BIGINT)"
 # The type of a row, or that of its model.
 _TYPE = "ratecard_type"
-_SLOT = "slot"
+SLOT = "slot"
 
 
 class Grouping(NamedTuple):
@@ -52,6 +52,9 @@ class Grouping(NamedTuple):
     keys: tuple[str, ...]
     # As many integers as the plan has.
     sums: tuple[str, ...]
+    # What the columns of the shape hold, and the columns of the query that are sums.
+    attribute_names: tuple[str, ...] = ()
+    totals: tuple[str, ...] = ()
     # Where other keys are read apart: a hash of the columns by which the query groups, and the query that groups by it
     # and by the other keys. Else empty.
     cell: str = ""
@@ -91,11 +94,15 @@ class RollUpSql:
                 where = f"{type_} IS NULL OR {type_} NOT IN ({', '.join(apart)})" if apart else "TRUE"
             yield self._grouping(name, {each: self.usage.layouts[each] for each in types}, where)
 
-    def counting(self) -> str:
-        """A query of all rows, those that are chosen, and those that have no instant but need one for it."""
+    def counting(self, by: str = "") -> str:
+        """A query of all rows, those that are chosen, and those that have no instant but need one for it.
+
+        With `by`, for each value of a column.
+        """
         chosen = f"CASE WHEN {self._chosen} THEN 1 ELSE 0 END"
         undated = f"CASE WHEN {self._day()} IS NULL THEN 1 ELSE 0 END" if self.plan.chosen.by_day else "0"
-        return f"SELECT count(*) AS found, sum({chosen}) AS chosen, sum({undated}) AS undated FROM {self._every}"
+        counted = f"SELECT count(*) AS found, sum({chosen}) AS chosen, sum({undated}) AS undated"
+        return f"{counted}, {by} FROM {self._every} GROUP BY {by}" if by else f"{counted} FROM {self._every}"
 
     def odd_instant(self) -> str:
         """A query of one timestamp that is not an instant, as text."""
@@ -155,7 +162,7 @@ class RollUpSql:
         """Make the query of the rows of some types: keys and shapes are grouped by, quantities are summed."""
         named = {"type": self._column("type")}
         named["model"] = self._column("model") if self.usage.has("model") else "CAST(NULL AS VARCHAR(100))"
-        others = {alias: self._column(key) for alias, key in self.plan.others.items()}
+        others = {alias: self._key(key) for alias, key in self.plan.others.items()}
         named |= {} if self._apart else others
         if DAY in self.plan.keys or self._cuts:
             named[DAY] = self._day()
@@ -163,7 +170,7 @@ class RollUpSql:
             named[DAY] = _period(self._day(), self.plan.predicates.boundaries)
         if self._cuts:
             second = self._second()
-            named[_SLOT] = " + ".join(_one_if(f"{second} >= {cut}") for cut in self._cuts)
+            named[SLOT] = " + ".join(_one_if(f"{second} >= {cut}") for cut in self._cuts)
         columns = dict.fromkeys(column for layout in layouts.values() for column in layout.attributes)
         attributes = {column.name: self._attribute(column) for column in columns if self._has(column)}
         for column in (each for each in columns if each.kind == "condition"):
@@ -195,19 +202,37 @@ class RollUpSql:
         for type_, counts in tokens.items():
             if (buckets := counted[type_].buckets) and buckets.counted:
                 sums |= {sum_of_tokens(buckets, name): self.dialect.total(counts[name], regular, 0) for name in counts}
+        sums = {each: self._summing(each, expression) for each, expression in sums.items()}
         shape = {_alias(number, each): expression for number, (each, expression) in enumerate(attributes.items())}
         inner = ", ".join(f"{expression} AS {alias}" for alias, expression in (named | shape | sums).items())
         groups = ", ".join(str(number + 1) for number in range(len(named) + len(shape)))
-        query = f"SELECT {inner}, count(*) AS requests FROM {self._from} WHERE {where} GROUP BY {groups}"
-        written = self._written(name, query, layouts, tuple(attributes))
+        counting = f"{self._requests()} AS requests FROM {self._rows(name)} WHERE {where}"
+        query = f"SELECT {inner}, {counting} GROUP BY {groups}"
+        written = self._written(name, query, layouts, tuple(attributes))._replace(totals=tuple(sums))
         if not (self._apart and others):
             return written
         cell = named | shape
         chosen = {"cell": self.dialect.hashed(cell.values())} | others | sums
         inner = ", ".join(f"{expression} AS {alias}" for alias, expression in chosen.items())
         groups = ", ".join(str(number + 1) for number in range(1 + len(others)))
-        facts = f"SELECT {inner}, count(*) AS requests FROM {self._from} WHERE {where} GROUP BY {groups}"
+        facts = f"SELECT {inner}, {counting} GROUP BY {groups}"
         return written._replace(cell=self.dialect.hashed(cell), facts=facts, others=tuple(others))
+
+    def _key(self, key: str) -> str:
+        """A key of a row."""
+        return self._column(key)
+
+    def _summing(self, _: str, total: str) -> str:
+        """The sum of a column of the query: the total of a quantity of rows."""
+        return total
+
+    def _requests(self) -> str:
+        """How many requests the rows of a group are."""
+        return "count(*)"
+
+    def _rows(self, _: str) -> str:
+        """The table of the rows of a grouping."""
+        return self._from
 
     def _of_type(self, layouts: Mapping[str, Layout], found: Mapping[str, str], otherwise: str, name: str = "") -> str:
         """An expression by type of row: `found` of its type, or `otherwise`. No CASE where all types have the same."""
@@ -237,9 +262,10 @@ class RollUpSql:
             tuple(columns.values()),
             self.writer.record(record) if record else "'{}'",
             self._day_of_group(),
-            _SLOT if self._cuts else "",
+            SLOT if self._cuts else "",
             tuple(own.get(key) or self.writer.text(f"key{number}") for number, key in enumerate(self.plan.keys)),
             tuple(sums),
+            attributes,
         )
 
     def _day_of_group(self) -> str:

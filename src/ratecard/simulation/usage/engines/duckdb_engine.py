@@ -25,6 +25,7 @@ from ratecard.simulation.usage.engines.duckdb_responses import usage_view
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql, column_type
 from ratecard.simulation.usage.engines.spill import SpillFolder
 from ratecard.simulation.usage.files import (
+    FILE,
     Source,
     Stamp,
     Stamps,
@@ -49,12 +50,15 @@ _FIRST_LINE = (
 )
 _READ = (
     "SELECT * FROM read_csv([{files}], auto_detect = false, header = true, columns = {{{columns}}},"
-    " delim = {delimiter}, quote = '\"', escape = '\"', null_padding = false)"
+    " delim = {delimiter}, quote = '\"', escape = '\"', null_padding = false{named})"
 )
 
 
-def csv_query(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> str:
-    """The rows of CSV files, all columns text; files may have columns that others lack. Raises `SimulationError`."""
+def csv_query(connection: duckdb.DuckDBPyConnection, files: Sequence[str], named: str = "") -> str:
+    """The rows of CSV files, all columns text; files may have columns that others lack. Raises `SimulationError`.
+
+    `named`: a further option of the reader.
+    """
     alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for file in files:
         alike.setdefault(_heading(connection, file), []).append(file)
@@ -63,6 +67,7 @@ def csv_query(connection: duckdb.DuckDBPyConnection, files: Sequence[str]) -> st
             files=", ".join(_quoted(sql_literal(file)) for file in same),
             columns=", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in names),
             delimiter=_quoted(delimiter),
+            named=named,
         )
         for (delimiter, names), same in alike.items()
     )
@@ -113,8 +118,7 @@ def _reason(words: str) -> str:
     return f"{where}: {line[2].rstrip('.')}"
 
 
-# Beside Spark, it only keeps the groups.
-DEFAULT_MEMORY, MEMORY_BESIDE_SPARK = "1GB", "512MB"
+DEFAULT_MEMORY = "700MB"
 # Keys of more values than this, among the first rows, are read apart from the shapes.
 _FEW_KEYS, _FIRST_ROWS = 20, 100_000
 # What the columns of our own may be.
@@ -204,51 +208,32 @@ class DuckDbUsage(NamedTuple):
     source: Source
     workspace: Workspace
     rows: int | None = None
+    stamps: Mapping[str, Stamp] = {}
 
     def groups(
-        self, workspace: Workspace, plan: Plan, progress: Progress = silent
+        self, workspace: Workspace, plan: Plan, progress: Progress = silent, *, whole: bool = False
     ) -> Generator[tuple[Grouping, str, str]]:
         """Each grouping with the table of its groups, in the order of the plan; the next is read while one is used.
 
-        Where keys are read apart, each again in the end, with the table of its facts.
+        Where keys are read apart, each again in the end, with the table of its facts; none is with `whole`.
         """
-        connection, apart = workspace.connection, self._many(plan)
-        groupings, whole = self._groupings(plan, apart=apart), self._groupings(plan)
-        share = (READ - OPENED) / (len(groupings) * (1 + apart))
+        together = self._groupings(plan)
+        apart = self._groupings(plan, apart=True) if not whole and self._many(plan) else ()
+        yield from grouped(workspace, together, progress, self.rows, apart)
 
-        def read(number: int, name: str, query: str) -> str:
-            tell = within(progress, OPENED + share * number, OPENED + share * (number + 1), self.rows)
-            tell(f"Reading usage: {groupings[number % len(groupings)].name}", connection.query_progress)
-            table = workspace.new_table(name)
-            with readable():
-                connection.execute(f"CREATE TABLE {table} AS {query}")
-            return table
+    def of_files(self, files: Collection[str]) -> "DuckDbUsage":
+        """The rows of some of its files; it has to be by file."""
+        table, listed = self.workspace.new_table("of_files"), ", ".join(map(_quoted, files))
+        query = f"CREATE VIEW {table} AS SELECT * FROM {self.known.table} WHERE {FILE} IN ({listed})"
+        self.workspace.connection.execute(query)
+        return self._replace(known=self.known._replace(table=table))
 
-        def group(number: int) -> tuple[Grouping, str, str]:
-            grouping = groupings[number]
-            groups = read(number, "groups", grouping.query)
-            if grouping.facts and not is_unique(connection, grouping.cell, groups):
-                connection.execute(f"DROP TABLE {groups}")
-                grouping, groups = whole[number], read(number, "groups", whole[number].query)
-            return grouping, groups, ""
-
-        def add(number: int) -> tuple[Grouping, str, str]:
-            grouping, groups, _ = reading[number].result()
-            if not grouping.facts:
-                return grouping, groups, ""
-            query = grouping.facts_of(groups, _integer(connection, grouping, groups))
-            return grouping, groups, read(len(groupings) + number, "facts", query)
-
-        with ThreadPoolExecutor(1) as pool:
-            reading = [pool.submit(group, number) for number in range(len(groupings))]
-            adding = [pool.submit(add, number) for number in range(len(groupings)) if apart]
-            try:
-                yield from (each.result() for each in reading)
-                yield from (found for each in adding if (found := each.result())[2])
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                connection.interrupt()
-                raise
+    def counted_by_file(self, plan: Plan) -> dict[str, tuple[int, int]]:
+        """How many rows each file has, and how many of them have no instant to be chosen by."""
+        with readable():
+            query = RollUpSql(self.known, plan, DuckDbSql(), DuckDbSql()).counting(FILE)
+            found = self.workspace.connection.execute(query).fetchall()
+        return {file: (int(rows), int(undated)) for rows, _, undated, file in found}
 
     def _groupings(self, plan: Plan, *, apart: bool = False) -> tuple[Grouping, ...]:
         return tuple(RollUpSql(self.known, plan, DuckDbSql(), DuckDbSql(), apart=apart).groupings())
@@ -277,6 +262,55 @@ class DuckDbUsage(NamedTuple):
         return str(found[0][0] or "") if found else ""
 
 
+def grouped(
+    workspace: Workspace,
+    together: Sequence[Grouping],
+    progress: Progress,
+    rows: int | None = None,
+    apart: Sequence[Grouping] = (),
+) -> Generator[tuple[Grouping, str, str]]:
+    """Run the queries of groupings, each into a table; the next one runs while a table is used.
+
+    With those that read keys `apart`, these run, and then those of their facts.
+    """
+    connection, groupings = workspace.connection, apart or together
+    share = (READ - OPENED) / max(len(groupings) * (2 if apart else 1), 1)
+
+    def read(number: int, name: str, query: str) -> str:
+        tell = within(progress, OPENED + share * number, OPENED + share * (number + 1), rows)
+        tell(f"Reading usage: {groupings[number % len(groupings)].name}", connection.query_progress)
+        table = workspace.new_table(name)
+        with readable():
+            connection.execute(f"CREATE TABLE {table} AS {query}")
+        return table
+
+    def group(number: int) -> tuple[Grouping, str, str]:
+        grouping = groupings[number]
+        groups = read(number, "groups", grouping.query)
+        if grouping.facts and not is_unique(connection, grouping.cell, groups):
+            connection.execute(f"DROP TABLE {groups}")
+            grouping, groups = together[number], read(number, "groups", together[number].query)
+        return grouping, groups, ""
+
+    def add(number: int) -> tuple[Grouping, str, str]:
+        grouping, groups, _ = reading[number].result()
+        if not grouping.facts:
+            return grouping, groups, ""
+        query = grouping.facts_of(groups, _integer(connection, grouping, groups))
+        return grouping, groups, read(len(groupings) + number, "facts", query)
+
+    with ThreadPoolExecutor(1) as pool:
+        reading = [pool.submit(group, number) for number in range(len(groupings))]
+        adding = [pool.submit(add, number) for number in range(len(apart))]
+        try:
+            yield from (each.result() for each in reading)
+            yield from (found for each in adding if (found := each.result())[2])
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            connection.interrupt()
+            raise
+
+
 def is_unique(connection: duckdb.DuckDBPyConnection, hashed: str, table: str) -> bool:
     """Whether each row of a table has a hash of its own."""
     ((found,),) = connection.execute(f"SELECT count(*) = count(DISTINCT {hashed}) FROM {table}").fetchall()
@@ -299,11 +333,13 @@ def open_usage(
     progress: Progress = silent,
     layouts: LayoutsOf = lambda _: LAYOUTS,
     dialect: UsageDialect | None = None,
+    *,
+    by_file: bool = False,
 ) -> Iterator[DuckDbUsage]:
     """Make the view `usage` of files or a frame; `names`: known columns that have another name in it.
 
     `limits` are those of the tables under which a billing export was billed, `layouts` says what its columns are. With
-    a `dialect`, the rows are responses.
+    a `dialect`, the rows are responses. With `by_file`, the view has a column `FILE`: of which file each row is.
     Raises `SimulationError` with the file or the column, and what is allowed; at the end also where a file is not the
     one any more that it was in the beginning.
     """
@@ -319,10 +355,10 @@ def open_usage(
         kind = one_kind(files)
         progress("Reading usage: columns", workspace.connection.query_progress)
         with readable():
-            query, rows = _reading(workspace, kind, files)
+            query, rows = _reading(workspace, kind, files, f", filename = '{FILE}'" if by_file else "")
             workspace.connection.execute(f"CREATE OR REPLACE VIEW usage AS {query}")
         opened = _opened(workspace, names, Source.of(before), limits, layouts, dialect, written=kind != ".parquet")
-        yield opened._replace(rows=rows) if opened.rows is None else opened
+        yield opened._replace(rows=rows if opened.rows is None else opened.rows, stamps=before)
 
 
 def _opened(
@@ -425,7 +461,8 @@ def checked_usage(
             words += f". Seconds since 1970 are not read: {_CONVERTED}" if name == "timestamp" else ""
             raise SimulationError(words)
     types = {name: type_ for name, (type_, _) in found.items()}
-    return Usage(columns, types, {name: scale for name, (_, scale) in found.items()}, layouts=layouts)
+    scales = {name: scale for name, (_, scale) in found.items()}
+    return Usage(columns, types, scales, layouts=layouts, declared=declared)
 
 
 def _described(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
@@ -463,24 +500,27 @@ def _listed(files: Sequence[str]) -> str:
     return "[" + ", ".join(_quoted(sql_literal(file)) for file in files) + "]"
 
 
-def _reading(workspace: Workspace, kind: str, files: Sequence[str]) -> tuple[str, int | None]:
-    """The query that reads files of a kind, and about how many rows it gives, where that can be known."""
+def _reading(workspace: Workspace, kind: str, files: Sequence[str], named: str = "") -> tuple[str, int | None]:
+    """The query that reads files of a kind, and about how many rows it gives, where that can be known.
+
+    `named`: a further option of the reader.
+    """
     connection = workspace.connection
     if kind == ".jsonl" and not is_remote(files[0]) and are_pages(files[0]):
         kind, files = ".parquet", pages_to_parquet(files, workspace.folder)
     if kind == ".csv":
-        return csv_query(connection, files), _lines(files)
+        return csv_query(connection, files, named), _lines(files)
     if kind == ".parquet":
-        return f"SELECT * FROM read_parquet({_listed(files)}, union_by_name = true)", None
+        return f"SELECT * FROM read_parquet({_listed(files)}, union_by_name = true{named})", None
     counts = _names_in_json(connection, files)
     # Numbers keep their digits: every value is read as the text that it is written as.
     columns = ", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in counts)
     how = f"format = 'newline_delimited', records = true, columns = {{{columns}}}"
-    query = f"SELECT * FROM read_json({_listed(files)}, {how})"
+    query = f"SELECT * FROM read_json({_listed(files)}, {how}{named})"
     for outer in COUNTED:
         if outer in counts:
-            named = _counted(connection, files, outer)
-            parts = {name: f"json_extract_string({outer}, {_quoted(_path(name))})" for name in named}
+            counted = _counted(connection, files, outer)
+            parts = {name: f"json_extract_string({outer}, {_quoted(_path(name))})" for name in counted}
             query = _with_counts(outer, parts, counts, query)
     return query, max(counts.values())
 

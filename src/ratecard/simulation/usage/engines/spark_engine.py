@@ -1,6 +1,6 @@
 """Spark groups usage where it is stored. Only the groups come to the driver, into the tables of DuckDB."""
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +14,7 @@ from ratecard.simulation.usage.billing_export import Export
 from ratecard.simulation.usage.columns import COUNTED, LAYOUTS, LayoutsOf
 from ratecard.simulation.usage.engines.duckdb_engine import Workspace, checked_usage
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
-from ratecard.simulation.usage.engines.spark_files import UNREADABLE, named_stamps, read, stamps
+from ratecard.simulation.usage.engines.spark_files import UNREADABLE, named_stamps, place_of, read, stamps
 from ratecard.simulation.usage.engines.spark_session import (
     as_far_as_it_runs,
     failures,
@@ -24,7 +24,7 @@ from ratecard.simulation.usage.engines.spark_session import (
     spark_session,
 )
 from ratecard.simulation.usage.engines.spark_sql import SparkSql, column_type
-from ratecard.simulation.usage.files import Source, Stamps, unchanged
+from ratecard.simulation.usage.files import FILE, Source, Stamp, Stamps, unchanged
 from ratecard.simulation.usage.plan import GIVEN, Plan, Usage
 from ratecard.simulation.usage.roll_up_sql import Grouping, RollUpSql, sum_of
 
@@ -44,11 +44,24 @@ class SparkUsage(NamedTuple):
     known: Usage
     source: Source
     session: "SparkSession"
+    stamps: Mapping[str, Stamp] = {}
+
+    def of_files(self, files: Collection[str]) -> "SparkUsage":
+        """The rows of some of its files; it has to be by file."""
+        sql, view = SparkSql(), f"{self.known.table}_of_files"
+        listed = ", ".join(map(sql.literal, files))
+        self.session.sql(f"SELECT * FROM {self.known.table} WHERE {FILE} IN ({listed})").createOrReplaceTempView(view)
+        return self._replace(known=self.known._replace(table=view))
+
+    def counted_by_file(self, plan: Plan) -> dict[str, tuple[int, int]]:
+        """How many rows each file has, and how many of them have no instant to be chosen by."""
+        found = self._asked(RollUpSql(self.known, plan, SparkSql(), DuckDbSql()).counting(FILE)).to_pylist()
+        return {each[FILE]: (int(each["found"]), int(each["undated"] or 0)) for each in found}
 
     def groups(
-        self, workspace: Workspace, plan: Plan, progress: Progress = silent
+        self, workspace: Workspace, plan: Plan, progress: Progress = silent, *, whole: bool = True
     ) -> Generator[tuple[Grouping, str, str]]:
-        """Each grouping that has rows, with the table of its groups."""
+        """Each grouping that has rows, with the table of its groups, which are by all keys (`whole`) always."""
         connection, jobs = workspace.connection, Jobs(self.session)
         within(progress, OPENED, OPENED + 1)("Reading usage: types", jobs)
         # That some row has no type is known only now; of all others the types are read as they are.
@@ -109,12 +122,14 @@ def open_usage(
     master: str | None = None,
     progress: Progress = silent,
     layouts: LayoutsOf = lambda _: LAYOUTS,
+    *,
+    by_file: bool = False,
 ) -> Iterator[SparkUsage]:
     """The usage of a Spark frame, in its own session, or of paths and tables that a session started here reads.
 
-    `names`: known columns that have another name in it; `layouts` says what its columns are. Raises
-    `SimulationError` with the column, and what is allowed; at the end also where a file is not the one any more that
-    it was in the beginning.
+    `names`: known columns that have another name in it; `layouts` says what its columns are. With `by_file`, the view
+    has a column `FILE`: of which file each row is. Raises `SimulationError` with the column, and what is allowed; at
+    the end also where a file is not the one any more that it was in the beginning.
     """
     with ExitStack() as stack:
         progress("Reading usage: columns", None)
@@ -138,6 +153,9 @@ def open_usage(
             partition(session, sum(stamp.bytes for stamp in seen.values()))
         before = {**seen, **{file: stamp for file, stamp in named.items() if file in seen}}
         stack.enter_context(unchanged(before, look))
+        if by_file:
+            places = {file: place for file in files if (place := place_of(file)) in before}
+            frame = frame.selectExpr("*", f"{SparkSql().looked_up('input_file_name()', places)} AS {FILE}")
         view = f"ratecard_{uuid4().hex}"
         for outer in COUNTED:
             if outer in frame.columns and frame.schema[outer].dataType.typeName() == "struct":
@@ -152,7 +170,9 @@ def open_usage(
         found = {name: column_type(type_) for name, type_ in declared.items()}
         known = checked_usage(found, {name: type_.upper() for name, type_ in declared.items()}, names, layouts)
         known = known._replace(table=view, untyped=known.has("model"))
-        yield SparkUsage(known, Source.of(before), session)
+        yield SparkUsage(known, Source.of(before), session, before)
+        if by_file:
+            session.catalog.dropTempView(f"{view}_of_files")
 
 
 def _drop(session: "SparkSession", view: str) -> None:

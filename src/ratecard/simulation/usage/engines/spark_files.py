@@ -60,9 +60,15 @@ def named_stamps(usage: Any) -> Stamps:
     return local_stamps(os.path.abspath(file) for file in files)  # noqa: PTH100 (links stay as they are)
 
 
+def place_of(file: str) -> str:
+    """The path of a file of this machine that Spark has listed; any other address as it is."""
+    parts = urlsplit(file)
+    return url2pathname(parts.path) if parts.scheme == "file" else file
+
+
 def stamps(session: "SparkSession", files: Sequence[str]) -> Stamps:
     """What files that Spark has listed are known by: this machine's own as everywhere, others by their storage."""
-    places = {file: url2pathname(urlsplit(file).path) for file in files if urlsplit(file).scheme == "file"}
+    places = {file: place_of(file) for file in files if place_of(file) != file}
     local = local_stamps(places.values())
     found = {place: local[place] for place in places.values() if place in local}
     others = [file for file, place in places.items() if place not in local]

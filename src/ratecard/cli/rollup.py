@@ -1,0 +1,79 @@
+"""`ratecard rollup`: keep usage as groups, which `ratecard simulate` and `whatif` take as usage."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ratecard.cli.options import tables_option
+from ratecard.cli.simulate import stopping
+from ratecard.cli.simulate_options import SPARK, check_usage, columns, keys
+
+
+@click.command(short_help="Keep usage as groups, to simulate it in a second.")
+@click.argument("usage", nargs=-1, required=True)
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder to keep the groups in."
+)
+@click.option("--by", metavar="KEYS", help="Columns that can be grouped by later. Default: model,day.")
+@click.option(
+    "--candidate",
+    "candidates",
+    metavar="SPEC",
+    multiple=True,
+    help="Other prices that will be asked about; only those that ask for more need it; repeatable.",
+)
+@click.option("--where", metavar="CONDITION", help="Keep only the rows for which it holds: \"region = 'eu'\".")
+@click.option("--map", "mapped", metavar="NAME=COLUMN", multiple=True, help="A column of another name; repeatable.")
+@click.option(
+    "--dialect",
+    type=click.Choice(["opentelemetry", "litellm"]),
+    help="Rows are spans, or rows of litellm's spend logs.",
+)
+@click.option("--memory", default="700MB", show_default=True, help="Most memory of the engine; it spills what is more.")
+@click.option("--engine", type=click.Choice(["duckdb", SPARK]), help="Default: duckdb.")
+@click.option("--master", metavar="URL", help="Where Spark runs.")
+@tables_option
+@click.pass_context
+def rollup(context: click.Context, /, usage: Sequence[str], out: Path, by: str | None, **given: Any) -> None:
+    """Keep USAGE as groups in a folder, which is then usage itself: for the same answers, in a second.
+
+    \b
+    ratecard rollup 'usage/*.parquet' --out kept
+    ratecard simulate kept --candidate kling.yaml
+    ratecard whatif kept
+    ratecard rollup 'usage/*.parquet' --out kept             again: reads what is new or changed
+    ratecard rollup usage.parquet --out kept --by model,day,customer --candidate long-context.yaml
+
+    USAGE is Parquet, CSV or JSON lines: files, folders or patterns. A group is of one day and model, and of all that
+    decides a price under the tables and the candidates: attributes, conditions, thresholds of prompts, hours. Tables of
+    other rates, dates and models need no other groups. What asks for more than is kept apart (another column, another
+    threshold) is refused with the command that makes a roll-up for it.
+
+    The folder remembers each file of USAGE by size, time and identity. A further run reads only files that are new or
+    changed, and drops the groups of files that are gone. With other options it reads all of them. The folder is written
+    whole or not at all; a run that is broken off leaves it as it was.
+
+    Exit status: 0 done, 1 for usage that cannot be read, 2 for wrong use.
+    """
+    check_usage(usage, given["engine"])
+    names = columns(given.pop("mapped"))
+    with stopping(context, "the roll-up is as it was"):
+        try:
+            # Loaded here, because --help needs no engine.
+            from ratecard.cli.simulate_progress import progress
+            from ratecard.simulation.rollup import rollup as keep
+        except ModuleNotFoundError as error:
+            words = f"A roll-up needs {(error.name or '').partition('.')[0]}: pip install 'ratecard[simulate]'"
+            raise click.UsageError(words) from None
+        with progress() as begin:
+            done = keep(list(usage), out, by=keys(by), columns=names, progress=begin, **given)
+    if done.anew:
+        click.echo(f"All files are read again: {done.anew}", err=True)
+    counts = {"new": done.changes.new, "changed": done.changes.changed, "gone": done.changes.gone}
+    said = [f"{len(files)} {name}" for name, files in counts.items() if files]
+    said += [f"{len(done.changes.same)} not read again"] if done.changes.same else []
+    click.echo(f"Files: {', '.join(said) or 'none'}", err=True)
+    size = f"{done.bytes / 1_000_000:.1f} MB"
+    click.echo(f"Kept {done.folder}: {done.rows:,} rows as {done.groups:,} groups, {size}", err=True)

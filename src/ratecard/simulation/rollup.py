@@ -1,0 +1,156 @@
+"""`rollup`: recorded usage as groups that are kept in a folder, which is then usage itself."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ratecard.changes.sides import Side
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.pricing.sides import Specification, sides
+from ratecard.simulation.progress import OPENED, PRICED, READ, Progress, silent, within
+from ratecard.simulation.simulate import Engine, keys_of, opened_usage, plan_of
+from ratecard.simulation.usage.columns import DAY
+from ratecard.simulation.usage.engines.duckdb_engine import DEFAULT_MEMORY, Workspace
+from ratecard.simulation.usage.engines.duckdb_responses import requests_only, table_dialect
+from ratecard.simulation.usage.files import FILE, is_remote
+from ratecard.simulation.usage.kept.keep import Changes, Written, keep, locked
+from ratecard.simulation.usage.kept.manifest import Asked, Distinguished, Manifest, kept_folder, read_manifest
+from ratecard.simulation.usage.where import Chosen
+
+# Of groups without days the instant does not matter.
+_ANY_INSTANT = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class KeptRollUp(NamedTuple):
+    """What a run of `rollup` did: the folder, its rows, groups and bytes, and which files were read or dropped.
+
+    `anew` says why all files were read again; empty where they were not.
+    """
+
+    folder: Path
+    rows: int
+    groups: int
+    bytes: int
+    changes: Changes
+    anew: str = ""
+
+
+def rollup(
+    usage: str | Path | Sequence[str | Path],
+    out: str | Path,
+    current: Specification | None = None,
+    candidates: Specification | Sequence[Specification] = (),
+    *,
+    by: Sequence[str] | None = None,
+    tables: str | Path | None = None,
+    where: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    dialect: str | None = None,
+    memory: str = DEFAULT_MEMORY,
+    engine: Engine | None = None,
+    master: str | None = None,
+    progress: Progress = silent,
+) -> KeptRollUp:
+    """Keep usage as groups in the folder `out`, which `simulate` then takes as usage, for the same answers.
+
+    The arguments are those of `simulate`; usage is files. `by` names the columns that can be grouped by later (by
+    default model and day); model and day always can. Groups distinguish what the current prices and the candidates ask
+    (thresholds, conditions, buckets, hours), which most other prices ask too.
+
+    A further run reads only files that are new or changed, and drops what is gone; with other arguments, or tables that
+    ask for more, it reads all of them. The folder is written whole or not at all. Raises `SimulationError`.
+    """
+    folder, several = Path(out), isinstance(candidates, (list, tuple)) and not isinstance(candidates, Side)
+    listed: Sequence[Any] = candidates if several else [candidates]  # type: ignore[assignment]
+    compared = sides(current, listed, Path(tables) if tables else None)
+    before = _state(folder)
+    given = [str(each) for each in (usage if isinstance(usage, (list, tuple)) else [usage])]
+    places = [each if is_remote(each) else os.path.abspath(each) for each in given]  # noqa: PTH100
+    spoken = table_dialect(dialect) if dialect is not None else None
+    chosen, names = Chosen.of(where, None, None), dict(columns or {})
+    workspace = Workspace(memory)
+    try:
+        begun = within(progress, 0, OPENED)
+        cards = [side.card for side in compared]
+        opening = opened_usage(workspace, places, names, engine, master, cards, begun, spoken, by_file=True)
+        with locked(folder), opening as opened:
+            known = opened.known
+            if known.is_ledger:
+                raise SimulationError("a billing export is rated row by row: give the export itself to simulate")
+            if spoken and (requests := requests_only(spoken, known.types)):
+                chosen = Chosen.of(f"{requests} and ({where})" if where else requests, None, None)
+            dated = known.has("timestamp")
+            # Days are kept, so that prices of any day can be asked for; without, all is priced at one instant.
+            compared = tuple(replace(side, at=None if dated else side.at or _ANY_INSTANT) for side in compared)
+            keys = keys_of(known._replace(by=None))[:2] if by is None else tuple(dict.fromkeys(by))
+            grouped = (*dict.fromkeys((*keys, *([DAY] if dated else []))), FILE)
+            plan = plan_of(compared, grouped, known, chosen)
+            made = Manifest(
+                version=version("ratecard"),
+                usage=tuple(given),
+                tables=(str(current or tables or ""), *(side.label for side in compared[1:])),
+                asked=Asked(by=keys, where=where, columns=names, dialect=dialect, engine=engine or "duckdb"),
+                declared=_without_file(known.declared),
+                known=_without_file(known.columns),
+                types=_without_file(known.types),
+                scales=_without_file(known.scales),
+                dated=dated,
+                untyped=known.untyped,
+                distinguished=Distinguished.of(plan, untyped=known.untyped),
+                files={},
+                packs=(),
+            )
+            anew = _anew(before, made)
+            changes = Changes.of(None if anew else before, opened.stamps)
+            if anew and before:
+                changes = changes._replace(gone=tuple(file for file in before.files if file not in opened.stamps))
+            standing = None if anew else before
+            first = 1 + max((each.share for each in standing.files.values()), default=0) if standing else 0
+            written = Written(workspace, {file: opened.stamps[file] for file in changes.read}, first)
+            if changes.read:
+                part = opened if not changes.same else opened.of_files(changes.read)
+                written.read(part, plan, progress)
+                odd = part.odd_instant(plan) if written.undated else ""
+                made = made.model_copy(update={"odd": odd or (standing.odd if standing else "")})
+            within(progress, READ, PRICED)("Writing", None)
+            if changes.read or changes.gone or anew or not before:
+                before = keep(workspace, folder, made, standing, changes, written)
+        size = sum(each for pack in before.packs for part in pack.parts.values() for each in part.values())
+        return KeptRollUp(folder, before.rows, sum(pack.groups for pack in before.packs), size, changes, anew)
+    finally:
+        workspace.close()
+
+
+def _without_file(named: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of the usage itself."""
+    return {name: each for name, each in named.items() if name != FILE}
+
+
+def _state(folder: Path) -> Manifest | None:
+    """What the folder has, if it is a roll-up. Raises `SimulationError` for a folder of anything else."""
+    if kept_folder(folder):
+        return read_manifest(folder)
+    if folder.exists() and (not folder.is_dir() or any(not each.name.startswith(".") for each in folder.iterdir())):
+        raise SimulationError(f"{folder} is there, and is not a roll-up. Name a folder that is new or empty")
+    return None
+
+
+def _anew(before: Manifest | None, made: Manifest) -> str:
+    """Why all files are read again, where groups of another kind are there."""
+    if before is None:
+        return ""
+    parts: dict[str, tuple[Any, Any]] = {
+        "the release of ratecard": (before.version, made.version),
+        "the arguments": (before.asked, made.asked),
+        "the columns of the usage": (
+            (before.declared, before.known, before.untyped),
+            (made.declared, made.known, made.untyped),
+        ),
+        "what the prices ask": (before.distinguished, made.distinguished),
+    }
+    other = [name for name, (one, two) in parts.items() if one != two]
+    return f"{' and '.join(other)} changed" if other else ""

@@ -1,0 +1,242 @@
+"""Writes kept roll-ups: reads only what is new or changed, and replaces the folder's state whole or not at all."""
+
+import os
+import shutil
+from collections.abc import Collection, Generator, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import duckdb
+
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.progress import Progress
+from ratecard.simulation.usage.columns import DAY
+from ratecard.simulation.usage.engines.duckdb_engine import Workspace
+from ratecard.simulation.usage.files import FILE, Stamps
+from ratecard.simulation.usage.kept.kept_sql import ROWS, SECOND, SHARE, key_column, shape_column
+from ratecard.simulation.usage.kept.kept_usage import packed, rows_of
+from ratecard.simulation.usage.kept.manifest import MANIFEST, KeptFile, Manifest, Pack
+from ratecard.simulation.usage.plan import Plan
+from ratecard.simulation.usage.roll_up_sql import SLOT, Grouping
+
+try:
+    import fcntl
+except ImportError:  # on Windows two runs at a time are not told of each other
+    fcntl = None  # type: ignore[assignment]
+
+PACKS, _LOCK, _NEW = "groups", ".lock", ".new"
+
+
+class RowsByFile(Protocol):
+    """A usage whose rows say of which file they are."""
+
+    def groups(
+        self, workspace: Workspace, plan: Plan, progress: Progress, *, whole: bool
+    ) -> Generator[tuple[Grouping, str, str]]:
+        """Each grouping with the table of its groups: with `whole`, by all keys."""
+
+    def counted_by_file(self, plan: Plan) -> dict[str, tuple[int, int]]:
+        """How many rows each file has, and how many of them have no instant to be chosen by."""
+
+    def odd_instant(self, plan: Plan) -> str:
+        """One timestamp that is not an instant; empty without any."""
+
+
+class Changes(NamedTuple):
+    """What of a usage a run reads: files that are new, and changed; and what is gone, or as it was."""
+
+    new: tuple[str, ...]
+    changed: tuple[str, ...]
+    gone: tuple[str, ...]
+    same: tuple[str, ...]
+
+    @classmethod
+    def of(cls, before: Manifest | None, stamps: Stamps) -> "Changes":
+        """The files of a usage beside those of a roll-up."""
+        known = {file: each.stamp for file, each in before.files.items()} if before else {}
+        there = [file for file in stamps if file in known]
+        return cls(
+            tuple(file for file in stamps if file not in known),
+            tuple(file for file in there if stamps[file] != known[file]),
+            tuple(file for file in known if file not in stamps),
+            tuple(file for file in there if stamps[file] == known[file]),
+        )
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """The files that are read."""
+        return (*self.new, *self.changed)
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other runs out of a folder. Raises `SimulationError` where one is at work."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / _LOCK).open("wb") as lock:
+        if fcntl:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise SimulationError(f"another run writes the roll-up {folder} now. Wait for its end") from None
+        yield
+
+
+def keep(
+    workspace: Workspace, folder: Path, made: Manifest, before: Manifest | None, changes: Changes, written: "Written"
+) -> Manifest:
+    """Write what is new beside the packs that stay, then the manifest, which makes it the state of the folder.
+
+    `made` has everything but files and packs, `before` the state until now, if it stays.
+    """
+    dropped = {before.files[file].share for file in (*changes.changed, *changes.gone)} if before else set()
+    old = list(before.packs) if before else []
+    # Packs of which a share is dropped are written again; and so are small ones, so that there are few.
+    merged = [pack for pack in old if dropped & set(pack.shares)]
+    groups = written.groups + sum(pack.groups for pack in merged)
+    for pack in sorted((pack for pack in old if pack not in merged), key=lambda pack: pack.groups):
+        if pack.groups <= groups:
+            merged.append(pack)
+            groups += pack.groups
+    staying = [pack for pack in old if pack not in merged]
+    taken = {pack.name for pack in old} | {each.name.removesuffix(_NEW) for each in (folder / PACKS).glob("*")}
+    name = next(str(number) for number in range(len(taken) + 1) if str(number) not in taken)
+    place, text = folder / PACKS / f"{name}{_NEW}", folder / f".{MANIFEST}{_NEW}"
+    place.mkdir(parents=True)
+    files = {file: before.files[file] for file in changes.same} if before else {}
+    files |= written.files
+    try:
+        sources = packed(folder, before.model_copy(update={"packs": tuple(merged)})) if before else {}
+        pack = written.pack(workspace, place, name, sources, dropped)
+        packs = (*staying, pack) if pack.groups else tuple(staying)
+        manifest = made.model_copy(update={"files": dict(sorted(files.items())), "packs": packs})
+        text.write_text(manifest.text(), encoding="utf-8")
+        to_disk([text, *place.iterdir(), place])
+        place.rename(folder / PACKS / name)
+        to_disk([folder / PACKS])
+        text.replace(folder / MANIFEST)
+    except BaseException:
+        text.unlink(missing_ok=True)
+        for each in (place, folder / PACKS / name):
+            shutil.rmtree(each, ignore_errors=True)
+        raise
+    to_disk([folder])
+    for each in (folder / PACKS).iterdir():
+        if each.name not in {pack.name for pack in packs}:
+            shutil.rmtree(each, ignore_errors=True)
+    return manifest
+
+
+def to_disk(places: Collection[Path]) -> None:
+    """Have the disk hold what was written, before the next step relies on it."""
+    for place in places:
+        opened = os.open(place, os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
+
+
+class Written:
+    """The groups of new files, in tables as they are kept."""
+
+    def __init__(self, workspace: Workspace, stamps: Stamps, first_share: int) -> None:
+        self._workspace, self._tables, self._stamps = workspace, dict[str, str](), stamps
+        self._shares = {file: first_share + number for number, file in enumerate(stamps)}
+        self.files: dict[str, KeptFile] = {}
+        self.groups = 0
+        # Whether some rows have no instant.
+        self.undated = False
+
+    def read(self, opened: RowsByFile, plan: Plan, progress: Progress) -> None:
+        """Group the rows of the files; the last key of the plan is the file."""
+        rows = dict.fromkeys(self._stamps, 0)
+        with self._workspace.another() as connection:
+            listed = [list(self._shares), list(self._shares.values())]
+            shares = self._workspace.new_table("shares")
+            connection.execute(
+                f"CREATE TABLE {shares} AS SELECT unnest(?::VARCHAR[]) AS file, unnest(?::BIGINT[]) AS share", listed
+            )
+            for grouping, groups, _ in opened.groups(self._workspace, plan, progress, whole=True):
+                table = self._workspace.new_table("kept")
+                columns = ", ".join(_columns(connection, grouping, groups, plan))
+                joined = f"{groups} JOIN {shares} ON file = key{plan.keys.index(FILE)}"
+                connection.execute(f"CREATE TABLE {table} AS SELECT {columns} FROM {joined}")
+                query = f"SELECT file, sum({ROWS}), count(*) FROM {table} JOIN {shares} USING (share) GROUP BY file"
+                found = connection.execute(query).fetchall()
+                for file, requests, count in found:
+                    rows[file] += int(requests)
+                    self.groups += count
+                if grouping.day and not self.undated:
+                    none = f"SELECT count(*) FROM {table} WHERE {DAY} IS NULL"
+                    self.undated = bool(connection.execute(none).fetchall()[0][0])
+                (of_groups,) = connection.execute(f"SELECT coalesce(sum(requests), 0) FROM {groups}").fetchall()
+                if int(of_groups[0]) != sum(int(requests) for _, requests, _ in found):
+                    raise SimulationError("the usage has rows of files that it does not name. Roll it up again")
+                connection.execute(f"DROP TABLE {groups}")
+                if found:
+                    self._tables[grouping.name] = table
+        counted = opened.counted_by_file(plan) if plan.chosen else {}
+        for file, requests in rows.items():
+            found_rows, undated = counted.get(file, (0, 0)) if plan.chosen else (requests, 0)
+            self.files[file] = KeptFile(
+                share=self._shares[file], stamp=self._stamps[file], found=found_rows, rows=requests, undated=undated
+            )
+
+    def pack(
+        self, workspace: Workspace, place: Path, name: str, merged: Mapping[str, list[str]], dropped: Collection[int]
+    ) -> Pack:
+        """Write the groups, with those of other packs but for dropped shares, by day."""
+        parts: dict[str, dict[str, int]] = {}
+        shares, groups = set[int](), 0
+        without = f" WHERE {SHARE} NOT IN ({', '.join(map(str, sorted(dropped)))})" if dropped else ""
+        for part in dict.fromkeys((*self._tables, *merged)):
+            queries = [f"SELECT * FROM {self._tables[part]}"] if part in self._tables else []
+            queries += [f"{rows_of(merged[part])}{without}"] if part in merged else []
+            file = place / f"{part.replace(' ', '-')}.parquet"
+            with workspace.another() as connection:
+                rows = " UNION ALL ".join(queries)
+                order = ", ".join(dict.fromkeys(each for each in (*_ORDER,) if each in _names(connection, rows)))
+                quoted = "'{}'".format(str(file).replace("'", "''"))
+                connection.execute("SET preserve_insertion_order = true")
+                connection.execute(
+                    f"COPY (FROM ({rows}) ORDER BY {order}) TO {quoted} (FORMAT parquet, COMPRESSION zstd)"
+                )
+                query = f"SELECT {SHARE}, count(*) FROM read_parquet({quoted}) GROUP BY 1"
+                found = dict(connection.execute(query).fetchall())
+            if not found:
+                file.unlink()
+                continue
+            shares |= found.keys()
+            groups += sum(found.values())
+            parts[part] = {f"{PACKS}/{name}/{file.name}": file.stat().st_size}
+        return Pack(name=name, shares=tuple(sorted(shares)), groups=groups, parts=parts)
+
+
+_ORDER = (DAY, SHARE, "type", "model")
+
+
+def _names(connection: duckdb.DuckDBPyConnection, query: str) -> dict[str, str]:
+    return {name: type_ for name, type_, *_ in connection.execute(f"DESCRIBE {query}").fetchall()}
+
+
+def _columns(connection: duckdb.DuckDBPyConnection, grouping: Grouping, groups: str, plan: Plan) -> Iterator[str]:
+    """The columns of kept groups, of those that a query gives."""
+    names = _names(connection, f"SELECT * FROM {groups}")
+    yield from (SHARE, "type", "model")
+    if grouping.day:
+        yield DAY
+    if grouping.slot:
+        yield f"CAST({list(plan.predicates.cuts)}[{SLOT}] AS INTEGER) AS {SECOND}"
+    for number, key in enumerate(plan.keys):
+        if f"key{number}" in names and key != FILE:
+            yield f'key{number} AS "{_doubled(key_column(key))}"'
+    for column, name in zip(grouping.shape, grouping.attribute_names, strict=True):
+        yield f'{column} AS "{_doubled(shape_column(name))}"'
+    for total in grouping.totals:
+        yield f"CAST({total} AS DECIMAL(38, 0)) AS {total}" if names[total] == "HUGEINT" else total
+    yield ROWS
+
+
+def _doubled(name: str) -> str:
+    return name.replace('"', '""')

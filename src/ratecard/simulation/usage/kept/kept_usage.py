@@ -1,0 +1,162 @@
+"""A kept roll-up as usage: the same groups as of its rows, or a refusal of what it does not distinguish."""
+
+import shlex
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.progress import Progress, silent
+from ratecard.simulation.usage.columns import DAY, LayoutsOf
+from ratecard.simulation.usage.engines.duckdb_engine import Workspace, grouped, readable
+from ratecard.simulation.usage.files import Source, Stamps, local_stamps, sql_literal, unchanged
+from ratecard.simulation.usage.kept.kept_sql import ROWS, KeptSql
+from ratecard.simulation.usage.kept.manifest import MANIFEST, Asked, Distinguished, Manifest, read_manifest
+from ratecard.simulation.usage.plan import Plan
+from ratecard.simulation.usage.roll_up_sql import Grouping
+
+
+def packed(folder: Path, kept: Manifest) -> dict[str, list[str]]:
+    """The files of each part of the types. Raises `SimulationError` where one is missing or has another size."""
+    found: dict[str, list[str]] = {}
+    for pack in kept.packs:
+        for part, files in pack.parts.items():
+            for name, size in files.items():
+                place = folder / name
+                if not place.is_file() or place.stat().st_size != size:
+                    raise SimulationError(
+                        f"{place} is not what was kept. Make the roll-up again: {again(kept, folder)}"
+                    )
+                found.setdefault(part, []).append(str(place))
+    return found
+
+
+def rows_of(files: Sequence[str]) -> str:
+    """The query of kept groups."""
+    listed = ", ".join("'{}'".format(sql_literal(file).replace("'", "''")) for file in files)
+    return f"SELECT * FROM read_parquet([{listed}])"
+
+
+def again(
+    kept: Manifest, folder: Path, keys: Collection[str] = (), prices: Sequence[str] = (), *, alone: bool = False
+) -> str:
+    """The command that makes a roll-up with further keys, and for further prices; `alone`: for no others than these."""
+    asked = kept.asked
+    current, *others = prices if alone else (*kept.tables, *filter(None, prices))
+    words = ["ratecard", "rollup", *kept.usage, "--out", str(folder), "--by", ",".join((*asked.by, *keys))]
+    words += [word for name, column in asked.columns.items() for word in ("--map", f"{name}={column}")]
+    for option, given in (("--dialect", asked.dialect), ("--where", asked.where), ("--tables", current)):
+        words += [option, given] if given else []
+    words += ["--engine", asked.engine] if asked.engine != "duckdb" else []
+    named = dict.fromkeys(each for each in others if each != current)
+    return shlex.join(words + [word for each in named for word in ("--candidate", each)])
+
+
+class KeptUsage:
+    """Usage whose rows are groups. `prices` are those of a simulation by name: the tables, then all others."""
+
+    def __init__(
+        self, workspace: Workspace, folder: Path, kept: Manifest, prices: Sequence[str], layouts: LayoutsOf
+    ) -> None:
+        usage = kept.usage_table
+        # The columns of the usage that was rolled up, as those who ask understand them.
+        self.known = usage._replace(by=kept.asked.by, where=kept.asked.where, layouts=layouts(usage.columns))
+        self.workspace, self.folder, self.kept, self._prices = workspace, folder, kept, tuple(prices)
+        self._tables: dict[str, str] = {}
+        for part, files in packed(folder, kept).items():
+            self._tables[part] = workspace.new_table("kept")
+            with readable():
+                workspace.connection.execute(f"CREATE VIEW {self._tables[part]} AS {rows_of(files)}")
+
+    @property
+    def source(self) -> Source:
+        """The files of the usage that was rolled up."""
+        return self.kept.source
+
+    def groups(
+        self, workspace: Workspace, plan: Plan, progress: Progress = silent
+    ) -> Generator[tuple[Grouping, str, str]]:
+        """Each grouping that has groups, with their table. Raises `SimulationError` for what is not kept apart."""
+        self.check(plan)
+        groupings = [each for each in KeptSql(self.kept, plan, self._tables).groupings() if each.name in self._tables]
+        yield from grouped(workspace, groupings, progress, self.kept.rows)
+
+    def check(self, plan: Plan) -> None:
+        """Raise `SimulationError` where a plan asks for more than is distinguished, with the roll-up that would do."""
+        named = dict.fromkeys((*plan.keys, *plan.chosen.columns))
+        keys = [name for name in named if name not in ("type", "model", DAY, *self.kept.keys)]
+        asked = Distinguished.of(plan, untyped=self.kept.untyped)
+        known = self.kept.distinguished
+        missing = list(dict.fromkeys(known.missing(asked, self._models)))
+        if finer := list(known.finer(asked, self._models)):
+            words = f"the roll-up {self.folder} keeps {', '.join(finer)} apart, which are to be added up"
+            made = again(self.kept, self.folder, keys, self._prices, alone=True)
+            raise SimulationError(f"{words}. This one would: {made}")
+        if keys or missing:
+            words = f"the roll-up {self.folder} does not distinguish {', '.join((*keys, *missing))}"
+            made = again(self.kept, self.folder, keys, self._prices if missing else ())
+            raise SimulationError(f"{words}. This one would: {made}")
+
+    def counted(self, plan: Plan) -> tuple[int, int, int]:
+        """How many rows there are, how many are chosen, and how many have no instant to be chosen by."""
+        self.check(plan)
+        undated = 0
+        if plan.chosen.by_day:
+            sql = KeptSql(self.kept, plan, self._tables)
+            undated = sum(int(self._asked(sql.undated(part))) for part in self._tables)
+        return self.kept.found, 0, undated + self.kept.undated
+
+    def odd_instant(self, plan: Plan) -> str:
+        """A timestamp that is not an instant, as it was in the usage."""
+        return self.kept.odd
+
+    @cached_property
+    def _models(self) -> Mapping[str | None, set[str | None]]:
+        """The models of each type."""
+        found: dict[str | None, set[str | None]] = {}
+        for table in self._tables.values():
+            query = f"SELECT DISTINCT type, {'model' if self.known.has('model') else 'NULL'} FROM {table}"
+            with readable():
+                for type_, model in self.workspace.connection.execute(query).fetchall():
+                    found.setdefault(type_, set()).add(model)
+        return found
+
+    def check_rows(self) -> None:
+        """Raise `SimulationError` where the groups are not of as many rows as the manifest says."""
+        rows = sum(int(self._asked(f"SELECT coalesce(sum({ROWS}), 0) FROM {each}")) for each in self._tables.values())
+        if rows != self.kept.rows:
+            words = f"the groups of {self.folder} are of {rows} rows, and its manifest has {self.kept.rows}"
+            raise SimulationError(f"{words}. Make the roll-up again: {again(self.kept, self.folder)}")
+
+    def _asked(self, query: str) -> Any:
+        with readable():
+            return self.workspace.connection.execute(query).fetchall()[0][0]
+
+
+@contextmanager
+def open_kept(
+    workspace: Workspace,
+    folder: Path,
+    names: Mapping[str, str],
+    dialect: str | None,
+    prices: Sequence[str],
+    layouts: LayoutsOf,
+) -> Iterator[KeptUsage]:
+    """A kept roll-up as usage. Raises `SimulationError` where it was made of other columns, or changes meanwhile."""
+    kept = read_manifest(folder)
+    given = Asked(by=(), columns=dict(names) or kept.asked.columns, dialect=dialect or kept.asked.dialect)
+    if (given.columns, given.dialect) != (kept.asked.columns, kept.asked.dialect):
+        words = f"the roll-up {folder} was made of other columns or another dialect; leave out --map and --dialect"
+        raise SimulationError(f"{words}, or make it so: {again(kept.model_copy(update={'asked': given}), folder)}")
+
+    def look() -> Stamps:
+        files = [str(folder / name) for pack in kept.packs for part in pack.parts.values() for name in part]
+        return local_stamps([str(folder / MANIFEST), *files])
+
+    before = look()
+    with unchanged(before, look):
+        opened = KeptUsage(workspace, folder, kept, prices, layouts)
+        opened.check_rows()
+        yield opened

@@ -1,0 +1,205 @@
+"""The manifest of a kept roll-up: what its groups distinguish, which files of usage they are of, and where they lie."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.usage.columns import DAY, Layout
+from ratecard.simulation.usage.dialect import ColumnType
+from ratecard.simulation.usage.files import Source, Stamp
+from ratecard.simulation.usage.plan import Plan, Usage
+
+MANIFEST = "manifest.json"
+# Groups of rows that have no type of their own have that of their model.
+_Types = dict[str, str]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Distinguished(_Part):
+    """What groups of usage distinguish beside their keys, their day and the columns of their type.
+
+    `cuts` are the seconds of a UTC day at which a price may change. `types`: of each model, where rows lack a type.
+    The others are as `Predicates` has them.
+    """
+
+    layouts: dict[str, Layout]
+    thresholds: tuple[int, ...] = ()
+    lacking: dict[str, tuple[str, ...]] = {}
+    summed: dict[str, tuple[str, ...]] = {}
+    cuts: tuple[int, ...] = ()
+    types: _Types = {}
+
+    @classmethod
+    def of(cls, plan: Plan, *, untyped: bool) -> Self:
+        """What groups by a plan distinguish; `untyped`: rows may lack a type."""
+        predicates = plan.predicates
+        return cls(
+            layouts=dict(plan.layouts),
+            thresholds=predicates.thresholds,
+            lacking=dict(predicates.lacking),
+            summed={type_: tuple(sorted(models)) for type_, models in sorted(predicates.summed.items())},
+            cuts=predicates.cuts if plan.dated else (),
+            types=dict(sorted(plan.types.items())) if untyped else {},
+        )
+
+    def missing(self, asked: "Distinguished", models: Mapping[str | None, set[str | None]]) -> Iterator[str]:
+        """What others ask that these groups do not distinguish, in words. `models`: those of the groups, by type."""
+        for type_, layout in asked.layouts.items():
+            own = self.layouts[type_]
+            known = {column.name: column for column in own.attributes}
+            if (layout.quantities, layout.buckets, layout.places) != (own.quantities, own.buckets, own.places):
+                yield f"the buckets of tokens of type {type_}"
+            for column in layout.attributes:
+                if column.name not in known:
+                    yield f"{column.name} of type {type_}"
+                elif not set(known[column.name].defaults) <= set(column.defaults):
+                    yield f"the default of {column.name}"
+        yield from (f"prompts above {edge:,} tokens" for edge in asked.thresholds if edge not in self.thresholds)
+        for type_, buckets in asked.lacking.items():
+            for bucket in buckets:
+                if bucket not in self.lacking.get(type_, ()):
+                    yield f"whether a request of type {type_} has tokens {bucket}"
+        yield from (f"the quantities of each request of {model}" for model in self._summed_only_by_one(asked, models))
+        cuts = (cut for cut in asked.cuts if cut not in (self.cuts or (0,)))
+        yield from (f"prices that change at {cut // 3600:02}:{cut // 60 % 60:02} UTC" for cut in cuts)
+        if self.types:
+            named = {name for names in models.values() for name in names if name is not None}
+            for name in sorted(named & (self.types.keys() | asked.types.keys())):
+                if self.types.get(name) != asked.types.get(name):
+                    yield f"the type of {name}, which some rows do not say"
+
+    def finer(self, asked: "Distinguished", models: Mapping[str | None, set[str | None]]) -> Iterator[str]:
+        """What these groups keep apart, and others add up, in words."""
+        yield from (f"the quantities of each request of {model}" for model in asked._summed_only_by_one(self, models))
+
+    def _summed_only_by_one(
+        self, other: "Distinguished", models: Mapping[str | None, set[str | None]]
+    ) -> Iterator[str]:
+        """The models whose quantities are summed here, and not by the other."""
+        for type_, named in other.summed.items():
+            own = self.summed.get(type_)
+            for model in sorted(name for name in models.get(type_, ()) if name is not None):
+                if model not in named and (own is None or model in own):
+                    yield model
+
+
+class KeptFile(_Part):
+    """A file of usage: the number of its share, what it was known by, and its rows; `found` with those left out.
+
+    `undated` are those of them that have no instant, where days were chosen.
+    """
+
+    share: int
+    stamp: Stamp
+    found: int
+    rows: int
+    undated: int = 0
+
+
+class Pack(_Part):
+    """Groups that were written together: their shares, and for each part of the types its files with their bytes."""
+
+    name: str
+    shares: tuple[int, ...]
+    groups: int
+    parts: dict[str, dict[str, int]]
+
+
+class Asked(_Part):
+    """What a roll-up was asked for: with another of these it is made anew."""
+
+    by: tuple[str, ...]
+    where: str | None = None
+    columns: dict[str, str] = {}
+    dialect: str | None = None
+    engine: Literal["duckdb", "spark"] = "duckdb"
+
+
+class Manifest(_Part):
+    """All that is known of a kept roll-up. `declared` are the columns of the usage with the types its engine gives."""
+
+    format: Literal[1] = 1
+    version: str
+    usage: tuple[str, ...]
+    tables: tuple[str, ...]
+    asked: Asked
+    declared: dict[str, str]
+    known: dict[str, str]
+    types: dict[str, ColumnType]
+    scales: dict[str, int]
+    dated: bool
+    untyped: bool
+    distinguished: Distinguished
+    files: dict[str, KeptFile]
+    packs: tuple[Pack, ...]
+    odd: str = ""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns that are kept apart beside the type, the model and the day."""
+        return tuple(key for key in self.asked.by if key not in ("type", "model", DAY))
+
+    @property
+    def rows(self) -> int:
+        """All rows that were rolled up."""
+        return sum(each.rows for each in self.files.values())
+
+    @property
+    def found(self) -> int:
+        """All rows, also those that were not chosen."""
+        return sum(each.found for each in self.files.values())
+
+    @property
+    def undated(self) -> int:
+        """The rows that were left out because they have no instant."""
+        return sum(each.undated for each in self.files.values())
+
+    @property
+    def source(self) -> Source:
+        """The files of usage."""
+        return Source.of({file: each.stamp for file, each in self.files.items()})
+
+    @property
+    def shares(self) -> frozenset[int]:
+        """The shares of the files that there are."""
+        return frozenset(each.share for each in self.files.values())
+
+    @property
+    def usage_table(self) -> Usage:
+        """The columns of the usage."""
+        return Usage(self.known, self.types, self.scales, untyped=self.untyped, layouts=self.distinguished.layouts)
+
+    def text(self) -> str:
+        """The manifest as JSON."""
+        return json.dumps(self.model_dump(mode="json"), ensure_ascii=False, indent=1) + "\n"
+
+
+def kept_folder(usage: Any) -> Path | None:
+    """The folder of a usage that is a kept roll-up; None for another. Raises `SimulationError` for one of several."""
+    listed = usage if isinstance(usage, (list, tuple)) else [usage]
+    places = (Path(each) for each in listed if isinstance(each, (str, os.PathLike)))
+    found = next((each for each in places if (each / MANIFEST).is_file()), None)
+    if found and len(listed) > 1:
+        raise SimulationError(f"{found} is a roll-up, which is given alone")
+    return found
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read the manifest of a folder. Raises `SimulationError` for one that cannot be read."""
+    place = folder / MANIFEST
+    try:
+        return Manifest.model_validate_json(place.read_bytes())
+    except (OSError, ValidationError, ValueError) as error:
+        first = str(error).splitlines()
+        words = first[0] if isinstance(error, OSError) else " ".join(map(str.strip, first[:3]))
+        raise SimulationError(
+            f"{place} is not the manifest of a roll-up: {words}. Make it again in another folder"
+        ) from None

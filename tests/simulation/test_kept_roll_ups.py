@@ -1,0 +1,275 @@
+"""A kept roll-up answers as its rows do, to the last digit, or refuses with the roll-up that would."""
+
+import shutil
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pyarrow.parquet
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from kept_roll_ups import REFUSED, answers, same_or_refused
+from made_up_card import FACTORS, LINES, METERS, card_of, token_columns
+from rows import table_of
+from test_row_by_row import SLOW, usage_rows
+from test_rows_at_their_hours import HEAD, MODEL, PLAIN, VERSION
+
+from ratecard import RateCard, rollup
+from ratecard.changes.sides import Side
+from ratecard.load.folder import tables_from
+from ratecard.simulation.demo.usage import demo_usage
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.pricing.shape_price import ShapePrices
+from ratecard.simulation.simulate import simulate
+from ratecard.simulation.usage.kept import keep
+from ratecard.testing import rate_cards
+from shipped import CARD as SHIPPED
+
+NOW = Side("now", SHIPPED)
+DEARER = Side("then", SHIPPED.with_candidate(Path(__file__).parent / "dearer.yaml"))
+EARLY, LATE = (Side(day, SHIPPED, datetime.fromisoformat(f"{day}T00:00Z")) for day in ("2026-10-01", "2026-11-10"))
+FIRST = datetime(2025, 12, 1, tzinfo=UTC)
+
+
+@SLOW
+@given(st.data())
+def test_random_tables_and_candidates(data: st.DataObject) -> None:
+    """Groups made for some cards, asked for others: what these do not distinguish is never answered."""
+    cards = [Side(name, data.draw(rate_cards())) for name in ("made for", "made for too", "asked")]
+    rows = data.draw(usage_rows(cards[0].card, FIRST, 400))
+    half = len(rows) // 2
+    made_for = cards[: data.draw(st.integers(1, 2))]
+    by = data.draw(st.sampled_from((["model"], ["model", "day"], ["model", "day", "customer"])))
+    asked = [data.draw(st.sampled_from(cards)), *data.draw(st.lists(st.sampled_from(cards), max_size=1))]
+    asked = list({side.label: side for side in asked}.values())
+    if data.draw(st.booleans()):
+        at = data.draw(st.integers(0, 365).map(lambda days: FIRST + timedelta(days, 3_600)))
+        asked = [Side(side.label, side.card, at) for side in asked]
+    keys = data.draw(st.sampled_from(([], ["model"], ["day"], ["month", "customer"], ["model", "customer"])))
+    since = data.draw(st.sampled_from((None, "2026-03-01")))
+    with TemporaryDirectory() as folder:
+        usage, kept = Path(folder, "usage"), Path(folder, "kept")
+        usage.mkdir()
+        for name, part in (("a", rows[:half]), ("b", rows[half:])):
+            pyarrow.parquet.write_table(table_of(part), usage / f"{name}.parquet")
+        rollup(usage, kept, made_for[0], made_for[1:], by=by)
+        how = {"by": keys, "since": since}
+        served = same_or_refused(kept, usage, asked[0], asked[1:], **how)
+        if {side.label for side in asked} == {side.label for side in made_for}:
+            assert served or ("customer" in keys and "customer" not in by)
+        if not served:
+            rollup(usage, kept, asked[0], asked[1:], by=[*by, *keys])
+            assert same_or_refused(kept, usage, asked[0], asked[1:], **how)
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> pyarrow.Table:
+    """Made-up usage, a tenth of it without a price."""
+    path = tmp_path_factory.mktemp("made up") / "usage.parquet"
+    demo_usage(path, 400, seed=3, card=SHIPPED, bad_share=Decimal("0.1"))
+    return pyarrow.parquet.read_table(path).take(list(range(0, 400, 2)) + list(range(1, 400, 2)))
+
+
+@pytest.fixture
+def usage(tmp_path: Path, rows: pyarrow.Table) -> Path:
+    """A folder with three files of usage, each of rows of all days."""
+    folder = tmp_path / "usage"
+    folder.mkdir()
+    for number, name in enumerate(("one", "two", "three")):
+        write(rows, folder / f"{name}.parquet", number * 100, 100)
+    return folder
+
+
+def write(rows: pyarrow.Table, path: Path, first: int, count: int) -> None:
+    pyarrow.parquet.write_table(rows.slice(first, count), path)
+
+
+def test_a_further_run_reads_only_what_is_new_or_changed(rows: pyarrow.Table, usage: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    first = rollup(usage, kept, NOW, by=["model", "customer"])
+    assert [len(each) for each in first.changes] == [3, 0, 0, 0]
+    assert same_or_refused(kept, usage, EARLY, DEARER, by=["customer", "week"])
+    assert [len(each) for each in rollup(usage, kept, NOW, by=["model", "customer"]).changes] == [0, 0, 0, 3]
+    write(rows, usage / "four.parquet", 300, 50)
+    write(rows, usage / "two.parquet", 310, 80)
+    (usage / "three.parquet").unlink()
+    again = rollup(usage, kept, NOW, by=["model", "customer"])
+    named = [[Path(file).stem for file in each] for each in again.changes]
+    assert named == [["four"], ["two"], ["three"], ["one"]]
+    assert again.rows == 100 + 80 + 50
+    assert same_or_refused(kept, usage, NOW, DEARER, by=["model", "customer", "day"])
+
+
+def test_other_arguments_columns_and_tables_read_all_anew(usage: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    assert rollup(usage, kept, NOW).anew == ""
+    assert rollup(usage, kept, NOW, by=["model", "region"]).anew == "the arguments changed"
+    table = pyarrow.parquet.read_table(usage / "one.parquet")
+    pyarrow.parquet.write_table(table.append_column("team", pyarrow.array(["x"] * 100)), usage / "four.parquet")
+    found = rollup(usage, kept, NOW, by=["model", "region"])
+    assert found.anew == "the columns of the usage changed"
+    assert found.rows == 400
+    assert same_or_refused(kept, usage, NOW, by=["region"])
+
+
+def test_a_broken_run_leaves_what_was_there(
+    rows: pyarrow.Table, usage: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = tmp_path / "kept"
+    rollup(usage, kept, NOW)
+    before = answers(kept, NOW)
+    listed = sorted(kept.rglob("*"))
+    write(rows, usage / "one.parquet", 300, 70)
+    for steps in (0, 1):
+        steps_left = iter(range(steps))
+        with monkeypatch.context() as patched:
+            patched.setattr(keep, "to_disk", lambda _, left=steps_left: None if next(left, None) == 0 else unwritable())
+            with pytest.raises(OSError, match="No space"):
+                rollup(usage, kept, NOW)
+        assert answers(kept, NOW) == before
+        assert sorted(kept.rglob("*")) == listed
+    assert rollup(usage, kept, NOW).rows == 270
+    assert same_or_refused(kept, usage, NOW)
+
+
+def unwritable(*_: object) -> None:
+    raise OSError(28, "No space left on device")
+
+
+def test_rows_that_were_chosen_and_rows_that_are_chosen_of_them(usage: Path, tmp_path: Path) -> None:
+    kept, where = tmp_path / "kept", "type = 'text' and customer != 'customer-1'"
+    rollup(usage, kept, NOW, by=["model", "region"], where=where)
+    found, expected = (
+        answers(place, NOW, by=["model"], where=asked, since="2026-03-01")
+        for place, asked in (
+            (kept, "region = 'eu' or model is missing"),
+            (usage, f"{where} and (region = 'eu' or model is missing)"),
+        )
+    )
+    assert found["reading"].pop("chosen") == f"where {where}, where region = 'eu' or model is missing, since 2026-03-01"
+    expected["reading"].pop("chosen")
+    assert found == expected
+    assert answers(kept, NOW, where=where, by=["model"]) == answers(usage, NOW, where=where, by=["model"])
+    assert "does not distinguish customer. This one would" in answers(kept, NOW, where="customer = 'a'")["refused"]
+
+
+def test_thresholds_and_hours_that_are_not_kept_apart_are_refused(tmp_path: Path) -> None:
+    """A candidate of another threshold would get the total of the old one."""
+    usage, kept = tmp_path / "usage.parquet", tmp_path / "kept"
+    rows = [
+        {
+            "type": "text",
+            "model": "always",
+            "timestamp": FIRST.replace(month=month, hour=hour),
+            "prompt_tokens": tokens,
+            "completion_tokens": 1,
+        }
+        for month, hour, tokens in ((1, 3, 10), (2, 17, 900), (3, 23, 150_000))
+    ]
+    pyarrow.parquet.write_table(table_of(rows), usage)
+    plain, hours, long = (Side(name, made_of(rates)) for name, rates in RATES.items())
+    rollup(usage, kept, plain)
+    assert same_or_refused(kept, usage, plain)
+    for side, words in ((hours, "prices that change at 16:00 UTC"), (long, "prompts above 500 tokens")):
+        assert words in answers(kept, plain, side)["refused"]
+        assert words in answers(kept, side)["refused"]
+    done = rollup(usage, kept, plain, [hours, long])
+    assert done.anew == "the arguments and what the prices ask changed" or done.anew == "what the prices ask changed"
+    for compared in ((plain,), (hours,), (long, [plain]), (plain, [hours, long])):
+        assert same_or_refused(kept, usage, *compared, by=["day"])
+    assert same_or_refused(kept, usage, Side("hours", hours.card, datetime(2026, 4, 1, 17, tzinfo=UTC)), [plain])
+
+
+RATES = {
+    "plain": PLAIN,
+    "hours": PLAIN + '\n              - {tokens: input, hours: "16:00..24:00", zone: UTC, rate: 2}',
+    "long": PLAIN + "\n              - {tokens: input, above: 500, rate: 3}",
+}
+
+
+def made_of(rates: str) -> RateCard:
+    text = HEAD + MODEL.format(name="always", versions=VERSION.format(effective="2025-01-01", rates=rates))
+    return RateCard(tables_from({"hours.yaml": text.encode()})).unproved
+
+
+def test_conditions_and_buckets(tmp_path: Path) -> None:
+    usage, kept = tmp_path / "usage.parquet", tmp_path / "kept"
+    pyarrow.parquet.write_table(token_columns(), usage)
+    sides = [
+        Side("now", card_of()),
+        Side("then", card_of(LINES.replace("above: 128000, rate: 6", "above: 128000, rate: 7"))),
+    ]
+    rollup(usage, kept, *sides[:1])
+    assert same_or_refused(kept, usage, sides[0], sides[1:], by=["day"])
+    with_region = METERS.replace("america: us,", "")
+    assert REFUSED in answers(kept, Side("other", card_of(meters=with_region)))["refused"]
+    assert same_or_refused(kept, usage, Side("fewer", card_of(meters="meters: []", factors=FACTORS[:1])), by=[])
+
+
+def test_the_outcomes_of_the_current_prices_are_kept_and_never_trusted(usage: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    rollup(usage, kept, NOW)
+    expected = [answers(usage, NOW, DEARER), answers(usage, EARLY, LATE)]
+    for _ in range(2):
+        assert [answers(kept, NOW, DEARER), answers(kept, EARLY, LATE)] == expected
+    files = sorted((kept / "outcomes").iterdir())
+    assert len(files) == 2
+    one, other = (file.read_bytes() for file in files)
+    # Damaged; whole, but of another card or instant; whole and with the digest of its bytes in its name.
+    for damaged in (one[:-9], b"", other):
+        files[0].write_bytes(damaged)
+        assert [answers(kept, NOW, DEARER), answers(kept, EARLY, LATE)] == expected
+    named = files[0].name.partition("-")[0]
+    for file in (kept / "outcomes").iterdir():
+        file.unlink()
+    (kept / "outcomes" / f"{named}-{sha256(other).hexdigest()[:32]}.parquet").write_bytes(other)
+    assert [answers(kept, NOW, DEARER), answers(kept, EARLY, LATE)] == expected
+    shutil.rmtree(kept / "outcomes")
+    (kept / "outcomes").write_text("no folder can be made here")
+    assert answers(kept, NOW, DEARER) == expected[0]
+
+
+def test_outcomes_that_are_kept_are_used(usage: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = tmp_path / "kept"
+    rollup(usage, kept, NOW)
+    expected = answers(kept, NOW)
+    with monkeypatch.context() as patched:
+        patched.setattr(ShapePrices, "price", unwritable)
+        assert answers(kept, NOW) == expected
+
+
+def test_what_is_no_roll_up_and_what_was_damaged(usage: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    rollup(usage, kept, NOW)
+    with pytest.raises(SimulationError, match=r"usage is there, and is not a roll-up\. Name a folder that is new"):
+        rollup(usage / "one.parquet", usage)
+    with pytest.raises(SimulationError, match="kept is a roll-up, which is given alone"):
+        simulate([kept, usage])
+    with pytest.raises(SimulationError, match="was made of other columns or another dialect; leave out --map"):
+        simulate(kept, columns={"customer": "api_key"})
+    (file,) = kept.rglob("tokens.parquet")
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-1])
+    with pytest.raises(
+        SimulationError, match=r"tokens.parquet is not what was kept\. Make the roll-up again: ratecard"
+    ):
+        simulate(kept)
+    file.write_bytes(whole)
+    (kept / "manifest.json").write_text((kept / "manifest.json").read_text().replace('"format": 1', '"format": 2'))
+    with pytest.raises(SimulationError, match=r"manifest.json is not the manifest of a roll-up: .*format"):
+        simulate(kept)
+
+
+def test_usage_without_days_keys_or_types(tmp_path: Path) -> None:
+    usage, kept = tmp_path / "u [1].csv", tmp_path / "it's kept"
+    usage.write_text("model,characters,who\ntts-kokoro,5,a\ntts-kokoro,7,\nclaude-opus-4-6,,b\nnobody,1,b\n")
+    rollup(usage, kept, NOW, by=["who"])
+    assert same_or_refused(kept, usage, EARLY, LATE, by=["who"])
+    assert "timestamp" in answers(kept, NOW)["refused"]
+    (tmp_path / "odd.csv").write_text("model,characters,timestamp\ntts-kokoro,5,10/02/2026\ntts-kokoro,7,2026-10-02\n")
+    rollup(tmp_path / "odd.csv", tmp_path / "odd", NOW)
+    assert same_or_refused(tmp_path / "odd", tmp_path / "odd.csv", NOW)
+    assert same_or_refused(tmp_path / "odd", tmp_path / "odd.csv", NOW, since="2026-01-01")

@@ -1,0 +1,43 @@
+"""Spark writes the same roll-ups as DuckDB, and both engines read them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow.parquet
+from kept_roll_ups import answers
+
+from ratecard import rollup
+from ratecard.changes.sides import Side
+from ratecard.simulation.demo.usage import demo_usage
+from shipped import CARD as SHIPPED
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+NOW = Side("now", SHIPPED)
+DEARER = Side("then", SHIPPED.with_candidate(Path(__file__).parent / "dearer.yaml"))
+
+
+def test_spark_writes_reads_and_updates_the_same(spark: "SparkSession", tmp_path: Path) -> None:
+    usage = tmp_path / "usage it is"
+    usage.mkdir()
+    demo_usage(tmp_path / "all.parquet", 3_000, seed=4, card=SHIPPED)
+    rows = pyarrow.parquet.read_table(tmp_path / "all.parquet")
+    for number in range(3):
+        pyarrow.parquet.write_table(rows.slice(number * 1_000, 1_000), usage / f"u {number}.parquet")
+    by = ["model", "customer"]
+    kept = {engine: tmp_path / engine for engine in ("duckdb", "spark")}
+    done = {engine: rollup(usage, folder, NOW, by=by, engine=engine) for engine, folder in kept.items()}  # type: ignore[arg-type]
+    assert done["duckdb"][1:3] == done["spark"][1:3]
+    assert done["duckdb"].changes == done["spark"].changes
+    expected = answers(usage, NOW, DEARER, by=["model", "day", "customer"])
+    for folder in kept.values():
+        assert answers(folder, NOW, DEARER, by=["model", "day", "customer"]) == expected
+    on_spark = answers(kept["duckdb"], NOW, DEARER, by=["model", "day", "customer"], engine="spark")
+    assert on_spark == expected
+    (usage / "u 1.parquet").unlink()
+    pyarrow.parquet.write_table(rows.slice(0, 500), usage / "u 2.parquet")
+    again = rollup(usage, kept["spark"], NOW, by=by, engine="spark")
+    assert [[Path(file).stem for file in each] for each in again.changes] == [[], ["u 2"], ["u 1"], ["u 0"]]
+    assert answers(kept["spark"], NOW, by=by) == answers(usage, NOW, by=by)
+    assert rollup(usage, kept["spark"], NOW, by=by).anew.startswith("the arguments")
