@@ -206,6 +206,11 @@ def test_random_usages_cost_what_genai_prices_says(market: Market) -> None:
     assert seen[EQUAL] > USAGES * 0.9, seen
 
 
+def test_the_page_names_every_rule() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "import.md").read_text(encoding="utf-8")
+    assert [rule for rule in RULES.values() if f"| {rule} |" not in page] == []
+
+
 @pytest.mark.parametrize("seconds", [0, 9, 10, Decimal("10.5")])
 def test_the_least_seconds_of_audio_are_those_of_the_calculation(market: Market, seconds: Any) -> None:
     """They are in the code of genai-prices, and not in its data."""
