@@ -235,7 +235,11 @@ def test_what_the_tables_refuse_is_left_out_whole_with_the_reason(tmp_path: Path
     )
     done = add(tmp_path, prices)
     reasons = {f"{each.provider}/{each.id}": each.reason for each in done.left_out}
-    assert "is what a float makes of 0.18" in reasons["acme/noise"]
+    assert reasons["acme/noise"] == "its rates have the noise of a float"
+    assert (
+        "acme/noise: its rates have the noise of a float (0.18000000000000002 for 0.18)\n"
+        in contents(tmp_path)["left-out.txt"]
+    )
     assert "the example says 2, the rates give 1" in reasons["acme/wrong"]
     assert "listed twice" in reasons["acme/twice"]
     assert reasons["acme/good"] == "the list has another model of this name before it"
@@ -336,8 +340,10 @@ def test_the_command_says_what_it_wrote(tmp_path: Path, monkeypatch: pytest.Monk
     done = run("genai-prices", "--out", folder)
     assert done.exit_code == 0, done.output
     assert f"peer 1 -> {folder}: 1 model, 1 version added to 1 file. Digest " in done.output
-    assert "Left out: 1 model\n  its price 0.18000000000000002 is what a float makes of 0.18" in done.output
-    assert ": acme/b\nWithout a price: 5 models\n  is free: p/m0, p/m1, p/m2, and 2 more\n" in done.output
+    assert (
+        "Left out: 1 model\n  its rates have the noise of a float: acme/b\nWithout a price: 5 models\n" in done.output
+    )
+    assert "\n  is free: p/m0, p/m1, p/m2, and 2 more\n" in done.output
     assert f"Each is named in {folder}/left-out.txt." in done.output
     assert contents(tmp_path / "market")["left-out.txt"].splitlines()[:2] == ["p/m0: is free", "p/m1: is free"]
     strict = run("genai-prices", "--out", folder, "--strict", "--json")

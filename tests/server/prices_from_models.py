@@ -50,14 +50,32 @@ class PricesFromModels:
 
 
 def rate_of(charge: Fields, **values: str | None) -> Amount:
-    """The only rate whose conditions hold; one that it does not name has no effect."""
-    [rate] = [rate for rate in charge["rates"] if all(values[name] in rate[name] for name in rate if name != "rate")]
-    return Fraction(rate["rate"]) / charge["per"]
+    """The first rate whose attributes hold; one that it does not name has no effect."""
+    rates = (rate for rate in charge["rates"] if all(values[name] in rate[name] for name in rate if name != "rate"))
+    return Fraction(next(rates)["rate"]) / charge["per"]
 
 
-def charges_of(listed: Fields) -> dict[str, Fields]:
-    """The charges by their methods."""
-    return {charge["method"]: charge for charge in listed["pricing"]["charges"]}
+def charges_of(listed: Fields, fields: Fields) -> dict[str, Fields]:
+    """The charges by their methods, as they are under the conditions that a usage states."""
+    pricing, defaults = listed["pricing"], listed["constraints"].get("defaults", {})
+    stated = {name: fields.get(name, default) for name, default in defaults.items()}
+    return {charge["method"]: under(charge, stated, pricing["factors"]) for charge in pricing["charges"]}
+
+
+def under(charge: Fields, stated: Fields, factors: list[Fields]) -> Fields:
+    """The rates that hold, times the factors of conditions that they do not name; what names more comes first."""
+    found = []
+    for rate in charge["rates"]:
+        named = [name for name in stated if name in rate]
+        amount = Fraction(rate["rate"])
+        for factor in (*charge.get("factors", ()), *factors):
+            conditions = factor["conditions"]
+            if not conditions.keys() & set(named) and all(stated[name] == conditions[name] for name in conditions):
+                amount *= Fraction(factor["factor"])
+        if all(stated[name] in rate[name] for name in named):
+            kept = {name: value for name, value in rate.items() if name not in named}
+            found.append((-len(named), {**kept, "rate": amount}))
+    return {**charge, "rates": [rate for _, rate in sorted(found, key=lambda each: each[0])]}
 
 
 # Models that are not video.
@@ -65,8 +83,16 @@ def charges_of(listed: Fields) -> dict[str, Fields]:
 
 def metered(listed: Fields, fields: Fields) -> Amount:
     """The exact amount of a usage."""
-    charges = charges_of(listed)
-    first = listed["pricing"]["charges"][0]
+    charges = charges_of(listed, fields)
+    counts, found = fields.get("counts", {}), Fraction(0)
+    if counted := charges.pop("count", None):
+        found = charged(counted, counts.get(counted["counts"], counted.get("every_usage"))) * rate_of(counted)
+    return found + (alone(listed, charges, fields) if charges else 0)
+
+
+def alone(listed: Fields, charges: Mapping[str, Fields], fields: Fields) -> Amount:
+    """The exact amount of what a model charges beside counts."""
+    first = next(iter(charges.values()))
     match first["method"]:
         case "tokens":
             return tokens(first, fields["usage"])

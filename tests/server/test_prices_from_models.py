@@ -58,7 +58,7 @@ def test_every_pricing_method_is_among_the_samples(card: ratecard.RateCard) -> N
     }
     classes = get_args(get_args(VideoCharge)[0])
     of_video = {method for kind in classes for method in get_args(kind.model_fields["method"].annotation)}
-    # No shipped model has a charge by count: tests/methods prices one from its listing.
+    # No shipped model has a charge by count: see below.
     assert methods == {*of_video, *METHODS} - {"count"}
 
 
@@ -110,3 +110,49 @@ def test_above_a_threshold_every_token_is_at_the_extended_rates(card: ratecard.R
             assert prices.price(model.model, {"usage": usage}) == Fraction(rated.exact)
             found += 1
     assert found >= 4
+
+
+HEAD = """
+    currency: USD
+    name: Made up
+    versions:
+      - effective: 2026-01-01
+        checked: 2026-01-01
+        source: a price list that nobody has
+        rounding: none
+        factors: [{service_tier: batch, factor: 0.5}]
+        charges:"""
+CONDITIONS = f"""family: made-up
+models:
+  - model: paint
+    type: image{HEAD}
+          - {{charge: images, method: per-image, unit: image, factors: [{{speed: fast, factor: 3}}], rates: [
+              {{resolution: 1K, rate: 0.04}}, {{resolution: 2K, rate: 0.08}},
+              {{resolution: 2K, service_tier: [batch, flex], rate: 0.05}}]}}
+          - {{charge: requests, method: count, unit: request, rates: [{{rate: 0.01}}, {{speed: fast, rate: 0.02}}]}}
+        examples: [{{usage: {{resolution: 2K}}, total: 0.09}}]
+  - model: read
+    type: text{HEAD}
+          - {{charge: tokens, method: tokens, unit: mtoken, rates: [
+              {{tokens: input, rate: 2}}, {{tokens: output, rate: 8}}, {{tokens: output, speed: fast, rate: 9}}]}}
+          - {{charge: pages, method: count, unit: kpage, included: 10, rates: [{{rate: 3}}]}}
+        examples: [{{usage: {{prompt_tokens: 1000, counts: {{page: 1010}}}}, total: 3.002}}]
+"""
+
+
+@pytest.mark.parametrize("speed", [{}, {"speed": "standard"}, {"speed": "fast"}])
+@pytest.mark.parametrize(
+    "tier", [{}, {"service_tier": "standard"}, {"service_tier": "batch"}, {"service_tier": "flex"}]
+)
+def test_counts_and_conditions_come_to_their_quotes(tmp_path: Path, speed: Any, tier: Any) -> None:
+    (tmp_path / "made-up.yaml").write_text(CONDITIONS)
+    card = ratecard.load_rate_card(tmp_path)
+    prices, book = listed(card, DAYS[-1]), card.at(DAYS[-1])
+    if tier.get("service_tier") != "flex":  # which only images know
+        tokens = {"prompt_tokens": 500, "completion_tokens": 300}
+        usage = {"type": "text", "model": "read", "usage": tokens, "counts": {"page": 27}, **speed, **tier}
+        assert prices.price("read", usage) == Fraction(book.rate(usage).exact)
+    for resolution in ("1K", "2K"):
+        for counts in ({}, {"counts": {"request": 4}}):
+            usage = {"type": "image", "model": "paint", "resolution": resolution, "n": 3, **counts, **speed, **tier}
+            assert prices.price("paint", usage) == Fraction(book.rate(usage).exact)

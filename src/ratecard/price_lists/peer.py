@@ -14,7 +14,8 @@ UNDATED = date(1970, 1, 1)
 class PeerRate:
     """An amount per unit of a charge; of tokens it names its bucket, and where its tier begins.
 
-    `above` and `begins` are numbers of tokens (`begins` counts already), `hours` windows like `16:30..00:30` in UTC.
+    `above` and `begins` are numbers of tokens (`begins` counts already), `hours` windows like `16:30..00:30` in UTC,
+    on `weekdays` (`mon`) or all of them.
     """
 
     amount: Decimal
@@ -22,6 +23,7 @@ class PeerRate:
     above: int | None = None
     begins: int | None = None
     hours: tuple[str, ...] = ()
+    weekdays: tuple[str, ...] = ()
     conditions: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -84,13 +86,18 @@ class PeerModel:
 class LeftOut:
     """A model of the list that becomes no table, and why no exact price of it can be written.
 
-    `priced` says whether the list has a price of it at all.
+    `detail` is what of the reason is of this model alone, `priced` whether the list has a price of it at all.
     """
 
     provider: str
     id: str
     reason: str
     priced: bool = True
+    detail: str = ""
+
+    def __str__(self) -> str:
+        detail = f" ({self.detail})" if self.detail else ""
+        return " ".join(f"{self.reason}{detail}".split())
 
 
 @dataclass(frozen=True, slots=True)

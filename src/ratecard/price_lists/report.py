@@ -38,13 +38,13 @@ class Imported:
         """The report as JSON has it."""
         counts = {"models": self.models, "versions": self.versions, "retired": self.retired}
         of = {"folder": self.folder, "source": self.source, "digest": self.digest}
-        left_out = [{"model": _name(each), "reason": each.reason} for each in self.inexpressible]
+        left_out = [{"model": _name(each), "reason": str(each)} for each in self.inexpressible]
         without_price = [_name(each) for each in self.left_out if not each.priced]
         return {**of, "added": counts, "files": list(self.files), "left_out": left_out, "without_price": without_price}
 
     def left_out_text(self) -> bytes:
         """The content of the file of everything that is left out: a line for each model, with its reason."""
-        return "".join(f"{_name(each)}: {' '.join(each.reason.split())}\n" for each in self.left_out).encode()
+        return "".join(f"{_name(each)}: {each}\n" for each in self.left_out).encode()
 
     def __str__(self) -> str:
         parts = [_count(self.models, "model"), _count(self.versions, "version")]

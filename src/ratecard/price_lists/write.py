@@ -35,7 +35,7 @@ from ratecard.price_lists.peer import UNDATED, LeftOut, PeerModel, PriceList
 from ratecard.price_lists.report import LEFT_OUT, Imported
 from ratecard.tables.card import AnyModel, Tables, meaning
 from ratecard.tables.meters import TOKEN
-from ratecard.tables.scalars import read_number
+from ratecard.tables.scalars import meant_by
 from ratecard.tables.version import Retirement, Version
 
 # A provider whose name is safe for that of a file, on every system.
@@ -94,15 +94,11 @@ def _file(provider: str) -> str:
     return f"{provider}.yaml"
 
 
-def _unwritable(model: PeerModel) -> str | None:
-    """The reason why a table cannot have one of the prices of a model; None if it can have all."""
+def _noise(model: PeerModel) -> str:
+    """The prices of a model that a float has made of others; nothing if there are none."""
     rates = (rate for version in model.versions for charge in version.charges for rate in charge.rates)
-    for amount in dict.fromkeys(text(plain(rate.amount)) for rate in rates):
-        try:
-            read_number(amount)
-        except ValueError as error:
-            return f"its price {amount} {str(error).partition('. ')[0]}"
-    return None
+    found = {rate.amount: meant for rate in rates if (meant := meant_by(plain(rate.amount))) is not None}
+    return ", ".join(f"{text(plain(amount))} for {text(meant)}" for amount, meant in found.items())
 
 
 def _named(listed: PriceList) -> PriceList:
@@ -115,8 +111,8 @@ def _named(listed: PriceList) -> PriceList:
             left_out.append(LeftOut(model.provider, model.id, "its provider's name cannot be that of a file"))
         elif name in taken:
             left_out.append(LeftOut(model.provider, model.id, "the list has another model of this name before it"))
-        elif (words := _unwritable(model)) is not None:
-            left_out.append(LeftOut(model.provider, model.id, words))
+        elif noise := _noise(model):
+            left_out.append(LeftOut(model.provider, model.id, "its rates have the noise of a float", detail=noise))
         else:
             full = dict.fromkeys(f"{model.provider}/{alias}" for alias in model.aliases)
             aliases = tuple(alias for alias in full if alias not in ids and alias not in taken)

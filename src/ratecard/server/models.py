@@ -17,10 +17,10 @@ from ratecard.base.money import multiply, plain_text
 from ratecard.methods import METHODS
 from ratecard.price_book import PriceBook
 from ratecard.server.answers import ListedCharge, ListedDeprecation, ListedModel, ListedPricing, ListedVersion
-from ratecard.tables.card import AnyModel
+from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.metered import MeteredVersion
+from ratecard.tables.meters import Meters
 from ratecard.tables.rate import Charge, Rate
-from ratecard.tables.units import Unit
 from ratecard.tables.version import Model, Version
 from ratecard.tables.video import VideoVersion
 
@@ -102,9 +102,9 @@ def _listed(prices: PriceBook, model: AnyModel, version: Version, now: date) -> 
 def _version(prices: PriceBook, model: AnyModel, version: Version) -> Iterator[tuple[str, Any]]:
     """What a model accepts, and what that costs, in one version."""
     prices.prove(model, version)
-    yield "constraints", dict(_constraints(version))
+    yield "constraints", dict(_constraints(version, prices.tables.meters))
     further = {name: value for name, value in _further(version, Version).items() if name not in ("accepts", "defaults")}
-    charges = [_charge(charge, prices.tables.units[charge.unit]) for charge in version.charges]
+    charges = [_charge(charge, prices.tables) for charge in version.charges]
     yield (
         "pricing",
         ListedPricing(
@@ -117,8 +117,8 @@ def _version(prices: PriceBook, model: AnyModel, version: Version) -> Iterator[t
     )
 
 
-def _constraints(version: Version) -> Iterator[tuple[str, Any]]:
-    """The allowed values by request field; those of `enhancement_model` as `topaz.models`."""
+def _constraints(version: Version, meters: Meters) -> Iterator[tuple[str, Any]]:
+    """The allowed values by request field, or condition; those of `enhancement_model` as `topaz.models`."""
     if isinstance(version, VideoVersion):
         for name in type(version.accepts).model_fields:
             value = getattr(version.accepts, name)
@@ -134,9 +134,17 @@ def _constraints(version: Version) -> Iterator[tuple[str, Any]]:
         for name in (name for charge in version.charges for name in METHODS[charge.method].choices):
             if values := version.values_of(name):
                 yield name, values
+        named = {name: meters.condition[name] for name in version.conditions}
+        for name, each in named.items():
+            yield name, tuple(dict.fromkeys(each.spellings(version.conditions[name]).values()))
+        if named:
+            yield "defaults", {name: each.default for name, each in named.items()}
 
 
-def _charge(charge: Charge, unit: Unit) -> ListedCharge:
+def _charge(charge: Charge, tables: Tables) -> ListedCharge:
+    unit = tables.units[charge.unit]
+    method = METHODS.get(charge.method)  # none of video
+    every = tables.meters.by_name[unit.counts].every_usage if method and method.beside else None
     return ListedCharge(
         charge=charge.charge,
         method=charge.method,
@@ -144,6 +152,7 @@ def _charge(charge: Charge, unit: Unit) -> ListedCharge:
         counts=unit.counts,
         per=unit.per,
         rates=[_rate(rate, charge) for rate in charge.rates],
+        **({} if every is None else {"every_usage": every}),
         **_further(charge, Charge),
     )
 

@@ -64,13 +64,22 @@ def read_text(given: object) -> str:
     return _one(given)
 
 
+def meant_by(number: Decimal) -> Decimal | None:
+    """The number that a float has made this one of; None if it has no such digits.
+
+    >>> print(meant_by(Decimal("0.036000000000000004")), meant_by(Decimal("0.036")))
+    0.036 None
+    """
+    noisy = places_of(number) > _FLOAT_PLACES and _FLOAT_NOISE.fullmatch("".join(map(str, number.as_tuple().digits)))
+    return plain(_MEANT.plus(number)) if noisy else None
+
+
 def read_number(given: object) -> Decimal:
     """A rate or factor: digits with at most 30 decimal places; no sign, exponent, infinity or NaN."""
     if _NUMBER.fullmatch(_one(given)):
         number = plain(READING.create_decimal(_one(given)))
-        if places_of(number) > _FLOAT_PLACES and _FLOAT_NOISE.fullmatch("".join(map(str, number.as_tuple().digits))):
-            meant = text(plain(_MEANT.plus(number)))
-            raise ValueError(f"is what a float makes of {meant}. Write {meant}")
+        if (meant := meant_by(number)) is not None:
+            raise ValueError(f"is what a float makes of {text(meant)}. Write {text(meant)}")
         return number
     if re.fullmatch(r"-\s*[\d.]+", _one(given)):
         raise ValueError("is negative. A rate is zero or more")

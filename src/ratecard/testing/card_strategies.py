@@ -267,8 +267,7 @@ def by_tokens(draw: st.DrawFn, kind: str) -> TableDraft:
         stated = {"tokens": draw(st.sampled_from(buckets)), name: draw(st.sampled_from(_CONDITIONS[name]))}
         lines += [{**tier, **stated, "rate": draw(rates_or_free())} for tier in ({}, *tiers)]
     if draw(st.booleans()):
-        values = [(name, value) for name, words in _CONDITIONS.items() for value in words]
-        options["factors"] = [{name: value, "factor": draw(numbers(most=300))} for name, value in draw(some(values))]
+        options |= draw(_factors())
     if draw(st.booleans()):
         options["missing_cache_rate"] = "input"
     return _metered_version(draw(charges("tokens", "mtoken", lines, **options)))
@@ -354,9 +353,32 @@ def _with_options(draw: st.DrawFn, version: TableDraft, kind: str) -> TableDraft
         if charge["method"] in _COUNTED:
             least = {"included": 0, "at_least": 1, "started": 1}
             charge |= {name: str(draw(st.integers(least[name], 100))) for name in draw(some(tuple(least), least=0))}
+        if charge["method"] != "tokens" and draw(st.booleans()):
+            charge |= draw(_under_conditions(charge))
+    if kind not in ("surcharge", "embedding") and draw(st.booleans()):
+        fee = draw(charges("count", draw(st.sampled_from(("request", "kpage"))), draw(rates_by({}))))
+        version["charges"].append(draw(_under_conditions(fee)))
     minimum = {"minimum": draw(numbers(most=1_000))} if kind != "surcharge" and draw(st.booleans()) else {}
     places = {"line_places": str(draw(st.integers(0, 30)))} if draw(st.booleans()) else {}
     return minimum | places | version
+
+
+@st.composite
+def _under_conditions(draw: st.DrawFn, charge: TableDraft) -> TableDraft:
+    """A charge with further rates under a condition for some of its lines, and with factors."""
+    name = draw(st.sampled_from(sorted(_CONDITIONS)))
+    value = draw(st.sampled_from(_CONDITIONS[name]))
+    numbered = draw(some(range(len(charge["rates"])), least=0))
+    further = [{**charge["rates"][index], name: value, "rate": draw(rates_or_free())} for index in numbered]
+    charge["rates"] += further
+    return charge | draw(_factors())
+
+
+@st.composite
+def _factors(draw: st.DrawFn) -> TableDraft:
+    """Factors for some conditions, as an option of a charge."""
+    values = [(name, value) for name, words in _CONDITIONS.items() for value in words]
+    return {"factors": [{name: value, "factor": draw(numbers(most=300))} for name, value in draw(some(values))]}
 
 
 def _one(method: str, *units: str) -> Callable[[str], st.SearchStrategy[TableDraft]]:
@@ -386,7 +408,8 @@ def example_of(version: TableDraft, kind: str) -> TableDraft:
     charge = version["charges"][0]
     if kind == "video":
         return _of_video(version["accepts"])
-    return {"usage": _usage(charge, kind)}
+    counts = {"counts": {"page": "1000"}} if any(each["unit"] == "kpage" for each in version["charges"]) else {}
+    return {"usage": _usage(charge, kind) | counts}
 
 
 def _of_video(accepts: TableDraft) -> TableDraft:

@@ -44,10 +44,10 @@ class Quoted(NamedTuple):
         """The lines of what was counted: all but that of the minimum."""
         return [line for line in self.quote.lines if line.unit != MINIMUM]
 
-    @property
-    def without_minimum(self) -> Fraction:
-        """What was counted costs, if the request had no minimum."""
-        return sum((Fraction(line.amount) for line in self.counted), Fraction(0))
+    def of(self, *charges: Charge) -> Fraction:
+        """What some of the charges come to."""
+        sources = {rate.source for charge in charges for rate in charge.rates}
+        return sum((Fraction(line.amount) for line in self.quote.lines if line.source in sources), Fraction(0))
 
     def __str__(self) -> str:
         quote, rows = self.quote, [f"  {self.request}"]
@@ -101,14 +101,15 @@ class Case:
 
     def charges(self, *kinds: type[Any]) -> list[Any]:
         """The charges of these classes, as they are for requests that state no condition."""
-        return [charge for charge in self._plain(self.found, self.version).charges if isinstance(charge, kinds)]
+        return [charge for charge in self.plain(self.found, self.version).charges if isinstance(charge, kinds)]
 
     def further(self) -> list[tuple[AnyModel, Version]]:
-        """The surcharges in effect that the model's requests may have, as they are without conditions."""
+        """The surcharges in effect that the model's requests may have."""
         named = [self.prices.in_effect(name) for name in getattr(self.version, "surcharges", {}).values()]
-        return [(model, self._plain(model, self.prices.at_hour(version))) for model, version in named]
+        return [(model, self.prices.at_hour(version)) for model, version in named]
 
-    def _plain(self, model: AnyModel, version: Version) -> Version:
+    def plain(self, model: AnyModel, version: Version) -> Version:
+        """A version as it is for requests that state no condition."""
         if not isinstance(version, MeteredVersion):
             return version
         return self.prices.compiler.metered(model, version, self.prices.limits.rates).under({}).version
@@ -134,8 +135,8 @@ class Case:
 
     def places_of(self, charge: Charge) -> int:
         """To how many places the amounts of a charge are rounded: as its version says, this one or that of a search."""
-        own = self._plain(self.found, self.version)
-        found: Any = (version for version in (own, *(each for _, each in self.further())) if charge in version.charges)
+        each = (self.plain(*one) for one in ((self.found, self.version), *self.further()))
+        found: Any = (version for version in each if charge in version.charges)
         return next(12 if version.line_places is None else version.line_places for version in found)
 
     def rounded(self, exact: Decimal) -> Decimal:

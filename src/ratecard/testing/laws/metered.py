@@ -51,7 +51,7 @@ def a_search_adds_its_own_price(case: Case, data: st.DataObject) -> None:
     kind = data.draw(st.sampled_from(sorted(case.version.surcharges.keys() & SEARCHES.keys())))
     most = case.prices.limits.scraped_urls if kind == "web_scraping" else 1_000
     count = data.draw(st.integers(1, most))
-    charge = dict(zip(case.version.surcharges, case.further(), strict=True))[kind][1].charges[0]
+    charge = case.plain(*dict(zip(case.version.surcharges, case.further(), strict=True))[kind]).charges[0]
     asked = case.ask(plain.request.with_fields(**{SEARCHES[kind][0]: count}))
     once = case.prices.tables.units[charge.unit].counts == "prompt"
     price = case.price(charge, 1 if once else count)
@@ -136,7 +136,8 @@ def so_many_images_cost_so_many_times_one(case: Case, data: st.DataObject) -> No
     request = data.draw(case.requests.filter(lambda request: request.body["type"] in ("image", "edit")))
     n = data.draw(st.integers(1, 1_000))
     one, many = case.ask(request.with_fields(n=1)), case.ask(request.with_fields(n=n))
-    expect(many.exact == n * one.exact, f"{n} images cost {many.quote.exact}", one, many)
+    images = case.charges(PerImage, PerInputImage)
+    expect(many.of(*images) == n * one.of(*images), f"{n} images cost {many.quote.exact}", one, many)
 
 
 def further_input_images_cost_their_rate(case: Case, data: st.DataObject) -> None:
@@ -144,19 +145,20 @@ def further_input_images_cost_their_rate(case: Case, data: st.DataObject) -> Non
     request, (charge,) = data.draw(case.requests), case.charges(PerInputImage)
     inputs = data.draw(st.integers(1, 20))
     one, more = (case.ask(request.with_fields(n=1, input_images=count)) for count in (1, inputs))
-    price, added = case.price(charge, inputs) - case.price(charge, 1), more.without_minimum - one.without_minimum
+    price, added = case.price(charge, inputs) - case.price(charge, 1), more.of(charge) - one.of(charge)
     expect(added == price, f"{inputs} inputs add {added}, not {price}", one, more)
 
 
 def a_count_costs_its_rate(case: Case, data: st.DataObject) -> None:
     """Characters, seconds and searches cost their count times the rate, by what the unit holds."""
-    asked, (charge,) = case.ask(data.draw(case.requests)), case.charges(Charge)
+    asked = case.ask(data.draw(case.requests))
+    [charge] = (each for each in case.charges(Charge) if each.method in _LINEAR)
     body = asked.request.body
     count = next(Fraction(body[name]) for name in _LINEAR[charge.method] if name in body)
     if case.prices.tables.units[charge.unit].counts == "prompt":
         count = Fraction(1)
     price = case.price(charge, count)
-    expect(asked.without_minimum == price, f"The rate gives {price}", asked)
+    expect(asked.of(charge) == price, f"The rate gives {price}", asked)
 
 
 def a_song_costs_the_rate_of_its_band(case: Case, data: st.DataObject) -> None:
@@ -166,18 +168,18 @@ def a_song_costs_the_rate_of_its_band(case: Case, data: st.DataObject) -> None:
     seconds = data.draw(st.sampled_from(edges) | st.integers(*edges))
     asked = case.ask(data.draw(case.requests).with_fields(duration_seconds=seconds))
     price = Fraction(rate.rate) * Fraction(charge.markup)
-    expect(asked.without_minimum == price, f"{seconds} seconds cost {price}: {rate.source}", asked)
+    expect(asked.of(charge) == price, f"{seconds} seconds cost {price}: {rate.source}", asked)
 
 
 def a_batch_costs_the_sum_of_its_calls(case: Case, data: st.DataObject) -> None:
     """A batch costs what its calls cost one by one; a failed call costs its own credits, whatever it was."""
     asked, (charge,) = case.ask(data.draw(case.requests)), case.charges(RpcCredits)
     single = [case.ask(asked.request.with_fields(calls=[call])) for call in asked.request.body["calls"]]
-    summed = sum(each.without_minimum for each in single)
-    expect(asked.without_minimum == summed, "The batch is not the sum of its calls", asked, *single)
+    summed = sum(each.of(charge) for each in single)
+    expect(asked.of(charge) == summed, "The batch is not the sum of its calls", asked, *single)
     price = case.price(charge, charge.failed_credits)
     for call, each in zip(asked.request.body["calls"], single, strict=True):
-        expect(not call.get("failed") or each.without_minimum == price, f"A failed call costs {price}", each)
+        expect(not call.get("failed") or each.of(charge) == price, f"A failed call costs {price}", each)
 
 
 def a_line_costs_its_rate_times_the_factors_that_hold(case: Case, data: st.DataObject) -> None:
