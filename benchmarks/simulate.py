@@ -1,11 +1,12 @@
 """A whole simulation against the bare scan of the same columns and groups, each in a process of its own.
 
-    python benchmarks/simulate.py --rows 1000000 [--by model,day] [--fractional 0.1] [--runs 3]
+    python benchmarks/simulate.py --rows 1000000 [--by model,day] [--fractional 0.1] [--runs 3] [--write]
     python benchmarks/simulate.py --growth 1000000 10000000 50000000
 
 Prints wall, CPU and peak memory of: the bare DuckDB scan; current prices and one candidate; and ten candidates. Then
 what each further candidate costs on the roll-up that is kept. The requests of all groups are checked against the scan's
-first. With `--growth`: one candidate by each engine at each of these sizes, their totals checked equal.
+first. With `--write`, for keys of millions of groups, the engine writes them to Parquet, in the scan and in a
+simulation. With `--growth`: one candidate by each engine at each of these sizes, their totals checked equal.
 """
 
 import argparse
@@ -34,7 +35,7 @@ changes:
 CANDIDATES = 10
 
 
-def scan(usage: str, by: list[str]) -> dict[str, Any]:
+def scan(usage: str, by: list[str], out: str) -> dict[str, Any]:
     """Group every column that a simulation reads by the same keys: sums of numbers, counts of anything else."""
     import duckdb
 
@@ -51,26 +52,33 @@ def scan(usage: str, by: list[str]) -> dict[str, Any]:
     words = [name for name in ("type", *USAGE_COLUMNS) if name in types]
     added = {name: "count" if types[name] in ("VARCHAR", "BOOLEAN") else "sum" for name in words}
     values = ", ".join(f'{function}("{name}")' for name, function in added.items())
-    rows = connection.execute(f"SELECT {keys}, {values}, count(*) FROM '{usage}' GROUP BY ALL").fetchall()
+    query = f"SELECT {keys}, {values}, count(*) AS requests FROM '{usage}' GROUP BY ALL"
+    if out:
+        connection.execute(f"COPY ({query}) TO '{out}' (FORMAT parquet)")
+        found = connection.execute(f"SELECT CAST(sum(requests) AS BIGINT), count(*) FROM '{out}'").fetchone() or (0, 0)
+        return {"wall": time.perf_counter() - started, "requests": found[0], "groups": found[1]}
+    rows = connection.execute(query).fetchall()
     return {"wall": time.perf_counter() - started, "requests": sum(row[-1] for row in rows), "groups": len(rows)}
 
 
-def simulation(usage: str, by: list[str], candidates: list[str], engine: str = "duckdb") -> dict[str, Any]:
+def simulation(usage: str, by: list[str], candidates: list[str], engine: str, out: str) -> dict[str, Any]:
     """The whole way from the file to the totals of every group under every card; then one candidate, and another."""
     from ratecard.simulation.simulate import simulate
 
     started = time.perf_counter()  # as for the scan, with all modules there
     result = simulate(usage, None, candidates[:-2], by=by, engine=engine)  # type: ignore[arg-type]
-    groups = result.groups
+    if out:
+        result.write(out)
+    groups = () if out else result.groups
     found: dict[str, Any] = {"wall": time.perf_counter() - started}
-    found["requests"] = sum(row.requests for row in groups) + sum(each.rows for each in result.unpriced)
-    found["total"] = list(map(str, result.total.amounts))
-    found["groups"], found["shapes"] = len(groups), len(result.comparison.roll_up.shapes)
+    priced = result.total.requests if out else sum(row.requests for row in groups)
+    found["requests"] = priced + sum(each.rows for each in result.unpriced)
+    found["total"], found["shapes"] = list(map(str, result.total.amounts)), len(result.comparison.roll_up.shapes)
     further = []
     for candidate in candidates[-2:]:
         started = time.perf_counter()
         again = result.against(candidate)
-        changed = sum(row.difference() != 0 for row in again.groups)
+        changed = again.total.difference() if out else sum(row.difference() != 0 for row in again.groups)
         further.append(time.perf_counter() - started)
         assert changed, "a candidate that changes nothing costs nothing"
     return found | {"further": min(further)}
@@ -84,9 +92,9 @@ def measured(arguments: list[str]) -> dict[str, Any]:
 
 
 def child(arguments: list[str]) -> None:
-    kind, usage, by, *candidates = arguments
+    kind, usage, by, out, *candidates = arguments
     keys = by.split(",")
-    found = scan(usage, keys) if kind == "scan" else simulation(usage, keys, candidates, kind)
+    found = scan(usage, keys, out) if kind == "scan" else simulation(usage, keys, candidates, kind, out)
     used = resource.getrusage(resource.RUSAGE_SELF)
     found |= {"cpu": used.ru_utime + used.ru_stime, "memory": used.ru_maxrss / 1024}
     print(json.dumps(found))
@@ -99,6 +107,7 @@ def main() -> None:
     parser.add_argument("--fractional", help="share of the rows that carry fractional reference seconds")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--usage", type=Path, help="keep the usage in this file, and use it if it is there")
+    parser.add_argument("--write", action="store_true", help="write the groups, too many for Python, to Parquet")
     parser.add_argument("--growth", type=int, nargs="+", metavar="ROWS", help="one candidate by each engine")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -112,7 +121,8 @@ def main() -> None:
         usage = given.usage or Path(folder, "usage.parquet")
         if not usage.exists():
             make(usage, given.rows, ["--fractional-share", given.fractional] if given.fractional else [])
-        report(str(usage), given.by, candidates, given.runs)
+        out = str(Path(folder, "groups.parquet")) if given.write else ""
+        report(str(usage), given.by, out, candidates, given.runs)
 
 
 def make(usage: Path, rows: int, more: list[str]) -> None:
@@ -136,17 +146,17 @@ def growth(sizes: list[int], by: str, candidates: list[str], usage: Path) -> Non
     print(f"{'':14}{'DuckDB':>10}{'a row':>10}{'Spark':>10}{'a row':>10}")
     for rows in sizes:
         make(usage, rows, [])
-        found = [measured([engine, str(usage), by, *candidates]) for engine in ("duckdb", "spark")]
+        found = [measured([engine, str(usage), by, "", *candidates]) for engine in ("duckdb", "spark")]
         assert found[0]["total"] == found[1]["total"], "the engines differ"
         walls = "".join(f"{run['wall']:9.2f}s{run['wall'] / rows * 1e9:7.0f} ns" for run in found)
         print(f"{rows:14,}{walls}", flush=True)
 
 
-def report(usage: str, by: str, candidates: list[str], runs: int) -> None:
+def report(usage: str, by: str, out: str, candidates: list[str], runs: int) -> None:
     cases = {
-        "bare scan": ["scan", usage, by],
-        "current and 1 candidate": ["duckdb", usage, by, candidates[0], *candidates[-2:]],
-        f"current and {CANDIDATES} candidates": ["duckdb", usage, by, *candidates],
+        "bare scan": ["scan", usage, by, out],
+        "current and 1 candidate": ["duckdb", usage, by, out, candidates[0], *candidates[-2:]],
+        f"current and {CANDIDATES} candidates": ["duckdb", usage, by, out, *candidates],
     }
     print(f"{Path(usage).stat().st_size / 1e6:.0f} MB, by {by}; medians of {runs} runs, in turn\n")
     found: dict[str, list[dict[str, Any]]] = {name: [] for name in cases}

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -62,8 +62,23 @@ ENTRIES = """{
   "free-x": {"litellm_provider": "ollama", "input_cost_per_token": 0.0, "output_cost_per_token": 0.0},
   "silent-x": {"litellm_provider": "ollama", "mode": "chat"},
   "new-x": {"litellm_provider": "acme", "input_cost_per_token": 1e-06, "input_cost_per_thought": 1e-06},
+  "kind-x": {"litellm_provider": "acme", "input_cost_per_token": 1e-06, "search_context_cost_per_query": 3},
   "minus-x": {"litellm_provider": "acme", "input_cost_per_token": -1e-06},
-  "hours-x": {"litellm_provider": "acme", "input_cost_per_token": 1e-06, "off_peak_pricing": {"windows": []}},
+  "hours-x": {
+    "litellm_provider": "acme", "input_cost_per_token": 2e-06, "output_cost_per_token": 4e-06,
+    "off_peak_pricing": {"input_cost_per_token": 1e-06, "windows": [
+      {"hours_utc": ["00:00-01:00", "10:00-00:00"], "weekdays": [1, 2, 3, 4, 5]},
+      {"hours_utc": "00:00-00:00", "weekdays": [6, 7]}
+    ]}
+  },
+  "midnight-x": {
+    "litellm_provider": "acme", "input_cost_per_token": 2e-06,
+    "off_peak_pricing": {"input_cost_per_token": 1e-06, "windows": [{"hours_utc": "16:30-00:30"}]}
+  },
+  "calendars-x": {
+    "litellm_provider": "acme", "input_cost_per_token": 2e-06,
+    "off_peak_pricing": {"input_cost_per_token": 1e-06, "weekday_timezone": "Asia/Shanghai", "windows": []}
+  },
   "results-x": {"litellm_provider": "acme", "tiered_pricing": [{"input_cost_per_query": 0.01}]},
   "noise-x": {"litellm_provider": "acme", "input_cost_per_token": 1.0000000000000001e-07}
 }"""
@@ -99,13 +114,15 @@ def prices(file: Path, report: Mapping[str, Any]) -> ratecard.PriceBook:
 def test_what_is_left_out_has_a_reason(report: Mapping[str, Any]) -> None:
     assert {each["model"]: each["reason"] for each in report["left_out"]} == {
         "acme/new-x": "the key input_cost_per_thought is not known",
+        "acme/kind-x": "a value of it is not of the kind that its key has",
         "acme/minus-x": "the value of input_cost_per_token is not a price",
-        "acme/hours-x": "its prices depend on hours of weekdays",
+        "acme/midnight-x": "has prices of hours over midnight, whose weekday is not understood",
+        "acme/calendars-x": "its prices of some hours are not understood",
         "acme/results-x": "its prices depend on the number of results",
         "acme/noise-x": "its rates have the noise of a float (0.10000000000000001 for 0.1)",
     }
     assert report["without_price"] == ["one of many/sample_spec", "ollama/silent-x"]
-    assert report["added"] == {"models": 11, "versions": 11, "retired": 0}
+    assert report["added"] == {"models": 12, "versions": 12, "retired": 0}
 
 
 # (model, usage, amount in millionths of a dollar)
@@ -171,6 +188,23 @@ def test_a_usage(prices: ratecard.PriceBook, model: str, usage: dict[str, Any], 
     if "tokens" in usage:
         usage = {**usage, "tokens": {"output": 0, **usage["tokens"]}}
     assert prices.rate({"model": model, **usage}).total * 1_000_000 == Decimal(millionths)
+
+
+@pytest.mark.parametrize(
+    ("instant", "millionths"),
+    [
+        ("2026-10-02T00:59:59Z", "1004"),  # a Friday
+        ("2026-10-02T01:00:00Z", "2004"),
+        ("2026-10-02T09:59:59Z", "2004"),
+        ("2026-10-02T10:00:00Z", "1004"),
+        ("2026-10-03T05:00:00Z", "1004"),
+        ("2026-10-05T05:00:00Z", "2004"),
+    ],
+)
+def test_hours(file: Path, report: object, instant: str, millionths: str) -> None:
+    prices = ratecard.load_rate_card(file.parent / "market").at(datetime.fromisoformat(instant))
+    usage = {"model": "acme/hours-x", "tokens": {"input": 1_000, "output": 1}}
+    assert prices.rate(usage).total * 1_000_000 == Decimal(millionths)
 
 
 def test_a_condition_that_an_entry_does_not_price_is_refused(prices: ratecard.PriceBook) -> None:

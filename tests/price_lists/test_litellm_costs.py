@@ -7,7 +7,7 @@ import logging
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from random import Random
@@ -24,6 +24,7 @@ from ratecard.tables.rate import Charge
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 litellm = pytest.importorskip("litellm", reason="litellm is not installed: see make test-imports")
 
+costs = pytest.importorskip("litellm.litellm_core_utils.llm_cost_calc.utils")
 types = pytest.importorskip("litellm.types.utils")
 ocr = pytest.importorskip("litellm.llms.base_llm.ocr.transformation")
 rerank = pytest.importorskip("litellm.types.rerank")
@@ -233,9 +234,10 @@ def is_priced(item: tuple[str, Any]) -> bool:
     return "cost" in name and isinstance(value, (int, float)) and value > 0
 
 
-def test_random_usages(card: ratecard.RateCard) -> None:
+def test_random_usages(card: ratecard.RateCard, monkeypatch: pytest.MonkeyPatch) -> None:
     random = Random(20261122)  # noqa: S311 (usages, no secrets)
-    prices, entries = card.unproved.at(date(2026, 11, 22)), litellm.model_cost
+    entries, clock = litellm.model_cost, [datetime(2026, 11, 22, tzinfo=UTC)]
+    monkeypatch.setattr(costs, "current_billing_time", lambda: clock[0])
     keys = {"/".join(named_entry(key, entry, entries)): key for key, entry in entries.items()}
     models, found, refused = sorted(card.tables.models), Counter[str](), 0
     wrong: list[str] = []
@@ -247,12 +249,13 @@ def test_random_usages(card: ratecard.RateCard) -> None:
         if case is None:
             continue
         ours, call = case
+        clock[0] = datetime(2026, 11, 16, tzinfo=UTC) + timedelta(hours=random.randrange(7 * 24))
         try:
             theirs = Decimal(call())
         except Exception:  # noqa: BLE001 (what it cannot price is not compared)
             refused += 1
             continue
-        amount = prices.rate(ours).total
+        amount = card.unproved.at(clock[0]).rate(ours).total
         if abs(theirs - amount) <= max(abs(amount) * RELATIVE, ABSOLUTE):
             found["equal"] += 1
             continue

@@ -36,6 +36,7 @@ FILE = """{
       },
       "silent-x": {"id": "silent-x", "name": "Silent X"},
       "new-x": {"id": "new-x", "name": "New X", "cost": {"input": 1, "output": 1, "input_smell": 4}},
+      "kind-x": {"id": "kind-x", "name": "Kind X", "cost": {"input": 1, "output": 1, "tiers": [7]}},
       "half-x": {"id": "half-x", "name": "Half X", "cost": {"input": 1}},
       "modes-x": {
         "id": "modes-x", "name": "Modes X", "cost": {"input": 1, "output": 1},
@@ -75,6 +76,7 @@ def report(folder: Path) -> dict[str, Any]:
 def test_what_is_left_out_has_a_reason(report: dict[str, Any]) -> None:
     assert {each["model"]: each["reason"] for each in report["left_out"]} == {
         "openai/new-x": "the key input_smell of its cost is not known",
+        "openai/kind-x": "a value of it is not of the kind that its key has",
         "openai/half-x": "has no price of the input, or of the output",
         "openai/modes-x": "has prices of its modes, of which requests say nothing",
         "openai/tier-x": "has a tier of something else than the context",

@@ -31,7 +31,7 @@ from ratecard.cli.simulate_options import SPARK, check_usage, columns, keys
     type=click.Choice(["opentelemetry", "litellm"]),
     help="Rows are spans, or rows of litellm's spend logs.",
 )
-@click.option("--memory", default="1GB", show_default=True, help="Most memory of the engine; it spills what is more.")
+@click.option("--memory", default="700MB", show_default=True, help="Most memory of the engine; it spills what is more.")
 @click.option("--engine", type=click.Choice(["duckdb", SPARK]), help="Default: duckdb.")
 @click.option("--master", metavar="URL", help="Where Spark runs.")
 @tables_option

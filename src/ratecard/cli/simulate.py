@@ -71,7 +71,7 @@ class _Recorded(click.Command):
 @click.option("--max-rise", type=optional_share, help="Exit with 1 if a customer's payments rise by more; says whose.")
 @click.option("--tornado", type=optional_share, help="Instead: revenue if each family were 5% dearer or cheaper.")
 @click.option("--currency", default="USD", show_default=True, help="What amounts are added in.")
-@click.option("--memory", default="1GB", show_default=True, help="Most memory of the engine; it spills what is more.")
+@click.option("--memory", default="700MB", show_default=True, help="Most memory of the engine; it spills what is more.")
 @click.option("--engine", type=click.Choice(["duckdb", SPARK]), help="Default: duckdb.")
 @click.option("--master", metavar="URL", help="Where Spark runs.")
 @tables_option

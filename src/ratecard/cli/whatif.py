@@ -59,7 +59,7 @@ def _tomorrow() -> datetime:
 @click.option("--customer", metavar="COLUMN", help="Column that names customers. Default: customer, if there is one.")
 @click.option("--map", "mapped", metavar="NAME=COLUMN", multiple=True, help="A column of another name; repeatable.")
 @rows_options
-@click.option("--memory", default="1GB", show_default=True, help="Most memory of the engine; it spills what is more.")
+@click.option("--memory", default="700MB", show_default=True, help="Most memory of the engine; it spills what is more.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, show_default="any free one", help="Port of the page.")
 @click.option("--no-open", is_flag=True, help="Do not open the browser.")
 @tables_option

@@ -8,6 +8,9 @@ from typing import Any
 
 from ratecard.base.errors import RateCardError
 
+# What reading a list or a number raises where there is something else.
+NOT_OF_ITS_KIND = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
 
 class InexpressibleError(Exception):
     """Why no exact price of an entry can be written; `priced` is whether the list has one."""

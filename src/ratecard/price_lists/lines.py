@@ -181,8 +181,10 @@ def _charge_lines(charge: PeerCharge, units: UnitNames) -> Iterator[str]:
 
 
 def _rate(rate: PeerRate) -> dict[str, Any]:
-    hours = {"hours": rate.hours[0] if len(rate.hours) == 1 else rate.hours, "zone": "UTC"} if rate.hours else {}
-    found = {"tokens": rate.tokens, "above": rate.above, "from": rate.begins, **hours, **rate.conditions}
+    hours = rate.hours[0] if len(rate.hours) == 1 else rate.hours
+    window = {"hours": hours or None, "weekdays": rate.weekdays or None}
+    window |= {"zone": "UTC"} if rate.hours or rate.weekdays else {}
+    found = {"tokens": rate.tokens, "above": rate.above, "from": rate.begins, **window, **rate.conditions}
     return {name: value for name, value in found.items() if value is not None} | {"rate": rate.amount}
 
 

@@ -5,12 +5,13 @@ Keys are read as litellm's own calculation reads them: what a missing one means 
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ratecard.base.money import multiply, total
-from ratecard.price_lists.json_file import InexpressibleError, price_of, read_json
+from ratecard.price_lists.json_file import NOT_OF_ITS_KIND, InexpressibleError, price_of, read_json
 from ratecard.price_lists.peer import (
     UNDATED,
     LeftOut,
@@ -25,6 +26,7 @@ from ratecard.price_lists.peer import (
 )
 from ratecard.price_lists.specific import EVERY_LENGTH, PricedCase, TierAmounts, amount_at, specific_rates
 from ratecard.tables.meters import TOKEN
+from ratecard.tables.windows import DAYS, window_of
 
 _NAME = "litellm"
 _MILLION = Decimal(1_000_000)
@@ -96,6 +98,7 @@ _BATCH = "batch"
 _TIERS = {"priority": "priority", "flex": "flex", "balanced": "balanced", "ultrafast": "ultrafast", "batches": _BATCH}
 _KEY = re.compile(rf"(?P<of>.+?)(?:_above_(?P<above>\d+k?)_tokens)?(?:_(?P<tier>{'|'.join(_TIERS)}))?")
 
+_WHOLE_DAY = "00:00..24:00"
 _CONDITIONS = (
     PeerCondition(
         "service_tier",
@@ -155,7 +158,6 @@ _NO_PRICES = {
 }
 # Prices that cannot be written, and why.
 _INEXPRESSIBLE = {
-    "off_peak_pricing": "its prices depend on hours of weekdays",
     "guardrail_cost_per_unit": "its prices are of units of guardrails, which no usage counts",
 }
 # The same inside of provider_specific_entry.
@@ -180,6 +182,8 @@ def read_entries(entries: Mapping[str, Mapping[str, Any]], source: str) -> Price
             models.append(PeerModel(provider, name, (_Entry(key, entry).version(),), reference=_page(entry)))
         except InexpressibleError as reason:
             left_out.append(LeftOut(provider, name, str(reason), priced=reason.priced))
+        except NOT_OF_ITS_KIND:
+            left_out.append(LeftOut(provider, name, "a value of it is not of the kind that its key has"))
     meters = (*dict.fromkeys((*_COUNTS.values(), "web_search")),)
     counted = tuple(PeerMeter(meter, 1 if meter == "request" else 0) for meter in meters)
     return PriceList(source, tuple(models), tuple(left_out), counted, _CONDITIONS)
@@ -223,6 +227,7 @@ class _Entry:
         self.searches: dict[str, Decimal] = {}
         self.free_images: Decimal | None = None
         self.explicit: Decimal | None = None
+        self.off_peak: Mapping[str, Any] = {}
         self.notes: dict[str, str] = {}
         for name, value in self.entry.items():
             self._read(name, value)
@@ -247,6 +252,8 @@ class _Entry:
             self._read_specific(value)
         elif name == "tiered_pricing":
             self.tiers = list(value)
+        elif name == "off_peak_pricing":
+            self.off_peak = value
         elif name == "input_cost_per_token_cache_hit":
             if value != self.entry.get(_READ):
                 raise InexpressibleError(f"{name} differs from {_READ}")
@@ -289,7 +296,7 @@ class _Entry:
         charges = [*self._tokens(), *self._counted()]
         if not charges:
             raise InexpressibleError("has no price in the list", priced=False)
-        return PeerVersion(UNDATED, tuple(charges), (_example(charges),))
+        return PeerVersion(UNDATED, tuple(charges), (_example(charges, self._standard_hour()),))
 
     def _of(self, key: str, tier: str = "", above: int | None = None) -> Decimal | None:
         return self.prices.get(_Price(key, above, tier))
@@ -324,8 +331,43 @@ class _Entry:
                 raise InexpressibleError("has a price of an explicit cache beside tiers")
             amount = multiply(self.explicit, _MILLION)
             rates.append(PeerRate(amount, "cache_input", conditions={"cache_type": "ephemeral"}))
+        if self.off_peak:
+            if len(cases) > 1 or any(len(amounts) > 1 for amounts in cases[""].values()):
+                raise InexpressibleError("has prices of some hours beside tiers")
+            rates += self._at_hours()
         note = "" if {_INPUT, _OUTPUT} <= named or self.tiers else "What the list leaves out of input and output is 0."
         yield PeerCharge(TOKEN, int(_MILLION), tuple(rates), _WITHOUT_RATE, tuple(self.factors), note=note)
+
+    def _at_hours(self) -> Iterator[PeerRate]:
+        """The prices of some hours, which replace those of all others."""
+        said = {name: value for name, value in self.off_peak.items() if name != "windows"}
+        if not said.keys() <= _BY_LENGTH.keys():
+            raise InexpressibleError("its prices of some hours are not understood")
+        for name, value in said.items():
+            for window in self.off_peak["windows"]:
+                listed = window["hours_utc"]
+                hours = tuple(map(_hours, [listed] if isinstance(listed, str) else listed))
+                if window.keys() - {"hours_utc", "weekdays"} or (_WHOLE_DAY in hours and len(hours) > 1):
+                    raise InexpressibleError("its prices of some hours are not understood")
+                days = tuple(DAYS[int(day) - 1] for day in window.get("weekdays", ()))
+                amount = multiply(price_of(name, value), _MILLION)
+                own = () if hours == (_WHOLE_DAY,) else hours
+                yield PeerRate(amount, _BY_LENGTH[name], hours=own, weekdays=days)
+
+    def _standard_hour(self) -> str | None:
+        """An instant at which no price of some hours holds; None where there are none of these."""
+        if not self.off_peak:
+            return None
+        windows = [
+            window_of({"hours": rate.hours or (_WHOLE_DAY,), "weekdays": rate.weekdays or DAYS, "zone": ("UTC",)})
+            for rate in self._at_hours()
+        ]
+        first = datetime(UNDATED.year, UNDATED.month, UNDATED.day, tzinfo=UTC)
+        for hour in range(len(DAYS) * 24):
+            instant = first + timedelta(hours=hour)
+            if not any(window and window.holds(instant) for window in windows):
+                return f"{instant:%Y-%m-%dT%H:%M:%SZ}"
+        raise InexpressibleError("its prices of some hours are those of all hours")
 
     def _edges(self, tier: str) -> list[int]:
         """Where prompts begin to cost another price: those of the standard tier count in every tier."""
@@ -488,6 +530,14 @@ class _Entry:
         return found
 
 
+def _hours(words: str) -> str:
+    """Hours of the list, like `10:00-00:00`, as a table writes them; each part of a day is of the weekday itself."""
+    match = re.fullmatch(r"(\d\d:\d\d)-(\d\d:\d\d)", words)
+    if match is None or (match[2] != "00:00" and match[1] >= match[2]):
+        raise InexpressibleError("has prices of hours over midnight, whose weekday is not understood")
+    return f"{match[1]}..{'24:00' if match[2] == '00:00' else match[2]}"
+
+
 def _first(*prices: Decimal | None) -> Decimal | None:
     return next((price for price in prices if price is not None), None)
 
@@ -500,7 +550,7 @@ def _whole_of(bucket: str, known: Iterable[str]) -> str:
     return "output" if bucket.startswith("output") else "input"
 
 
-def _example(charges: Sequence[PeerCharge]) -> PeerExample:
+def _example(charges: Sequence[PeerCharge], at: str | None) -> PeerExample:
     """A usage of a thousand tokens on either side, and one of everything else; its total by the prices of the list."""
     usage: dict[str, Any] = {}
     amounts = []
@@ -508,12 +558,14 @@ def _example(charges: Sequence[PeerCharge]) -> PeerExample:
         if charge.meter == TOKEN:
             usage["tokens"] = {"input": 1_000, "output": 1_000}
             for bucket in ("input", "output"):
-                rates = [rate for rate in charge.rates if rate.tokens == bucket and not rate.conditions]
+                always = [each for each in charge.rates if not (each.conditions or each.hours or each.weekdays)]
                 steps = sorted(
-                    (rate.above or (rate.begins - 1 if rate.begins else EVERY_LENGTH), rate.amount) for rate in rates
+                    (rate.above or (rate.begins - 1 if rate.begins else EVERY_LENGTH), rate.amount)
+                    for rate in always
+                    if rate.tokens == bucket
                 )
                 amounts.append(multiply(amount_at(tuple(steps), 999), Decimal("0.001")))
         elif not charge.included:
             usage.setdefault("counts", {})[charge.meter] = charge.per
             amounts.append(next(rate.amount for rate in charge.rates if not rate.conditions))
-    return PeerExample(usage, total(amounts))
+    return PeerExample(usage, total(amounts), at)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ratecard.base.money import multiply, total
-from ratecard.price_lists.json_file import InexpressibleError, price_of, read_json
+from ratecard.price_lists.json_file import NOT_OF_ITS_KIND, InexpressibleError, price_of, read_json
 from ratecard.price_lists.peer import (
     UNDATED,
     LeftOut,
@@ -57,6 +57,8 @@ def read_models(providers: Mapping[str, Mapping[str, Any]], source: str) -> Pric
                 models.append(PeerModel(provider, name, (version,), name=model.get("name", ""), reference=_page(said)))
             except InexpressibleError as reason:
                 left_out.append(LeftOut(provider, name, str(reason), priced=reason.priced))
+            except NOT_OF_ITS_KIND:
+                left_out.append(LeftOut(provider, name, "a value of it is not of the kind that its key has"))
     return PriceList(source, tuple(models), tuple(left_out))
 
 

@@ -14,7 +14,8 @@ UNDATED = date(1970, 1, 1)
 class PeerRate:
     """An amount per unit of a charge; of tokens it names its bucket, and where its tier begins.
 
-    `above` and `begins` are numbers of tokens (`begins` counts already), `hours` windows like `16:30..00:30` in UTC.
+    `above` and `begins` are numbers of tokens (`begins` counts already), `hours` windows like `16:30..00:30` in UTC,
+    on `weekdays` (`mon`) or all of them.
     """
 
     amount: Decimal
@@ -22,6 +23,7 @@ class PeerRate:
     above: int | None = None
     begins: int | None = None
     hours: tuple[str, ...] = ()
+    weekdays: tuple[str, ...] = ()
     conditions: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -11,7 +11,7 @@ from ratecard.rating.ledger_entry import price_field, worths
 from ratecard.rating.quote import LineItem, Quote
 from ratecard.simulation.pricing.outcome import PricedLine, PricedShape
 from ratecard.simulation.pricing.pricer import NO_INSTANT
-from ratecard.simulation.pricing.shape_price import per_request
+from ratecard.simulation.pricing.shape_price import charged_lines
 from ratecard.simulation.usage.billing_export import CHARGE, entry_of
 from ratecard.simulation.usage.shape import UsageShape
 from ratecard.tables.limits import Rates
@@ -120,7 +120,7 @@ def at_price(entry: BilledRow, source: str, currency: str, unit: str = CLIP) -> 
 def at_total(entry: BilledRow, quote: Quote) -> PricedShape:
     """Units times the total of a quote, by its lines."""
     lines = []
-    for line in per_request(quote).lines:
+    for line in charged_lines(quote):
         number, amount = _of_units(entry, line.amount)
         lines.append(line._replace(number=number, amount=amount, quantity=_of_units(entry, line.quantity)[1]))
     charged = PricedLine("", "", "", quote.total, *_of_units(entry, quote.total))

@@ -5,7 +5,7 @@ long to make (0.8 us against 0.3 us).
 """
 
 from decimal import Decimal
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from ratecard.base.errors import QuoteError
 from ratecard.simulation.usage.shape import UsageShape
@@ -44,19 +44,32 @@ class PricedLine(NamedTuple):
         return (*NOTHING * self.number, self.amount)
 
 
+class LinesOf(Protocol):
+    """The lines of a price that are made when they are asked for."""
+
+    def made(self) -> tuple[PricedLine, ...]:
+        """Make the lines."""
+
+
 class PricedShape(NamedTuple):
     """What each row of a shape is charged: an amount per request and per unit of each quantity, and the lines of it.
 
+    `charged` has the lines, or makes them when they are asked for: those of a million shapes would fill the memory.
     `shape` is the shape that the rows are priced as, where that is another one. `unit_price` and `unit` are the rate of
     a row of a billing export.
     """
 
     amounts: Vector
-    lines: tuple[PricedLine, ...]
+    charged: "tuple[PricedLine, ...] | LinesOf"
     currency: str
     shape: UsageShape | None = None
     unit_price: Decimal | None = None
     unit: str = ""
+
+    @property
+    def lines(self) -> tuple[PricedLine, ...]:
+        """The lines of the charge."""
+        return self.charged if isinstance(self.charged, tuple) else self.charged.made()
 
     @property
     def price(self) -> "PricedShape":

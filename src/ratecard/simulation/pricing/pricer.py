@@ -145,11 +145,14 @@ class _Basis:
 
     def __init__(self, changes: tuple[datetime, ...], windows: tuple[Window, ...]) -> None:
         self.changes, self.windows = changes, windows
+        self._periods: dict[date, tuple[int, frozenset[Window]]] = {}
 
     def period(self, moment: date) -> tuple[int, frozenset[Window]]:
         """What is the same at all instants at which the model has the same prices."""
-        instant = utc(moment)
-        return bisect_right(self.changes, instant), open_at(self.windows, instant)
+        if (found := self._periods.get(moment)) is None:
+            instant = utc(moment)
+            found = self._periods[moment] = bisect_right(self.changes, instant), open_at(self.windows, instant)
+        return found
 
 
 def _moment(side: Side, shape: UsageShape) -> date | None:

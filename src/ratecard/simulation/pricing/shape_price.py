@@ -16,7 +16,7 @@ from ratecard.requests.token_usage import usage_of_buckets
 from ratecard.simulation.pricing.outcome import ROUNDING_PART, PricedLine, PricedShape
 from ratecard.simulation.usage.columns import LAYOUTS
 from ratecard.simulation.usage.predicates import BY_BUCKET, Predicates
-from ratecard.simulation.usage.shape import UsageShape, request_of
+from ratecard.simulation.usage.shape import ShapeRequest, UsageShape, request_of
 from ratecard.tables.meters import COMPLETION, PROMPT
 
 # What a usage says of searches; beside the tokens that are summed, the rest of it are type, model and conditions.
@@ -31,6 +31,19 @@ class _Tokens(NamedTuple):
     skus: frozenset[str]
 
 
+class _Quoted:
+    """The lines of a shape that sums only requests, quoted again when they are asked for."""
+
+    __slots__ = ("_prices", "_shape")
+
+    def __init__(self, prices: "ShapePrices", shape: UsageShape) -> None:
+        self._prices, self._shape = prices, shape
+
+    def made(self) -> tuple[PricedLine, ...]:
+        """Make the lines: of the quote, and for what its rounding adds or takes."""
+        return charged_lines(self._prices.quote(self._shape))
+
+
 class ShapePrices:
     """Prices shapes in one price book. Rates of tokens are kept, because many shapes share them."""
 
@@ -40,20 +53,23 @@ class ShapePrices:
 
     def price(self, shape: UsageShape) -> PricedShape:
         """Price each row of a shape. Raises `QuoteError` that says why none of them has a price."""
-        try:
-            given = request_of(shape)
-        except ValueError as error:
-            raise QuoteError(INVALID, [(("source",), str(error))]) from None
-        if shape.type == "video":
-            del given.usage["type"]
-            return per_request(self._prices.quote_video(given.usage, source=given.source))
         layout = LAYOUTS.get(shape.type or "")
         quantities = layout.quantities if layout else ()
-        if not quantities or given.predicates is None:
-            return per_request(self._prices.rate(given.usage))
+        given = _request_of(shape) if quantities else None
+        if given is None or given.predicates is None:
+            quote = self.quote(shape)
+            return PricedShape((quote.total,), _Quoted(self, shape), quote.currency)
         if len(quantities) == 1:
             return _counted(self._prices, given.usage, quantities[0].name)
         return self._with_tokens(given.usage, given.predicates)
+
+    def quote(self, shape: UsageShape) -> Quote:
+        """The quote of one row of a shape, of which only requests are summed. Raises `QuoteError`."""
+        given = _request_of(shape)
+        if shape.type == "video":
+            del given.usage["type"]
+            return self._prices.quote_video(given.usage, source=given.source)
+        return self._prices.rate(given.usage)
 
     def _with_tokens(self, usage: Mapping[str, Any], number: int) -> PricedShape:
         """Price the buckets of tokens at the tier of the prompt, and the searches, which are charged per request.
@@ -123,13 +139,20 @@ def _hashable(value: Any) -> Any:
     return tuple(value.items()) if value.__class__ is dict else value
 
 
-def per_request(quote: Quote) -> PricedShape:
-    """The price of a shape that sums only requests: the total, with a line for what its rounding adds or takes."""
+def _request_of(shape: UsageShape) -> ShapeRequest:
+    try:
+        return request_of(shape)
+    except ValueError as error:
+        raise QuoteError(INVALID, [(("source",), str(error))]) from None
+
+
+def charged_lines(quote: Quote) -> tuple[PricedLine, ...]:
+    """The lines of what each request is charged, and one for what the rounding of its total adds or takes."""
     lines = [_line(line, 0) for line in quote.lines]
     if quote.total != quote.exact:
         rounding = EXACT.subtract(quote.total, quote.exact)
         lines.append(PricedLine(ROUNDING_PART, "", "", rounding, 0, rounding))
-    return PricedShape((quote.total,), tuple(lines), quote.currency)
+    return tuple(lines)
 
 
 def _counted(prices: PriceBook, usage: Mapping[str, Any], name: str) -> PricedShape:

@@ -3,11 +3,13 @@
 The engine writes them, so a large result does not pass through Python; its integers become decimals, never floats.
 """
 
+import shutil
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 import duckdb
+from pyarrow import parquet
 
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.price_table import SidePrices
@@ -33,10 +35,10 @@ class GroupField(NamedTuple):
     kind: Literal["key", "count", "quantity", "amount", "part", "derived"]
 
 
-def groups_query(report: Report) -> tuple[str, tuple[GroupField, ...]]:
+def groups_query(report: Report, within: str = "TRUE") -> tuple[str, tuple[GroupField, ...]]:
     """The source of the groups (a subquery, in order of their keys), and the columns to choose from it.
 
-    Every column of a candidate begins with its name.
+    Every column of a candidate begins with its name. `within`: one of `Comparison.parts`.
     """
     simulation, comparison = report.simulation, report.simulation.comparison
     keys, prices = comparison.roll_up.plan.by, simulation.cost_prices if simulation.costs else ()
@@ -47,7 +49,7 @@ def groups_query(report: Report) -> tuple[str, tuple[GroupField, ...]]:
     further = [each for pair in prices for each in pair]
     costs = [f"{word}{side}" for side in range(len(prices)) for word in ("cost", "margin")]
     columns = ", ".join((*names, "requests", *quantities, *amounts, *apart, *costs, *(["unknown"] if costs else [])))
-    source = f"({comparison.groups(*further)}) AS groups({columns})"
+    source = f"({comparison.groups(*further, within=within)}) AS groups({columns})"
     ordered = f"{source} ORDER BY {', '.join(names)}" if names else source
     sides = side_names(report)
     numbers = [*_numbers(comparison, sides), *_costs(prices, sides)]
@@ -138,11 +140,27 @@ def write_parquet(report: Report, path: Path) -> None:
 
 
 def _copy(report: Report, path: Path, options: str, value: Callable[[GroupField], str]) -> None:
-    source, fields = groups_query(report)
-    chosen = ", ".join(f'{value(field)} AS "{field.name.replace(chr(34), chr(34) * 2)}"' for field in fields)
-    target = str(path).replace("'", "''")
-    connection = report.simulation.comparison.roll_up.workspace.connection
-    connection.execute(f"COPY (SELECT {chosen} FROM {source}) TO '{target}' ({options})")
+    """Write the groups, a part after the other."""
+    roll_up, parts = report.simulation.comparison.roll_up, report.simulation.comparison.parts()
+    files = [roll_up.workspace.folder / f"part-{number}" for number in range(len(parts))]
+    for number, (within, file) in enumerate(zip(parts, files, strict=True)):
+        source, fields = groups_query(report, within)
+        chosen = ", ".join(f'{value(field)} AS "{field.name.replace(chr(34), chr(34) * 2)}"' for field in fields)
+        written = options.replace("HEADER", "HEADER false") if number else options
+        target = str(file).replace("'", "''")
+        roll_up.workspace.connection.execute(f"COPY (SELECT {chosen} FROM {source}) TO '{target}' ({written})")
+    if "parquet" in options and len(files) > 1:
+        with parquet.ParquetWriter(path, parquet.read_schema(files[0])) as writer:
+            for file in files:
+                for batch in parquet.ParquetFile(file).iter_batches():
+                    writer.write_batch(batch)
+    else:
+        with path.open("wb") as joined:
+            for file in files:
+                with file.open("rb") as opened:
+                    shutil.copyfileobj(opened, joined)
+    for file in files:
+        file.unlink()
 
 
 def _csv_value(field: GroupField) -> str:
@@ -156,9 +174,16 @@ def parquet_value(field: GroupField) -> str:
     """A value as Parquet holds it: an amount as a decimal."""
     if field.places is None:
         return field.expression
+    type_ = f"DECIMAL({_DIGITS},{field.places})"
     if not field.places:
-        return f"CAST({field.expression} AS DECIMAL({_DIGITS},0))"
-    return f"CAST({decimal_text(field.expression, field.places)} AS DECIMAL({_DIGITS},{field.places}))"
+        return f"CAST({field.expression} AS {type_})"
+    of_text = f"CAST({decimal_text(field.expression, field.places)} AS {type_})"
+    if (digits := _DIGITS - field.places) < 1:
+        return of_text
+    # A product of decimals is exact, and much faster than text; its digits are those of both factors.
+    short = f"{field.expression} BETWEEN {1 - 10**digits} AND {10**digits - 1}"
+    unit = f"CAST('0.{'0' * (field.places - 1)}1' AS DECIMAL({field.places},{field.places}))"
+    return f"CASE WHEN {short} THEN CAST({field.expression} AS DECIMAL({digits},0)) * {unit} ELSE {of_text} END"
 
 
 def write_groups(report: Report, place: str, master: str | None = None) -> None:

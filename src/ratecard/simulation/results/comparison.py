@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from ratecard.base.money import EXACT, total
@@ -38,6 +39,8 @@ _PERIOD_OF = {
     WEEK: "CAST(CAST(date_trunc('week', CAST({day} AS DATE)) AS DATE) AS VARCHAR)",
     MONTH: "substr({day}, 1, 7)",
 }
+# So many facts are added up at once where all groups are written.
+_MOST_FACTS = 1_000_000
 _REQUESTS = "CAST(coalesce(sum(requests), 0) AS BIGINT)"
 _ZERO = Decimal(0)
 _NO_QUANTITIES = (_ZERO,) * len(QUANTITY_NAMES)
@@ -128,8 +131,26 @@ class Comparison:
             raise SimulationError(f"{words} It is by: {', '.join(known)}")
         return key
 
-    def groups(self, *further: SidePrices) -> str:
-        """The query of every group: its keys, requests, quantities, and the amount under each card, at one scale.
+    def parts(self) -> tuple[str, ...]:
+        """Conditions that divide the groups by their first key, in its order, so that the engine can hold each part."""
+        if not self.roll_up.plan.by:
+            return ("TRUE",)
+        name, found = self.name(self.roll_up.plan.by[0]), list[str]()
+        query = f"SELECT {name}, count(*) FROM {self.roll_up.facts} WHERE {name} IS NOT NULL GROUP BY 1 ORDER BY 1"
+        edges, held = list[str](), 0
+        for key, count in self.roll_up.workspace.connection.execute(query).fetchall():
+            if held and held + count > _MOST_FACTS:
+                edges.append("'{}'".format(key.replace("'", "''")))
+                held = 0
+            held += count
+        for first, following in pairwise(("", *edges, "")):
+            lower = f"{name} >= {first}" if first else "TRUE"
+            # Rows without a key come last.
+            found.append(f"{lower} AND {name} < {following}" if following else f"({lower} OR {name} IS NULL)")
+        return tuple(found)
+
+    def groups(self, *further: SidePrices, within: str = "TRUE") -> str:
+        """The query of the groups of one of `parts`: keys, requests, quantities, and each amount, at one scale.
 
         Then what is lost and what is new under each candidate. Of `further` prices, the sum of each at its own scale,
         and last how many requests the first of them leaves out.
@@ -147,17 +168,19 @@ class Comparison:
                     f"CASE WHEN uneven{side}.kind = {NEW} THEN {other} END",
                 ]
             else:
-                sums += ["CAST(0 AS HUGEINT)"] * 2
+                sums += [""] * 2
         for number, prices in enumerate(further, self.amounts):
             joins.append(f" LEFT JOIN {prices.table} AS side{number} USING (shape)")
             sums.append(self._terms(number))
         if further:
             sums.append(f"CASE WHEN side{self.amounts}.p0 IS NULL THEN requests END")
-        amounts = (f"coalesce(sum({amount}), 0)" for amount in sums)
+        amounts = (f"coalesce(sum({amount}), 0)" if amount else "CAST(0 AS HUGEINT)" for amount in sums)
         names = list(map(self.name, self.roll_up.plan.by))
         grouping = f" GROUP BY {', '.join(names)}" if names else ""
         joined = self._source(self.roll_up.facts, "LEFT JOIN", *range(self.amounts), further="".join(joins))
-        return f"SELECT {', '.join((*names, _REQUESTS, *self._quantities(), *amounts))} {joined}{grouping}"
+        return (
+            f"SELECT {', '.join((*names, _REQUESTS, *self._quantities(), *amounts))} {joined} WHERE {within}{grouping}"
+        )
 
     def _current(self, keys: tuple[str, ...]) -> Sequence[_Group]:
         """The breakdown under the current prices alone, kept for further candidates that leave nothing out."""

@@ -16,6 +16,7 @@ from ratecard.card import RateCard
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.usage.columns import DAY, LAYOUTS
 from ratecard.simulation.usage.engines.duckdb_engine import Workspace, is_unique, read_integers
+from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.files import Reading
 from ratecard.simulation.usage.plan import EARLIEST, PREDICATES, Plan
 from ratecard.simulation.usage.predicates import BY_BUCKET, Predicates
@@ -59,7 +60,7 @@ class Counted(NamedTuple):
     sums: tuple[int, ...]
 
 
-class _Taken(NamedTuple):
+class Taken(NamedTuple):
     """A grouping, the table of its groups, that of its cells (each group with the number of its shape), and that of
     its facts where other keys are read apart: these name their cell.
     """
@@ -83,7 +84,7 @@ class RollUp:
         # What was read, once all of it is.
         self.reading = Reading()
         self._sums = tuple(f"q{number}" for number in range(plan.sums))
-        self._taken: list[_Taken] = []
+        self.taken: list[Taken] = []
         # The facts for some of the keys only: see `facts_by`.
         self._coarser: dict[tuple[str, ...], str] = {}
 
@@ -98,7 +99,7 @@ class RollUp:
         """
         alike, kept = ("type", "model", "moment", *grouping.shape), ("type", "model", "day", "requests", *self._sums)
         # Joined by one number; by all columns where two shapes have the same.
-        hashed, joined = f"hash({', '.join(alike)})", "rows.hashed = numbered.hashed"
+        hashed, joined = DuckDbSql().hashed(alike), "rows.hashed = numbered.hashed"
         total = ", ".join(f"CAST(sum({name}) AS HUGEINT) AS {name}" for name in ("requests", *self._sums))
         by_shape = f"SELECT {', '.join(alike)}, {total} FROM dated GROUP BY {', '.join(alike)}"
         # In one order, whatever engine grouped them: what is said of several shapes is said of the first.
@@ -122,7 +123,7 @@ class RollUp:
                 shapes = [Counted(UsageShape(*row[:split]), row[split], row[split + 1 :]) for row in found]
                 if grouping.slot:
                     shapes = [each._replace(shape=_in_utc(each.shape)) for each in shapes]
-            self._taken.append(_Taken(grouping, groups, cells))
+            self.taken.append(Taken(grouping, groups, cells))
             if not grouping.facts:
                 self._forget(connection, groups)
         self.shapes += shapes
@@ -133,8 +134,8 @@ class RollUp:
 
         Raises `SimulationError` where they are not of the same rows.
         """
-        at = next(at for at, each in enumerate(self._taken) if each.groups == groups)
-        self._taken[at] = taken = self._taken[at]._replace(facts=facts)
+        at = next(at for at, each in enumerate(self.taken) if each.groups == groups)
+        self.taken[at] = taken = self.taken[at]._replace(facts=facts)
         totals = ", ".join(f"sum({name})" for name in ("requests", *self._sums))
         with self.workspace.another() as connection:
             counted, added = (
@@ -232,9 +233,9 @@ class RollUp:
         """The view of the facts without the keys that were read apart."""
         return self._view(lambda _: "")
 
-    def _view(self, facts_of: "Callable[[_Taken], str]") -> str:
+    def _view(self, facts_of: "Callable[[Taken], str]") -> str:
         parts = []
-        for taken in self._taken:
+        for taken in self.taken:
             facts, others = facts_of(taken), taken.grouping.others
             keys = [
                 f"{'facts' if key in others else 'cells'}.{key}" for key in self._keys if facts or key not in others
@@ -296,7 +297,7 @@ class RollUp:
         plan = self.plan._replace(predicates=own.joined(predicates), dated=dated or self.plan.dated)
         found = RollUp(self.workspace, plan, self.places)
         found.reading = self.reading
-        for taken in self._taken:
+        for taken in self.taken:
             found.take(taken.grouping, taken.groups)
             if taken.facts:
                 found.take_facts(taken.groups, taken.facts)

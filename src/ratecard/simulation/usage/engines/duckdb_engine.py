@@ -118,7 +118,7 @@ def _reason(words: str) -> str:
     return f"{where}: {line[2].rstrip('.')}"
 
 
-DEFAULT_MEMORY = "1GB"
+DEFAULT_MEMORY = "700MB"
 # Keys of more values than this, among the first rows, are read apart from the shapes.
 _FEW_KEYS, _FIRST_ROWS = 20, 100_000
 # What the columns of our own may be.
