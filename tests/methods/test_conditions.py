@@ -141,6 +141,19 @@ def test_hours_and_factors_come_together(prices: PriceBook) -> None:
     assert at_noon.rate({**usage, "service_tier": "batch"}).total == Decimal("0.02")
 
 
+def test_a_rate_at_hours_wins_without_any_condition() -> None:
+    hourly = '              - {hours: "08:00..20:00", zone: UTC, rate: 3}'
+    speech = SPEECH.split("            factors")[0] + f"            rates:\n              - {{rate: 10}}\n{hourly}"
+    card = book_card(
+        model("speak", "speech", speech, "usage: {characters: 1100}, total: 0.02"),
+        model("scan", "image", f"{PAGES}\n{hourly}", "usage: {counts: {page: 1000}}, total: 1.5"),
+        meters=METERS,
+    )
+    usages: list[dict[str, Any]] = [{"model": "speak", "characters": 1100}, {"model": "scan", "counts": {"page": 1000}}]
+    totals = [[card.at(instant).rate(usage).total for usage in usages] for instant in (AT_NIGHT, AT_NOON)]
+    assert totals == [[Decimal("0.02"), Decimal("1.5")], [Decimal("0.006"), Decimal(3)]]
+
+
 def test_songs_and_calls_have_them_too(prices: PriceBook) -> None:
     assert charged(prices, {"model": "sing", "duration_seconds": 90, "service_tier": "flex"}) == {
         "sing-flex-duration-based-120s": "1.5"

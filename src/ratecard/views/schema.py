@@ -27,6 +27,8 @@ _FILES: dict[str, type[BaseModel]] = {
     "video": Vocabulary,
     "limits": LimitsFile,
 }
+# The definition of one value or a list.
+_WORDS = "Words"
 # Parts with keys of their own and, for every other key, a word: the dimensions of a bucket, the conditions of a factor.
 _GATHERED = {Bucket.__name__: "dimensions", RateFactor.__name__: "conditions"}
 # Lists with at least one item.
@@ -63,6 +65,7 @@ def _parts(*models: type[BaseModel]) -> dict[str, Any]:
     """The definitions of these models and their parts, by name."""
     _, found = models_json_schema([(model, "validation") for model in models], ref_template=_PLACE)
     parts = {name: _plain(part) for name, part in found["$defs"].items() if name != Rate.__name__}
+    parts[_WORDS] = TypeAdapter(Words).json_schema()
     for charge in (kind for kind in _kinds(Charge) if kind.__name__ in parts):
         parts[charge.__name__]["properties"]["rates"]["items"] = _line(charge)
     for name, gathered in _GATHERED.items():
@@ -102,7 +105,7 @@ def _kinds(charge: type[Charge]) -> Iterator[type[Charge]]:
 
 def _line(charge: type[Charge]) -> dict[str, Any]:
     """The schema of a rate: its amount, and the attributes of the method."""
-    number, words = (TypeAdapter(kind).json_schema() for kind in (Number, Words))
+    number, words = TypeAdapter(Number).json_schema(), {"$ref": _PLACE.format(model=_WORDS)}
     # Those of the shipped meters.yaml; an editor marks others of a folder, which `ratecard check` knows.
     conditions = shipped_meters().condition if "factors" in charge.model_fields else ()
     return {
