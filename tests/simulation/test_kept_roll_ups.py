@@ -127,7 +127,7 @@ def test_a_broken_run_leaves_what_was_there(
         steps_left = iter(range(steps))
         with monkeypatch.context() as patched:
             patched.setattr(keep, "to_disk", lambda _, left=steps_left: None if next(left, None) == 0 else unwritable())
-            with pytest.raises(OSError, match="No space"):
+            with pytest.raises(SimulationError, match=r"cannot be written, and is as it was: .*No space"):
                 rollup(usage, kept, NOW)
         assert answers(kept, NOW) == before
         assert sorted(kept.rglob("*")) == listed
@@ -246,6 +246,12 @@ def test_what_is_no_roll_up_and_what_was_damaged(usage: Path, tmp_path: Path) ->
     rollup(usage, kept, NOW)
     with pytest.raises(SimulationError, match=r"usage is there, and is not a roll-up\. Name a folder that is new"):
         rollup(usage / "one.parquet", usage)
+    with pytest.raises(SimulationError, match="so that it would be usage itself"):
+        rollup(usage, usage / "kept")
+    with pytest.raises(SimulationError, match="kept is a roll-up already; give the usage that it is of"):
+        rollup(kept, tmp_path / "twice")
+    with pytest.raises(SimulationError, match="usage is Table, and a roll-up is kept of files"):
+        rollup(pyarrow.table({"type": ["text"]}), tmp_path / "twice")
     with pytest.raises(SimulationError, match="kept is a roll-up, which is given alone"):
         simulate([kept, usage])
     with pytest.raises(SimulationError, match="was made of other columns or another dialect; leave out --map"):

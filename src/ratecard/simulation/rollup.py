@@ -21,6 +21,7 @@ from ratecard.simulation.usage.kept.keep import Changes, Written, keep, locked
 from ratecard.simulation.usage.kept.manifest import Asked, Distinguished, Manifest, kept_folder, read_manifest
 from ratecard.simulation.usage.where import Chosen
 
+_BY = ("model", DAY)
 # Of groups without days the instant does not matter.
 _ANY_INSTANT = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -67,8 +68,8 @@ def rollup(
     folder, several = Path(out), isinstance(candidates, (list, tuple)) and not isinstance(candidates, Side)
     listed: Sequence[Any] = candidates if several else [candidates]  # type: ignore[assignment]
     compared = sides(current, listed, Path(tables) if tables else None)
-    before = _state(folder)
-    given = [str(each) for each in (usage if isinstance(usage, (list, tuple)) else [usage])]
+    _state(folder)
+    given = _given(usage, folder)
     places = [each if is_remote(each) else os.path.abspath(each) for each in given]  # noqa: PTH100
     spoken = table_dialect(dialect) if dialect is not None else None
     chosen, names = Chosen.of(where, None, None), dict(columns or {})
@@ -77,7 +78,7 @@ def rollup(
         begun = within(progress, 0, OPENED)
         cards = [side.card for side in compared]
         opening = opened_usage(workspace, places, names, engine, master, cards, begun, spoken, by_file=True)
-        with locked(folder), opening as opened:
+        with opening as opened:
             known = opened.known
             if known.is_ledger:
                 raise SimulationError("a billing export is rated row by row: give the export itself to simulate")
@@ -86,7 +87,7 @@ def rollup(
             dated = known.has("timestamp")
             # Days are kept, so that prices of any day can be asked for; without, all is priced at one instant.
             compared = tuple(replace(side, at=None if dated else side.at or _ANY_INSTANT) for side in compared)
-            keys = keys_of(known._replace(by=None))[:2] if by is None else tuple(dict.fromkeys(by))
+            keys = tuple(key for key in keys_of(known) if key in _BY) if by is None else tuple(dict.fromkeys(by))
             grouped = (*dict.fromkeys((*keys, *([DAY] if dated else []))), FILE)
             plan = plan_of(compared, grouped, known, chosen)
             made = Manifest(
@@ -104,25 +105,41 @@ def rollup(
                 files={},
                 packs=(),
             )
-            anew = _anew(before, made)
-            changes = Changes.of(None if anew else before, opened.stamps)
-            if anew and before:
-                changes = changes._replace(gone=tuple(file for file in before.files if file not in opened.stamps))
-            standing = None if anew else before
-            first = 1 + max((each.share for each in standing.files.values()), default=0) if standing else 0
-            written = Written(workspace, {file: opened.stamps[file] for file in changes.read}, first)
-            if changes.read:
-                part = opened if not changes.same else opened.of_files(changes.read)
-                written.read(part, plan, progress)
-                odd = part.odd_instant(plan) if written.undated else ""
-                made = made.model_copy(update={"odd": odd or (standing.odd if standing else "")})
-            within(progress, READ, PRICED)("Writing", None)
-            if changes.read or changes.gone or anew or not before:
-                before = keep(workspace, folder, made, standing, changes, written)
+            with locked(folder):
+                before = _state(folder)
+                anew = _anew(before, made)
+                changes = Changes.of(None if anew else before, opened.stamps)
+                if anew and before:
+                    changes = changes._replace(gone=tuple(file for file in before.files if file not in opened.stamps))
+                standing = None if anew else before
+                first = 1 + max((each.share for each in standing.files.values()), default=0) if standing else 0
+                written = Written(workspace, {file: opened.stamps[file] for file in changes.read}, first)
+                if changes.read:
+                    part = opened if not changes.same else opened.of_files(changes.read)
+                    written.read(part, plan, progress)
+                    odd = part.odd_instant(plan) if written.undated else ""
+                    made = made.model_copy(update={"odd": odd or (standing.odd if standing else "")})
+                within(progress, READ, PRICED)("Writing", None)
+                if changes.read or changes.gone or anew or not before:
+                    before = keep(workspace, folder, made, standing, changes, written)
         size = sum(each for pack in before.packs for part in pack.parts.values() for each in part.values())
         return KeptRollUp(folder, before.rows, sum(pack.groups for pack in before.packs), size, changes, anew)
     finally:
         workspace.close()
+
+
+def _given(usage: Any, folder: Path) -> list[str]:
+    """The places of the usage. Raises `SimulationError` for what is not a file, or would hold the roll-up itself."""
+    given = usage if isinstance(usage, (list, tuple)) else [usage]
+    if wrong := next((each for each in given if not isinstance(each, (str, Path))), None):
+        raise SimulationError(f"usage is {type(wrong).__name__}, and a roll-up is kept of files: give their paths")
+    if kept := kept_folder(list(given)):
+        raise SimulationError(f"{kept} is a roll-up already; give the usage that it is of")
+    for each in map(str, given):
+        place = Path(each).resolve()
+        if not is_remote(each) and place in (folder.resolve(), *folder.resolve().parents):
+            raise SimulationError(f"{folder} is in {each}, so that it would be usage itself. Name a folder outside")
+    return [str(each) for each in given]
 
 
 def _without_file(named: Mapping[str, Any]) -> dict[str, Any]:

@@ -207,7 +207,7 @@ class RollUpSql:
         inner = ", ".join(f"{expression} AS {alias}" for alias, expression in (named | shape | sums).items())
         groups = ", ".join(str(number + 1) for number in range(len(named) + len(shape)))
         counting = f"{self._requests()} AS requests FROM {self._rows(name)} WHERE {where}"
-        query = f"SELECT {inner}, {counting} GROUP BY {groups}"
+        query = f"SELECT {inner}, {counting}{self._grouped(groups)}"
         written = self._written(name, query, layouts, tuple(attributes))._replace(totals=tuple(sums))
         if not (self._apart and others):
             return written
@@ -221,6 +221,10 @@ class RollUpSql:
     def _key(self, key: str) -> str:
         """A key of a row."""
         return self._column(key)
+
+    def _grouped(self, columns: str) -> str:
+        """The rows by these columns of the query."""
+        return f" GROUP BY {columns}"
 
     def _summing(self, _: str, total: str) -> str:
         """The sum of a column of the query: the total of a quantity of rows."""

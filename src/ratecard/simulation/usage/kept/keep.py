@@ -115,10 +115,12 @@ def keep(
         place.rename(folder / PACKS / name)
         to_disk([folder / PACKS])
         text.replace(folder / MANIFEST)
-    except BaseException:
+    except BaseException as error:
         text.unlink(missing_ok=True)
         for each in (place, folder / PACKS / name):
             shutil.rmtree(each, ignore_errors=True)
+        if isinstance(error, (OSError, duckdb.Error)):
+            raise SimulationError(f"{folder} cannot be written, and is as it was: {error}") from error
         raise
     to_disk([folder])
     for each in (folder / PACKS).iterdir():

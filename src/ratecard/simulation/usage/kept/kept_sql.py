@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from ratecard.simulation.usage.columns import DAY, Layout
 from ratecard.simulation.usage.dialect import ColumnType
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
-from ratecard.simulation.usage.kept.manifest import Manifest
+from ratecard.simulation.usage.kept.manifest import Distinguished, Manifest
 from ratecard.simulation.usage.plan import GIVEN, PREDICATES, Plan
 from ratecard.simulation.usage.roll_up_sql import RollUpSql
 
@@ -36,6 +36,10 @@ class KeptSql(RollUpSql):
             columns=columns, types={"type": "text", **types}, scales=scales, untyped=False, layouts=plan.layouts
         )
         super().__init__(usage, plan, DuckDbSql(), DuckDbSql())
+        # Groups that are kept by no more than a plan asks are those of the plan.
+        asked, own = Distinguished.of(plan, untyped=False), kept.distinguished
+        same = (asked.cuts, asked.layouts) == (own.cuts, own.layouts)
+        self._whole = same and {*kept.keys, *((DAY,) if kept.dated else ())} <= set(plan.keys)
 
     def rows_of(self, part: str) -> str:
         """The chosen groups of a part."""
@@ -62,10 +66,13 @@ class KeptSql(RollUpSql):
         return SECOND
 
     def _requests(self) -> str:
-        return f"CAST(sum({ROWS}) AS BIGINT)"
+        return ROWS if self._whole else f"CAST(sum({ROWS}) AS BIGINT)"
+
+    def _grouped(self, columns: str) -> str:
+        return "" if self._whole else super()._grouped(columns)
 
     def _summing(self, name: str, total: str) -> str:
-        return f"sum({name})"
+        return name if self._whole else f"sum({name})"
 
     def _predicates(
         self, counted: Mapping[str, Layout], tokens: Mapping[str, Mapping[str, str]], regular: str
