@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
+from importlib.metadata import PackageNotFoundError
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -358,12 +359,22 @@ def test_the_command_says_what_it_wrote(tmp_path: Path, monkeypatch: pytest.Monk
     assert run("genai-prices", "--out", folder, "--strict").exit_code == 0
 
 
-def test_the_command_says_how_to_install_the_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("genai_prices", *(name for name in sys.modules if name.startswith("genai_prices."))):
-        monkeypatch.setitem(sys.modules, name, None)
+@pytest.mark.parametrize(("version", "words"), [("", "is not installed"), ("0.1.10", "0.1.10 is too old")])
+def test_the_command_says_how_to_install_the_list(
+    version: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def installed(name: str) -> str:
+        if not version:
+            raise PackageNotFoundError(name)
+        return version
+
+    for name in [name for name in sys.modules if name.startswith("genai_prices.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "genai_prices", None)
+    monkeypatch.setattr("ratecard.price_lists.genai_prices.version_of", installed)
     done = run("genai-prices", "--out", str(tmp_path / "market"))
     assert done.exit_code == 1
-    assert done.output == "genai-prices is not installed. Install it beside ratecard: pip install genai-prices\n"
+    assert done.output == f"genai-prices {words}. Install it beside ratecard: pip install -U genai-prices\n"
     assert not (tmp_path / "market").exists()
 
 

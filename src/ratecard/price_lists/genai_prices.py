@@ -7,6 +7,7 @@ change; its calculation gives the totals of the examples.
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
+from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as version_of
 from itertools import pairwise, product
 from typing import Any, NamedTuple
@@ -53,13 +54,17 @@ _WITHOUT_RATE = {"cache": "parent", "lifetime": "parent", "modality": "parent"}
 
 
 def installed_list() -> PriceList:
-    """The price list of the installed genai-prices. Raises `RateCardError` if it is not installed."""
+    """The price list of the installed genai-prices. Raises `RateCardError` if it is not installed, or too old."""
     try:
         from genai_prices.data_snapshot import get_snapshot
         from genai_prices.data_units import unit_data
+        from genai_prices.types import PriceVariant  # noqa: F401 (older ones have other data)
     except ImportError:
-        words = "is not installed. Install it beside ratecard: pip install genai-prices"
-        raise RateCardError(f"{_NAME} {words}") from None
+        try:
+            missing = f"{version_of(_NAME)} is too old"
+        except PackageNotFoundError:
+            missing = "is not installed"
+        raise RateCardError(f"{_NAME} {missing}. Install it beside ratecard: pip install -U genai-prices") from None
     return read_providers(get_snapshot().providers, unit_data, version_of(_NAME))
 
 
