@@ -10,7 +10,7 @@ from ratecard.cli.simulate import stopping
 from ratecard.cli.simulate_options import SPARK, check_usage, columns, keys
 
 
-@click.command(short_help="Keep usage as groups, to simulate it in a second.")
+@click.command(short_help="Keep usage as groups, to simulate it in seconds.")
 @click.argument("usage", nargs=-1, required=True)
 @click.option("--out", metavar="FOLDER", required=True, help="Folder to keep the groups in.")
 @click.option("--by", metavar="KEYS", help="Columns that can be grouped by later. Default: model,day.")
@@ -34,7 +34,7 @@ from ratecard.cli.simulate_options import SPARK, check_usage, columns, keys
 @tables_option
 @click.pass_context
 def rollup(context: click.Context, /, usage: Sequence[str], out: str, by: str | None, **given: Any) -> None:
-    """Keep USAGE as groups in a folder, which is then usage itself: for the same answers, in a second.
+    """Keep USAGE as groups in a folder, which is then usage itself: for the same answers, in seconds.
 
     \b
     ratecard rollup 'usage/*.parquet' --out kept
