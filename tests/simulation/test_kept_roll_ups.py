@@ -229,7 +229,7 @@ def test_the_outcomes_of_the_current_prices_are_kept_and_never_trusted(usage: Pa
     assert [answers(kept, NOW, DEARER), answers(kept, EARLY, LATE)] == expected
     shutil.rmtree(kept / "outcomes")
     (kept / "outcomes").write_text("no folder can be made here")
-    assert answers(kept, NOW, DEARER) == expected[0]
+    assert answers(f"file://{kept}", NOW, DEARER) == expected[0]
 
 
 def test_outcomes_that_are_kept_are_used(usage: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,6 +246,8 @@ def test_what_is_no_roll_up_and_what_was_damaged(usage: Path, tmp_path: Path) ->
     rollup(usage, kept, NOW)
     with pytest.raises(SimulationError, match=r"usage is there, and is not a roll-up\. Name a folder that is new"):
         rollup(usage / "one.parquet", usage)
+    with pytest.raises(SimulationError, match="s3a://bucket/kept is an address; a roll-up is kept in a folder"):
+        rollup(usage, "s3a://bucket/kept")
     with pytest.raises(SimulationError, match="so that it would be usage itself"):
         rollup(usage, usage / "kept")
     with pytest.raises(SimulationError, match="kept is a roll-up already; give the usage that it is of"):

@@ -1,7 +1,6 @@
 """`ratecard rollup`: keep usage as groups, which `ratecard simulate` and `whatif` take as usage."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import click
@@ -11,11 +10,9 @@ from ratecard.cli.simulate import stopping
 from ratecard.cli.simulate_options import SPARK, check_usage, columns, keys
 
 
-@click.command(short_help="Keep usage as groups, to simulate it in a second.")
+@click.command(short_help="Keep usage as groups, to simulate it in seconds.")
 @click.argument("usage", nargs=-1, required=True)
-@click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder to keep the groups in."
-)
+@click.option("--out", metavar="FOLDER", required=True, help="Folder to keep the groups in.")
 @click.option("--by", metavar="KEYS", help="Columns that can be grouped by later. Default: model,day.")
 @click.option(
     "--candidate",
@@ -36,8 +33,8 @@ from ratecard.cli.simulate_options import SPARK, check_usage, columns, keys
 @click.option("--master", metavar="URL", help="Where Spark runs.")
 @tables_option
 @click.pass_context
-def rollup(context: click.Context, /, usage: Sequence[str], out: Path, by: str | None, **given: Any) -> None:
-    """Keep USAGE as groups in a folder, which is then usage itself: for the same answers, in a second.
+def rollup(context: click.Context, /, usage: Sequence[str], out: str, by: str | None, **given: Any) -> None:
+    """Keep USAGE as groups in a folder, which is then usage itself: for the same answers, in seconds.
 
     \b
     ratecard rollup 'usage/*.parquet' --out kept

@@ -18,7 +18,14 @@ from ratecard.simulation.usage.engines.duckdb_engine import DEFAULT_MEMORY, Work
 from ratecard.simulation.usage.engines.duckdb_responses import requests_only, table_dialect
 from ratecard.simulation.usage.files import FILE, is_remote
 from ratecard.simulation.usage.kept.keep import Changes, Written, keep, locked
-from ratecard.simulation.usage.kept.manifest import Asked, Distinguished, Manifest, kept_folder, read_manifest
+from ratecard.simulation.usage.kept.manifest import (
+    Asked,
+    Distinguished,
+    Manifest,
+    kept_folder,
+    local_folder,
+    read_manifest,
+)
 from ratecard.simulation.usage.where import Chosen
 
 _BY = ("model", DAY)
@@ -65,7 +72,11 @@ def rollup(
     A further run reads only files that are new or changed, and drops what is gone; with other arguments, or tables that
     ask for more, it reads all of them. The folder is written whole or not at all. Raises `SimulationError`.
     """
-    folder, several = Path(out), isinstance(candidates, (list, tuple)) and not isinstance(candidates, Side)
+    if is_remote(str(out)):
+        raise SimulationError(
+            f"{out} is an address; a roll-up is kept in a folder of this machine, or one that it mounts"
+        )
+    folder, several = local_folder(out), isinstance(candidates, (list, tuple)) and not isinstance(candidates, Side)
     listed: Sequence[Any] = candidates if several else [candidates]  # type: ignore[assignment]
     compared = sides(current, listed, Path(tables) if tables else None)
     _state(folder)
@@ -136,7 +147,7 @@ def _given(usage: Any, folder: Path) -> list[str]:
     if kept := kept_folder(list(given)):
         raise SimulationError(f"{kept} is a roll-up already; give the usage that it is of")
     for each in map(str, given):
-        place = Path(each).resolve()
+        place = local_folder(each).resolve()
         if not is_remote(each) and place in (folder.resolve(), *folder.resolve().parents):
             raise SimulationError(f"{folder} is in {each}, so that it would be usage itself. Name a folder outside")
     return [str(each) for each in given]

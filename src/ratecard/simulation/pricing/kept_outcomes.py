@@ -13,13 +13,21 @@ from datetime import UTC, date, datetime
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
 from ratecard.base.money import READING
 from ratecard.changes.sides import Side
-from ratecard.simulation.pricing.outcome import NOT_ADDED, NOT_OFFERED, WRONG, Outcome, PricedShape, Refused, Vector
+from ratecard.simulation.pricing.outcome import (
+    NOT_ADDED,
+    NOT_OFFERED,
+    WRONG,
+    Outcome,
+    PricedLine,
+    PricedShape,
+    Refused,
+    Vector,
+)
 from ratecard.simulation.pricing.pricer import Pricer
 from ratecard.simulation.usage.kept.manifest import Distinguished
 from ratecard.simulation.usage.roll_up import Counted
@@ -101,7 +109,7 @@ class KeptOutcomes:
                 continue
             if (vector := vectors.get(amounts)) is None:
                 vector = vectors[amounts] = _vector(amounts)
-            found[shape] = PriceWithoutLines(vector, (pricer, side, shape), self._currency)  # type: ignore[arg-type]
+            found[shape] = PricedShape(vector, _PricedAnew(pricer, side, shape), self._currency)
         return found
 
     def _write(
@@ -121,17 +129,17 @@ class KeptOutcomes:
         connection.unregister("outcomes_to_keep")
 
 
-class PriceWithoutLines(PricedShape):
-    """A price whose lines are made again when they are asked for; in their place is what makes them."""
+class _PricedAnew:
+    """The lines of a price that was kept without them, by the code that prices its shape."""
 
-    __slots__ = ()
+    __slots__ = ("_pricer", "_shape", "_side")
 
-    @property
-    def lines(self) -> Any:
-        """The lines, by the code that priced the shape."""
-        made_of: Any = tuple.__getitem__(self, 1)
-        pricer, side, shape = made_of
-        price = pricer.priced_anew(side, shape).price
+    def __init__(self, pricer: Pricer, side: Side, shape: UsageShape) -> None:
+        self._pricer, self._side, self._shape = pricer, side, shape
+
+    def made(self) -> tuple[PricedLine, ...]:
+        """Make the lines."""
+        price = self._pricer.priced_anew(self._side, self._shape).price
         return price.lines if price else ()
 
 

@@ -20,7 +20,7 @@ _ENDINGS |= dict.fromkeys((".jsonl", ".ndjson", ".json"), ".jsonl")
 _BOOKS = (".xlsx", ".xls", ".ods")
 _ALLOWED = "Allowed: .parquet, .csv, .jsonl, each also as .gz, a folder or a pattern of them"
 _PATTERN = re.compile(r"[*?\[]")
-_LOCAL = "file://"
+LOCAL = "file://"
 _DIGITS = 16
 # The column that says of which file a row is, where that is asked for.
 FILE = "ratecard_file"
@@ -93,12 +93,12 @@ def local_stamps(files: Iterable[str]) -> dict[str, Stamp]:
 
 def is_remote(given: str) -> bool:
     """Whether a place is an address of a storage, and not a path of this machine."""
-    return "://" in given and not given.startswith(_LOCAL)
+    return "://" in given and not given.startswith(LOCAL)
 
 
 def is_pattern(given: str) -> bool:
     """Whether a place means the files that fit it: it has a mark of patterns, and is not the name of one itself."""
-    return bool(_PATTERN.search(given)) and not os.path.lexists(given.removeprefix(_LOCAL))
+    return bool(_PATTERN.search(given)) and not os.path.lexists(given.removeprefix(LOCAL))
 
 
 def sql_literal(file: str) -> str:
@@ -108,7 +108,7 @@ def sql_literal(file: str) -> str:
 
 def files_of(given: str) -> Iterator[str]:
     """The files of this machine that a file, a folder or a pattern means. Raises `SimulationError` for none."""
-    given = given.removeprefix(_LOCAL)
+    given = given.removeprefix(LOCAL)
     path = Path(given)
     if not is_pattern(given):
         if not path.exists():

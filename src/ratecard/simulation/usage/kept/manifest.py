@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.usage.columns import DAY, Layout
 from ratecard.simulation.usage.dialect import ColumnType
-from ratecard.simulation.usage.files import Source, Stamp
+from ratecard.simulation.usage.files import LOCAL, Source, Stamp
 from ratecard.simulation.usage.plan import Plan, Usage
 
 MANIFEST = "manifest.json"
@@ -185,11 +185,16 @@ class Manifest(_Part):
 def kept_folder(usage: Any) -> Path | None:
     """The folder of a usage that is a kept roll-up; None for another. Raises `SimulationError` for one of several."""
     listed = usage if isinstance(usage, (list, tuple)) else [usage]
-    places = (Path(each) for each in listed if isinstance(each, (str, os.PathLike)))
+    places = (local_folder(each) for each in listed if isinstance(each, (str, os.PathLike)))
     found = next((each for each in places if (each / MANIFEST).is_file()), None)
     if found and len(listed) > 1:
         raise SimulationError(f"{found} is a roll-up, which is given alone")
     return found
+
+
+def local_folder(place: str | os.PathLike[str]) -> Path:
+    """A folder of this machine by its path, or by its address."""
+    return Path(str(place).removeprefix(LOCAL))
 
 
 def read_manifest(folder: Path) -> Manifest:
