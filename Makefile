@@ -114,9 +114,14 @@ test-proxy: $(VENV)/.tools  ## restart servers behind nginx under load; says why
 	$(BIN)/python -m pytest -q -rsP tests/server/test_*_behind_nginx.py
 
 .PHONY: test-spark
-test-spark: $(VENV)/.tools  ## simulate 200,000 rows on a real Spark; says why it skips where there is no Java
+test-spark: $(VENV)/.tools  ## simulate on a real Spark: a master and two workers, one of them killed; says why it skips
 	$(PIP) install -c constraints.txt -e '.[spark]'
 	$(BIN)/python -m pytest -q -rs tests/simulation/test_spark*.py
+
+.PHONY: test-spark-large
+test-spark-large: $(VENV)/.tools  ## simulate 50,000,000 rows on two workers of 2 GB, and with DuckDB; takes long (ROWS=...)
+	$(PIP) install -c constraints.txt -e '.[spark]'
+	ROWS=$(if $(filter command line environment,$(origin ROWS)),$(ROWS),50000000) $(BIN)/python -m pytest -q -rsP tests/simulation/spark_large.py
 
 .PHONY: test-browser
 test-browser: $(VENV)/.tools  ## try the pages in a real browser; says why it skips where there is none

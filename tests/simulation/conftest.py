@@ -1,10 +1,11 @@
-"""A real Spark session for the tests that need one."""
+"""A real Spark session, on a cluster of its own, for the tests that need one."""
 
 import os
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import pytest
 from engines_agree import Engines
@@ -13,15 +14,25 @@ from ratecard.simulation.usage.engines.spark_session import spark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from spark_cluster import Cluster
 
 
 @pytest.fixture(scope="package")
-def spark() -> Iterator["SparkSession"]:
-    """A session on this machine that runs already, as that of a notebook does."""
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Cluster"]:
+    """A master and two workers on this machine."""
     pytest.importorskip("pyspark", reason="pyspark is not installed: make test-spark installs it")
     if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
         pytest.skip("Spark needs Java 17 or newer: there is no java on the PATH, and no JAVA_HOME")
-    with spark_session("local[2]") as session:
+    from spark_cluster import spark_cluster
+
+    with spark_cluster(tmp_path_factory.mktemp("cluster")) as found:
+        yield found
+
+
+@pytest.fixture(scope="package")
+def spark(cluster: "Cluster") -> Iterator["SparkSession"]:
+    """A session on the cluster that runs already, as that of a notebook does."""
+    with patch.dict(os.environ, cluster.for_driver), spark_session(cluster.master) as session:
         session.conf.set("spark.sql.shuffle.partitions", 2)
         yield session
 

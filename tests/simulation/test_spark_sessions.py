@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from engines_agree import Engines, usage_of
@@ -11,6 +12,9 @@ from engines_agree import Engines, usage_of
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.usage.engines.spark_session import spark_session
+
+if TYPE_CHECKING:
+    from spark_cluster import Cluster
 
 USAGE = usage_of("speech", "tts-kokoro", characters=[5])
 # A process of its own, in which no session runs.
@@ -77,10 +81,10 @@ def test_a_session_that_lets_sums_wrap_is_refused_and_left_as_it_is(engines: Eng
     engines.spark.createDataFrame(USAGE)
 
 
-def test_a_session_that_runs_is_used_and_goes_on(engines: Engines) -> None:
+def test_a_session_that_runs_is_used_and_goes_on(engines: Engines, cluster: "Cluster") -> None:
     with spark_session() as found:
         assert found.sparkContext is engines.spark.sparkContext
-    with spark_session("local[2]") as found:
+    with spark_session(cluster.master) as found:
         assert found.sparkContext is engines.spark.sparkContext
     assert engines.spark.range(3).count() == 3
     with pytest.raises(SimulationError, match=r"runs already. Stop it, or leave out the master local\[7\]"):

@@ -98,7 +98,7 @@ def test_a_table_is_written_with_all_of_its_digits(engines: Engines, tmp_path: P
     amounts = [Decimal("0.0000001"), Decimal("-12345678901234567890.1234567"), Decimal("0.0000000")]
     table = pa.table({"model": ["a", 'b "c", d', "e"], "a `m`": pa.array(amounts, pa.decimal128(38, 7))})
     place = f"{tmp_path.as_uri()}/out/groups.{ending}"
-    write_table(table, place)
+    write_table(table.to_reader(), place)
     folder = tmp_path / "out" / f"groups.{ending}"
     (file,) = (path for path in folder.iterdir() if not path.name.startswith((".", "_")))
     if ending == "parquet":
@@ -111,7 +111,7 @@ def test_a_table_is_written_with_all_of_its_digits(engines: Engines, tmp_path: P
         assert read == [{"model": name, "a `m`": text} for name, text in rows]
     before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
     with pytest.raises(SimulationError, match=r"cannot be written.*already exists"):
-        write_table(table, place)
+        write_table(table.to_reader(), place)
     assert before == {path: path.stat().st_mtime_ns for path in folder.iterdir()}
 
 

@@ -113,6 +113,8 @@ def _percent(difference: str, current: str) -> str:
     return f"({sign}) * (CASE WHEN {fits} THEN {exact} ELSE {coarse} END)"
 
 
+# A batch of rows, as Spark writes them.
+_ROWS_AT_ONCE = 200_000
 # The digits of a decimal in Parquet.
 _DIGITS = 38
 # A spreadsheet runs a cell that begins so as a formula; an apostrophe before it makes it text there.
@@ -196,4 +198,4 @@ def write_groups(report: Report, place: str, master: str | None = None) -> None:
     source, fields = groups_query(report)
     chosen = ", ".join(f'{parquet_value(field)} AS "{field.name.replace(chr(34), chr(34) * 2)}"' for field in fields)
     connection = report.simulation.comparison.roll_up.workspace.connection
-    write_table(connection.sql(f"SELECT {chosen} FROM {source}").to_arrow_table(), place, master)
+    write_table(connection.sql(f"SELECT {chosen} FROM {source}").to_arrow_reader(_ROWS_AT_ONCE), place, master)

@@ -1,6 +1,6 @@
 """Spark groups usage where it is stored. Only the groups come to the driver, into the tables of DuckDB."""
 
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,7 +15,14 @@ from ratecard.simulation.usage.columns import COUNTED, LAYOUTS, LayoutsOf
 from ratecard.simulation.usage.engines.duckdb_engine import Workspace, checked_usage
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.engines.spark_files import UNREADABLE, named_stamps, place_of, read, stamps
-from ratecard.simulation.usage.engines.spark_session import failures, is_spark_frame, proven, spark_session
+from ratecard.simulation.usage.engines.spark_session import (
+    as_far_as_it_runs,
+    failures,
+    is_spark_frame,
+    partition,
+    proven,
+    spark_session,
+)
 from ratecard.simulation.usage.engines.spark_sql import SparkSql, column_type
 from ratecard.simulation.usage.files import FILE, Source, Stamp, Stamps, unchanged
 from ratecard.simulation.usage.plan import GIVEN, Plan, Usage
@@ -26,6 +33,9 @@ if TYPE_CHECKING:
 
 # The type whose quantity has decimals.
 _TIMED, _SECONDS = next((name, layout.quantities[0]) for name, layout in LAYOUTS.items() if layout.places)
+
+# The column of which part of a result a row is in, and about how many rows come to the driver at once.
+_PART, _ROWS_AT_ONCE = "ratecard_part", 100_000
 
 
 class SparkUsage(NamedTuple):
@@ -64,10 +74,12 @@ class SparkUsage(NamedTuple):
         for number, grouping in enumerate(groupings):
             tell = within(progress, first + share * number, first + share * (number + 1))
             tell(f"Reading usage: {grouping.name}", jobs)
-            groups, table = self._asked(grouping.query), workspace.new_table("groups")
-            connection.register("groups", groups)
-            connection.execute(f"CREATE TABLE {table} AS {_with_texts(groups.schema)}")
-            connection.unregister("groups")
+            table, how = workspace.new_table("groups"), "CREATE TABLE {} AS"
+            for groups in self._parts(grouping.query):
+                connection.register("groups", groups)
+                connection.execute(f"{how.format(table)} {_with_texts(groups.schema)}")
+                connection.unregister("groups")
+                how = "INSERT INTO {}"
             yield grouping, table, ""
 
     def counted(self, plan: Plan) -> tuple[int, int, int]:
@@ -79,6 +91,24 @@ class SparkUsage(NamedTuple):
         """A timestamp that is not an instant, as it is in the usage; empty where there is none."""
         found = self._asked(RollUpSql(self.known, plan, SparkSql(), DuckDbSql()).odd_instant()).to_pylist()
         return str(found[0]["odd"] or "") if found else ""
+
+    def _parts(self, query: str) -> Iterator[pyarrow.Table]:
+        """What a query finds, at least one table, each of no more rows than the driver should have at once.
+
+        Executors keep it on their disks meanwhile; what is lost with one of them is found again.
+        """
+        from pyspark import StorageLevel
+        from pyspark.sql.functions import col, count, spark_partition_id
+
+        with failures(UNREADABLE):
+            found = self.session.sql(query).withColumn(_PART, spark_partition_id()).persist(StorageLevel.DISK_ONLY)
+            try:
+                sizes = found.groupBy(_PART).agg(count("*")).orderBy(_PART).toArrow().to_pydict().values()
+                for first, last in _runs(zip(*sizes, strict=True)):
+                    yield found.where(col(_PART).between(first, last)).drop(_PART).toArrow()
+            finally:
+                with as_far_as_it_runs():
+                    found.unpersist()
 
     def _asked(self, query: str) -> pyarrow.Table:
         with failures(UNREADABLE):
@@ -119,6 +149,8 @@ def open_usage(
         if not is_spark_frame(usage) and seen.keys() - named.keys():
             # The columns are those of files that may have been others before they were looked at.
             frame = read(session, usage)
+        if not is_spark_frame(usage):
+            partition(session, sum(stamp.bytes for stamp in seen.values()))
         before = {**seen, **{file: stamp for file, stamp in named.items() if file in seen}}
         stack.enter_context(unchanged(before, look))
         if by_file:
@@ -132,7 +164,7 @@ def open_usage(
         with failures(UNREADABLE):
             declared = {field.name: field.dataType.simpleString() for field in frame.schema}
             frame.createOrReplaceTempView(view)
-        stack.callback(session.catalog.dropTempView, view)
+        stack.callback(_drop, session, view)
         if Export.of(tuple(declared), names):
             raise SimulationError("a billing export is rated by DuckDB; leave out engine spark, and give its files")
         found = {name: column_type(type_) for name, type_ in declared.items()}
@@ -143,6 +175,11 @@ def open_usage(
             session.catalog.dropTempView(f"{view}_of_files")
 
 
+def _drop(session: "SparkSession", view: str) -> None:
+    with as_far_as_it_runs():
+        session.catalog.dropTempView(view)
+
+
 def _counts(outer: str, fields: Sequence[str], names: Sequence[str]) -> Iterator[str]:
     """A column for each count in the column `outer`, so as if they were written flat."""
     quoted = SparkSql().quoted
@@ -151,6 +188,17 @@ def _counts(outer: str, fields: Sequence[str], names: Sequence[str]) -> Iterator
         if flat in names:
             raise SimulationError(f"the usage has '{flat}' as a column, and within the column '{outer}'. Give it once")
         yield f"{outer}.{quoted(name)} AS {quoted(flat)}"
+
+
+def _runs(sizes: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The first and the last of as many parts as come at once, by the number of their rows; at least one run."""
+    first, last, rows = 0, 0, 0
+    for number, size in sizes:
+        if rows and rows + size > _ROWS_AT_ONCE:
+            yield first, last
+            first, rows = number, 0
+        last, rows = number, rows + size
+    yield first, last
 
 
 class Jobs:

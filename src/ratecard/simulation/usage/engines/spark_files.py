@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 # What Spark says of such a column of Parquet.
 _NANOSECONDS = "TIMESTAMP(NANOS"
 UNREADABLE = "the usage cannot be read"
+_THERE = "it already exists, and stays as it is. Name another place"
 
 
 def read(session: "SparkSession", usage: Any) -> "DataFrame":
@@ -163,10 +164,7 @@ def writable(places: Sequence[str], master: str | None = None) -> Iterator[None]
 def _try(session: "SparkSession", place: str) -> None:
     """Make an empty file in the folder of a place, or in the first one above that is there, and remove it."""
     jvm: Any = session._jvm
-    path = jvm.org.apache.hadoop.fs.Path(place)
-    storage = path.getFileSystem(session.sparkContext._jsc.hadoopConfiguration())
-    if storage.exists(path):
-        raise SimulationError(f"{place} cannot be written: it already exists, and stays as it is. Name another place")
+    storage, path = _stored_at(session, place)
     folder = path.getParent()
     while folder.getParent() is not None and not storage.exists(folder):
         folder = folder.getParent()
@@ -175,25 +173,60 @@ def _try(session: "SparkSession", place: str) -> None:
     storage.delete(trial, False)
 
 
-def write_table(table: pyarrow.Table, place: str, master: str | None = None) -> None:
-    """Write a table to a storage of Spark's (`s3a://...`, `hdfs://...`) as Parquet, CSV or JSON lines, by its ending.
+def write_table(rows: pyarrow.RecordBatchReader, place: str, master: str | None = None) -> None:
+    """Write rows to a storage of Spark's (`s3a://...`, `hdfs://...`) as Parquet, CSV or JSON lines, by its ending.
 
-    It becomes a folder of that name, whole or not at all. Amounts are text in CSV and JSON, with all of their digits.
-    Raises `SimulationError`, also where the place exists already.
+    It becomes a folder of that name, whole or not at all, with a file for each batch of the rows. Amounts are text in
+    CSV and JSON, with all of their digits. Raises `SimulationError`, also where the place exists already.
     """
     kind = kind_to_write(place)
     with spark_session(master) as session, failures(f"{place} cannot be written"):
-        frame = session.createDataFrame(table).coalesce(1)
-        if kind != ".parquet":
-            frame = frame.selectExpr(*(_plain(field) for field in table.schema))
-        writer = frame.write.mode("errorifexists")
-        match kind:
-            case ".parquet":
-                writer.parquet(place)
-            case ".csv":
-                writer.csv(place, header=True, escape='"')
-            case _:
-                writer.json(place, ignoreNullFields=False)
+        if getattr(session, "_jvm", None) is None:
+            _write(session, rows.read_all(), place, kind, "errorifexists")
+            return
+        with _appearing(session, place) as new:
+            for batch in rows:
+                _write(session, pyarrow.Table.from_batches([batch]), new, kind, "append")
+            # Of no rows the columns are written.
+            _write(session, rows.schema.empty_table(), new, kind, "ignore")
+
+
+@contextmanager
+def _appearing(session: "SparkSession", place: str) -> Iterator[str]:
+    """A folder beside a place, which becomes that place in the end, and is removed where it does not."""
+    storage, path = _stored_at(session, place)
+    jvm: Any = session._jvm
+    new = jvm.org.apache.hadoop.fs.Path(path.getParent(), f".{path.getName()}.{os.getpid()}.new")
+    try:
+        yield str(new.toString())
+        if storage.exists(path) or not storage.rename(new, path):
+            raise SimulationError(f"{place} cannot be written: {_THERE}")
+    finally:
+        storage.delete(new, True)
+
+
+def _stored_at(session: "SparkSession", place: str) -> tuple[Any, Any]:
+    """The storage of a place, and the place as a path of it. Raises `SimulationError` where something is there."""
+    jvm: Any = session._jvm
+    path = jvm.org.apache.hadoop.fs.Path(place)
+    storage = path.getFileSystem(session.sparkContext._jsc.hadoopConfiguration())
+    if storage.exists(path):
+        raise SimulationError(f"{place} cannot be written: {_THERE}")
+    return storage, path
+
+
+def _write(session: "SparkSession", table: pyarrow.Table, place: str, kind: str, mode: str) -> None:
+    frame = session.createDataFrame(table).coalesce(1)
+    if kind != ".parquet":
+        frame = frame.selectExpr(*(_plain(field) for field in table.schema))
+    writer = frame.write.mode(mode)
+    match kind:
+        case ".parquet":
+            writer.parquet(place)
+        case ".csv":
+            writer.csv(place, header=True, escape='"')
+        case _:
+            writer.json(place, ignoreNullFields=False)
 
 
 def _plain(field: pyarrow.Field) -> str:

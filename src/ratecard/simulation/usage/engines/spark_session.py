@@ -1,12 +1,18 @@
 """A Spark session: the running one, which stays, or a new one that is stopped at the end."""
 
+import logging
 import os
+import re
 import shutil
+import socket
+import sys
 import warnings
+from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from threading import Thread
+from typing import IO, TYPE_CHECKING, Any
 
 from ratecard.simulation.errors import SimulationError, missing_extra
 
@@ -16,14 +22,43 @@ if TYPE_CHECKING:
 DEFAULT_MASTER = "local[*]"
 # Spark Connect, which needs no Java here.
 _REMOTE = "sc://"
+_STANDALONE = "spark://"
 _ANSI = "spark.sql.ansi.enabled"
+_LOG_LEVEL = "spark.log.level"
+# What a session of ours has, where neither `spark-defaults.conf` nor PYSPARK_SUBMIT_ARGS say otherwise.
 _SETTINGS = {
     _ANSI: "true",
     "spark.sql.session.timeZone": "UTC",
-    "spark.log.level": "ERROR",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
+    # A part of the groups is taken to the driver at a time, and so must be small beside its memory.
+    "spark.sql.adaptive.advisoryPartitionSizeInBytes": "16m",
 }
+# Shuffled groups of so many bytes of usage are a partition: Parquet has tens of bytes a row, a group has hundreds.
+_PARTITION, _MOST_PARTITIONS = 4 * 2**20, 4_000
+# Seconds until a master that says nothing is taken for gone.
+_PATIENCE = 10
+# What is looked for in what Spark says, and what that means to its user.
+_MORE = "Give it more: spark.{}.memory, in spark-defaults.conf or PYSPARK_SUBMIT_ARGS"
+_CAUSES = {
+    r"ExecutorLostFailure|executor \d+\): java.lang.OutOfMemoryError": (
+        f"an executor of Spark ran out of memory, or was killed. {_MORE.format('executor')}"
+    ),
+    r"OutOfMemoryError|Not enough memory": f"the driver of Spark ran out of memory. {_MORE.format('driver')}",
+    r"UnsupportedClassVersionError|Unrecognized (VM )?option": (
+        "Spark needs Java 17 or newer, and found an older one. Set JAVA_HOME"
+    ),
+    r"removed our application|masters are unresponsive|SparkContext was shut ?down|stopped SparkContext": (
+        "the cluster of Spark was lost. Look whether its master runs, and try again"
+    ),
+}
+# Spark says so every fifteen seconds, as long as it takes: a cluster may grow meanwhile.
+_WAITING = "Initial job has not accepted any resources"
+_NO_WORKER = "Spark waits: no worker is free, or none has what an executor asks for (spark.executor.memory, .cores)"
+_GONE = re.compile("Java side is empty|Connection refused|while sending or receiving|JAVA_GATEWAY_EXITED")
+_ENDED = re.compile(f"{_GONE.pattern}|SparkContext was shut ?down|stopped SparkContext|removed our application")
+_OF_A_TASK = re.compile(r"^.*most recent failure: .*? executor \w+\): |^Job aborted due to stage failure: ", re.DOTALL)
+_DECORATION = re.compile(r"^([\w.$]+(Exception|Error): )*(\[[A-Z0-9_.]+\] )?|\s*SQLSTATE: \w+$")
 
 
 def is_spark_frame(usage: Any) -> bool:
@@ -55,44 +90,191 @@ def spark_session(master: str | None = None) -> Iterator["SparkSession"]:
             yield proven(session)
         finally:
             if not running:
-                session.stop()
+                _stop(session)
 
 
 def proven(session: "SparkSession") -> "SparkSession":
     """A session in which no sum can wrap. Raises `SimulationError` for any other, which is not changed."""
-    if str(session.conf.get(_ANSI)).lower() != "true":
+    with failures("the Spark session cannot be used"):
+        ansi = str(session.conf.get(_ANSI)).lower() == "true"
+    if not ansi:
         words = f"Set it: spark.conf.set('{_ANSI}', True)"
         raise SimulationError(f"the Spark session has {_ANSI} = false, in which sums can overflow unseen. {words}")
     return session
 
 
+def partition(session: "SparkSession", size: int) -> None:
+    """Shuffle groups in as many partitions as a usage of `size` bytes needs, where nobody has said how many."""
+    context = getattr(session, "_sc", None)
+    name = "spark.sql.shuffle.partitions"
+    if context is not None and not context.getConf().contains(name):
+        session.conf.set(name, min(max(context.defaultParallelism, size // _PARTITION), _MOST_PARTITIONS))
+
+
 @contextmanager
 def failures(what: str) -> Iterator[None]:
-    """Turns an error of Spark into a `SimulationError`: what failed, and the first line that Spark says."""
+    """Turns an error of Spark into a `SimulationError` of one sentence: what failed, and why."""
     from py4j.protocol import Py4JError, Py4JJavaError
     from pyspark.errors import PySparkException
 
     try:
         yield
     except Py4JJavaError as error:
-        raise SimulationError(f"{what}: {_first_line(error.java_exception.getMessage())}") from error
+        raise SimulationError(f"{what}: {_cause(str(error), error.java_exception.getMessage())}") from error
     except (PySparkException, Py4JError, OSError) as error:
-        raise SimulationError(f"{what}: {_first_line(error)}") from error
+        raise SimulationError(f"{what}: {_cause(_said_by(error), _said_by(error))}") from error
+
+
+def _said_by(error: Exception) -> str:
+    """What an error says, also where the process that should say it has ended."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 (the errors of Spark ask its process for their words)
+        return str(getattr(error, "_desc", "")) or type(error).__name__
+
+
+def _cause(said: str, message: object) -> str:
+    """Why something failed: what Spark's user can do, where that is known, else the first line of what Spark says."""
+    # Where Spark has ended, its last words say why.
+    log = _LOG.last(ended=bool(_GONE.search(said))) if _ENDED.search(said) else ""
+    for pattern, cause in _CAUSES.items():
+        if re.search(pattern, f"{log}{said}"):
+            return cause
+    if _GONE.search(said):
+        # The script that starts it stumbles over its end.
+        lines = [line.strip() for line in log.splitlines() if line.strip() and "spark-class: line" not in line]
+        return f"the Java process of Spark ended: {lines[-1] if lines else 'it said nothing'}"
+    line = (_OF_A_TASK.sub("", str(message or "").strip()) or said).splitlines()[0]
+    return _DECORATION.sub("", line.strip()).rstrip(" .") or line
+
+
+class _Log:
+    """What the Java process of Spark writes: kept, as far as an error needs it, or passed on where it is asked for."""
+
+    def __init__(self) -> None:
+        self._lines: deque[str] = deque(maxlen=200)
+        self.shown = self._waits = False
+        self._reader = Thread()
+
+    def follow(self, stream: IO[bytes]) -> None:
+        """Read all that a process says, as long as it runs."""
+        self._lines.clear()
+        self._reader = Thread(target=self._read, args=(stream,), name="ratecard-spark-log", daemon=True)
+        self._reader.start()
+
+    def show(self) -> None:
+        """Pass on what was said, and all that will be."""
+        self.shown = True
+        while self._lines:
+            sys.stderr.write(self._lines.popleft())
+
+    def last(self, *, ended: bool) -> str:
+        """The last lines; of a process that has ended, all that it said to the end."""
+        if ended and self._reader.is_alive():
+            self._reader.join(_PATIENCE)
+        return "".join(tuple(self._lines))
+
+    def _read(self, stream: IO[bytes]) -> None:
+        for line in stream:
+            self._lines.append(line.decode(errors="replace"))
+            if self.shown:
+                self.show()
+            elif _WAITING in self._lines[-1] and not self._waits:
+                self._waits = True
+                sys.stderr.write(f"{_NO_WORKER}\n")
+
+
+_LOG = _Log()
 
 
 def _made(builder: Any, master: str | None) -> Any:
-    from pyspark import SparkConf
-
-    for name, value in _SETTINGS.items():
-        builder = builder.config(name, value)
     if master and master.startswith(_REMOTE):
+        for name, value in _SETTINGS.items():
+            builder = builder.config(name, value)
         with failures(f"no Spark session can be had of the master {master}"):
             return builder.remote(master).getOrCreate()
     if not _java():
         raise SimulationError("Spark needs Java 17 or newer, and there is none. Install it, or set JAVA_HOME")
+    _quieten()
     with failures(f"no Spark session can be had of the master {master or DEFAULT_MASTER}"):
-        place = master or SparkConf().get("spark.master", DEFAULT_MASTER)
-        return builder.appName("ratecard").master(place).getOrCreate()
+        if master and master.startswith(_STANDALONE):
+            _reached(master)
+        return builder.config(conf=_context(master).getConf()).getOrCreate()
+
+
+def _context(master: str | None) -> Any:
+    """The context of a session, of a Java process that runs from an earlier one, or of a new one."""
+    from pyspark import SparkConf, SparkContext
+
+    gateway = SparkContext._gateway or _launched()
+    settings = SparkConf(_jvm=gateway.jvm)
+    if settings.contains(_LOG_LEVEL):
+        _LOG.show()
+    for name, value in (_SETTINGS | {"spark.master": DEFAULT_MASTER, "spark.app.name": "ratecard"}).items():
+        settings.setIfMissing(name, value)
+    if master:
+        settings.setMaster(master)
+    return SparkContext(conf=settings, gateway=gateway)
+
+
+def _launched() -> Any:
+    """The Java process of Spark, whose log is followed."""
+    from pyspark import java_gateway
+
+    launch: Any = java_gateway.launch_gateway
+    reading, writing = os.pipe()
+    try:
+        return launch(popen_kwargs={"stderr": writing})
+    finally:
+        os.close(writing)
+        _LOG.follow(os.fdopen(reading, "rb"))
+
+
+def _quieten() -> None:
+    """Keep the traces to themselves that the libraries of Spark write besides what they raise."""
+    from pyspark.logger import PySparkLogger
+
+    for logger in (logging.getLogger("py4j"), PySparkLogger.getLogger("SQLQueryContextLogger")):
+        logger.setLevel(logging.CRITICAL)
+
+
+def _reached(master: str) -> None:
+    """Ask whether one of the masters answers; Spark itself would try for a minute. Raises `SimulationError`."""
+    said = ""
+    for place in master.removeprefix(_STANDALONE).split(","):
+        host, _, port = place.rpartition(":")
+        if not host or not port.isdecimal():
+            return  # Spark says what is wrong with it
+        try:
+            socket.create_connection((host, int(port)), _PATIENCE).close()
+        except OSError as error:
+            said = error.strerror or str(error)
+        else:
+            return
+    raise SimulationError(f"no master of Spark answers at {master}: {said}")
+
+
+@contextmanager
+def as_far_as_it_runs() -> Iterator[None]:
+    """Tidy up in Spark, unless its process or cluster has ended."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    with warnings.catch_warnings(), suppress(Py4JError, PySparkException, OSError):
+        warnings.simplefilter("ignore", RuntimeWarning)
+        yield
+
+
+def _stop(session: Any) -> None:
+    """Stop a session of ours; Spark itself does not forget one whose process has ended."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    with as_far_as_it_runs():
+        session.stop()
+        return
+    SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
+    SparkSession._instantiatedSession = None
 
 
 def _java() -> bool:
@@ -102,7 +284,3 @@ def _java() -> bool:
 
 def _master_of(session: "SparkSession") -> str:
     return str(session.conf.get("spark.master", DEFAULT_MASTER))
-
-
-def _first_line(words: object) -> str:
-    return (str(words).strip() or type(words).__name__).splitlines()[0]

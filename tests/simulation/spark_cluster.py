@@ -1,0 +1,105 @@
+"""A standalone Spark cluster on this machine: a master and workers, each a process of its own."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from time import sleep
+from typing import NamedTuple
+
+import pyspark
+
+_PLACE = Path(str(pyspark.__file__)).parent
+_DEPLOY = "org.apache.spark.deploy"
+# Ends what it started as soon as nobody holds its standard input any more, also where the tests were killed.
+_GUARDED = 'exec 3<&0; (read -r _ <&3; kill -KILL $$ 2>/dev/null) & exec "$@" </dev/null 3<&-'
+# Seconds between two looks at what a process says.
+_LOOK = 0.05
+_LOG = """
+rootLogger.level = info
+rootLogger.appenderRef.stdout.ref = console
+appender.console.type = Console
+appender.console.name = console
+appender.console.target = SYSTEM_OUT
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %m%n%ex
+"""
+
+
+class Memory(NamedTuple):
+    """What each worker has, and each executor takes of it; an executor needs 450 MB."""
+
+    worker: str = "512m"
+    executor: str = "512m"
+
+
+SMALL = Memory()
+
+
+class Cluster:
+    """Starts workers of a master, and ends the processes that it started."""
+
+    def __init__(self, folder: Path, memory: Memory, stack: ExitStack) -> None:
+        self.folder, self._memory, self._stack = folder, memory, stack
+        settings = folder / "conf"
+        settings.mkdir()
+        (settings / "log4j2.properties").write_text(_LOG)
+        # What an administrator writes for every application, ours among them.
+        own = {"spark.executor.memory": memory.executor, "spark.executor.cores": 1, "spark.local.dir": folder / "local"}
+        (settings / "spark-defaults.conf").write_text("".join(f"{name} {value}\n" for name, value in own.items()))
+        self._environment = os.environ | {
+            "SPARK_HOME": str(_PLACE),
+            "SPARK_CONF_DIR": str(settings),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_LOCAL_DIRS": str(folder / "local"),
+            "SPARK_DAEMON_MEMORY": "256m",
+            "PYSPARK_PYTHON": sys.executable,
+            "PYTHONPATH": os.pathsep.join(sys.path),
+        }
+        web = ("--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
+        # The driver's own settings are those of the cluster: the log of these processes stays theirs.
+        self.for_driver: Mapping[str, str] = {"SPARK_CONF_DIR": str(folder / "driver"), "SPARK_LOCAL_IP": "127.0.0.1"}
+        (folder / "driver").mkdir()
+        (folder / "driver" / "spark-defaults.conf").write_bytes((settings / "spark-defaults.conf").read_bytes())
+        self.master = self._started("master.Master", *web, says=r"Starting Spark master at (spark://\S+)")
+        self._web = web
+
+    def add_worker(self) -> None:
+        """Start a worker of one core, and wait until the master knows it."""
+        size = ("--cores", "1", "--memory", self._memory.worker, "--work-dir", str(self.folder / "work"))
+        says = r"(Successfully registered with master)"
+        self._started("worker.Worker", *self._web, *size, self.master, says=says)
+
+    def _started(self, name: str, *arguments: str, says: str) -> str:
+        command = [str(_PLACE / "bin" / "spark-class"), f"{_DEPLOY}.{name}", *arguments]
+        log = self.folder / f"{name}-{len(list(self.folder.glob('*.log')))}.log"
+        with log.open("w") as written:
+            process = self._stack.enter_context(
+                subprocess.Popen(
+                    ["/bin/sh", "-c", _GUARDED, "sh", *command],
+                    stdin=subprocess.PIPE,
+                    stdout=written,
+                    stderr=subprocess.STDOUT,
+                    env=self._environment,
+                )
+            )
+        assert process.stdin
+        # Popen waits at the end of its block until the process has ended, which this makes it do.
+        self._stack.callback(process.stdin.close)
+        while not (found := re.search(says, log.read_text())):
+            assert process.poll() is None, f"{name} ended: {log.read_text()}"
+            sleep(_LOOK)
+        return found[1]
+
+
+@contextmanager
+def spark_cluster(folder: Path, workers: int = 2, memory: Memory = SMALL) -> Iterator[Cluster]:
+    """A master and workers of one core each, which are ended in every case."""
+    with ExitStack() as stack:
+        cluster = Cluster(folder, memory, stack)
+        for _ in range(workers):
+            cluster.add_worker()
+        yield cluster

@@ -1,0 +1,66 @@
+"""`make test-spark-large`: a month of a company on two workers of 2 GB, and the same of DuckDB, to the last digit."""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING
+from unittest.mock import patch
+
+import pytest
+
+from ratecard.simulation.demo.usage import demo_usage
+from ratecard.simulation.simulate import simulate
+
+if TYPE_CHECKING:
+    from spark_cluster import Cluster
+
+ROWS = int(os.environ.get("ROWS", "50000000"))
+CANDIDATE = "2026-10-01"
+# The keys of a report, and the default ones, by which there are as many groups as half of the rows.
+KEYS = (("model", "day"), ("model", "day", "customer"))
+
+
+@pytest.fixture(scope="module")
+def usage(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("usage") / "usage.parquet"
+    demo_usage(path, ROWS, seed=1)
+    return path
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Cluster"]:
+    pytest.importorskip("pyspark", reason="pyspark is not installed: make test-spark installs it")
+    from spark_cluster import Memory, spark_cluster
+
+    with spark_cluster(tmp_path_factory.mktemp("cluster"), memory=Memory("2g", "2g")) as found:
+        yield found
+
+
+@pytest.mark.parametrize("by", KEYS, ids=["model and day", "default keys"])
+def test_spark_says_what_duckdb_says(large: "Cluster", usage: Path, by: tuple[str, ...]) -> None:
+    with patch.dict(os.environ, large.for_driver):
+        began = monotonic()
+        with simulate(usage, candidates=CANDIDATE, by=by, engine="spark", master=large.master) as of_spark:
+            assert of_spark.rows == ROWS
+            took, most, groups = monotonic() - began, memory_of_driver(), of_spark.size(*by)
+            with simulate(usage, candidates=CANDIDATE, by=by) as of_duckdb:
+                assert of_spark.rows == of_duckdb.rows
+                assert of_spark.total == of_duckdb.total
+                assert groups == of_duckdb.size(*by)
+                for key in by:
+                    assert of_spark.table(key) == of_duckdb.table(key)
+    said = f"{ROWS:,} rows by {', '.join(by)}: {groups:,} groups in {took:.1f} s; at most {most} MB on the driver"
+    print(said)  # noqa: T201 (this is what the target is run for)
+
+
+def memory_of_driver() -> dict[str, int]:
+    """The most memory that this process and its Java have had."""
+    most, own = {}, f"/proc/{os.getpid()}"
+    for process in ("self", *Path(f"{own}/task/{os.getpid()}/children").read_text().split()):
+        status = Path(f"/proc/{process}/status").read_text()
+        name, size = (re.search(pattern, status) for pattern in (r"Name:\s+(\S+)", r"VmHWM:\s+(\d+)"))
+        if name and size:
+            most[name[1]] = int(size[1]) // 1024
+    return most
