@@ -1,5 +1,6 @@
 """Spark writes the same roll-ups as DuckDB, and both engines read them."""
 
+from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,7 @@ def test_spark_writes_reads_and_updates_the_same(spark: "SparkSession", tmp_path
     by = ["model", "customer"]
     kept = {engine: tmp_path / engine for engine in ("duckdb", "spark")}
     done = {engine: rollup(usage, folder, NOW, by=by, engine=engine) for engine, folder in kept.items()}  # type: ignore[arg-type]
-    assert done["duckdb"][1:3] == done["spark"][1:3]
+    assert {(each.rows, each.groups) for each in done.values()} == {(3_000, done["spark"].groups)}
     assert done["duckdb"].changes == done["spark"].changes
     expected = answers(usage, NOW, DEARER, by=["model", "day", "customer"])
     for folder in kept.values():
@@ -38,6 +39,6 @@ def test_spark_writes_reads_and_updates_the_same(spark: "SparkSession", tmp_path
     (usage / "u 1.parquet").unlink()
     pyarrow.parquet.write_table(rows.slice(0, 500), usage / "u 2.parquet")
     again = rollup(usage, kept["spark"], NOW, by=by, engine="spark")
-    assert [[Path(file).stem for file in each] for each in again.changes] == [[], ["u 2"], ["u 1"], ["u 0"]]
+    assert [[Path(file).stem for file in each] for each in astuple(again.changes)] == [[], ["u 2"], ["u 1"], ["u 0"]]
     assert answers(kept["spark"], NOW, by=by) == answers(usage, NOW, by=by)
     assert rollup(usage, kept["spark"], NOW, by=by).anew.startswith("the arguments")

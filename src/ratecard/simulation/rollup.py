@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ratecard.changes.sides import Side
 from ratecard.simulation.errors import SimulationError
@@ -33,7 +33,8 @@ _BY = ("model", DAY)
 _ANY_INSTANT = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class KeptRollUp(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class KeptRollUp:
     """What a run of `rollup` did: the folder, its rows, groups and bytes, and which files were read or dropped.
 
     `anew` says why all files were read again; empty where they were not.
@@ -121,7 +122,7 @@ def rollup(
                 anew = _anew(before, made)
                 changes = Changes.of(None if anew else before, opened.stamps)
                 if anew and before:
-                    changes = changes._replace(gone=tuple(file for file in before.files if file not in opened.stamps))
+                    changes = replace(changes, gone=tuple(file for file in before.files if file not in opened.stamps))
                 standing = None if anew else before
                 first = 1 + max((each.share for each in standing.files.values()), default=0) if standing else 0
                 written = Written(workspace, {file: opened.stamps[file] for file in changes.read}, first)

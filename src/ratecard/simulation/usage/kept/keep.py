@@ -4,8 +4,9 @@ import os
 import shutil
 from collections.abc import Collection, Generator, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import duckdb
 
@@ -43,7 +44,8 @@ class RowsByFile(Protocol):
         """One timestamp that is not an instant; empty without any."""
 
 
-class Changes(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Changes:
     """What of a usage a run reads: files that are new, and changed; and what is gone, or as it was."""
 
     new: tuple[str, ...]
