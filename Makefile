@@ -155,7 +155,7 @@ tables: $(VENV)/.package  ## check pricing_tables and its examples
 
 .PHONY: test-tables
 test-tables: $(VENV)/.tools  ## try every example and every law on pricing_tables
-	$(BIN)/python -m pytest -q --rate-card pricing_tables
+	$(BIN)/python -m pytest -q -n auto --dist worksteal --rate-card pricing_tables
 
 .PHONY: docs
 docs: $(VENV)/.tools  ## serve the pages as a site, and build them again when they change

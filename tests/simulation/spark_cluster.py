@@ -18,6 +18,8 @@ _DEPLOY = "org.apache.spark.deploy"
 _GUARDED = 'exec 3<&0; (read -r _ <&3; kill -KILL $$ 2>/dev/null) & exec "$@" </dev/null 3<&-'
 # Seconds between two looks at what a process says.
 _LOOK = 0.05
+# A small query is done before a compiler that takes its time would pay.
+_SOON_READY = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _LOG = """
 rootLogger.level = info
 rootLogger.appenderRef.stdout.ref = console
@@ -48,7 +50,14 @@ class Cluster:
         settings.mkdir()
         (settings / "log4j2.properties").write_text(_LOG)
         # What an administrator writes for every application, ours among them.
-        own = {"spark.executor.memory": memory.executor, "spark.executor.cores": 1, "spark.local.dir": folder / "local"}
+        own = {
+            "spark.executor.memory": memory.executor,
+            "spark.executor.cores": 1,
+            "spark.local.dir": folder / "local",
+            "spark.locality.wait": "0s",
+            "spark.driver.extraJavaOptions": _SOON_READY,
+            "spark.executor.extraJavaOptions": _SOON_READY,
+        }
         (settings / "spark-defaults.conf").write_text("".join(f"{name} {value}\n" for name, value in own.items()))
         self._environment = os.environ | {
             "SPARK_HOME": str(_PLACE),
@@ -56,6 +65,7 @@ class Cluster:
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_LOCAL_DIRS": str(folder / "local"),
             "SPARK_DAEMON_MEMORY": "256m",
+            "SPARK_DAEMON_JAVA_OPTS": _SOON_READY,
             "PYSPARK_PYTHON": sys.executable,
             "PYTHONPATH": os.pathsep.join(sys.path),
         }

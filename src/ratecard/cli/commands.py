@@ -75,7 +75,7 @@ def main() -> None:
     ratecard import genai-prices --out market        the price list of another
     ratecard serve pricing_tables                    quotes over HTTP
     ratecard simulate usage.parquet --candidate a.yaml   usage at other prices
-    ratecard rollup usage.parquet --out kept         usage as groups, simulated in seconds
+    ratecard rollup usage.parquet --out kept         the groups of usage
     ratecard whatif usage.parquet                    a page to try prices on it
 
     Exit status: 0 done, 1 the answer is an error body or a failed check, 2 wrong use.

@@ -36,6 +36,8 @@ _TIMED, _SECONDS = next((name, layout.quantities[0]) for name, layout in LAYOUTS
 
 # The column of which part of a result a row is in, and about how many rows come to the driver at once.
 _PART, _ROWS_AT_ONCE = "ratecard_part", 100_000
+# Files of fewer bytes than this together have so few different rows that their groups come at once.
+_SMALL = 16 * 2**20
 
 
 class SparkUsage(NamedTuple):
@@ -100,6 +102,9 @@ class SparkUsage(NamedTuple):
         from pyspark import StorageLevel
         from pyspark.sql.functions import col, count, spark_partition_id
 
+        if self.stamps and sum(stamp.bytes for stamp in self.stamps.values()) < _SMALL:
+            yield self._asked(query)
+            return
         with failures(UNREADABLE):
             found = self.session.sql(query).withColumn(_PART, spark_partition_id()).persist(StorageLevel.DISK_ONLY)
             try:

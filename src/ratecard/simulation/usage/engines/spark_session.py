@@ -117,12 +117,28 @@ def failures(what: str) -> Iterator[None]:
     from py4j.protocol import Py4JError, Py4JJavaError
     from pyspark.errors import PySparkException
 
+    with _logged_once():
+        try:
+            yield
+        except Py4JJavaError as error:
+            raise SimulationError(f"{what}: {_cause(str(error), error.java_exception.getMessage())}") from error
+        except (PySparkException, Py4JError, OSError) as error:
+            raise SimulationError(f"{what}: {_cause(_said_by(error), _said_by(error))}") from error
+
+
+@contextmanager
+def _logged_once() -> Iterator[None]:
+    """Leaves out what py4j logs of a Java that ends while it is asked, which is raised too."""
+
+    def other(record: logging.LogRecord) -> bool:
+        return not str(record.msg).startswith("Exception while sending command")
+
+    root = logging.getLogger()
+    root.addFilter(other)
     try:
         yield
-    except Py4JJavaError as error:
-        raise SimulationError(f"{what}: {_cause(str(error), error.java_exception.getMessage())}") from error
-    except (PySparkException, Py4JError, OSError) as error:
-        raise SimulationError(f"{what}: {_cause(_said_by(error), _said_by(error))}") from error
+    finally:
+        root.removeFilter(other)
 
 
 def _said_by(error: Exception) -> str:
@@ -260,7 +276,7 @@ def as_far_as_it_runs() -> Iterator[None]:
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
-    with warnings.catch_warnings(), suppress(Py4JError, PySparkException, OSError):
+    with warnings.catch_warnings(), suppress(Py4JError, PySparkException, OSError), _logged_once():
         warnings.simplefilter("ignore", RuntimeWarning)
         yield
 
