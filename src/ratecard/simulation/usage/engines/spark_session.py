@@ -55,7 +55,9 @@ _CAUSES = {
 # Spark says so every fifteen seconds, as long as it takes: a cluster may grow meanwhile.
 _WAITING = "Initial job has not accepted any resources"
 _NO_WORKER = "Spark waits: no worker is free, or none has what an executor asks for (spark.executor.memory, .cores)"
-_GONE = re.compile("Java side is empty|Connection refused|while sending or receiving|JAVA_GATEWAY_EXITED")
+_GONE = re.compile(
+    "Java side is empty|Connection refused|while sending or receiving|JAVA_GATEWAY_EXITED|does not exist in the JVM"
+)
 _ENDED = re.compile(f"{_GONE.pattern}|SparkContext was shut ?down|stopped SparkContext|removed our application")
 _OF_A_TASK = re.compile(r"^.*most recent failure: .*? executor \w+\): |^Job aborted due to stage failure: ", re.DOTALL)
 _DECORATION = re.compile(r"^([\w.$]+(Exception|Error): )*(\[[A-Z0-9_.]+\] )?|\s*SQLSTATE: \w+$")
