@@ -82,6 +82,8 @@ DEFINED_TWICE = {
     "rollup": _COMMAND,
     "simulate": _COMMAND,
 }
+# What only the targets that are named after them install: `make test` collects every module of the tests without them.
+OF_OTHER_TARGETS = {"anthropic", "botocore", "genai_prices", "google", "litellm", "py4j", "pyspark"}
 # A name that a package hands out, and that is the module of this name.
 MEANT_AS_THE_MODULE = {"laws"}
 
@@ -232,6 +234,17 @@ def test_third_parties_stay_in_their_packages() -> None:
             homes = HOME_OF.get(name.split(".")[0])
             if homes and package_of(path) not in homes:
                 wrong.append(f"src/ratecard/{path}:{line}: only {', '.join(homes)} may import {name}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_modules_of_tests_can_be_collected_with_what_make_test_installs() -> None:
+    wrong = []
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        module = ast.parse(path.read_bytes())
+        module.body = [node for node in module.body if isinstance(node, ast.Import | ast.ImportFrom)]
+        for line, name in imports(module):
+            if name.split(".")[0] in OF_OTHER_TARGETS:
+                wrong.append(f"{path.relative_to(ROOT)}:{line}: import {name} where it is used: it may be missing")
     assert not wrong, "\n".join(wrong)
 
 

@@ -10,9 +10,6 @@ from pathlib import Path
 from time import sleep
 from typing import NamedTuple
 
-import pyspark
-
-_PLACE = Path(str(pyspark.__file__)).parent
 _DEPLOY = "org.apache.spark.deploy"
 # Ends what it started as soon as nobody holds its standard input any more, also where the tests were killed.
 _GUARDED = 'exec 3<&0; (read -r _ <&3; kill -KILL $$ 2>/dev/null) & exec "$@" </dev/null 3<&-'
@@ -45,6 +42,10 @@ class Cluster:
     """Starts workers of a master, and ends the processes that it started."""
 
     def __init__(self, folder: Path, memory: Memory, stack: ExitStack) -> None:
+        # Here, for `make test` looks into every module, and does without Spark.
+        import pyspark
+
+        self._place = Path(str(pyspark.__file__)).parent
         self.folder, self._memory, self._stack = folder, memory, stack
         settings = folder / "conf"
         settings.mkdir()
@@ -60,7 +61,7 @@ class Cluster:
         }
         (settings / "spark-defaults.conf").write_text("".join(f"{name} {value}\n" for name, value in own.items()))
         self._environment = os.environ | {
-            "SPARK_HOME": str(_PLACE),
+            "SPARK_HOME": str(self._place),
             "SPARK_CONF_DIR": str(settings),
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_LOCAL_DIRS": str(folder / "local"),
@@ -84,7 +85,7 @@ class Cluster:
         self._started("worker.Worker", *self._web, *size, self.master, says=says)
 
     def _started(self, name: str, *arguments: str, says: str) -> str:
-        command = [str(_PLACE / "bin" / "spark-class"), f"{_DEPLOY}.{name}", *arguments]
+        command = [str(self._place / "bin" / "spark-class"), f"{_DEPLOY}.{name}", *arguments]
         log = self.folder / f"{name}-{len(list(self.folder.glob('*.log')))}.log"
         with log.open("w") as written:
             process = self._stack.enter_context(
