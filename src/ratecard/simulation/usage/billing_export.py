@@ -23,6 +23,7 @@ from ratecard.ledger.files import COLUMNS, PRICES, json_rows
 from ratecard.rating.ledger_entry import worths
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.usage.columns import LEDGER
+from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.tables.limits import NO_LIMITS, Limits, Rates
 
 _NEEDED = ("timestamp", "sku", "amount", "currency")
@@ -292,15 +293,12 @@ def _whole(number: str, places: int) -> str:
 
 def _kept(name: str) -> str:
     """A column of the export by its name; one that a usage has too by another."""
-    return f"{_quoted(name)} AS export_{name.lower()}" if name.lower() in ("type", "model") else _quoted(name)
+    column = DuckDbSql.quoted(name)
+    return f"{column} AS export_{name.lower()}" if name.lower() in ("type", "model") else column
 
 
 def _text(name: str) -> str:
-    return f"CAST({_quoted(name)} AS VARCHAR)"
-
-
-def _quoted(name: str) -> str:
-    return '"{}"'.format(name.replace('"', '""'))
+    return DuckDbSql().text(DuckDbSql.quoted(name))
 
 
 _BATCH = 50_000
