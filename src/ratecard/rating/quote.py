@@ -11,6 +11,7 @@ from typing import Any
 
 from ratecard.base.errors import CurrencyError, InstantError
 from ratecard.base.money import LINE_PLACES, USD, minus, multiply, nearest, plain, plain_text, text
+from ratecard.base.plural import plural
 from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry, check_paid, pay_lines, worth_of
 from ratecard.tables.limits import Rates
 
@@ -209,8 +210,7 @@ class Quote:
         return self.version.rates
 
     def __repr__(self) -> str:
-        count = len(self.lines)
-        total, lines = self._total_text(), f"{count} line" if count == 1 else f"{count} lines"
+        total, lines = self._total_text(), plural(len(self.lines), "line")
         return f"<Quote {self.model} {total} {self.currency}, {lines}, effective {self.effective}>"
 
     def _total_text(self) -> str:
