@@ -212,8 +212,8 @@ class Written:
         for part in dict.fromkeys((*self._tables, *merged)):
             queries = [f"SELECT * FROM {self._tables[part]}"] if part in self._tables else []
             if files := merged.get(part):
-                kinds = (read(folder, [each.groups for each in files]), read(folder, [each.shapes for each in files]))
-                joined = " JOIN ".join(f"({query})" for query in kinds)
+                kept, shapes = [each.groups for each in files], [each.shapes for each in files]
+                joined = f"({read(folder, kept)}) JOIN ({read(folder, shapes)})"
                 queries.append(f"SELECT * EXCLUDE ({SHAPE}) FROM {joined} USING ({SHAPE}){without}")
             with workspace.another() as connection:
                 connection.execute("SET preserve_insertion_order = true")
@@ -221,19 +221,21 @@ class Written:
             if found:
                 shares |= found.keys()
                 groups += sum(found.values())
-                files = {kind: f"{PACKS}/{name}/{file.name}" for kind, file in _files_of(place, part).items()}
-                sizes = {kind: file.stat().st_size for kind, file in _files_of(place, part).items()}
-                parts[part] = PackedPart(**{kind: PackedFile(name=files[kind], bytes=sizes[kind]) for kind in files})
+                made = (
+                    PackedFile(name=f"{PACKS}/{name}/{file.name}", bytes=file.stat().st_size)
+                    for file in _files_of(place, part)
+                )
+                parts[part] = PackedPart(groups=next(made), shapes=next(made))
         return Pack(name=name, shares=tuple(sorted(shares)), groups=groups, parts=parts)
 
 
-def _files_of(place: Path, part: str) -> dict[str, Path]:
-    """The files of a part of the types, in the folder of a pack."""
+def _files_of(place: Path, part: str) -> tuple[Path, Path]:
+    """The files of the groups and the shapes of a part of the types, in the folder of a pack."""
     name = part.replace(" ", "-")
-    return {"groups": place / f"{name}.parquet", "shapes": place / f"{name}-shapes.parquet"}
+    return place / f"{name}.parquet", place / f"{name}-shapes.parquet"
 
 
-def _write(connection: duckdb.DuckDBPyConnection, rows: str, files: Mapping[str, Path]) -> dict[int, int]:
+def _write(connection: duckdb.DuckDBPyConnection, rows: str, files: Sequence[Path]) -> dict[int, int]:
     """Write rows as groups, by day, and the shapes that they number. Gives how many groups each share has."""
     names = _names(connection, rows)
     own, others = ([DuckDbSql.quoted(each) for each in names if is_of_shape(each) is of] for of in (True, False))
@@ -246,9 +248,8 @@ def _write(connection: duckdb.DuckDBPyConnection, rows: str, files: Mapping[str,
     same = " AND ".join(f"given.{each} IS NOT DISTINCT FROM kinds.{each}" for each in own)
     groups = f"SELECT {', '.join((SHAPE, *others))} FROM ({rows}) AS given JOIN kinds ON {same}"
     order = ", ".join(each for each in (DAY, SHARE, SHAPE) if each in (*names, SHAPE))
-    queries = {"groups": f"{groups} ORDER BY {order}", "shapes": f"FROM kinds ORDER BY {SHAPE}"}
-    for kind, query in queries.items():
-        run(f"COPY ({query}) TO {DuckDbSql.literal(str(files[kind]))} (FORMAT parquet, COMPRESSION zstd)")
+    for query, file in zip((f"{groups} ORDER BY {order}", f"FROM kinds ORDER BY {SHAPE}"), files, strict=True):
+        run(f"COPY ({query}) TO {DuckDbSql.literal(str(file))} (FORMAT parquet, COMPRESSION zstd)")
     run("DROP TABLE kinds")
     return found
 
