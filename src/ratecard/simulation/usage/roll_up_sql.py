@@ -60,6 +60,13 @@ class Grouping(NamedTuple):
     cell: str = ""
     facts: str = ""
     others: tuple[str, ...] = ()
+    # Whether the column of the shape is a number, which says the type and the model too.
+    numbered: bool = False
+
+    @property
+    def alike(self) -> tuple[str, ...]:
+        """The columns that are the same in all groups of a shape, but for its period."""
+        return self.shape if self.numbered else ("type", "model", *self.shape)
 
     def facts_of(self, groups: str, integer: str) -> str:
         """The query of the facts of a table of groups: their cell, the other keys, requests and sums."""

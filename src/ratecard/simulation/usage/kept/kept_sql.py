@@ -97,7 +97,7 @@ class KeptSql(RollUpSql):
         written = super()._written(name, query, layouts, attributes)
         asked = self._tables[name].asked if name in self._tables else ""
         text = f"(SELECT {written.attributes} FROM {asked} WHERE {SHAPE} = {_NUMBER})"
-        return written._replace(shape=(_NUMBER,), attributes=text)
+        return written._replace(shape=(_NUMBER,), attributes=text, numbered=True)
 
     def _named(self, name: str) -> tuple[str, ColumnType]:
         column = name if name in _OWN else key_column(name)
