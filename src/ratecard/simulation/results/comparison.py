@@ -40,7 +40,7 @@ _PERIOD_OF = {
     WEEK: "CAST(CAST(date_trunc('week', CAST({day} AS DATE)) AS DATE) AS VARCHAR)",
     MONTH: "substr({day}, 1, 7)",
 }
-# So many facts are added up at once where all groups are written.
+# Most facts that are added up at once where all groups are written.
 _MOST_FACTS = 1_000_000
 _REQUESTS = "CAST(coalesce(sum(requests), 0) AS BIGINT)"
 _ZERO = Decimal(0)

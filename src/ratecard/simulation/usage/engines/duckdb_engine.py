@@ -23,7 +23,7 @@ from ratecard.simulation.usage.billing_export import Export, are_pages, ledger_v
 from ratecard.simulation.usage.columns import COUNTED, LAYOUTS, LEDGER, LEDGER_LAYOUTS, USAGE_COLUMNS, LayoutsOf
 from ratecard.simulation.usage.engines.duckdb_responses import usage_view
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql, column_type
-from ratecard.simulation.usage.engines.spill import SpillFolder
+from ratecard.simulation.usage.engines.spill import DEFAULT_MEMORY, SpillFolder
 from ratecard.simulation.usage.files import (
     FILE,
     Source,
@@ -113,7 +113,6 @@ def _reason(words: str) -> str:
     return f"{where}: {line[2].rstrip('.')}"
 
 
-DEFAULT_MEMORY = "700MB"
 # Keys of more values than this, among the first rows, are read apart from the shapes.
 _FEW_KEYS, _FIRST_ROWS = 20, 100_000
 # What the columns of our own may be.
@@ -122,7 +121,7 @@ _FITTING = {
     "flag": ("boolean", "text"),
     **dict.fromkeys(("text", "url", "condition"), ("text",)),
 }
-# So much of a file shows how long its lines are.
+# Bytes of a file that show how long its lines are.
 _BEGINNING = 2**18
 _NANOSECONDS = ("TIMESTAMP_NS", "TIMESTAMPTZ_NS")
 _CONVERTED = "docs/simulation.md says how to convert it"
