@@ -267,6 +267,7 @@ class RollUp:
             yield f"prompt above {self.plan.predicates.thresholds[tier - 1]:,} tokens"
         yield from (f"tokens {bucket}" for bucket in sorted(used - {BY_BUCKET}))
 
+    @cached_property
     def days(self) -> tuple[date, date] | None:
         """The first and the last day, where days are kept apart."""
         if DAY not in self.plan.keys:

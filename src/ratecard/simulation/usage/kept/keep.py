@@ -25,7 +25,7 @@ from ratecard.simulation.usage.kept.kept_sql import (
     key_column,
     shape_column,
 )
-from ratecard.simulation.usage.kept.kept_usage import packed, read
+from ratecard.simulation.usage.kept.kept_usage import packed, rows_in
 from ratecard.simulation.usage.kept.manifest import MANIFEST, KeptFile, Manifest, Pack, PackedFile, PackedPart
 from ratecard.simulation.usage.plan import Plan
 from ratecard.simulation.usage.roll_up_sql import SLOT, Grouping
@@ -213,7 +213,7 @@ class Written:
             queries = [f"SELECT * FROM {self._tables[part]}"] if part in self._tables else []
             if files := merged.get(part):
                 kept, shapes = [each.groups for each in files], [each.shapes for each in files]
-                joined = f"({read(folder, kept)}) JOIN ({read(folder, shapes)})"
+                joined = f"({rows_in(folder, kept)}) JOIN ({rows_in(folder, shapes)})"
                 queries.append(f"SELECT * EXCLUDE ({SHAPE}) FROM {joined} USING ({SHAPE}){without}")
             with workspace.another() as connection:
                 connection.execute("SET preserve_insertion_order = true")

@@ -41,7 +41,7 @@ def packed(folder: Path, kept: Manifest) -> dict[str, list[PackedPart]]:
     return found
 
 
-def read(folder: Path, files: Sequence[PackedFile]) -> str:
+def rows_in(folder: Path, files: Sequence[PackedFile]) -> str:
     """The query of files of one kind: a shape has one number in all packs."""
     queries = []
     for at, file in enumerate(files):
@@ -79,8 +79,10 @@ class KeptUsage:
         for part, files in packed(folder, kept).items():
             groups, shapes = workspace.new_table("kept"), workspace.new_table("shapes")
             with readable():
-                workspace.connection.execute(f"CREATE VIEW {groups} AS {read(folder, [each.groups for each in files])}")
-                query = read(folder, [each.shapes for each in files])
+                workspace.connection.execute(
+                    f"CREATE VIEW {groups} AS {rows_in(folder, [each.groups for each in files])}"
+                )
+                query = rows_in(folder, [each.shapes for each in files])
                 workspace.connection.execute(f"CREATE TABLE {shapes} AS {query}")
             self._tables[part] = KeptTables(groups, shapes, several=len(files) > 1)
 
