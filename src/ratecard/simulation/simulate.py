@@ -133,7 +133,7 @@ def simulate(
             known = opened.known
             if known.where is not None and known.where == where:  # it is of these rows already
                 chosen = chosen._replace(where=None)
-            elif spoken and (requests := requests_only(spoken, known.types)):
+            elif spoken and not kept and (requests := requests_only(spoken, known.types)):
                 chosen = Chosen.of(f"{requests} and ({where})" if where else requests, since, until)
             keys = keys_of(known) if by is None else by
             _check_names(known, names, (*keys, *chosen.columns))
