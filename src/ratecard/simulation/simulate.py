@@ -25,9 +25,10 @@ from ratecard.simulation.results.no_effect import check_effect
 from ratecard.simulation.simulation import Simulation
 from ratecard.simulation.usage.billing_export import EXPORT_NAMES
 from ratecard.simulation.usage.columns import DAY, LAYOUTS, USAGE_COLUMNS, LayoutsOf, layouts_of
-from ratecard.simulation.usage.engines.duckdb_engine import DEFAULT_MEMORY, Workspace, open_usage
+from ratecard.simulation.usage.engines.duckdb_engine import Workspace, open_usage
 from ratecard.simulation.usage.engines.duckdb_responses import requests_only, table_dialect
 from ratecard.simulation.usage.engines.spark_session import is_spark_frame
+from ratecard.simulation.usage.engines.spill import DEFAULT_MEMORY
 from ratecard.simulation.usage.files import Reading, Source
 from ratecard.simulation.usage.kept.kept_usage import open_kept
 from ratecard.simulation.usage.kept.manifest import Distinguished, kept_folder

@@ -5,19 +5,16 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from ratecard.base.messages import echo
-from ratecard.base.money import BALANCES, CURRENCIES, READING, USD, minus, multiply, places_of, plain, unknown_currency
+from ratecard.base.money import BALANCES, CURRENCIES, USD, minus, multiply, unknown_currency
 from ratecard.ledger.files import PRICES
 from ratecard.rating.ledger_entry import price_field, worths
 from ratecard.rating.quote import LineItem, Quote
 from ratecard.simulation.pricing.outcome import PricedLine, PricedShape
 from ratecard.simulation.pricing.pricer import NO_INSTANT
 from ratecard.simulation.pricing.shape_price import charged_lines
-from ratecard.simulation.usage.billing_export import CHARGE, entry_of
+from ratecard.simulation.usage.billing_export import CHARGE, entry_of, number_of
 from ratecard.simulation.usage.shape import UsageShape
 from ratecard.tables.limits import Rates
-
-# Digits before and after the point of a number that can be priced.
-_MOST_DIGITS, _MOST_PLACES = 15, 18
 
 
 class Odd(NamedTuple):
@@ -58,8 +55,11 @@ def read_entry(shape: UsageShape, currency: str, rates: Rates | None) -> BilledR
     other = next(name for name in PRICES if name != own)
     if given.pop(other):
         raise ValueError(f"{other}: of a row in {charged}, whose price is {own}")
-    units, price, amount = (_number(name, given[name]) for name in ("unit", own, "amount"))
-    return BilledRow(sku, shape.model or "", price, entry_of(units, price, amount, worth), Odd(units, amount), worth)
+    units, price, amount = (number_of(name, given[name]) for name in ("unit", own, "amount"))
+    # What all rows of its charge come to, if several balances paid it.
+    parts = [Decimal(given[name]) for name in ("part_unit", "part_amount") if given.get(name)]
+    kind = entry_of(units, price, amount, worth, (parts[0], parts[1]) if parts else None)
+    return BilledRow(sku, shape.model or "", price, kind, Odd(units, amount), worth)
 
 
 def _worth(charged: str, currency: str, rates: Rates | None) -> Decimal:
@@ -75,17 +75,6 @@ def _worth(charged: str, currency: str, rates: Rates | None) -> Decimal:
         raise ValueError(f"currency: charged in {charged}, and amounts are added in {currency}")
     allowed = ", ".join(sorted(payers, key=currency.__ne__))
     raise ValueError(f"currency: {echo(charged)} has no worth in {currency} that is known. Allowed: {allowed}")
-
-
-def _number(name: str, given: str | None) -> Decimal:
-    if not given:
-        raise ValueError(f"{name}: missing")
-    number = READING.create_decimal(given)
-    if not number.is_finite():
-        raise ValueError(f"{name}: {echo(given)} is not a number")
-    if number.adjusted() >= _MOST_DIGITS or places_of(plain(number)) > _MOST_PLACES:
-        raise ValueError(f"{name}: {echo(given)} has more than {_MOST_DIGITS} digits or {_MOST_PLACES} decimals")
-    return number
 
 
 # The places of the amount of a row, of a unit and of a billed amount among the amounts of a shape.

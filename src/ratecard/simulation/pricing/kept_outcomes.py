@@ -29,6 +29,7 @@ from ratecard.simulation.pricing.outcome import (
     Vector,
 )
 from ratecard.simulation.pricing.pricer import Pricer
+from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.kept.manifest import Distinguished
 from ratecard.simulation.usage.roll_up import Counted
 from ratecard.simulation.usage.shape import UsageShape
@@ -87,7 +88,7 @@ class KeptOutcomes:
     def _read(self, connection: duckdb.DuckDBPyConnection, file: Path, pricer: Pricer) -> dict[UsageShape, Outcome]:
         if file.stem != f"{self._name}-{_digest(file)}":
             raise ValueError
-        quoted = _quoted(str(file))
+        quoted = DuckDbSql.literal(str(file))
         ((of,),) = connection.execute(
             f"SELECT decode(value) FROM parquet_kv_metadata({quoted}) WHERE key = 'ratecard'"
         ).fetchall()
@@ -124,8 +125,8 @@ class KeptOutcomes:
         rows = list(zip(*_rows(shapes, outcomes), strict=True)) or [()] * len(_COLUMNS)
         table = pyarrow.Table.from_arrays([pyarrow.array(each, pyarrow.string()) for each in rows], list(_COLUMNS))
         connection.register("outcomes_to_keep", table)
-        written = f"FORMAT parquet, COMPRESSION zstd, KV_METADATA {{ratecard: {_quoted(self._of)}}}"
-        connection.execute(f"COPY outcomes_to_keep TO {_quoted(str(file))} ({written})")
+        written = f"FORMAT parquet, COMPRESSION zstd, KV_METADATA {{ratecard: {DuckDbSql.literal(self._of)}}}"
+        connection.execute(f"COPY outcomes_to_keep TO {DuckDbSql.literal(str(file))} ({written})")
         connection.unregister("outcomes_to_keep")
 
 
@@ -166,7 +167,3 @@ def _moment(text: str) -> date:
 
 def _digest(file: Path) -> str:
     return sha256(file.read_bytes()).hexdigest()[:_DIGITS]
-
-
-def _quoted(text: str) -> str:
-    return "'{}'".format(text.replace("'", "''"))

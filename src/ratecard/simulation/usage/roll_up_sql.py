@@ -247,8 +247,8 @@ class RollUpSql:
 
     def _written(self, name: str, query: str, layouts: Mapping[str, Layout], attributes: tuple[str, ...]) -> Grouping:
         """Make the grouping of a query: its groups are read as text and integers, in the same way for every type."""
-        rpc = self.plan.rpc_model.replace("'", "''")
-        model = f"CASE WHEN type = 'rpc' THEN coalesce(model, '{rpc}') ELSE model END"
+        rpc = self.writer.literal(self.plan.rpc_model)
+        model = f"CASE WHEN type = 'rpc' THEN coalesce(model, {rpc}) ELSE model END"
         own = {"type": "type", "model": model, DAY: self.writer.text(DAY)}
         columns = {each: _alias(number, each) for number, each in enumerate(attributes)}
         predicates = {}

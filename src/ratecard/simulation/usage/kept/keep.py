@@ -14,6 +14,7 @@ from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.progress import Progress
 from ratecard.simulation.usage.columns import DAY
 from ratecard.simulation.usage.engines.duckdb_engine import Workspace
+from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.files import FILE, Stamps
 from ratecard.simulation.usage.kept.kept_sql import ROWS, SECOND, SHARE, key_column, shape_column
 from ratecard.simulation.usage.kept.kept_usage import packed, rows_of
@@ -201,7 +202,7 @@ class Written:
             with workspace.another() as connection:
                 rows = " UNION ALL ".join(queries)
                 order = ", ".join(dict.fromkeys(each for each in (*_ORDER,) if each in _names(connection, rows)))
-                quoted = "'{}'".format(str(file).replace("'", "''"))
+                quoted = DuckDbSql.literal(str(file))
                 connection.execute("SET preserve_insertion_order = true")
                 connection.execute(
                     f"COPY (FROM ({rows}) ORDER BY {order}) TO {quoted} (FORMAT parquet, COMPRESSION zstd)"
@@ -234,13 +235,9 @@ def _columns(connection: duckdb.DuckDBPyConnection, grouping: Grouping, groups: 
         yield f"CAST({list(plan.predicates.cuts)}[{SLOT}] AS INTEGER) AS {SECOND}"
     for number, key in enumerate(plan.keys):
         if f"key{number}" in names and key != FILE:
-            yield f'key{number} AS "{_doubled(key_column(key))}"'
+            yield f"key{number} AS {DuckDbSql.quoted(key_column(key))}"
     for column, name in zip(grouping.shape, grouping.attribute_names, strict=True):
-        yield f'{column} AS "{_doubled(shape_column(name))}"'
+        yield f"{column} AS {DuckDbSql.quoted(shape_column(name))}"
     for total in grouping.totals:
         yield f"CAST({total} AS DECIMAL(38, 0)) AS {total}" if names[total] == "HUGEINT" else total
     yield ROWS
-
-
-def _doubled(name: str) -> str:
-    return name.replace('"', '""')

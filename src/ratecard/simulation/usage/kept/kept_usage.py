@@ -11,7 +11,8 @@ from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.progress import Progress, silent
 from ratecard.simulation.usage.columns import DAY, LayoutsOf
 from ratecard.simulation.usage.engines.duckdb_engine import Workspace, grouped, readable
-from ratecard.simulation.usage.files import Source, Stamps, local_stamps, sql_literal, unchanged
+from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
+from ratecard.simulation.usage.files import Source, Stamps, local_stamps, pattern_escaped, unchanged
 from ratecard.simulation.usage.kept.kept_sql import ROWS, KeptSql
 from ratecard.simulation.usage.kept.manifest import MANIFEST, Asked, Distinguished, Manifest, read_manifest
 from ratecard.simulation.usage.plan import Plan
@@ -35,7 +36,7 @@ def packed(folder: Path, kept: Manifest) -> dict[str, list[str]]:
 
 def rows_of(files: Sequence[str]) -> str:
     """The query of kept groups."""
-    listed = ", ".join("'{}'".format(sql_literal(file).replace("'", "''")) for file in files)
+    listed = ", ".join(DuckDbSql.literal(pattern_escaped(file)) for file in files)
     return f"SELECT * FROM read_parquet([{listed}])"
 
 
