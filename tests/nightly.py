@@ -1,4 +1,4 @@
-"""How long a property test tries: few examples, always the same, in `make test`; all, and new ones, in `make nightly`."""
+"""How long a property test tries: few examples, always the same, or in `make nightly` many, and new ones."""
 
 import os
 
