@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
+from itertools import starmap
 from typing import Any
 
 from ratecard.base.errors import CurrencyError, InstantError
@@ -126,7 +127,11 @@ class PricedVersion:
     asked: str = ""
 
 
-@dataclass(slots=True, unsafe_hash=True, repr=False)
+# What a line is made of.
+LineParts = tuple[LineRate, int | Decimal, Decimal]
+
+
+@dataclass(unsafe_hash=True, init=False, repr=False)
 class Quote:
     """The price of one request, with the lines that add up to it.
 
@@ -135,12 +140,39 @@ class Quote:
     models only. `version` is what priced the request: its parts are properties of the quote.
     """
 
+    __slots__ = ("_parts", "exact", "ignored", "lines", "tokens", "total", "version")
+
     version: PricedVersion
     total: Decimal
     exact: Decimal
     lines: tuple[LineItem, ...]
-    ignored: tuple[str, ...] = ()
-    tokens: tuple[int, int] | None = None
+    ignored: tuple[str, ...]
+    tokens: tuple[int, int] | None
+
+    def __init__(
+        self,
+        version: PricedVersion,
+        total: Decimal,
+        exact: Decimal,
+        lines: tuple[LineItem, ...] | list[LineParts],
+        ignored: tuple[str, ...] = (),
+        tokens: tuple[int, int] | None = None,
+    ) -> None:
+        self.version = version
+        self.total = total
+        self.exact = exact
+        if isinstance(lines, tuple):
+            self.lines = lines
+        else:  # the lines are made when they are asked for: who needs the total alone waits for none
+            self._parts = lines
+        self.ignored = ignored
+        self.tokens = tokens
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "lines":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self.lines = tuple(starmap(LineItem, self._parts))
+        return self.lines
 
     @property
     def model(self) -> str:
