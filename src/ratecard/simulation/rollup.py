@@ -135,7 +135,7 @@ def rollup(
                 within(progress, READ, PRICED)("Writing", None)
                 if changes.read or changes.gone or anew or not before:
                     before = keep(workspace, folder, made, standing, changes, written)
-        size = sum(each for pack in before.packs for part in pack.parts.values() for each in part.values())
+        size = sum(file.bytes for pack in before.packs for file in pack.files)
         return KeptRollUp(folder, before.rows, sum(pack.groups for pack in before.packs), size, changes, anew)
     finally:
         workspace.close()

@@ -17,7 +17,7 @@ import pyarrow
 from pyarrow import parquet
 
 from ratecard.base.messages import echo
-from ratecard.base.money import BALANCES, EXACT, LINE_PLACES, READING, USD, add, multiply, places_of, plain, text, total
+from ratecard.base.money import EXACT, LINE_PLACES, READING, USD, add, multiply, places_of, plain, text, total
 from ratecard.ledger.errors import LedgerError
 from ratecard.ledger.files import COLUMNS, PRICES, json_rows
 from ratecard.rating.ledger_entry import worths
@@ -100,7 +100,7 @@ def ledger_view(
     numbers, currency = export.numbers(), _text(export.named["currency"])
     unit, dollars, other, amount = numbers.values()
     # A row has the price of its own currency, and not the other one.
-    in_dollars = f"{currency} IN ({', '.join(map(repr, (USD, *BALANCES)))})"
+    in_dollars = f"{currency} IN ({', '.join(map(repr, (USD, *_balances(limits))))})"
     price = (
         f"CASE WHEN {in_dollars} THEN CASE WHEN {other} IS NULL THEN {dollars} END"
         f" ELSE CASE WHEN {dollars} IS NULL THEN {other} END END"
@@ -178,6 +178,11 @@ def _entry(row: _Row, *, parts: bool = False, but: str = "TRUE") -> str:
     )
 
 
+def _balances(limits: Iterable[Limits]) -> Iterable[str]:
+    """The balances that any of these limits know."""
+    return dict.fromkeys(name for each in limits for name in each.rates.stated)
+
+
 def _worth(currency: str, day: str, limits: Sequence[Limits]) -> tuple[str, int]:
     """What one of a row's currency is worth in that of its price, as an integer of 10^-places; NULL: not stated."""
     stated = [each.rates for each in limits or (NO_LIMITS,)]
@@ -188,8 +193,8 @@ def _worth(currency: str, day: str, limits: Sequence[Limits]) -> tuple[str, int]
         known = {name: worth for name, worth in worths(USD, rates).items() if name != USD}
         whole = {name: int(EXACT.scaleb(worth, places)) for name, worth in known.items()}
         whens = "".join(f" WHEN '{name}' THEN {worth}::HUGEINT" for name, worth in whole.items())
-        unknown = "".join(f" WHEN '{name}' THEN NULL" for name in BALANCES if name not in known)
-        return f"CASE {currency}{whens}{unknown} ELSE {one} END"
+        unknown = "".join(f" WHEN '{name}' THEN NULL" for name in _balances(limits) if name not in known)
+        return f"CASE {currency}{whens}{unknown} ELSE {one} END" if whens or unknown else one
 
     if len(set(stated)) == 1:
         return by_balance(stated[0]), places
