@@ -35,7 +35,7 @@ SAID = {
     "speed": (None, None, "fast", "standard", ""),
 }
 SLOW = settings(
-    max_examples=examples(40, nightly=400),
+    max_examples=examples(25, nightly=400),
     deadline=None,
     suppress_health_check=list(HealthCheck),
     phases=(Phase.explicit, Phase.generate),
