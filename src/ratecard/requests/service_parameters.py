@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 from ratecard.base.messages import Problems, echo, wrong_type
 from ratecard.base.suggestions import did_you_mean
-from ratecard.requests.body import mapping_of
+from ratecard.requests.body import MOST_PROBLEMS, mapping_of
 from ratecard.requests.fields import Boolean, Choice, Field, TextField
 from ratecard.requests.metered import accepted, unrecognized
 from ratecard.requests.usage import ServiceParameters
@@ -73,10 +73,9 @@ def read_parameters(given: object, suffix: Mapping[str, Any], problems: Problems
         problems.append((("service_parameters",), wrong_type("object", given)))
         own = {}
     problems += unrecognized(own, PARAMETERS.keys(), ("service_parameters",))
-    for name in suffix:
-        if name not in PARAMETERS:
-            near = did_you_mean(name, PARAMETERS)
-            problems.append((("model",), f"Unrecognized parameter in the model name: '{echo(name)}'.{near}"))
+    for name in [name for name in suffix if name not in PARAMETERS][:MOST_PROBLEMS]:
+        near = did_you_mean(name, PARAMETERS)
+        problems.append((("model",), f"Unrecognized parameter in the model name: '{echo(name)}'.{near}"))
     parameters: dict[str, Any] = {}
     for name in [name for name in PARAMETERS if name in own or name in suffix]:
         expected = PARAMETERS[name]

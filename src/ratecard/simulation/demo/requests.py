@@ -17,6 +17,7 @@ from ratecard.requests.usage import TYPES
 from ratecard.simulation.usage.columns import LAYOUTS
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens
+from ratecard.tables.meters import COMPLETION, PROMPT
 from ratecard.tables.version import Model
 from ratecard.tables.video import (
     SOURCE_MATCHED_DURATIONS,
@@ -121,11 +122,13 @@ def token_samples(prices: PriceBook, model: Model[Any], version: MeteredVersion)
     for threshold in rates.thresholds[-1:]:
         long = threshold * 5 // 4
         chats += (_Chat(long, 900), _Chat(long, 900, 500))
+    if not rates.prices(PROMPT):
+        chats = tuple(_Chat(0, chat.completion) for chat in chats)
 
     def sample(chat: _Chat, more: dict[str, Any]) -> Sample:
         row = {"type": model.type, "model": model.model, "prompt_tokens": chat.prompt, **more}
         if is_text:
-            row["completion_tokens"] = chat.completion if rates.prices("output") else 0
+            row["completion_tokens"] = chat.completion if rates.prices(COMPLETION) else 0
         cached = chat.cached if rates.prices("cache_input") else None
         written = chat.written if rates.prices("cache_write") else None
         return Sample(row, cached, written, most or _MOST_PROMPT)
