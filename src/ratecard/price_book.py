@@ -106,7 +106,8 @@ class PriceBook(LimitsOfADay):
     prove: Prove = without_proof
     hour: datetime | None = None
     _video: dict[str, VideoPricer] = field(default_factory=dict, init=False)
-    _raters: dict[tuple[str, str], Rater] = field(default_factory=dict, init=False)
+    # By the name of the model, and the type of usages.
+    _raters: dict[str, dict[str, Rater]] = field(default_factory=dict, init=False)
 
     def __repr__(self) -> str:
         return f"<PriceBook of {self.day}, digest {self.tables.digest}>"
@@ -218,7 +219,7 @@ class PriceBook(LimitsOfADay):
         """
         fields = usage if usage.__class__ is dict else read_usage(usage)
         try:
-            rater = self._raters[fields["type"], fields["model"]]
+            rater = self._raters[fields["model"]][fields["type"]]
         except (KeyError, TypeError):
             return self._rate_by_type(fields)
         return rater(fields, _NO_SUFFIX)
@@ -309,11 +310,11 @@ class PriceBook(LimitsOfADay):
         name, suffix = self._rpc() if kind == "rpc" and "model" not in fields else self._name(fields), _NO_SUFFIX
         if kind == "text" and (plain := self.plain_name(name)) != name:
             name, suffix = plain, split_model(name)[1]
-        rater = self._raters.get((kind, name))
+        rater = self._raters.get(name, {}).get(kind)
         if rater is None:
             rater = self._rater(kind, name)
             if self._is_listed(name):
-                self._raters[kind, name] = rater
+                self._raters.setdefault(name, {})[kind] = rater
         return rater(fields, suffix)
 
     def _type_of(self, fields: Mapping[str, Any]) -> str:

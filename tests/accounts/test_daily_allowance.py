@@ -51,10 +51,12 @@ def test_a_time_without_a_zone_is_refused() -> None:
 
 
 def test_the_least_top_up_is_in_the_table(prices: PriceBook) -> None:
-    assert (prices.limits.top_up.currency, prices.limits.top_up.least) == ("USD", Decimal(5))
-    assert prices.limits.top_up.paid_in == ("USDC", "USD")
-    assert (prices.limits.diem.usd_per_day, prices.limits.diem.least_staked) == (Decimal(1), Decimal("0.1"))
-    failed = prices.limits.failed_requests
+    top_up, diem, failed = prices.limits.top_up, prices.limits.diem, prices.limits.failed_requests
+    assert top_up
+    assert (top_up.currency, top_up.least, top_up.paid_in) == ("USD", Decimal(5), ("USDC", "USD"))
+    assert diem
+    assert (diem.usd_per_day, diem.least_staked) == (Decimal(1), Decimal("0.1"))
+    assert failed
     assert (failed.more_than, failed.within_seconds, failed.blocked_seconds) == (20, 30, 30)
     assert prices.limits.scraped_urls == 5
 

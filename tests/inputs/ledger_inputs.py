@@ -154,6 +154,7 @@ UNCLOSED = 'timestamp,sku,pricePerUnitUsd,unit,amount,currency,notes\nt,s,2,1,-2
 TWICE = json.dumps([ROW])[:-2] + ', "amount": -9}]'
 PAID = {"DIEM": Decimal("0.5"), "USD": Decimal("1.5")}
 NO_VCU = "currency='VCU' has no rate in limits.yaml. Allowed: USD, DIEM, BUNDLED_CREDITS"
+NO_NAME = "which is no name of a balance. Write capitals, digits and _, and no ISO 4217 code"
 KNOWN = "Allowed: USD, DIEM, BUNDLED_CREDITS or another ISO 4217 code"
 NEWER = (
     "the ledger's database has schema 9, of a newer release; this one knows schema 3. "
@@ -237,9 +238,11 @@ LEDGER_INPUTS = [
               "refused: tables.yaml:6: currency 'VCU' is not an ISO 4217 code. Write three capitals, like USD"),
     InputCase("a DIEM that divides no dollar", "tables", command("check", "FOLDER", files=tables("USD", "{DIEM: 3}")),
               f"refused: limits.yaml:{RATES_LINE}: DIEM '3' {EXACT}"),
-    InputCase("a rate of an unknown balance", "tables", command("check", "FOLDER", files=tables("USD", "{DIME: 1}")),
-              f"refused: limits.yaml:{RATES_LINE}: unknown key 'DIME'. Did you mean 'DIEM'? "
-              "Allowed here: DIEM, BUNDLED_CREDITS, VCU"),
+    InputCase("a rate of a balance in small letters", "tables",
+              command("check", "FOLDER", files=tables("USD", "{diem: 1}")),
+              f"refused: limits.yaml:{RATES_LINE}: rates has 'diem', {NO_NAME}"),
+    InputCase("a rate of a currency", "tables", command("check", "FOLDER", files=tables("USD", "{EUR: 1}")),
+              f"refused: limits.yaml:{RATES_LINE}: rates has 'EUR', {NO_NAME}"),
     InputCase("a ledger of a newer release", "cli",
               command("serve", "--no-auth", "--database", "sqlite:///FOLDER/ledger.db",
                       files={"ledger.db": database("UPDATE ledger_schema SET version = 9")}),

@@ -106,7 +106,7 @@ def test_a_list_becomes_a_folder_of_sound_tables(tmp_path: Path) -> None:
         Decimal("0.00105"),
         "1970-01-01T17:00:00Z",
     )
-    first = PeerVersion(UNDATED, (tokens, pages), (example,), minimum=Decimal("0.0001"))
+    first = PeerVersion(UNDATED, (tokens, pages), (example,))
     prices = PriceList(
         "peer 1",
         (PeerModel("acme", "Large:8b", (first,), aliases=("large",), reference="https://example.com/prices"),),
@@ -120,7 +120,7 @@ def test_a_list_becomes_a_folder_of_sound_tables(tmp_path: Path) -> None:
     card = ratecard.load_rate_card(tmp_path / "new" / "market")
     assert card.digest == done.digest
     quote = card.at(DAY).rate({"model": "acme/large", "tokens": {"input": 10, "input_tool": 10}, "counts": {"page": 2}})
-    assert (quote.model, quote.total) == ("acme/Large:8b", Decimal("0.0001"))
+    assert (quote.model, quote.total) == ("acme/Large:8b", Decimal("0.00000001"))
     text = contents(tmp_path / "new" / "market")["acme.yaml"]
     for line in (
         '  - model: "acme/Large:8b"',

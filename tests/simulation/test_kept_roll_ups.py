@@ -267,7 +267,7 @@ def test_what_is_no_roll_up_and_what_was_damaged(usage: Path, tmp_path: Path) ->
     ):
         simulate(kept)
     file.write_bytes(whole)
-    (kept / "manifest.json").write_text((kept / "manifest.json").read_text().replace('"format": 1', '"format": 2'))
+    (kept / "manifest.json").write_text((kept / "manifest.json").read_text().replace('"format": 2', '"format": 1'))
     with pytest.raises(SimulationError, match=r"manifest.json is not the manifest of a roll-up: .*format"):
         simulate(kept)
 

@@ -179,3 +179,56 @@ def test_parts_with_more_digits_and_without_requests(tmp_path: Path) -> None:
     without = [row.rpartition(",")[0] for row in rows]
     with opened(export(tmp_path, *without, head=HEAD.rpartition(",")[0]), card_in("USD")) as found:
         assert sum(each.rows for each in found.disputed) == 2
+
+
+# Numbers that the engine does not add: too many digits before the point, or an exponent.
+LONG = [
+    [("2", "600000000", "-1000000000", "DIEM"), ("2", "0", "-200000000", "USD")],
+    [("2", "600000000", "-200000000", "DIEM"), ("2", "0", "-1000000000.0", "USD")],
+    [("2", "1500000000", "-2000000000", "DIEM"), ("2", "0", "-1000000000", "USD")],
+    [("2", "600000000", "-1", "DIEM"), ("2", "0.0", "-1", "BUNDLED_CREDITS"), ("2", "0", "-1199999998", "USD")],
+    [("2", "1", "-15e-1", "DIEM"), ("2e0", "0e0", "-0.5", "USD")],
+    [("2.0", "1", "-1.5", "DIEM"), ("2", "0", "-5e-1", "USD")],
+]
+
+
+@pytest.mark.parametrize("rows", LONG)
+@pytest.mark.parametrize("turned", [False, True])
+def test_parts_of_a_charge_may_have_long_numbers(
+    tmp_path: Path, rows: list[tuple[str, str, str, str]], turned: bool
+) -> None:
+    """Both orders; beside another request of the same SKU, and a charge whose parts are short."""
+    lines = [line(usd, "", *rest) for usd, *rest in rows]
+    short = [line("2", "", "1", "-1.5", "DIEM", "q"), line("2", "", "0", "-0.5", "USD", "q")]
+    charged = -sum(Decimal(row[2]) for row in rows) + 2
+    with opened(export(tmp_path, *lines[:: -1 if turned else 1], *short), card_in("USD")) as found:
+        assert sum(amounts[0] for amounts in groups(found).values()) == charged
+    for number, (usd, unit, amount, currency) in enumerate(rows):
+        wrong = line(usd, "", unit, str(Decimal(amount) - 1), currency)
+        changed = [*lines[:number], wrong, *lines[number + 1 :]]
+        with opened(export(tmp_path, *changed, *short), card_in("USD")) as found:
+            assert [(each.rows, each.reason) for each in found.disputed] == [
+                (len(rows), "amount: is not unit x pricePerUnitUsd")
+            ]
+
+
+def test_parts_that_are_too_long_together(tmp_path: Path) -> None:
+    """Each number is short, but not their product with the decimals of another row, which has another price."""
+    rows = [line("2", "", "100000000", "-199999999", "DIEM"), line("2", "", "0", "-1", "USD")]
+    tiny = line("0.000000000000000001", "", "0.000000000000000001", "-0.000000000000000001", "USD", "q")
+    with opened(export(tmp_path, *rows, tiny), card_in("USD")) as found:
+        assert [each.rows for each in found.disputed] == [1]
+
+
+@pytest.mark.parametrize("unit", ["1", "1e0"])
+@pytest.mark.parametrize("refund", ["0.5", "1000000000"])
+def test_a_refund_is_no_part_of_its_charge(tmp_path: Path, unit: str, refund: str) -> None:
+    rows = [line("2", "", unit, "-1.5", "DIEM"), line("2", "", "0", "-0.5", "USD"), line("2", "", "0", refund, "USD")]
+    with opened(export(tmp_path, *rows), card_in("USD")) as found:
+        assert groups(found) == {"DIEM": (Decimal("1.5"),), "USD": (Decimal("0.5") - Decimal(refund),)}
+
+
+def test_a_part_whose_worth_is_not_known_is_no_part(tmp_path: Path) -> None:
+    rows = [line("2", "", "1", "-1.5", "DIEM"), line("2", "", "0", "-0.5", "VCU")]
+    with opened(export(tmp_path, *rows), card_in("USD")) as found:
+        assert ([each.rows for each in found.disputed], [each.rows for each in found.unpriced]) == ([1], [1])

@@ -58,6 +58,9 @@ def shipped_limits(card: ratecard.RateCard) -> Limits:
 def test_every_limit_means_what_it_meant(card: ratecard.RateCard) -> None:
     limits = shipped_limits(card)
     failed, top_up, diem = limits.failed_requests, limits.top_up, limits.diem
+    assert failed
+    assert top_up
+    assert diem
     found: dict[str, Any] = {
         "text": {(each.tier, each.partner): (each.requests, each.tokens) for each in limits.text},
         "types": {(each.type, each.partner): each.requests for each in limits.types},
@@ -159,6 +162,7 @@ EDITS = {
     "the block": ("more_than: 20", "more_than: 10", "effective:"),
     "the least top-up": ("least: 5,", "least: 10,", "effective:"),
     "the stake": ("least_staked: 0.1", "least_staked: 0.2", "effective:"),
+    "the worth of a balance": ("DIEM: 1,", "DIEM: 0.5,", "effective:"),
     "the sunset": ("sunset: 2026-09-16", "sunset: 2026-12-16", "endpoint:"),
     "the deprecation": ("deprecated: 2026-07-09", "deprecated: 2026-07-10", "endpoint:"),
     "a renamed parameter": ("limit: pageSize", "limit: size", "endpoint:"),
@@ -180,6 +184,13 @@ def test_limits_in_effect_are_not_edited(folder: Path, edit: tuple[str, str, str
     assert "~ limits.yaml, from 2026-08-03\n" in sent.stdout, "the difference is shown below"
     corrected = text.replace("    source: API", "    correction: a slip\n    source: API")
     assert rewritten(folder, corrected).exit_code == 0
+
+
+def test_balances_in_effect_pay_in_their_order(folder: Path) -> None:
+    """No price depends on the order, so the digest does not, but what an account pays with does."""
+    sent = rewritten(folder, SHIPPED.replace("{DIEM: 1, BUNDLED_CREDITS: 1,", "{BUNDLED_CREDITS: 1, DIEM: 1,"))
+    assert sent.exit_code == 1
+    assert "rates order: DIEM, BUNDLED_CREDITS, VCU -> BUNDLED_CREDITS, DIEM, VCU. Put them back" in sent.stdout
 
 
 def test_the_words_of_an_edit(folder: Path) -> None:

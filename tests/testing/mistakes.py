@@ -19,12 +19,14 @@ class _PerBucket:
     def __init__(self, tier: Any, rates: Any) -> None:
         self.tier, self.rates = tier, rates
 
-    def lines(self, names: tuple[str, ...], counts: tuple[int, ...]) -> Any:
-        given = dict(zip(names, counts, strict=True))
+    def lines(self, names: tuple[str, ...]) -> Any:
+        return lambda *counts: self.found(dict(zip(names, counts, strict=True)))
+
+    def found(self, given: dict[str, int]) -> Any:
         parts = {name: count for name, count in given.items() if name.startswith("cache_")}
         each = [{"input": count, "output": 0, name: count} for name, count in parts.items()]
         each += [{"input": given["input"] - sum(parts.values()), "output": 0}, {"input": 0, "output": given["output"]}]
-        found = [self.tier(self.rates, one["input"]).lines(tuple(one), tuple(one.values())) for one in each]
+        found = [self.tier(self.rates, one["input"]).lines(tuple(one))(*one.values()) for one in each]
         return [line for some, _ in found for line in some], sum(exact for _, exact in found)
 
 
@@ -32,9 +34,9 @@ def per_bucket(tier: Any, rates: Any, prompt: int, stated: Any = None) -> Any:
     return _PerBucket(tier, rates)
 
 
-def cached_twice(lines: Any, tier: Any, names: tuple[str, ...], counts: tuple[int, ...]) -> Any:
-    cached = dict(zip(names, counts, strict=True)).get("cache_input", 0)
-    return lines(tier, names, (counts[0] + cached, *counts[1:]))
+def cached_twice(compiled: Any, plan: Any, counts: int) -> Any:
+    lines, cached = compiled(plan, counts), [each.first for each in plan.steps if each.bucket == "cache_input"]
+    return lambda *given: lines(given[0] + sum(given[index] for index in cached), *given[1:])
 
 
 def rounded_lines(line: Any, shape: Any) -> Any:

@@ -48,6 +48,7 @@ import ratecard.card
 import ratecard.methods.rpc
 import ratecard.price_book
 import ratecard.rating.counts
+import ratecard.rating.tokens
 import ratecard.requests.video
 import ratecard.testing.case
 import ratecard.views.sheet
@@ -55,7 +56,7 @@ from ratecard.methods.audio import BandSeconds
 from ratecard.methods.metered import Metered
 from ratecard.rating.compiling import Compiling
 from ratecard.rating.quote import Quote
-from ratecard.rating.tokens import TokenRates, TokenTier
+from ratecard.rating.tokens import TokenRates
 from ratecard.requests.fields import Boolean
 from ratecard.requests.video import VideoRequests
 
@@ -248,7 +249,7 @@ MUTATIONS = [
         "cached tokens counted twice",
         (CLAUDE,),
         ("every_token_is_charged_once",),
-        wrapped(TokenTier, "lines", cached_twice),
+        wrapped(ratecard.rating.tokens, "_compiled", cached_twice),
     ),
     Mutation(
         "a cache is read in one dialect only",

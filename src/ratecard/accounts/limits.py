@@ -212,19 +212,24 @@ def _tier_of(model: TextModel, given: str | None) -> str:
     return str(model.tier or given)
 
 
-def failed_request_block(failures: Iterable[datetime], at: datetime | date, rule: FailedRequests) -> Block | None:
+def failed_request_block(
+    failures: Iterable[datetime], at: datetime | date, rule: FailedRequests | None
+) -> Block | None:
     """The block that failed requests have caused at an instant; None if requests are answered.
 
     `failures` are the aware instants of requests that failed, in any order; those after `at` do not count, nor do the
-    refusals of a block itself; after a block the count begins anew. `rule` is `prices.limits.failed_requests`.
-    Raises `InstantError`.
+    refusals of a block itself; after a block the count begins anew. `rule` is `prices.limits.failed_requests`;
+    without it nothing blocks. Raises `InstantError`.
 
     >>> rule = FailedRequests(more_than=2, within_seconds=30, blocked_seconds=30)
     >>> noon = datetime.fromisoformat("2026-10-01T12:00:00Z")
     >>> failed_request_block([noon, noon, noon], noon, rule).message
     'Too many failed attempts. Please wait 30 s before the next request.'
     """
-    now, within = in_utc(at), timedelta(seconds=rule.within_seconds)
+    now = in_utc(at)
+    if rule is None:
+        return None
+    within = timedelta(seconds=rule.within_seconds)
     blocked = timedelta(seconds=rule.blocked_seconds)
     until: datetime | None = None
     counted: list[datetime] = []

@@ -1,13 +1,12 @@
-"""Paying an amount from balances (DIEM, then bundled credits, then USD), top-ups, and the daily allowance."""
+"""Paying an amount from balances and then in US dollars, top-ups, and the daily allowance."""
 
 from collections.abc import Mapping
 from decimal import Decimal
-from functools import lru_cache
 
 from ratecard.base.errors import RateCardError
 from ratecard.base.money import EXACT, USD, multiply, text
 from ratecard.base.suggestions import did_you_mean
-from ratecard.load.folder import load_tables
+from ratecard.load.folder import shipped_rates
 from ratecard.rating.ledger_entry import worths
 from ratecard.rating.quote import Quote
 from ratecard.tables.limits import Diem, Rates, TopUp
@@ -27,12 +26,13 @@ class BalanceError(RateCardError):
 def settle(
     amount: Quote | Decimal, balances: Mapping[str, Decimal], *, rates: Rates | None = None
 ) -> dict[str, Decimal]:
-    """Split a charge over DIEM, bundled credits and USD, in that order; returns what each pays, in its own unit.
+    """Split a charge over balances in the order of limits.yaml (DIEM, then bundled credits), and then USD.
 
-    `amount` is a quote, or US dollars. `rates` is the worth of one unit of each balance in US dollars: by default that
-    of the quote's price book, and for an amount that of the shipped limits. A quote in another currency is paid in that
-    currency alone. Nothing is rounded. Raises `BalanceError` if the balances are too small, and `ValueError` for a
-    negative or inexact number, and for a balance without a rate.
+    Returns what each pays, in its own unit. `amount` is a quote, or US dollars. `rates` is the worth of one unit of
+    each balance in US dollars, and the order: by default that of the quote's price book, and for an amount that of the
+    shipped limits. A quote in another currency is paid in that currency alone. Nothing is rounded. Raises
+    `BalanceError` if the balances are too small, and `ValueError` for a negative or inexact number, and for a balance
+    without a rate.
 
     >>> settle(Decimal("0.95"), {"DIEM": Decimal("0.40"), "USD": Decimal("5")})
     {'DIEM': Decimal('0.40'), 'BUNDLED_CREDITS': Decimal('0'), 'USD': Decimal('0.55')}
@@ -61,21 +61,11 @@ def settle(
     return paid
 
 
-@lru_cache(maxsize=1)
-def shipped_rates() -> Rates:
-    """The worth of one unit of each balance in US dollars, from the newest limits of the shipped tables.
-
-    >>> shipped_rates().DIEM, shipped_rates().VCU
-    (Decimal('1'), None)
-    """
-    return load_tables().limits[0].rates
-
-
 class TopUpError(RateCardError, ValueError):
     """A top-up that is not accepted."""
 
 
-def check_top_up(amount: Decimal, currency: str, top_up: TopUp) -> Decimal:
+def check_top_up(amount: Decimal, currency: str, top_up: TopUp | None) -> Decimal:
     """What a top-up adds to the balance, exact, in `top_up.currency`. `top_up` is `prices.limits.top_up`.
 
     Raises `TopUpError` below the least amount or in a currency that is not accepted, and `ValueError` for an inexact
@@ -89,6 +79,8 @@ def check_top_up(amount: Decimal, currency: str, top_up: TopUp) -> Decimal:
     ratecard.accounts.settlement.TopUpError: a top-up of 4.99 USDC is below the least, 5 USD
     """
     paid = _number("amount", amount)
+    if top_up is None:
+        raise TopUpError(f"a top-up in {currency!r} is not accepted. The tables have no top_up in limits.yaml")
     if currency not in top_up.paid_in:
         near = did_you_mean(str(currency), top_up.paid_in)
         raise TopUpError(f"a top-up in {currency!r} is not accepted.{near} Allowed: {', '.join(top_up.paid_in)}")
@@ -99,16 +91,16 @@ def check_top_up(amount: Decimal, currency: str, top_up: TopUp) -> Decimal:
     return paid
 
 
-def daily_allowance(staked: Decimal, diem: Diem) -> Decimal:
+def daily_allowance(staked: Decimal, diem: Diem | None) -> Decimal:
     """The allowance of staked DIEM for one day, in US dollars, exact; 0 below the least stake. It does not roll over.
 
-    Raises `ValueError` for a negative or inexact number.
+    `diem` is `prices.limits.diem`; without it a stake has none. Raises `ValueError` for a negative or inexact number.
 
     >>> daily_allowance(Decimal("2.5"), Diem(usd_per_day=Decimal(1), least_staked=Decimal("0.1")))
     Decimal('2.5')
     """
     held = _number("staked", staked)
-    return multiply(held, diem.usd_per_day) if held >= diem.least_staked else Decimal(0)
+    return multiply(held, diem.usd_per_day) if diem and held >= diem.least_staked else Decimal(0)
 
 
 def _number(name: str, given: Decimal | int) -> Decimal:

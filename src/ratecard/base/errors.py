@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ratecard.base.messages import ErrorTree, NotOffered, Path, error_tree
+from ratecard.base.plural import plural
 
 
 class RateCardError(Exception):
@@ -96,5 +97,4 @@ class TableError(RateCardError):
 
     def body(self) -> dict[str, Any]:
         """The error object that `ratecard check --json` prints."""
-        count = len(self.faults)
-        return {"error": f"{count} fault{'' if count == 1 else 's'} in the tables", "details": self.details}
+        return {"error": f"{plural(len(self.faults), 'fault')} in the tables", "details": self.details}

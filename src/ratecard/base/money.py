@@ -4,6 +4,7 @@ Every operation has a decimal context of its own: a host that changes `decimal.g
 `EXACT` traps inexact results, so an operation that would lose a digit raises instead.
 """
 
+import re
 from decimal import (
     MAX_EMAX,
     MAX_PREC,
@@ -19,8 +20,6 @@ from decimal import (
 )
 from fractions import Fraction
 from functools import lru_cache
-
-from ratecard.base.suggestions import did_you_mean
 
 _ERRORS = [DivisionByZero, FloatOperation, InvalidOperation, Overflow]
 
@@ -148,11 +147,6 @@ def plain_text(amount: Decimal) -> str:
 
 
 USD = "USD"
-# In the order in which an account pays; what one is worth is stated in limits.yaml. VCU is an older unit without a
-# published worth: it pays nothing until a rate is stated there.
-BALANCES = ("DIEM", "BUNDLED_CREDITS", "VCU")
-# A ledger row in one of these needs no stated rate.
-CURRENCIES = (USD, "DIEM", "BUNDLED_CREDITS")
 # The codes in use (ISO 4217, 2026), and BGN, which ended with 2025. Funds, metals and test codes are not prices.
 _CODES = """
 AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CLP
@@ -165,24 +159,22 @@ UYU UZS VED VES VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW ZWG
 ISO_4217 = frozenset(_CODES.split())
 
 
+_BALANCE = re.compile("[A-Z][A-Z0-9_]*", re.ASCII)
+
+
+def is_balance(name: str) -> bool:
+    """Whether a currency is named as a balance of an account is: in capitals, and no ISO 4217 code.
+
+    >>> is_balance("BUNDLED_CREDITS"), is_balance("EUR"), is_balance("usd")
+    (True, False, False)
+    """
+    return name not in ISO_4217 and bool(_BALANCE.fullmatch(name))
+
+
 def in_usd(currency: str) -> bool:
     """Whether what is charged in a currency is priced in US dollars: dollars, and the balances of an account.
 
     >>> in_usd("DIEM"), in_usd("EUR")
     (True, False)
     """
-    return currency == USD or currency in BALANCES
-
-
-def unknown_currency(given: str, *, vcu: bool = False) -> str:
-    """Say why a ledger cannot have a currency, and what is allowed; empty if it can. `vcu`: VCU has a stated rate.
-
-    >>> unknown_currency("usd")
-    "is not known. Did you mean 'USD'? Allowed: USD, DIEM, BUNDLED_CREDITS or another ISO 4217 code"
-    """
-    if given in CURRENCIES or given in ISO_4217 or (given == "VCU" and vcu):
-        return ""
-    allowed = f"Allowed: {', '.join(CURRENCIES)} or another ISO 4217 code"
-    if given == "VCU":
-        return f"has no stated rate. {allowed}"
-    return f"is not known.{did_you_mean(given, (*CURRENCIES, *sorted(ISO_4217)))} {allowed}"
+    return currency == USD or is_balance(currency)

@@ -143,9 +143,10 @@ def limit_refusals(old: tuple[Limits, ...], new: tuple[Limits, ...], rules: Rule
 
 
 def _edited_limits(old: Limits, new: Limits) -> Iterator[Fault]:
-    if meaning(old) == meaning(new) or (new.correction and new.correction != old.correction):
+    changes = term_changes(described(old), described(new))
+    if not changes or (new.correction and new.correction != old.correction):
         return
-    first = term_changes(described(old), described(new))[0]
+    first = changes[0]
     was = {meaning(line) for line in (*old.text, *old.types, *old.sunsets)}
     places = (line.place for line in (*new.text, *new.types, *new.sunsets) if meaning(line) not in was)
     words = f"the limits of {new.effective} are in effect, and were edited: {first.term}: {first.old or NONE}"

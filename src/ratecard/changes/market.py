@@ -100,7 +100,7 @@ class Market(NamedTuple):
 
 
 def absolute(rate: RateChange) -> str:
-    """Their price less ours, with its sign; empty where one side has none."""
+    """Their price minus ours, with its sign; empty where one side has none."""
     if rate.old is None or rate.new is None:
         return ""
     difference = plain(EXACT.subtract(rate.new.amount, rate.old.amount))

@@ -9,7 +9,7 @@ from ratecard.changes.markdown import by, code_words, escaped, markdown_table, p
 from ratecard.changes.market import OURS, THEIRS, Market, MatchedModels, absolute
 
 TITLE = "Our prices beside theirs"
-MARKET_LEGEND = f"Difference: {THEIRS} less {OURS}, in percent of {OURS}"
+MARKET_LEGEND = f"Difference: {THEIRS} minus {OURS}, in percent of {OURS}"
 HEADINGS = ("Price of", "Ours", "Theirs", "Difference", "In percent", "Per", "Lines")
 
 
@@ -54,9 +54,9 @@ def _difference(rate: RateChange) -> tuple[str, str, str]:
 
 def market_counts(market: Market) -> list[tuple[str, str]]:
     """How many of what: pairs of models, prices compared, what one side has; counts of zero are left out."""
-    counts = {**market.counts(), "of ours not in the map": len(market.unmatched)}
+    counts = {**market.counts(), "models not in the map": len(market.unmatched)}
     return [
-        (f"{count:,}", name.replace("s", "", 1) if count == 1 and name.startswith("p") else name)
+        (f"{count:,}", name.replace("s", "", 1) if count == 1 and name.startswith(("p", "m")) else name)
         for name, count in counts.items()
         if count
     ]

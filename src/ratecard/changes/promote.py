@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ratecard.base.errors import Fault, QuoteError, TableError
 from ratecard.base.money import places_of, plain, text
+from ratecard.base.plural import plural
 from ratecard.candidates.file import CandidateFile, read_candidate
 from ratecard.card import RateCard
 from ratecard.changes.insertion import (
@@ -154,7 +155,7 @@ class Promotion(NamedTuple):
     def summary(self) -> str:
         """`37 lines to 2 files`."""
         lines = sum(added.last - added.first + 1 for added in self.added)
-        return f"{_count(lines, 'line')} to {_count(len(self.after), 'file')}"
+        return f"{plural(lines, 'line')} to {plural(len(self.after), 'file')}"
 
     def write(self) -> None:
         """Write all files, or none. Raises `TableError`."""
@@ -280,7 +281,3 @@ def _differences(made: Tables, wanted: Tables) -> Iterator[str]:
 
 def _records(model: AnyModel) -> list[tuple[object, ...]]:
     return [(version.effective, version.announced, version.source, version.reference) for version in model.versions]
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from ratecard.base.money import multiply, plain, text
 from ratecard.changes.difference import Priced, RateChange, TermChange
 from ratecard.changes.sides import Priceable
+from ratecard.tables.limits import Limits
 from ratecard.tables.rate import Charge, Combination, Rate, RateFactor, combinations, named_attributes, tiers
 from ratecard.tables.scalars import Size
 from ratecard.tables.units import Unit
@@ -150,7 +151,8 @@ def terms_of(side: Priceable) -> Terms:
 def described(part: BaseModel, prefix: str = "") -> Terms:
     """The keys of a part of a table, nested ones too, each with its value as text."""
     found: Terms = {}
-    for name in type(part).model_fields.keys() - _NOT_TERMS:
+    of_limits = {"rates"} if isinstance(part, Limits) else set()
+    for name in {*type(part).model_fields, *(part.model_extra or ())} - (_NOT_TERMS - of_limits):
         value, words = getattr(part, name), f"{prefix}{name.rstrip('_')}"
         if isinstance(value, BaseModel):
             found |= described(value, f"{words} ")
@@ -160,6 +162,8 @@ def described(part: BaseModel, prefix: str = "") -> Terms:
             found[words] = _parts(value, ordered=name in _ORDERED)
         elif value is not None:
             found[words] = _one(value)
+    if part.model_extra:  # balances pay in their order
+        found[f"{prefix}order"] = ", ".join(part.model_extra)
     return found
 
 

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ratecard.base.errors import QuoteError
+from ratecard.base.plural import plural
 from ratecard.rating.quote import Quote
 from ratecard.requests.body import INVALID, read_body
 
@@ -42,7 +43,7 @@ def answer_batch(price: _Price, of_text: OfText, done: str, path: Path) -> int:
     if later:
         sys.stdout.buffer.write(later.getvalue())
     sys.stdout.buffer.flush()
-    words = f"{len(rows):,} row{'' if len(rows) == 1 else 's'}: {len(rows) - bad:,} {done}, {bad:,} refused"
+    words = f"{plural(len(rows), 'row')}: {len(rows) - bad:,} {done}, {bad:,} refused"
     click.echo(words, err=True)
     return bad
 

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import click
 
 from ratecard.base.errors import Fault, TableError
+from ratecard.base.plural import plural
 from ratecard.card import RateCard, load_rate_card
 from ratecard.changes.compare import compare_sides
 from ratecard.changes.guard import Rules, refusals
@@ -109,8 +110,8 @@ def check(
             thin = [Fault(cost or "", 1, (), f"has no cost for any of these prices; {words}")]
     if wrong or refused or thin:
         error_words = [TableError(wrong).body()["error"]] if wrong else []
-        error_words += [f"{len(refused)} change{'' if len(refused) == 1 else 's'} refused"] if refused else []
-        error_words += [f"{len(thin)} rate{'' if len(thin) == 1 else 's'} below the margin"] if thin else []
+        error_words += [f"{plural(len(refused), 'change')} refused"] if refused else []
+        error_words += [f"{plural(len(thin), 'rate')} below the margin"] if thin else []
         faults = [*wrong, *refused, *thin]
         body = {"error": ", ".join(error_words), "details": TableError(faults).details, **more}
         _refuse(body, faults, as_json, below)

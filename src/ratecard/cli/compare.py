@@ -69,7 +69,7 @@ def _renamed(given: tuple[str, ...]) -> dict[str, str]:
             raise click.UsageError("--same takes THEIRS=OURS, like processing=service_tier")
     found = {theirs: ours for theirs, _, ours in pairs}
     if not len(found) == len(set(found.values())) == len(pairs):
-        raise click.UsageError("--same has a name twice; give each of theirs one of ours")
+        raise click.UsageError("--same has a name twice; each of their names takes one of our names")
     return found
 
 
@@ -88,7 +88,7 @@ def _renamed(given: tuple[str, ...]) -> dict[str, str]:
     "--same",
     multiple=True,
     metavar="THEIRS=OURS",
-    help="Their name of a condition, bucket or meter, and ours. May be repeated.",
+    help="Their name of a condition, bucket or meter, and our name. May be repeated.",
 )
 @click.option("--format", "kind", type=click.Choice(list(_FORMATS)), default="text", show_default=True)
 @click.option("--out", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write to this file.")
@@ -97,7 +97,7 @@ def compare(
 ) -> None:
     """Show the models of folder OURS beside those of folder THEIRS: the price of a unit, and the difference.
 
-    The map says which models go together: of each of ours the name of theirs, or a list of names.
+    The map names for each of our models the model of the other list, or several.
 
     \b
     acme-large: openai/gpt-5

@@ -10,6 +10,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from ratecard.base.plural import plural
 from ratecard.card import load_rate_card
 from ratecard.cli.options import tables_option
 from ratecard.cli.promote import day
@@ -98,7 +99,7 @@ def demo_usage(
             )
         except ValueError as error:
             raise click.UsageError(str(error)) from None
-    click.echo(f"Wrote {out}: {rows:,} row{'' if rows == 1 else 's'}, {first} to {last}", err=True)
+    click.echo(f"Wrote {out}: {plural(rows, 'row')}, {first} to {last}", err=True)
 
 
 @contextmanager

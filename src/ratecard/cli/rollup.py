@@ -7,7 +7,7 @@ import click
 
 from ratecard.cli.options import tables_option
 from ratecard.cli.simulate import stopping
-from ratecard.cli.simulate_options import SPARK, check_usage, columns, keys
+from ratecard.cli.simulate_options import check_usage, dialect_option, engine_options, keys, map_option, needing
 
 
 @click.command(short_help="Keep usage as groups, to simulate it in seconds.")
@@ -22,15 +22,9 @@ from ratecard.cli.simulate_options import SPARK, check_usage, columns, keys
     help="Other prices that will be asked about; only those that ask for more need it; repeatable.",
 )
 @click.option("--where", metavar="CONDITION", help="Keep only the rows for which it holds: \"region = 'eu'\".")
-@click.option("--map", "mapped", metavar="NAME=COLUMN", multiple=True, help="A column of another name; repeatable.")
-@click.option(
-    "--dialect",
-    type=click.Choice(["opentelemetry", "litellm"]),
-    help="Rows are spans, or rows of litellm's spend logs.",
-)
-@click.option("--memory", default="700MB", show_default=True, help="Most memory of the engine; it spills what is more.")
-@click.option("--engine", type=click.Choice(["duckdb", SPARK]), help="Default: duckdb.")
-@click.option("--master", metavar="URL", help="Where Spark runs.")
+@map_option
+@dialect_option
+@engine_options
 @tables_option
 @click.pass_context
 def rollup(context: click.Context, /, usage: Sequence[str], out: str, by: str | None, **given: Any) -> None:
@@ -55,17 +49,13 @@ def rollup(context: click.Context, /, usage: Sequence[str], out: str, by: str | 
     Exit status: 0 done, 1 for usage that cannot be read, 2 for wrong use.
     """
     check_usage(usage, given["engine"])
-    names = columns(given.pop("mapped"))
     with stopping(context, "the roll-up is as it was"):
-        try:
+        with needing("A roll-up"):
             # Loaded here, because --help needs no engine.
             from ratecard.cli.simulate_progress import progress
             from ratecard.simulation.rollup import rollup as keep
-        except ModuleNotFoundError as error:
-            words = f"A roll-up needs {(error.name or '').partition('.')[0]}: pip install 'ratecard[simulate]'"
-            raise click.UsageError(words) from None
         with progress() as begin:
-            done = keep(list(usage), out, by=keys(by), columns=names, progress=begin, **given)
+            done = keep(list(usage), out, by=keys(by), progress=begin, **given)
     if done.anew:
         click.echo(f"All files are read again: {done.anew}", err=True)
     counts = {"new": done.changes.new, "changed": done.changes.changed, "gone": done.changes.gone}

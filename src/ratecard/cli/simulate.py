@@ -10,11 +10,13 @@ import click
 
 from ratecard.cli.options import locale_option, tables_option
 from ratecard.cli.simulate_options import (
-    SPARK,
     check_tornado,
     check_usage,
-    columns,
+    dialect_option,
+    engine_options,
     keys,
+    map_option,
+    needing,
     optional_share,
     outputs,
     periods,
@@ -49,12 +51,8 @@ class _Recorded(click.Command):
     help="Other prices; repeatable. Needed but for --tornado.",
 )
 @click.option("--by", metavar="KEYS", help="Columns to group by. Default: model,day and customer, as far as there are.")
-@click.option("--map", "columns", metavar="NAME=COLUMN", multiple=True, help="A column of another name; repeatable.")
-@click.option(
-    "--dialect",
-    type=click.Choice(["opentelemetry", "litellm"]),
-    help="Rows are spans, or rows of litellm's spend logs.",
-)
+@map_option
+@dialect_option
 @rows_options
 @click.option("--out", metavar="FILE", multiple=True, help="Write .html, .xlsx, .csv, .parquet or .json; repeatable.")
 @click.option("--strict", is_flag=True, help="Fail where rows have no price on either side.")
@@ -71,9 +69,7 @@ class _Recorded(click.Command):
 @click.option("--max-rise", type=optional_share, help="Exit with 1 if a customer's payments rise by more; says whose.")
 @click.option("--tornado", type=optional_share, help="Instead: revenue if each family were 5% dearer or cheaper.")
 @click.option("--currency", default="USD", show_default=True, help="What amounts are added in.")
-@click.option("--memory", default="700MB", show_default=True, help="Most memory of the engine; it spills what is more.")
-@click.option("--engine", type=click.Choice(["duckdb", SPARK]), help="Default: duckdb.")
-@click.option("--master", metavar="URL", help="Where Spark runs.")
+@engine_options
 @tables_option
 @locale_option
 @click.pass_context
@@ -112,28 +108,26 @@ def simulate(context: click.Context, /, **given: Any) -> None:
     check_tornado(given)
     given["out"], places = outputs(given["out"], given["usage"], settings["engine"])
     given["bridge"] = periods(given["bridge"])
-    given |= {"by": keys(given["by"]), "columns": columns(given["columns"]), "places": places}
+    given |= {"by": keys(given["by"]), "places": places}
     given["remap"] = with_models(given["remap"])
     with stopping(context):
-        try:
+        with needing("A simulation"):
             # Loaded here, because --help needs no engine.
             from ratecard.cli.simulate_run import SimulateOptions, run
-        except ModuleNotFoundError as error:
-            words = f"A simulation needs {(error.name or '').partition('.')[0]}: pip install 'ratecard[simulate]'"
-            raise click.UsageError(words) from None
         run(SimulateOptions(command=context.meta[_ARGUMENTS], settings=settings, **given))
 
 
 @contextmanager
 def stopping(context: click.Context, words: str = "no report is written") -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM end the run after its temporary files are removed; `words` say what there is then."""
+    """Let Ctrl-C and SIGTERM end the run after its temporary files are removed; `words` say what is there then."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
     except (KeyboardInterrupt, RuntimeError) as error:
         if not isinstance(error, KeyboardInterrupt) and str(error) != _INTERRUPTION:
             raise
-        click.echo(f"Interrupted; {words}", err=True)
+        if words:
+            click.echo(f"Interrupted; {words}", err=True)
         context.exit(_INTERRUPTED)
     finally:
         signal.signal(signal.SIGTERM, before)

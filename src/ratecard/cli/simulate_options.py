@@ -1,14 +1,17 @@
 """Read and check the options of `ratecard simulate`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import click
 
+from ratecard.requests.dialects import TABLE_DIALECTS
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.place import beside
+from ratecard.simulation.usage.engines.spill import DEFAULT_MEMORY
 from ratecard.simulation.usage.files import kind_to_write
 
 ENDINGS = (".html", ".xlsx", ".csv", ".parquet", ".json")
@@ -30,12 +33,7 @@ def rows_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def keys(given: str | None) -> tuple[str, ...] | None:
-    """Read `model,day,customer`; an empty text means no grouping."""
-    return None if given is None else tuple(key.strip() for key in given.split(",") if key.strip())
-
-
-def columns(given: Sequence[str]) -> Mapping[str, str]:
+def _columns(context: click.Context, option: click.Parameter, given: Sequence[str]) -> Mapping[str, str]:
     """Read `prompt_tokens=input`: a column that has another name in the usage."""
     found: dict[str, str] = {}
     for each in given:
@@ -44,6 +42,48 @@ def columns(given: Sequence[str]) -> Mapping[str, str]:
             raise click.BadParameter(f"'{each}' is not NAME=COLUMN, like prompt_tokens=input", param_hint="--map")
         found[name] = column
     return found
+
+
+map_option = click.option(
+    "--map",
+    "columns",
+    metavar="NAME=COLUMN",
+    multiple=True,
+    callback=_columns,
+    help="A column of another name; repeatable.",
+)
+dialect_option = click.option(
+    "--dialect", type=click.Choice(TABLE_DIALECTS), help="Rows are spans, or rows of litellm's spend logs."
+)
+memory_option = click.option(
+    "--memory", default=DEFAULT_MEMORY, show_default=True, help="Most memory of the engine; it spills what is more."
+)
+
+
+def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that choose the engine, and say what it may use."""
+    for option in (
+        click.option("--master", metavar="URL", help="Where Spark runs."),
+        click.option("--engine", type=click.Choice(["duckdb", SPARK]), help="Default: duckdb."),
+        memory_option,
+    ):
+        command = option(command)
+    return command
+
+
+@contextmanager
+def needing(what: str) -> Iterator[None]:
+    """Refuse a command whose modules need a package that is not installed."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        words = f"{what} needs {(error.name or '').partition('.')[0]}: pip install 'ratecard[simulate]'"
+        raise click.UsageError(words) from None
+
+
+def keys(given: str | None) -> tuple[str, ...] | None:
+    """Read `model,day,customer`; an empty text means no grouping."""
+    return None if given is None else tuple(key.strip() for key in given.split(",") if key.strip())
 
 
 def with_models(given: Sequence[str]) -> Mapping[str, str]:

@@ -11,6 +11,7 @@ import click
 from babel import Locale
 
 from ratecard.base.errors import QuoteError
+from ratecard.base.plural import plural
 from ratecard.cli.options import at_option, book, json_option, locale_option, tables_option
 from ratecard.cli.screen import money, paragraph, show_table
 from ratecard.tables.video import VideoModel
@@ -55,7 +56,7 @@ def models(part: str, tables: Path | None, at: datetime, as_json: bool) -> None:
     for model, _ in found:
         if model.retired:
             click.echo(f"{model.model} retires on {model.retired.on}")
-    click.echo(f"{len(found)} model{'' if len(found) == 1 else 's'}", err=True)
+    click.echo(plural(len(found), "model"), err=True)
 
 
 @click.command(short_help="Show where the prices of a model come from.")

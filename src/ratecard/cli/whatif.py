@@ -1,8 +1,7 @@
 """`ratecard whatif`: open a page to try prices on recorded usage."""
 
 import shlex
-import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime, time, timedelta
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,11 +12,8 @@ from babel import Locale
 from click.core import ParameterSource
 
 from ratecard.cli.options import instant, locale_option, now, tables_option, tell_tables
-from ratecard.cli.simulate_options import check_usage, columns, rows_options
-
-_INTERRUPTED = 130
-# The message of the error that DuckDB raises for an interrupted query.
-_INTERRUPTION = "Query interrupted"
+from ratecard.cli.simulate import stopping
+from ratecard.cli.simulate_options import check_usage, map_option, memory_option, rows_options
 
 
 class _Asked(NamedTuple):
@@ -57,15 +53,15 @@ def _tomorrow() -> datetime:
 )
 @click.option("--cost", metavar="SPEC", help="What we pay: tables, a candidate, a CSV file, or 60%. Shows the margin.")
 @click.option("--customer", metavar="COLUMN", help="Column that names customers. Default: customer, if there is one.")
-@click.option("--map", "mapped", metavar="NAME=COLUMN", multiple=True, help="A column of another name; repeatable.")
+@map_option
 @rows_options
-@click.option("--memory", default="700MB", show_default=True, help="Most memory of the engine; it spills what is more.")
+@memory_option
 @click.option("--port", type=click.IntRange(0, 65535), default=0, show_default="any free one", help="Port of the page.")
 @click.option("--no-open", is_flag=True, help="Do not open the browser.")
 @tables_option
 @locale_option
 @click.pass_context
-def whatif(context: click.Context, /, customer: str | None, mapped: Sequence[str], **given: Any) -> None:
+def whatif(context: click.Context, /, customer: str | None, columns: Mapping[str, str], **given: Any) -> None:
     """Open a page on which prices are moved, and see at once what the recorded requests of USAGE would then bring.
 
     \b
@@ -79,21 +75,13 @@ def whatif(context: click.Context, /, customer: str | None, mapped: Sequence[str
     The page is served to this machine alone, until Ctrl-C.
     """
     check_usage(given["usage"], None)
-    names = {**columns(mapped), **({"customer": customer} if customer else {})}
+    names = {**columns, **({"customer": customer} if customer else {})}
     for needed in ("duckdb", "pyarrow", "nicegui"):
         if find_spec(needed) is None:
             raise click.UsageError(f"The page needs {needed}: pip install 'ratecard[simulate]'")
-    # SIGTERM ends it as Ctrl-C does, so that temporary files are removed.
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
+    with stopping(context, ""):
         named = context.get_parameter_source("tables") is ParameterSource.COMMANDLINE
         _run(_Asked(columns=names, named=named, **given))
-    except (KeyboardInterrupt, RuntimeError) as error:
-        if not isinstance(error, KeyboardInterrupt) and str(error) != _INTERRUPTION:
-            raise
-        context.exit(_INTERRUPTED)
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _run(asked: _Asked) -> None:

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, TextIO
 
 from ratecard.base.messages import echo, type_word
-from ratecard.base.money import READING, text, unknown_currency
+from ratecard.base.money import READING, text
 from ratecard.ledger.errors import LedgerError
-from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry, price_field
+from ratecard.load.folder import shipped_rates
+from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry, price_field, unknown_currency
 from ratecard.tables.limits import Rates
 
 # The price field of rows in US dollars or paid from a balance, and of rows in another currency. A row has one of them.
@@ -220,8 +221,9 @@ def read_ledger(content: str | bytes, *, rates: Rates | None = None) -> tuple[Le
     """Read the rows of JSON pages, a JSON list, or a CSV; the count may be called `unit` or `units`.
 
     The price of a row in USD or paid from a balance is `pricePerUnitUsd`; of any other currency (ISO 4217) it is
-    `pricePerUnit`. Rows in VCU need `rates`, those of a price book's limits, that say what one VCU is worth. Raises
-    `LedgerError` with the row and the field, also for a row with the price field of another currency.
+    `pricePerUnit`. `rates` are those of a price book's limits, by default of the shipped ones: rows may be in the
+    balances that have a worth there. Raises `LedgerError` with the row and the field, also for a row with the price
+    field of another currency.
     """
     if isinstance(content, bytes):
         return tuple(_decoded(io.BytesIO(content), rates))
@@ -264,12 +266,12 @@ def _entries(file: TextIO, rates: Rates | None) -> Iterator[LedgerEntry]:
         first = file.read(1)
     file.seek(0)
     rows = json_rows(file) if first in ("{", "[") else csv_rows(file)
-    vcu = rates is not None and rates.VCU is not None
+    known = shipped_rates() if rates is None else rates
     for number, row in enumerate(rows, 1):
-        yield _entry(number, row, vcu)
+        yield _entry(number, row, known)
 
 
-def _entry(number: int, row: Mapping[str, Any], vcu: bool) -> LedgerEntry:
+def _entry(number: int, row: Mapping[str, Any], rates: Rates) -> LedgerEntry:
     given = dict(row)
     if given.get("unit") in (None, ""):
         given["unit"] = given.get("units")
@@ -277,7 +279,7 @@ def _entry(number: int, row: Mapping[str, Any], vcu: bool) -> LedgerEntry:
     own = price_field(currency) if currency else PRICES[0]
     missing = [name for name in (*_REQUIRED[:2], own, *_REQUIRED[3:]) if given.get(name) in (None, "")]
     other = next((name for name in PRICES if name != own and given.get(name) not in (None, "")), None)
-    if currency and (reason := unknown_currency(currency, vcu=vcu)):
+    if currency and (reason := unknown_currency(currency, rates)):
         raise LedgerError(f"row {number}: currency '{echo(currency[:_ECHO])}' {reason}")
     if other and currency:
         raise LedgerError(f"row {number}: {other} of a row in {currency}. Its price is {own}, and no other")

@@ -10,11 +10,11 @@ from typing import Any
 
 from ratecard.base.instants import utc
 from ratecard.base.messages import Finding, Path
-from ratecard.base.money import BALANCES, ISO_4217
+from ratecard.base.money import ISO_4217
 from ratecard.base.suggestions import did_you_mean
 from ratecard.methods.conditions import check_without_rate
 from ratecard.methods.hours import check_hours
-from ratecard.tables.limits import LIMIT_TYPES, TIERS, Limits, LimitsFile
+from ratecard.tables.limits import LIMIT_TYPES, TIERS, Limits, LimitsFile, Rates, TopUp
 from ratecard.tables.metered import Tokens
 from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, USAGE_KEYS, Meter, Meters
 from ratecard.tables.rate import WINDOW, Charge
@@ -218,15 +218,11 @@ def _check_dated(limits: Limits) -> Iterator[Finding]:
     text = [(each.tier, each.partner) for each in limits.text]
     types = [(each.type, each.partner) for each in limits.types]
     # Partners have the limit of everyone else for a type that lists none for them; their tiers are listed apart.
-    needed = [(tier, partner) for partner in (False, True) for tier in TIERS]
+    needed = [(tier, partner) for partner in (False, True) for tier in TIERS] if text else []
     yield from _each_once("text", "tier", text, needed)
-    yield from _each_once("types", "type", types, [(type_, False) for type_ in LIMIT_TYPES])
-    yield from check_currency(("top_up", "currency"), limits.top_up.currency)
-    for word in limits.top_up.paid_in if limits.top_up.currency in ISO_4217 else ():
-        # Only tokens of the same currency are worth one of it; what a balance is worth is stated in `rates`.
-        if word != limits.top_up.currency and (word in ISO_4217 or word in BALANCES):
-            words = f"paid_in has '{word}', which is not worth one {limits.top_up.currency}. Leave it out"
-            yield ("top_up", "paid_in"), words
+    yield from _each_once("types", "type", types, [(type_, False) for type_ in LIMIT_TYPES if types])
+    if limits.top_up:
+        yield from _check_top_up(limits.top_up, limits.rates)
     seen: set[str] = set()
     for index, each in enumerate(limits.sunsets):
         path = ("sunsets", index)
@@ -238,6 +234,15 @@ def _check_dated(limits: Limits) -> Iterator[Finding]:
             yield (*path, "sunset"), words
         if each.successor in (other.endpoint.partition(" ")[2] for other in limits.sunsets):
             yield (*path, "successor"), f"successor '{each.successor}' ends itself. Name the path of one that stays"
+
+
+def _check_top_up(top_up: TopUp, rates: Rates) -> Iterator[Finding]:
+    yield from check_currency(("top_up", "currency"), top_up.currency)
+    for word in top_up.paid_in if top_up.currency in ISO_4217 else ():
+        # Only tokens of the same currency are worth one of it; what a balance is worth is stated in `rates`.
+        if word != top_up.currency and (word in ISO_4217 or word in rates.stated):
+            words = f"paid_in has '{word}', which is not worth one {top_up.currency}. Leave it out"
+            yield ("top_up", "paid_in"), words
 
 
 def _each_once(

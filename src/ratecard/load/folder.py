@@ -31,7 +31,7 @@ from ratecard.load.names import check_names
 from ratecard.load.video_checks import check_video
 from ratecard.load.yaml_text import TextFile, read_yaml_text
 from ratecard.tables.card import AnyModel, Family, Tables
-from ratecard.tables.limits import LimitsFile
+from ratecard.tables.limits import LimitsFile, Rates
 from ratecard.tables.meters import Meters
 from ratecard.tables.names import Names
 from ratecard.tables.units import Unit, Units, Vocabulary
@@ -103,6 +103,17 @@ def shipped_units() -> Mapping[str, Unit]:
     """The units of the shipped tables, by name."""
     text = read_yaml_text(UNITS, _shipped()[UNITS])
     return {unit.unit: unit for unit in Units.model_validate(text.data).units}
+
+
+@cache
+def shipped_rates() -> Rates:
+    """The worth of one unit of each balance in US dollars, from the newest limits of the shipped tables.
+
+    >>> shipped_rates().DIEM, shipped_rates().VCU
+    (Decimal('1'), None)
+    """
+    text = read_yaml_text(LIMITS, (shipped_folder() / LIMITS).read_bytes())
+    return LimitsFile.model_validate(text.data).limits[0].rates
 
 
 def _with_shipped(contents: Mapping[str, bytes]) -> dict[str, bytes]:

@@ -17,6 +17,7 @@ from ratecard.base.money import EXACT
 from ratecard.load.folder import shipped_meters
 from ratecard.price_lists.peer import (
     UNDATED,
+    InexpressibleError,
     LeftOut,
     PeerCharge,
     PeerCondition,
@@ -79,10 +80,8 @@ def read_providers(providers: Sequence[Any], units: Mapping[str, Mapping[str, An
         for model in provider.models:
             try:
                 models.append(_Model(provider, model, counted, buckets, _defaults(conditions)).read())
-            except _InexpressibleError as reason:
-                left_out.append(LeftOut(provider.id, model.id, str(reason)))
-            except _UnpricedError as reason:
-                left_out.append(LeftOut(provider.id, model.id, str(reason), priced=False))
+            except InexpressibleError as reason:
+                left_out.append(reason.left_out(provider.id, model.id))
     meters = [
         each.name for each in counted.values() if not each.is_bucket and each.name not in shipped_meters().by_name
     ]
@@ -91,16 +90,8 @@ def read_providers(providers: Sequence[Any], units: Mapping[str, Mapping[str, An
     return PriceList(f"{_NAME} {version}", tuple(models), tuple(left_out), others, conditions, further)
 
 
-class _InexpressibleError(Exception):
-    """Why no exact price of a model can be written."""
-
-
-class _UnpricedError(Exception):
-    """A model that the list names, and has no price of."""
-
-
 class _Counted(NamedTuple):
-    """What a price is for: so many (`per`) of a bucket of tokens or of a meter, perhaps a part of another meter."""
+    """What a price is for: `per` of a bucket of tokens or of a meter, which may be a part of the meter `whole`."""
 
     key: str
     per: int
@@ -172,7 +163,7 @@ def _minute(edge: time) -> int:
     """The minute of the day in UTC at which an interval begins or ends."""
     at = datetime.combine(date(2000, 1, 2), edge, edge.tzinfo or UTC).astimezone(UTC)
     if at.second or at.microsecond:
-        raise _InexpressibleError(f"its hours begin or end within a minute, at {edge}")
+        raise InexpressibleError(f"its hours begin or end within a minute, at {edge}")
     return at.hour * 60 + at.minute
 
 
@@ -213,7 +204,7 @@ class _Model:
         self.constraints = [each.constraint for each in (*dated, *self.variants) if each.constraint is not None]
 
     def read(self) -> PeerModel:
-        """The model, with a version for every day on which its prices change. Raises `_InexpressibleError`."""
+        """The model, with a version for every day on which its prices change. Raises `InexpressibleError`."""
         versions: list[PeerVersion] = []
         starts = {each.start_date for each in self.constraints if hasattr(each, "start_date")}
         for day in sorted({UNDATED, *starts}):
@@ -221,9 +212,9 @@ class _Model:
             if version is not None and (not versions or version.charges != versions[-1].charges):
                 versions.append(version)
             elif version is None and versions:
-                raise _InexpressibleError(f"has prices before {day}, and none from then on")
+                raise InexpressibleError(f"has prices before {day}, and none from then on")
         if not versions:
-            raise _UnpricedError("has no price in the list")
+            raise InexpressibleError("has no price in the list", priced=False)
         reference = next(iter(self.provider.pricing_urls or ()), None)
         of = (self.provider.id, self.model.id, tuple(versions))
         return PeerModel(*of, name=self.model.name or "", aliases=tuple(self._aliases()), reference=reference)
@@ -275,7 +266,7 @@ class _Model:
                     values.setdefault(name, [])
                     values[name] += [value] if value not in values[name] else []
                 elif _prices(variant.prices):
-                    raise _InexpressibleError(f"has prices of its own for {name} {value}, which is the default")
+                    raise InexpressibleError(f"has prices of its own for {name} {value}, which is the default")
         return values
 
     def _parts(self, day: date, contexts: Sequence[Mapping[str, str]]) -> list[_Part]:
@@ -307,10 +298,10 @@ class _Model:
         found = {}
         for key, price in _prices(self.model.get_prices(_moment(day, minute), context)).items():
             if (counted := self.counted.get(key)) is None:
-                raise _InexpressibleError(f"the tables have nothing that {key} is a price of")
+                raise InexpressibleError(f"the tables have nothing that {key} is a price of")
             found[counted.name] = _amounts(price)
             if not counted.is_bucket and len(found[counted.name]) > 1:
-                raise _InexpressibleError(f"{key} depends on the length of the prompt")
+                raise InexpressibleError(f"{key} depends on the length of the prompt")
         return found
 
     def _complete(self, priced: Mapping[str, TierAmounts], names: Mapping[str, None]) -> dict[str, TierAmounts]:
@@ -347,7 +338,7 @@ class _Model:
         """What a part costs that has a price under other conditions only: that of the least whole with a price."""
         whole = self._least_whole(name, priced) if name in self.buckets else None
         if whole is None:
-            raise _InexpressibleError(f"{name} has a price under some conditions or at some hours only")
+            raise InexpressibleError(f"{name} has a price under some conditions or at some hours only")
         return priced[whole]
 
     def _whole(self, name: str) -> str:
@@ -357,7 +348,7 @@ class _Model:
         """What a part costs on top of its whole, which is counted with all its parts."""
         (_, amount), (_, of_whole) = priced[name][0], priced[self._whole(name)][0]
         if amount < of_whole:
-            raise _InexpressibleError(f"{name} costs less than {self._whole(name)}, of which it is a part")
+            raise InexpressibleError(f"{name} costs less than {self._whole(name)}, of which it is a part")
         return ((EVERY_LENGTH, EXACT.subtract(amount, of_whole)),)
 
     def _charges(
@@ -391,7 +382,7 @@ class _Model:
                 ).total_price
                 read = usage_from(_NAME, usage, model=self.model.id)
             except (ValueError, QuoteError) as error:
-                raise _InexpressibleError(f"its example has no price: {error}") from None
+                raise InexpressibleError(f"its example has no price: {error}") from None
             given = read.model_dump(include={"tokens", "counts"}, exclude_none=True)
             counted = given if any(given["tokens"].values()) else {"counts": given["counts"]}
             yield PeerExample({**counted, **context}, total, f"{moment:%Y-%m-%dT%H:%M:%SZ}" if hours else None)

@@ -1,23 +1,18 @@
 """A price list that is a JSON file: numbers as they are written, and no key twice."""
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ratecard.base.errors import RateCardError
+from ratecard.price_lists.peer import InexpressibleError, LeftOut, PeerModel
 
+_Entry = TypeVar("_Entry")
 # What reading a list or a number raises where there is something else.
-NOT_OF_ITS_KIND = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-
-
-class InexpressibleError(Exception):
-    """Why no exact price of an entry can be written; `priced` is whether the list has one."""
-
-    def __init__(self, reason: str, *, priced: bool = True) -> None:
-        super().__init__(reason)
-        self.priced = priced
+_NOT_OF_ITS_KIND = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
 def read_json(path: Path, name: str) -> dict[str, dict[str, Any]]:
@@ -47,3 +42,24 @@ def price_of(name: str, value: Any) -> Decimal:
     if not isinstance(value, Decimal) or not value.is_finite() or value < 0:
         raise InexpressibleError(f"the value of {name} is not a price")
     return value
+
+
+def page_of(value: Any) -> str | None:
+    """The address of a page; None for anything else."""
+    return value if isinstance(value, str) and re.fullmatch(r"https?://[^\s,]+", value) else None
+
+
+def read_entries(
+    entries: Iterable[tuple[str, str, _Entry]], read: Callable[[str, str, _Entry], PeerModel]
+) -> tuple[tuple[PeerModel, ...], tuple[LeftOut, ...]]:
+    """Read entries by their provider and id: the models, and those of which no exact price can be written."""
+    models: list[PeerModel] = []
+    left_out: list[LeftOut] = []
+    for provider, name, entry in entries:
+        try:
+            models.append(read(provider, name, entry))
+        except InexpressibleError as reason:
+            left_out.append(reason.left_out(provider, name))
+        except _NOT_OF_ITS_KIND:
+            left_out.append(LeftOut(provider, name, "a value of it is not of the kind that its key has"))
+    return tuple(models), tuple(left_out)

@@ -28,7 +28,7 @@ class UnitNames:
         self.added: dict[str, tuple[str, int]] = {}
 
     def name(self, meter: str, per: int) -> str:
-        """The unit that holds so many of a meter, as a new one if need be."""
+        """The unit of `per` of a meter; a new one if the shipped tables have none."""
         found = self._by_content.get((meter, per))
         if found is None:
             found = self._new(meter, per)
@@ -125,7 +125,7 @@ def condition_lines(listed: PriceList) -> dict[str, list[str]]:
 def model_lines_of(model: PeerModel, units: UnitNames, source: str, checked: date) -> list[str]:
     """The lines of a model, as an item of a file's list of models, its versions newest first."""
     head = {
-        "model": f"{model.provider}/{model.id}",
+        "model": model.model,
         "name": model.name or model.id,
         "type": model.type,
         "currency": model.currency,
@@ -149,8 +149,6 @@ def version_lines(
     head = {"effective": str(effective), "checked": str(checked), "source": source}
     if model.reference:
         head["reference"] = model.reference
-    if version.minimum is not None:
-        head["minimum"] = text(plain(version.minimum))
     head |= {"line_places": str(_LINE_PLACES), "rounding": "none"}
     lines = [f"        {name}: {literal(value)}" for name, value in head.items()]
     lines[0] = f"      - {lines[0].strip()}"
@@ -168,7 +166,7 @@ def _charge_lines(charge: PeerCharge, units: UnitNames) -> Iterator[str]:
     yield f"          - charge: {literal('tokens' if by_tokens else charge.meter)}"
     yield f"            method: {'tokens' if by_tokens else 'count'}"
     yield f"            unit: {literal(units.name(charge.meter, charge.per))}"
-    for name in ("included", "at_least", "started"):
+    for name in ("included", "at_least"):
         if (number := getattr(charge, name)) is not None:
             yield f"            {name}: {text(plain(number))}"
     if charge.without_rate:

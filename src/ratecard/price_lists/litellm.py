@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ratecard.base.money import multiply, total
-from ratecard.price_lists.json_file import NOT_OF_ITS_KIND, InexpressibleError, price_of, read_json
+from ratecard.price_lists.json_file import page_of, price_of, read_entries, read_json
 from ratecard.price_lists.peer import (
     UNDATED,
-    LeftOut,
+    InexpressibleError,
     PeerCharge,
     PeerCondition,
     PeerExample,
@@ -169,24 +169,16 @@ def read_litellm(path: Path) -> PriceList:
 
     Raises `RateCardError` if it is not JSON of entries by model.
     """
-    return read_entries(read_json(path, _NAME), f"{_NAME} {path.name}")
+    return listed_entries(read_json(path, _NAME), f"{_NAME} {path.name}")
 
 
-def read_entries(entries: Mapping[str, Mapping[str, Any]], source: str) -> PriceList:
+def listed_entries(entries: Mapping[str, Mapping[str, Any]], source: str) -> PriceList:
     """The price list of these entries, their numbers as decimals."""
-    models: list[PeerModel] = []
-    left_out: list[LeftOut] = []
-    for key, entry in entries.items():
-        provider, name = named_entry(key, entry, entries)
-        try:
-            models.append(PeerModel(provider, name, (_Entry(key, entry).version(),), reference=_page(entry)))
-        except InexpressibleError as reason:
-            left_out.append(LeftOut(provider, name, str(reason), priced=reason.priced))
-        except NOT_OF_ITS_KIND:
-            left_out.append(LeftOut(provider, name, "a value of it is not of the kind that its key has"))
+    named = ((*named_entry(key, entry, entries), (key, entry)) for key, entry in entries.items())
+    models, left_out = read_entries(named, _model)
     meters = (*dict.fromkeys((*_COUNTS.values(), "web_search")),)
     counted = tuple(PeerMeter(meter, 1 if meter == "request" else 0) for meter in meters)
-    return PriceList(source, tuple(models), tuple(left_out), counted, _CONDITIONS)
+    return PriceList(source, models, left_out, counted, _CONDITIONS)
 
 
 def named_entry(key: str, entry: Mapping[str, Any], entries: Mapping[str, Any]) -> tuple[str, str]:
@@ -198,10 +190,9 @@ def named_entry(key: str, entry: Mapping[str, Any], entries: Mapping[str, Any]) 
     return provider, key if taken else name
 
 
-def _page(entry: Mapping[str, Any]) -> str | None:
-    """The page that an entry gives as its source."""
-    source = str(entry.get("source", ""))
-    return source if re.fullmatch(r"https?://[^\s,]+", source) else None
+def _model(provider: str, name: str, of: tuple[str, Mapping[str, Any]]) -> PeerModel:
+    """The model of a key and its entry."""
+    return PeerModel(provider, name, (_Entry(*of).version(),), reference=page_of(of[1].get("source")))
 
 
 class _Price(NamedTuple):

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from ratecard.base.money import multiply, total
-from ratecard.price_lists.json_file import NOT_OF_ITS_KIND, InexpressibleError, price_of, read_json
+from ratecard.price_lists.json_file import page_of, price_of, read_entries, read_json
 from ratecard.price_lists.peer import (
     UNDATED,
-    LeftOut,
+    InexpressibleError,
     PeerCharge,
     PeerExample,
     PeerModel,
@@ -48,23 +48,19 @@ def read_models_dev(path: Path) -> PriceList:
 
 def read_models(providers: Mapping[str, Mapping[str, Any]], source: str) -> PriceList:
     """The price list of these providers, their numbers as decimals."""
-    models: list[PeerModel] = []
-    left_out: list[LeftOut] = []
-    for provider, said in providers.items():
-        for name, model in said.get("models", {}).items():
-            try:
-                version = PeerVersion(UNDATED, *_charged(model))
-                models.append(PeerModel(provider, name, (version,), name=model.get("name", ""), reference=_page(said)))
-            except InexpressibleError as reason:
-                left_out.append(LeftOut(provider, name, str(reason), priced=reason.priced))
-            except NOT_OF_ITS_KIND:
-                left_out.append(LeftOut(provider, name, "a value of it is not of the kind that its key has"))
-    return PriceList(source, tuple(models), tuple(left_out))
+    listed = (
+        (provider, name, (said, model))
+        for provider, said in providers.items()
+        for name, model in said.get("models", {}).items()
+    )
+    return PriceList(source, *read_entries(listed, _model))
 
 
-def _page(provider: Mapping[str, Any]) -> str | None:
-    page = str(provider.get("doc", ""))
-    return page if page.startswith("https://") and not any(sign.isspace() for sign in page) else None
+def _model(provider: str, name: str, of: tuple[Mapping[str, Any], Mapping[str, Any]]) -> PeerModel:
+    """A model of what its provider says and what it says itself."""
+    said, model = of
+    version = PeerVersion(UNDATED, *_charged(model))
+    return PeerModel(provider, name, (version,), name=model.get("name", ""), reference=page_of(said.get("doc")))
 
 
 def _charged(model: Mapping[str, Any]) -> tuple[tuple[PeerCharge, ...], tuple[PeerExample, ...]]:

@@ -29,7 +29,7 @@ class PeerRate:
 
 @dataclass(frozen=True, slots=True)
 class PeerCharge:
-    """Rates of one meter: `token`, or a name that `counts` of a usage have; each is an amount `per` so many of it.
+    """Rates of one meter: `token`, or a name that `counts` of a usage have; each is the amount for `per` of its units.
 
     `without_rate` says what becomes of buckets without a rate, as in a table; `factors` are those of conditions, each
     with its `factor`. `note` becomes a comment above the charge.
@@ -42,7 +42,6 @@ class PeerCharge:
     factors: tuple[tuple[Mapping[str, str], Decimal], ...] = ()
     included: Decimal | None = None
     at_least: Decimal | None = None
-    started: Decimal | None = None
     note: str = ""
 
 
@@ -62,7 +61,6 @@ class PeerVersion:
     effective: date
     charges: tuple[PeerCharge, ...]
     examples: tuple[PeerExample, ...]
-    minimum: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +79,11 @@ class PeerModel:
     aliases: tuple[str, ...] = ()
     reference: str | None = None
 
+    @property
+    def model(self) -> str:
+        """Its name in tables."""
+        return f"{self.provider}/{self.id}"
+
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
@@ -95,9 +98,26 @@ class LeftOut:
     priced: bool = True
     detail: str = ""
 
+    @property
+    def model(self) -> str:
+        """Its name in tables."""
+        return f"{self.provider}/{self.id}"
+
     def __str__(self) -> str:
         detail = f" ({self.detail})" if self.detail else ""
         return " ".join(f"{self.reason}{detail}".split())
+
+
+class InexpressibleError(Exception):
+    """Why no exact price of a model can be written; `priced` is whether the list has one."""
+
+    def __init__(self, reason: str, *, priced: bool = True) -> None:
+        super().__init__(reason)
+        self.priced = priced
+
+    def left_out(self, provider: str, name: str) -> LeftOut:
+        """The model as one that is left out for this reason."""
+        return LeftOut(provider, name, str(self), priced=self.priced)
 
 
 @dataclass(frozen=True, slots=True)

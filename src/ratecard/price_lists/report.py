@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ratecard.base.plural import plural
 from ratecard.price_lists.peer import LeftOut
 
 # The file of a folder that names everything that the last import left out. It is no table.
@@ -38,18 +39,18 @@ class Imported:
         """The report as JSON has it."""
         counts = {"models": self.models, "versions": self.versions, "retired": self.retired}
         of = {"folder": self.folder, "source": self.source, "digest": self.digest}
-        left_out = [{"model": _name(each), "reason": str(each)} for each in self.inexpressible]
-        without_price = [_name(each) for each in self.left_out if not each.priced]
+        left_out = [{"model": each.model, "reason": str(each)} for each in self.inexpressible]
+        without_price = [each.model for each in self.left_out if not each.priced]
         return {**of, "added": counts, "files": list(self.files), "left_out": left_out, "without_price": without_price}
 
     def left_out_text(self) -> bytes:
         """The content of the file of everything that is left out: a line for each model, with its reason."""
-        return "".join(f"{_name(each)}: {each}\n" for each in self.left_out).encode()
+        return "".join(f"{each.model}: {each}\n" for each in self.left_out).encode()
 
     def __str__(self) -> str:
-        parts = [_count(self.models, "model"), _count(self.versions, "version")]
-        parts += [f"{_count(self.retired, 'model')} retired"] if self.retired else []
-        done = f"{', '.join(parts)} added to {_count(len(self.files), 'file')}" if self.files else "nothing has changed"
+        parts = [plural(self.models, "model"), plural(self.versions, "version")]
+        parts += [f"{plural(self.retired, 'model')} retired"] if self.retired else []
+        done = f"{', '.join(parts)} added to {plural(len(self.files), 'file')}" if self.files else "nothing has changed"
         lines = [f"{self.source} -> {self.folder}: {done}. Digest {self.digest}."]
         lines += _by_reason("Left out", self.inexpressible)
         lines += _by_reason("Without a price", [each for each in self.left_out if not each.priced])
@@ -60,18 +61,10 @@ class Imported:
 def _by_reason(words: str, left_out: Sequence[LeftOut]) -> Iterable[str]:
     """The number of these models, and some of those of each reason."""
     if left_out:
-        yield f"{words}: {_count(len(left_out), 'model')}"
+        yield f"{words}: {plural(len(left_out), 'model')}"
     reasons: dict[str, list[str]] = {}
     for each in left_out:
-        reasons.setdefault(each.reason.partition("\n")[0], []).append(_name(each))
+        reasons.setdefault(each.reason.partition("\n")[0], []).append(each.model)
     for reason, names in reasons.items():
         further = f", and {len(names) - _NAMED:,} more" if names[_NAMED:] else ""
         yield f"  {reason.rstrip(':')}: {', '.join(names[:_NAMED])}{further}"
-
-
-def _name(each: LeftOut) -> str:
-    return f"{each.provider}/{each.id}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

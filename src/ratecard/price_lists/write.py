@@ -7,6 +7,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from operator import attrgetter
 from pathlib import Path as Folder
 from re import compile as pattern
 
@@ -86,10 +87,6 @@ class _Made:
     left_out: tuple[LeftOut, ...]
 
 
-def _name(model: PeerModel | LeftOut) -> str:
-    return f"{model.provider}/{model.id}"
-
-
 def _file(provider: str) -> str:
     return f"{provider}.yaml"
 
@@ -103,10 +100,10 @@ def _noise(model: PeerModel) -> str:
 
 def _named(listed: PriceList) -> PriceList:
     """The list with ids and aliases that mean one model each, of providers that can be files, at prices of tables."""
-    ids = {_name(model) for model in listed.models}
+    ids = {model.model for model in listed.models}
     models, left_out, taken = [], list(listed.left_out), set[str]()
     for model in listed.models:
-        name = _name(model)
+        name = model.model
         if not _FILE.fullmatch(model.provider) or _file(model.provider) in (UNITS, METERS):
             left_out.append(LeftOut(model.provider, model.id, "its provider's name cannot be that of a file"))
         elif name in taken:
@@ -118,7 +115,7 @@ def _named(listed: PriceList) -> PriceList:
             aliases = tuple(alias for alias in full if alias not in ids and alias not in taken)
             taken |= {name, *aliases}
             models.append(replace(model, aliases=aliases))
-    models.sort(key=_name)
+    models.sort(key=attrgetter("model"))
     return replace(listed, models=tuple(models), left_out=tuple(left_out))
 
 
@@ -142,16 +139,14 @@ def _sound(listed: PriceList, checked: date) -> _Fresh:
             # Of a wrong example the path begins with the model, of any other fault with its place in the file.
             name = str(fault.path[0]) if fault.path else ""
             if name == "models" and len(fault.path) > 1:
-                name = _name(homes[fault.file][int(fault.path[1])])
+                name = homes[fault.file][int(fault.path[1])].model
             reasons.setdefault(name, fault.message)
-        if reasons.keys() - {_name(model) for model in listed.models}:
+        if reasons.keys() - {model.model for model in listed.models}:
             raise TableError(faults)
         refused = [
-            LeftOut(model.provider, model.id, reasons[_name(model)])
-            for model in listed.models
-            if _name(model) in reasons
+            LeftOut(model.provider, model.id, reasons[model.model]) for model in listed.models if model.model in reasons
         ]
-        kept = tuple(model for model in listed.models if _name(model) not in reasons)
+        kept = tuple(model for model in listed.models if model.model not in reasons)
         listed = replace(listed, models=kept, left_out=(*listed.left_out, *refused))
 
 
@@ -202,7 +197,7 @@ class _Additions:
         new = self._shared()
         added: dict[str, list[str]] = {}
         for model in self.fresh.listed.models:
-            name = _name(model)
+            name = model.model
             if name in self.tables.models:
                 self._change(model, self.tables.models[name])
             elif (other := self.tables.aliases.get(name)) is not None:
@@ -227,7 +222,7 @@ class _Additions:
 
     def _retire(self) -> None:
         """Retire the models that the list names no more."""
-        listed = {*map(_name, self.fresh.listed.models), *map(_name, self.fresh.listed.left_out)}
+        listed = {each.model for each in self.fresh.listed.models} | {each.model for each in self.fresh.listed.left_out}
         for name, old in self.tables.models.items():
             if name in listed or old.retired is not None:
                 continue

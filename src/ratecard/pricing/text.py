@@ -47,7 +47,7 @@ def price_text(
     """
     rates = token_rates(metered)
     readings, lines_of = readings_of(metered, metered.model.type), lines_under(metered, metered.model.type)
-    tier_of = rates.tier
+    only, tier_of = rates.only, rates.tier
     named = [metered.version.conditions, *(each.version.conditions for each in surcharges.values())]
     accepted = accepted_conditions(named, metered.meters)
     priced, is_text, minimum = metered.priced(), metered.model.type == "text", metered.version.minimum
@@ -86,11 +86,11 @@ def price_text(
             counted = read_counts(usage, meters, metered.meters.counted, problems)
         names, values, searched, ignored = counts
         if not problems:
-            tier = tier_of(values[0], stated)
-            if (found := tier.lines(names, values)) is None:
+            tier = only or tier_of(values[0], stated)
+            if (found := tier.lines(names)(*values)) is None:
                 problems += [(path_of_bucket(name, usage), words) for name, words in tier.problems(names, values)]
             else:
-                lines, exact = found
+                parts, exact = found
         # The same object as `_NO_SEARCHES` means that there is nothing to add below.
         searches = _NO_SEARCHES
         if is_text and (suffix or searched is not None or (further and not of_searches.isdisjoint(usage))):
@@ -100,19 +100,19 @@ def price_text(
             problems.append((path_of("searches", given), NO_PRICE))
         if problems:
             raise QuoteError(INVALID, problems)
+        tokens = values[0], values[1]
+        if not (counted or minimum or searches is not _NO_SEARCHES):
+            return Quote(priced, exact, exact, parts, ignored, tokens)
+        lines = [LineItem(*part) for part in parts]
         if counted and readings:
             lines += lines_of({"counts": counted, CONDITIONS: stated})
-            exact = total([line.amount for line in lines])
-        if minimum and (added := metered.up_to_minimum(lines)):
-            lines, exact = [*lines, *added], minimum
-        if counted or searches is not _NO_SEARCHES:
-            billed: dict[str, int | Decimal] = dict(searches.billed)
-            billed |= {name: count for name, count in counted.items() if count and name in further_surcharges}
-            line_of = search_lines(stated)
-            lines += [line_of[name](count) for name, count in billed.items()]
-            exact = total([line.amount for line in lines])
-            ignored += searches.ignored
-        return Quote(priced, exact, exact, tuple(lines), ignored, (values[0], values[1]))
+        lines += metered.up_to_minimum(lines)
+        billed: dict[str, int | Decimal] = dict(searches.billed)
+        billed |= {name: count for name, count in counted.items() if count and name in further_surcharges}
+        line_of = search_lines(stated)
+        lines += [line_of[name](count) for name, count in billed.items()]
+        exact = total([line.amount for line in lines])
+        return Quote(priced, exact, exact, tuple(lines), ignored + searches.ignored, tokens)
 
     return rate
 

@@ -6,7 +6,8 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import CurrencyError
-from ratecard.base.money import BALANCES, EXACT, USD, in_usd, minus, multiply, plain, text, total
+from ratecard.base.money import EXACT, ISO_4217, USD, in_usd, is_balance, minus, multiply, plain, text, total
+from ratecard.base.suggestions import did_you_mean
 from ratecard.tables.limits import Rates
 
 
@@ -35,7 +36,7 @@ class LedgerEntry:
     """One row of the billing ledger: a charge or a refund in one currency.
 
     `amount` of a charge is negative: minus `unit` x `price_per_unit`, paid in `currency`. The price is in US dollars if
-    `currency` is USD or a balance (DIEM, BUNDLED_CREDITS), else in `currency`. A charge that several balances pay has a
+    `currency` is USD or a balance, else in `currency`. A charge that several balances pay has a
     row for each, of the same SKU and price: the first has all units, the others 0, and only their sum is `unit` x
     `price_per_unit`. `amount` of a refund is positive, and its `unit` is 0. `worth` is what one of `currency` is worth
     in the currency of the price; None for rows of files, which do not say so. It does not count in comparisons.
@@ -98,8 +99,28 @@ def worths(currency: str, rates: Rates | None) -> dict[str, Decimal]:
     >>> worths("USD", Rates(DIEM=Decimal(1)))
     {'DIEM': Decimal('1'), 'USD': Decimal('1')}
     """
-    stated = {name: getattr(rates, name) for name in BALANCES} if rates and currency == USD else {}
+    stated = rates.stated if rates and currency == USD else {}
     return {name: worth for name, worth in stated.items() if worth is not None} | {currency: ONE}
+
+
+def currencies(rates: Rates | None) -> list[str]:
+    """US dollars, and the balances that have a worth: all that rows of a ledger can be in beside ISO 4217 codes."""
+    return sorted(worths(USD, rates), key=USD.__ne__)
+
+
+def unknown_currency(given: str, rates: Rates | None) -> str:
+    """Say why a ledger cannot have a currency, and what is allowed; empty if it can.
+
+    >>> unknown_currency("usd", Rates(CREDITS=ONE))
+    "is not known. Did you mean 'USD'? Allowed: USD, CREDITS or another ISO 4217 code"
+    """
+    known = currencies(rates)
+    if given in ISO_4217 or given in known:
+        return ""
+    allowed = f"Allowed: {', '.join(known)} or another ISO 4217 code"
+    if rates and given in rates.stated:
+        return f"has no stated rate. {allowed}"
+    return f"is not known.{did_you_mean(given, (*known, *sorted(ISO_4217)))} {allowed}"
 
 
 def worth_of(payer: str, currency: str, rates: Rates | None) -> Decimal:
@@ -108,9 +129,9 @@ def worth_of(payer: str, currency: str, rates: Rates | None) -> Decimal:
     if payer in payers:
         return payers[payer]
     reason = ""
-    if payer in BALANCES and currency == USD:
+    if currency == USD and is_balance(payer):
         reason = " has no rate in limits.yaml" if rates else " has no rate: the quote is not of a price book"
-    elif payer in (*BALANCES, USD):
+    elif in_usd(payer):
         reason = f" cannot pay what is priced in {currency}"
     raise CurrencyError(f"currency={payer!r}{reason}. Allowed: {', '.join(sorted(payers, key=currency.__ne__))}")
 
@@ -154,7 +175,7 @@ def pay_lines(
 
 def value_of(amount: Decimal, entry: LedgerEntry) -> Decimal:
     """An amount in the currency of a row, in the currency of its price. Raises `CurrencyError` if that is not known."""
-    worth = ONE if entry.worth is None and entry.currency not in BALANCES else entry.worth
+    worth = ONE if entry.worth is None and not is_balance(entry.currency) else entry.worth
     if worth is None:
         raise CurrencyError(f"the row does not say what one {entry.currency} was worth: an earlier release wrote it")
     return multiply(amount, worth)

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
+from itertools import starmap
 from typing import Any
 
 from ratecard.base.errors import CurrencyError, InstantError
 from ratecard.base.money import LINE_PLACES, USD, minus, multiply, nearest, plain, plain_text, text
+from ratecard.base.plural import plural
 from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry, check_paid, pay_lines, worth_of
 from ratecard.tables.limits import Rates
 
@@ -125,7 +127,11 @@ class PricedVersion:
     asked: str = ""
 
 
-@dataclass(slots=True, unsafe_hash=True, repr=False)
+# What a line is made of.
+LineParts = tuple[LineRate, int | Decimal, Decimal]
+
+
+@dataclass(unsafe_hash=True, init=False, repr=False)
 class Quote:
     """The price of one request, with the lines that add up to it.
 
@@ -134,12 +140,39 @@ class Quote:
     models only. `version` is what priced the request: its parts are properties of the quote.
     """
 
+    __slots__ = ("_parts", "exact", "ignored", "lines", "tokens", "total", "version")
+
     version: PricedVersion
     total: Decimal
     exact: Decimal
     lines: tuple[LineItem, ...]
-    ignored: tuple[str, ...] = ()
-    tokens: tuple[int, int] | None = None
+    ignored: tuple[str, ...]
+    tokens: tuple[int, int] | None
+
+    def __init__(
+        self,
+        version: PricedVersion,
+        total: Decimal,
+        exact: Decimal,
+        lines: tuple[LineItem, ...] | list[LineParts],
+        ignored: tuple[str, ...] = (),
+        tokens: tuple[int, int] | None = None,
+    ) -> None:
+        self.version = version
+        self.total = total
+        self.exact = exact
+        if isinstance(lines, tuple):
+            self.lines = lines
+        else:  # the lines are made when they are asked for: who needs the total alone waits for none
+            self._parts = lines
+        self.ignored = ignored
+        self.tokens = tokens
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "lines":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self.lines = tuple(starmap(LineItem, self._parts))
+        return self.lines
 
     @property
     def model(self) -> str:
@@ -177,8 +210,7 @@ class Quote:
         return self.version.rates
 
     def __repr__(self) -> str:
-        count = len(self.lines)
-        total, lines = self._total_text(), f"{count} line" if count == 1 else f"{count} lines"
+        total, lines = self._total_text(), plural(len(self.lines), "line")
         return f"<Quote {self.model} {total} {self.currency}, {lines}, effective {self.effective}>"
 
     def _total_text(self) -> str:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 from ratecard.base.messages import NotOffered, too_big
 from ratecard.base.money import EXACT, LINE_PLACES, as_decimal, multiply
 from ratecard.rating.factors import Factors
-from ratecard.rating.quote import LineItem, LineRate
+from ratecard.rating.quote import LineParts, LineRate
 from ratecard.tables.conditions import in_full, named_conditions
 from ratecard.tables.metered import Tokens
 from ratecard.tables.meters import Bucket, Meters
@@ -25,8 +25,8 @@ from ratecard.tables.token_rates import EVERY_PROMPT, WrittenRate, chosen, paren
 BucketProblems = list[tuple[str, str]]
 
 
-# From the counts of a plan to lines and their sum; None if some count has no price.
-_Lines = Callable[..., tuple[list[LineItem], Decimal] | None]
+# From the inclusive counts of buckets to parts of lines and their exact sum; None if some count has no price.
+_Lines = Callable[..., tuple[list[LineParts], Decimal] | None]
 
 
 class BucketRate(NamedTuple):
@@ -70,14 +70,8 @@ class TokenTier:
         self, buckets: Mapping[str, Bucket], rates: Mapping[str, BucketRate], merged: Mapping[str, str]
     ) -> None:
         self.rates, self._buckets, self._merged = rates, buckets, merged
-        self._compiled: dict[tuple[str, ...], _Lines] = {}
-
-    def lines(self, names: tuple[str, ...], counts: tuple[int, ...]) -> tuple[list[LineItem], Decimal] | None:
-        """The lines of inclusive counts by bucket, and their exact sum; None if some have no price (see `problems`)."""
-        compiled = self._compiled.get(names)
-        if compiled is None:
-            compiled = self._compiled[names] = _compiled(self._plan(names), len(names))
-        return compiled(*counts)
+        # The function from the counts of these buckets to their lines; it finds none where there are `problems`.
+        self.lines: Callable[[tuple[str, ...]], _Lines] = cache(lambda names: _compiled(self._plan(names), len(names)))
 
     def problems(self, names: tuple[str, ...], values: tuple[int, ...]) -> BucketProblems:
         """Why `lines` has none: the counts that have no price, exceed what they are part of, or overlap."""
@@ -213,14 +207,14 @@ def _maker(
         body += [
             "if n:",
             *(f"    {line.format(number)}" for line in amount),
-            f"    found.append(LineItem(r{number}, n, amount))",
+            f"    found.append((r{number}, n, amount))",
         ]
         body += [] if number else ["else:", "    exact = zero"]
     body = body if forms and forms[0][3] else ["exact = zero", *body]
     lines = "".join(f"        {line}\n" for line in (*body, "return found, exact"))
     named = ", ".join(f"c{index}" for index in range(counts))
     source = f"def make({', '.join(rates)}):\n    def lines({named}):\n{lines}    return lines\n"
-    scope: dict[str, Any] = {"LineItem": LineItem, "times": EXACT.multiply, "add": EXACT.add, "zero": Decimal(0)}
+    scope: dict[str, Any] = {"times": EXACT.multiply, "add": EXACT.add, "zero": Decimal(0)}
     exec(source, scope)  # noqa: S102 (only numbers enter it)
     return cast(Callable[..., Any], scope["make"])
 
@@ -249,9 +243,11 @@ class TokenRates:
         self._edges = tiers_of(charge)
         self._names = {each.edge.above: each.edge for each in self._written if each.edge.sku}
         self.thresholds = tuple(self._edges[1:])
-        # By the conditions that are stated.
-        self._tiers: dict[tuple[tuple[str, str], ...], tuple[TokenTier, ...]] = {}
+        # By what is stated of each of the conditions that are named.
+        self._tiers: dict[tuple[str | None, ...], tuple[TokenTier, ...]] = {}
         self.plain = self.tiers({})
+        # The only tier there is, whatever is asked.
+        self.only = None if self.thresholds or self._conditions else self.plain[0]
 
     def tier(self, prompt: int, stated: Mapping[str, str] | None = None) -> TokenTier:
         """The tier that a whole prompt chooses, under the conditions that a request states."""
@@ -259,11 +255,12 @@ class TokenRates:
 
     def tiers(self, stated: Mapping[str, str]) -> tuple[TokenTier, ...]:
         """The tiers under these conditions (others have their defaults), the one of the shortest prompts first."""
-        key = (*stated.items(),)
-        if key not in self._tiers:
+        key = (*map(stated.get, self._conditions),)
+        tiers = self._tiers.get(key)
+        if tiers is None:
             full = in_full(self._conditions, stated, self._meters)
-            self._tiers[key] = tuple(self._tier(above, full) for above in self._edges)
-        return self._tiers[key]
+            tiers = self._tiers[key] = tuple(self._tier(above, full) for above in self._edges)
+        return tiers
 
     def prices(self, bucket: str, counted: Collection[str] | None = None) -> bool:
         """Whether tokens of a bucket have a price in every tier, whatever the conditions; `counted` as for a tier."""

@@ -364,6 +364,8 @@ _OPENTELEMETRY = UsageDialect(
     embedding=tuple((way, "embeddings") for way in _OPERATION),
 )
 
+# Of these, a table has one row for each request.
+TABLE_DIALECTS = ("opentelemetry", "litellm")
 DIALECTS: Mapping[str, UsageDialect] = {
     "openai": _OPENAI,
     "anthropic": _ANTHROPIC,

@@ -195,8 +195,9 @@ def _state(name: str, given: object, accepted: Accepted, stated: dict[str, str])
     return []
 
 
-# The counts of a usage, by their index in `COUNTERS`.
+# The counts of a usage before the first part, by their index in `COUNTERS`; and the parts that it counts, by theirs.
 Found = list[int | None]
+_Parts = dict[int, int]
 # Marks, until `_conflicts` words it, a count whose names disagree.
 _CONFLICT = "conflict"
 NO_PRICE = "No price is known for this count"
@@ -204,8 +205,6 @@ AMBIGUOUS = "In the prompt, or beside it? Give them with input_tokens alone, or 
 
 _AT: Path = ("usage",)
 _NOTHING: Found = [None] * FIRST_PART
-_PARTS = COUNTERS[FIRST_PART:]
-_NO_PARTS: Found = [None] * len(_PARTS)
 # Bounds on unknown values: levels of nesting, number of values, number of problems listed.
 _DEEPEST, _MOST_VALUES, _MOST_PROBLEMS = 20, 10_000, 50
 
@@ -248,12 +247,11 @@ def read_tokens(
     wrong: Problems = []
     odd: list[_Odd] = []
     others: Collection[_Other] = ()
-    found, parts = _NOTHING.copy(), _NO_PARTS
-    _gather(FIELDS, fields, found, odd)
+    parts: _Parts = {}
+    found = _NOTHING.copy()
+    _gather(FIELDS, fields, found, parts, odd)
     if odd:
-        found += _NO_PARTS  # a place for each part: most usages have none, and need none
-        others = _sort_out(odd, _AT, found, wrong)
-        found, parts = found[:FIRST_PART], found[FIRST_PART:]
+        others = _sort_out(odd, _AT, found, parts, wrong)
         if wrong:
             _conflicts(wrong, fields, _AT)
     # In the order of `COUNTERS`; `named` is `prompt_tokens`, which includes the cache, `inputs` is `input_tokens`.
@@ -262,24 +260,23 @@ def read_tokens(
         _require("prompt", "input", fields, wrong)
     if completion is None and is_text:
         _require("completion", "completion", fields, wrong)
-    ignored = _Further(wrong, accepted, stated).read(others, found + parts) if others else ()
+    ignored = _Further(wrong, accepted, stated).read(others, found, parts) if others else ()
     if not wrong and (inputs is not None or top_cached is not None or top_written is not None):
         named, cached, written = _whole_prompt(found, fields, wrong)
     prompt, completion = named or 0, completion or 0
     cached, written = cached or 0, written or 0
-    buckets: dict[str, int] = {}
     if not wrong:
         if cached + written > prompt:
             excess, most = ("read", prompt) if cached > prompt else ("written", prompt - cached)
             wrong.append((path_of(excess, fields), too_big(most)))
-        if parts is not _NO_PARTS:
+        if parts:
             buckets = _with_parts(parts, prompt, completion, cached, written, fields, wrong)
         if total is not None:
             wrong += _total_problems(total, prompt, completion if is_text else None, fields)
     if wrong:
         problems += wrong
         return NO_TOKENS
-    if buckets:
+    if parts:
         return tuple(buckets), tuple(buckets.values()), searches, ignored
     # Written out, because most usages are of these: their names are made once.
     if written:
@@ -336,51 +333,52 @@ def path_of(count: str, usage: object) -> Path:
     return (*_AT, *next((path for path in paths if _at(path, usage) is not None), paths[0]))
 
 
-def _gather(known: Fields, fields: Mapping[Any, Any], found: Found, odd: list[_Odd]) -> None:
-    """Put the counts of an object that are plain numbers into `found`, and everything else into `odd`."""
+def _gather(known: Fields, fields: Mapping[Any, Any], found: Found, parts: _Parts, odd: list[_Odd]) -> None:
+    """Put the counts of an object that are plain numbers into `found` and `parts`, and everything else into `odd`."""
     counters = known.counters
     for name, given in fields.items():
         slot = counters.get(name)
         if slot is not None and given.__class__ is int and 0 <= given <= MOST_TOKENS and found[slot] is None:
             found[slot] = given
         elif given.__class__ is dict and (inside := known.objects.get(name)) is not None:
-            _gather(inside, given, found, odd)
+            _gather(inside, given, found, parts, odd)
+        elif (slot := known.parts.get(name)) is not None and given.__class__ is int and 0 <= given <= MOST_TOKENS:
+            if parts.setdefault(slot, given) != given:
+                odd.append((known, name, given))
         else:
             odd.append((known, name, given))
 
 
-def _sort_out(odd: list[_Odd], at: Path, found: Found, problems: Problems) -> list[_Other]:
-    """Put the counts among odd values of the object at `at` into `found` (parts too); return the unknown values."""
+def _sort_out(odd: list[_Odd], at: Path, found: Found, parts: _Parts, problems: Problems) -> list[_Other]:
+    """Put the counts among odd values of the object at `at` into `found` and `parts`; return the unknown values."""
     others: list[_Other] = []
     for known, name, given in odd:
-        slot = known.parts.get(name)
-        if slot is None:
-            slot = known.counters.get(name)
-        elif given.__class__ is int and 0 <= given <= MOST_TOKENS and found[slot] is None:
-            found[slot] = given
-            continue
+        path, slot = (*at, *known.path, name), known.counters.get(name, known.parts.get(name))
         if slot is None and name not in known.objects:
-            others.append(_Other((*at, *known.path), name, given, known.names))
+            others.append(_Other(path[:-1], name, given, known.names))
         elif given is None:
             continue
-        elif slot is not None:
-            problems += _count(slot, given, (*at, *known.path, name), found)
-        elif (inside := mapping_of(given)) is None:
-            problems.append(((*at, *known.path, name), wrong_type("object", given)))
-        else:
+        elif slot is None:
+            if (inside := mapping_of(given)) is None:
+                problems.append((path, wrong_type("object", given)))
+                continue
             further: list[_Odd] = []
-            _gather(known.objects[name], inside, found, further)
-            others += _sort_out(further, at, found, problems)
+            _gather(known.objects[name], inside, found, parts, further)
+            others += _sort_out(further, at, found, parts, problems)
+        elif messages := count_messages(given):
+            problems += [(path, message) for message in messages]
+        elif _taken(slot, count := whole(given) or 0, found, parts) != count:
+            problems.append((path, _CONFLICT))
     return others
 
 
-def _count(slot: int, given: object, path: Path, found: Found) -> Problems:
-    """Take a count that is not a plain int, or was read under another name before; return its problems."""
-    if messages := count_messages(given):
-        return [(path, message) for message in messages]
-    count, known = whole(given), found[slot]
-    found[slot] = count if known is None else known
-    return [] if known in (None, count) else [(path, _CONFLICT)]
+def _taken(slot: int, count: int, found: Found, parts: _Parts) -> int:
+    """Take a count, unless it was read under another name before; return what is counted."""
+    if slot >= FIRST_PART:
+        return parts.setdefault(slot, count)
+    before = found[slot]
+    known = found[slot] = count if before is None else before
+    return known
 
 
 def _conflicts(problems: Problems, fields: Mapping[Any, Any], at: Path) -> None:
@@ -437,7 +435,7 @@ def _whole_prompt(found: Found, fields: Mapping[Any, Any], problems: Problems) -
 
 
 def _with_parts(
-    parts: Found,
+    parts: _Parts,
     prompt: int,
     completion: int,
     cached: int,
@@ -448,9 +446,8 @@ def _with_parts(
     """The counts of all buckets, also of parts; a part that exceeds its whole is a problem."""
     buckets = {"input": prompt, "output": completion, "cache_input": cached, "cache_write": written}
     wholes = {"prompt": prompt, "completion": completion, "read": cached, "written": written}
-    for (name, _, within, bucket, _, _), count in zip(_PARTS, parts, strict=True):
-        if count is None:
-            continue
+    for slot in sorted(parts):
+        (name, _, within, bucket, _, _), count = COUNTERS[slot], parts[slot]
         if count > wholes[within]:
             problems.append((path_of(name, fields), too_big(wholes[within])))
         elif bucket:
@@ -465,6 +462,11 @@ def _total_problems(total: int, prompt: int, completion: int | None, fields: Map
     return [] if total == expected else [(path_of("total", fields), words)]
 
 
+def _in_order(found: Found, parts: _Parts) -> list[int]:
+    """Every count of a usage, in the order of `COUNTERS`."""
+    return [count or 0 for count in found] + [parts.get(slot, 0) for slot in range(FIRST_PART, len(COUNTERS))]
+
+
 class _Further:
     """Reads unknown values: a counter above zero is a problem, anything else is listed as ignored."""
 
@@ -473,11 +475,11 @@ class _Further:
         self._accepted, self._stated = accepted, stated
         self.ignored: list[str] = []
 
-    def read(self, others: Iterable[_Other], found: Found) -> tuple[str, ...]:
+    def read(self, others: Iterable[_Other], found: Found, parts: _Parts) -> tuple[str, ...]:
         """Return the dotted paths of what has no effect."""
         for other in others:
             if other.name == ITERATIONS and other.path == _AT and isinstance(other.given, (list, tuple)):
-                self._iterations(other.given, found)
+                self._iterations(other.given, found, parts)
             else:
                 self._other(other)
         return tuple(sorted(self.ignored))
@@ -486,7 +488,7 @@ class _Further:
         counts = any(map(is_counter, (*other.path[1:], other.name)))
         self._value((*other.path, field_name(other.name)), other.name, other.given, counts, other.known)
 
-    def _iterations(self, entries: Iterable[Any], found: Found) -> None:
+    def _iterations(self, entries: Iterable[Any], found: Found, parts: _Parts) -> None:
         """Check Anthropic's breakdown: the sum of a counter over its entries must not exceed that of the usage."""
         sums, before = [0] * len(COUNTERS), len(self.problems)
         for index, entry in enumerate(entries):
@@ -494,19 +496,19 @@ class _Further:
             if fields is None:
                 self._value(at, index, entry, False)
                 continue
-            inside, odd = _NOTHING + _NO_PARTS, list[_Odd]()
-            _gather(FIELDS, fields, inside, odd)
-            others = _sort_out(odd, at, inside, self.problems)
+            inside, further, odd = _NOTHING.copy(), _Parts(), list[_Odd]()
+            _gather(FIELDS, fields, inside, further, odd)
+            others = _sort_out(odd, at, inside, further, self.problems)
             _conflicts(self.problems, fields, at)
             for other in others:
                 self._other(other)
-            sums = [known + (count or 0) for known, count in zip(sums, inside, strict=True)]
+            sums = [known + count for known, count in zip(sums, _in_order(inside, further), strict=True)]
             if not self._within_limits():
                 return
-        for counter, together, own in zip(COUNTERS, sums, found, strict=True):
-            if together > (own or 0) and len(self.problems) == before:
+        for counter, together, own in zip(COUNTERS, sums, _in_order(found, parts), strict=True):
+            if together > own and len(self.problems) == before:
                 name = ".".join(map(str, counter.paths[0]))
-                words = f"The entries have {together} {name} together, and the usage has {own or 0}"
+                words = f"The entries have {together} {name} together, and the usage has {own}"
                 self._tell((*_AT, ITERATIONS), words)
 
     def _value(self, path: Path, name: Any, given: Any, counts: bool, known: _Names = ()) -> None:

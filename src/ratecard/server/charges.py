@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -15,11 +16,12 @@ from starlette.responses import Response
 
 from ratecard.base.errors import CurrencyError, InstantError, QuoteError
 from ratecard.base.messages import REQUIRED, Problems, echo, too_small, wrong_type
-from ratecard.base.money import BALANCES, places_of
+from ratecard.base.money import USD, places_of
 from ratecard.card import RateCard
 from ratecard.ledger import LedgerConflictError, LedgerError, LedgerUnavailableError, RefundError
 from ratecard.ledger.charges import BookedCharge, BookedRefund, charge_async, refund_async
 from ratecard.ledger.store import Ledger
+from ratecard.rating.ledger_entry import currencies
 from ratecard.requests.body import INVALID, read_body
 from ratecard.requests.fields import Field as RequestField
 from ratecard.requests.fields import WholeNumber, decimal
@@ -321,7 +323,7 @@ class RefundAnswer(_Booked):
 _NAMED = {"type": "string", "minLength": 1, "maxLength": _LONGEST_NAME}
 _TIME = {"type": "string", "format": "date-time"}
 _MONEY_SCHEMA = {"anyOf": [{"type": "string", "pattern": _AMOUNT}, {"type": "number", "minimum": 0}]}
-_CHARGE_BODY = {
+_CHARGE_BODY: dict[str, Any] = {
     "title": "NewCharge",
     "type": "object",
     "required": list(_CHARGE_NEEDS),
@@ -331,7 +333,7 @@ _CHARGE_BODY = {
         "timestamp": {**_TIME, "description": "When it ran, with a time zone: the prices of this instant count"},
         "request_id": {**_NAMED, "description": "Its own name: the same again is charged once"},
         "execution_ms": {"type": "integer", "minimum": 0, "maximum": _MOST_MILLISECONDS},
-        "currency": {"type": "string", "description": "A balance that pays all of it", "examples": list(BALANCES[:2])},
+        "currency": {"type": "string", "description": "A balance that pays all of it"},
         "paid": {
             "type": "object",
             "additionalProperties": _MONEY_SCHEMA,
@@ -411,6 +413,10 @@ def charges_router(
     usage at its timestamp. A longer body than `most_body_bytes` is refused.
     """
     booking, routes = _Booking(ledger, tables, most_body_bytes), new_router()
+    limits = tables.served.card.tables.limits
+    payers = [name for name in currencies(limits[0].rates if limits else None) if name != USD]
+    body = deepcopy(_CHARGE_BODY)
+    body["properties"]["currency"] |= {"examples": payers} if payers else {}
 
     @routes.post(
         "/charges",
@@ -418,7 +424,7 @@ def charges_router(
             "charge",
             "Rate a usage at its timestamp and charge it to the account of the key, once",
             ChargeAnswer,
-            _CHARGE_BODY,
+            body,
             _CHARGE_EXAMPLE,
         ),
     )

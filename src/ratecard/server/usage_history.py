@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends
 from itsdangerous import BadData, URLSafeSerializer
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic.alias_generators import to_camel
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -20,10 +20,12 @@ from starlette.responses import Response
 
 from ratecard.base.errors import RateCardError
 from ratecard.base.messages import Path, allowed_values, echo, error_tree, wrong_type
-from ratecard.base.money import CURRENCIES, READING, unknown_currency
+from ratecard.base.money import READING
 from ratecard.ledger import LedgerUnavailableError, ledger_csv, ledger_json
 from ratecard.ledger.store import Ledger
 from ratecard.ledger.walk import Page, Walk
+from ratecard.load.folder import shipped_rates
+from ratecard.rating.ledger_entry import currencies, unknown_currency
 from ratecard.requests.fields import Field as RequestField
 from ratecard.requests.fields import WholeNumber
 from ratecard.server.answers import ExactNumber, may_be_absent
@@ -31,6 +33,8 @@ from ratecard.server.describe import errors
 from ratecard.server.http import JSON, encode, preferred
 from ratecard.server.revision import SERVICE_VERSION
 from ratecard.server.route import new_router, operation_id
+from ratecard.server.tables import LiveRateCard
+from ratecard.tables.limits import Rates
 
 _NUMBER = re.compile(r"-?[0-9]{1,100}(\.[0-9]{1,100})?")
 # No more digits than the ledger keeps: a finer timestamp would be cut, and select other rows.
@@ -58,15 +62,18 @@ class Timestamp:
 
 
 class Currency:
-    """A currency that ledger rows may have, in the same letters."""
+    """A currency that ledger rows may have, in the same letters; `stated` says what balances are and were worth."""
+
+    def __init__(self, stated: Sequence[Rates]) -> None:
+        self._stated = stated
 
     def accept(self, given: Any) -> str | None:
         """The currency; None for one that a row cannot have."""
-        return None if unknown_currency(given) else str(given)
+        return None if all(unknown_currency(given, each) for each in self._stated) else str(given)
 
     def messages(self, given: Any) -> list[str]:
         """Why it is refused."""
-        expected = f"{allowed_values(CURRENCIES)} | another ISO 4217 code"
+        expected = f"{allowed_values(currencies(self._stated[0]))} | another ISO 4217 code"
         return [f"Invalid enum value. Expected {expected}, received '{echo(given)}'"]
 
 
@@ -106,12 +113,7 @@ class RefusedError(RateCardError):
 
 
 LARGEST_PAGE = 1000
-FILTERS: dict[str, RequestField] = {
-    "startTimestamp": Timestamp(),
-    "endTimestamp": Timestamp(),
-    "currency": Currency(),
-    "pageSize": WholeNumberText(1, LARGEST_PAGE),
-}
+FILTERS = ("startTimestamp", "endTimestamp", "currency", "pageSize")
 _NAMED_MOST = 10
 
 
@@ -126,8 +128,10 @@ class _Query:
     size: int | None = None
 
 
-def read_query(pairs: Iterable[tuple[str, str]]) -> _Query:
+def read_query(pairs: Iterable[tuple[str, str]], stated: Sequence[Rates] = ()) -> _Query:
     """Check the parameters of a query string. Raises `RefusedError` with everything that is wrong.
+
+    `stated` says what balances are and were worth, newest first; by default that of the shipped limits.
 
     >>> read_query([("currency", "USD"), ("pageSize", "10")])
     _Query(cursor=None, start=None, end=None, currency='USD', size=10)
@@ -136,10 +140,12 @@ def read_query(pairs: Iterable[tuple[str, str]]) -> _Query:
     for name, text in pairs:
         given.setdefault(name, []).append(text)
     problems = [*_unknown(given), *(((name,), wrong_type("string", [])) for name in given if len(given[name]) > 1)]
-    if "cursor" in given and given.keys() & FILTERS.keys() - {"pageSize"}:
+    if "cursor" in given and given.keys() & set(FILTERS) - {"pageSize"}:
         problems.append((("cursor",), "A cursor carries the filters of its first page. Send it alone, or leave it out"))
     values: dict[str, Any] = {}
-    for name, field in FILTERS.items():
+    currency: RequestField = Currency(stated or [shipped_rates()])
+    fields: Sequence[RequestField] = (Timestamp(), Timestamp(), currency, WholeNumberText(1, LARGEST_PAGE))
+    for name, field in zip(FILTERS, fields, strict=True):
         for text in given.get(name, [])[:1]:
             values[name] = field.accept(text)
             if values[name] is None:
@@ -238,7 +244,6 @@ def refusal_answer(refusal: RefusedError) -> Response:
 
 
 _Count = Annotated[int, Field(ge=0)]
-_CURRENCY = {"type": "string", "pattern": f"^({'|'.join(CURRENCIES)}|[A-Z]{{3}})$"}
 _TEXT, _COUNT = {"type": "string"}, {"type": "integer", "minimum": 0}
 _TIME = {"type": "string", "format": "date-time"}
 
@@ -286,7 +291,7 @@ class UsageEntry(_Described):
         description="What was charged, in units of `currency`, with all its digits: negative; positive where it was "
         "paid back"
     )
-    currency: Annotated[str, Field(json_schema_extra=_CURRENCY)] = Field(description="Currency or balance charged")
+    currency: str = Field(description="Currency or balance charged")
     notes: str
     inference_details: EntryDetails | None
 
@@ -299,21 +304,28 @@ class UsagePage(_Described):
     next_cursor: str | None = Field(description="The cursor of the next page; null on the last")
 
 
+def _page_of(currency: dict[str, Any]) -> type[UsagePage]:
+    """A page whose rows have a currency as this schema says."""
+    of_schema = (str, Field(description=UsageEntry.model_fields["currency"].description, json_schema_extra=currency))
+    entry = create_model("UsageEntry", __base__=UsageEntry, __doc__=UsageEntry.__doc__, currency=of_schema)
+    return create_model("UsagePage", __base__=UsagePage, __doc__=UsagePage.__doc__, data=(list[entry], ...))
+
+
 def _parameter(name: str, schema: dict[str, Any], description: str) -> dict[str, Any]:
     return {"name": name, "in": "query", "required": False, "schema": schema, "description": description}
 
 
-_PARAMETERS = [
+_PARAMETERS = (
     _parameter("startTimestamp", _TIME, "The first instant of the rows, ISO 8601 with a time zone. First page only"),
     _parameter("endTimestamp", _TIME, "The instant before which the rows end; after startTimestamp. First page only"),
-    _parameter("currency", _CURRENCY, "Only rows of this currency. First page only"),
+    _parameter("currency", _TEXT, "Only rows of this currency. First page only"),
     _parameter(
         "pageSize",
         {"type": "integer", "minimum": 1, "maximum": LARGEST_PAGE, "default": LARGEST_PAGE},
         "How many rows a page has. Beside a cursor, as on its first page or left out",
     ),
     _parameter("cursor", _TEXT, "The nextCursor of the page before. It carries the filters: send none beside it"),
-]
+)
 _PAGINATION = {
     f"x-pagination-{name}": {"schema": _COUNT, "description": description}
     for name, description in {
@@ -327,29 +339,34 @@ _NEXT = {"schema": _TEXT, "description": "The cursor of the next page; absent on
 
 
 PATH = "/billing/usage-history"
-RESPONSES: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "Rows of the ledger, in ascending order of time",
-        "headers": {**_PAGINATION, "x-next-cursor": _NEXT},
-        "model": UsagePage,
-        "content": {JSON: {}, CSV: {"schema": _TEXT}},
-    },
-    **errors(400, 401, 406, 503),
+_ROWS = {
+    "description": "Rows of the ledger, in ascending order of time",
+    "headers": {**_PAGINATION, "x-next-cursor": _NEXT},
+    "content": {JSON: {}, CSV: {"schema": _TEXT}},
 }
 
 
-def usage_history_router(ledger: Ledger, account_of: Callable[..., Any], *, secret: str | bytes) -> APIRouter:
+def usage_history_router(
+    ledger: Ledger, account_of: Callable[..., Any], *, secret: str | bytes, tables: LiveRateCard | None = None
+) -> APIRouter:
     """A router with `GET /billing/usage-history`, to be included under the base path of the API.
 
     `account_of` is a FastAPI dependency that returns the account of a request, or None for 401, or raises an
     `HTTPException`. `secret` signs the cursors: 16 characters or more, the same in every process, so that each reads
-    the cursors of the others. Raises `ValueError` for a shorter one.
+    the cursors of the others. `tables` say which balances rows may be in, by default the shipped ones. Raises
+    `ValueError` for a shorter secret.
     """
     cursors = Cursors(secret)
     router = new_router()
 
+    def stated() -> Sequence[Rates]:
+        return [each.rates for each in tables.served.card.tables.limits] or [Rates()] if tables else [shipped_rates()]
+
+    schema = {"type": "string", "pattern": f"^({'|'.join(currencies(stated()[0]))}|[A-Z]{{3}})$"}
+    parameters = [each | {"schema": schema} if each["name"] == "currency" else each for each in _PARAMETERS]
+
     def walk_of(request: Request, account: str) -> Walk:
-        query = read_query(request.query_params.multi_items())
+        query = read_query(request.query_params.multi_items(), stated())
         if query.cursor is not None:
             walk = cursors.read(account, query.cursor)
             if query.size not in (None, walk.size):
@@ -366,8 +383,8 @@ def usage_history_router(ledger: Ledger, account_of: Callable[..., Any], *, secr
         summary="The ledger entries of the account, with cursor pagination",
         generate_unique_id_function=operation_id("usageHistory", PATH),
         response_class=Response,
-        responses=RESPONSES,
-        openapi_extra={"parameters": _PARAMETERS},
+        responses={200: _ROWS | {"model": _page_of(schema)}, **errors(400, 401, 406, 503)},
+        openapi_extra={"parameters": parameters},
     )
     def usage_history(request: Request, account: Annotated[str | None, Depends(account_of)]) -> Response:
         if account is None:

@@ -56,7 +56,7 @@ def _with_ledger(settings: Settings, live: LiveRateCard, check: Check | None, op
     watch = LedgerWatch(ledger)
     app = application(live, **options, unready=watch.unready)
     account_of = Bearer(check) if check else default_account
-    history = usage_history_router(ledger, account_of, secret=settings.cursor_secret or "")
+    history = usage_history_router(ledger, account_of, secret=settings.cursor_secret or "", tables=live)
     app.include_router(history, prefix=settings.base_path)
     if charging := charging_of(settings):
         from ratecard.server.charges import charges_router

@@ -14,8 +14,9 @@ from ratecard.simulation.pricing.sides import Specification, sides
 from ratecard.simulation.progress import OPENED, PRICED, READ, Progress, silent, within
 from ratecard.simulation.simulate import Engine, keys_of, opened_usage, plan_of
 from ratecard.simulation.usage.columns import DAY
-from ratecard.simulation.usage.engines.duckdb_engine import DEFAULT_MEMORY, Workspace
+from ratecard.simulation.usage.engines.duckdb_engine import Workspace
 from ratecard.simulation.usage.engines.duckdb_responses import requests_only, table_dialect
+from ratecard.simulation.usage.engines.spill import DEFAULT_MEMORY
 from ratecard.simulation.usage.files import FILE, is_remote
 from ratecard.simulation.usage.kept.keep import Changes, Written, keep, locked
 from ratecard.simulation.usage.kept.manifest import (
@@ -134,7 +135,7 @@ def rollup(
                 within(progress, READ, PRICED)("Writing", None)
                 if changes.read or changes.gone or anew or not before:
                     before = keep(workspace, folder, made, standing, changes, written)
-        size = sum(each for pack in before.packs for part in pack.parts.values() for each in part.values())
+        size = sum(file.bytes for pack in before.packs for file in pack.files)
         return KeptRollUp(folder, before.rows, sum(pack.groups for pack in before.packs), size, changes, anew)
     finally:
         workspace.close()

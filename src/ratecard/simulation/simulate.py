@@ -25,9 +25,10 @@ from ratecard.simulation.results.no_effect import check_effect
 from ratecard.simulation.simulation import Simulation
 from ratecard.simulation.usage.billing_export import EXPORT_NAMES
 from ratecard.simulation.usage.columns import DAY, LAYOUTS, USAGE_COLUMNS, LayoutsOf, layouts_of
-from ratecard.simulation.usage.engines.duckdb_engine import DEFAULT_MEMORY, Workspace, open_usage
+from ratecard.simulation.usage.engines.duckdb_engine import Workspace, open_usage
 from ratecard.simulation.usage.engines.duckdb_responses import requests_only, table_dialect
 from ratecard.simulation.usage.engines.spark_session import is_spark_frame
+from ratecard.simulation.usage.engines.spill import DEFAULT_MEMORY
 from ratecard.simulation.usage.files import Reading, Source
 from ratecard.simulation.usage.kept.kept_usage import open_kept
 from ratecard.simulation.usage.kept.manifest import Distinguished, kept_folder
@@ -148,7 +149,8 @@ def simulate(
                 KeptOutcomes(kept, compared[0], Distinguished.of(plan, untyped=False), currency) if kept else None
             )
             if kept_outcomes:
-                pricer.keep(compared[0], known_outcomes := kept_outcomes.read(workspace.connection, pricer))
+                kept_outcomes.read(workspace.connection)
+                pricer.keep(compared[0], partial(kept_outcomes.of, pricer=pricer))
             places = {type_: places_of_type(known, layout) for type_, layout in known.layouts.items()}
             rolled = RollUp(workspace, plan, places)
             outcomes: list[list[Outcome]] = [[] for _ in compared]
@@ -165,7 +167,7 @@ def simulate(
             odd = opened.odd_instant(plan) if reading.undated or (plan.dated and None in moments) else ""
             types = {each.shape.type for each in rolled.shapes}
             rolled.reading = replace(reading.with_columns(known, plan, types), odd=odd)
-            if kept_outcomes and any(each.shape not in known_outcomes for each in rolled.shapes):
+            if kept_outcomes and kept_outcomes.lacking:
                 kept_outcomes.write(workspace.connection, rolled.shapes, outcomes[0])
         within(progress, READ, PRICED)("Pricing", None)
         remapping.check_used({counted.shape.model for counted in rolled.shapes})

@@ -57,7 +57,7 @@ def _meaning(value: Any) -> Any:
     if isinstance(value, BaseModel):
         return {
             name: [_meaning(one) for one in part] if name in _ORDERED else _meaning(part)
-            for name in _fields_of_meaning(value.__class__)
+            for name in (*_fields_of_meaning(value.__class__), *(value.model_extra or ()))
             if (part := getattr(value, name)) is not None
         }
     if isinstance(value, Mapping):

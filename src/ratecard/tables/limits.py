@@ -1,12 +1,15 @@
 """The file of limits: numbers of the API that are not prices, dated like prices and with a source."""
 
 import re
+from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
+from ratecard.base.messages import echo
+from ratecard.base.money import is_balance
 from ratecard.tables.rate import SOURCE_KEY
 from ratecard.tables.scalars import Count, Day, Frozen, Positive, Text, Words, read_text
 
@@ -114,15 +117,49 @@ def _exact(worth: Decimal) -> Decimal:
 Worth = Annotated[Positive, AfterValidator(_exact)]
 
 
-class Rates(Frozen):
-    """US dollars that one of each balance is worth; a balance without a rate cannot pay, and has no limit.
+# What is written of a balance that has no published worth.
+UNKNOWN = "unknown"
 
-    Every amount divided by a worth is an exact decimal, so that a charge to a balance is never rounded.
+
+def _read_worth(given: object) -> object:
+    return None if given == UNKNOWN else given
+
+
+def _may_be_unknown(schema: dict[str, Any]) -> None:
+    schema["propertyNames"] = {"pattern": "^[A-Z][A-Z0-9_]*$"}
+    members = schema["additionalProperties"]["anyOf"]
+    members[members.index({"type": "null"})] = {"const": UNKNOWN}
+
+
+class Rates(Frozen):
+    """US dollars that one of each balance is worth, by name, in the order in which they pay.
+
+    A balance whose worth is unknown (None) cannot pay, and has no limit. Every amount divided by a worth is an exact
+    decimal, so that a charge to a balance is never rounded.
     """
 
-    DIEM: Worth | None = None
-    BUNDLED_CREDITS: Worth | None = None
-    VCU: Worth | None = None
+    model_config = ConfigDict(extra="allow", json_schema_extra=_may_be_unknown)
+    __pydantic_extra__: dict[str, Annotated[Worth | None, BeforeValidator(_read_worth)]]
+
+    if TYPE_CHECKING:
+
+        def __init__(self, **worths: Decimal | None) -> None: ...
+
+        def __getattr__(self, name: str) -> Decimal | None: ...
+
+    @property
+    def stated(self) -> Mapping[str, Decimal | None]:
+        """The balances by name, each with its worth."""
+        return self.__pydantic_extra__
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_currency(cls, given: Any) -> Any:
+        for name in given if isinstance(given, Mapping) else ():
+            if not is_balance(name):
+                words = "which is no name of a balance. Write capitals, digits and _, and no ISO 4217 code"
+                raise ValueError(f"has '{echo(name)}', {words}")
+        return given
 
 
 class EndpointRetirement(_Placed):
@@ -139,7 +176,7 @@ class EndpointRetirement(_Placed):
 
 
 class Limits(_Placed):
-    """All limits from one date until the next.
+    """All limits from one date until the next; what is left out has none.
 
     `correction` says why limits that were in effect already read differently now: `ratecard check --against` asks.
     """
@@ -148,21 +185,19 @@ class Limits(_Placed):
     checked: Day
     source: Text
     correction: Text | None = None
-    text: tuple[TextLimit, ...]
-    types: tuple[TypeLimit, ...]
-    failed_requests: FailedRequests
-    scraped_urls: Count
+    text: tuple[TextLimit, ...] = ()
+    types: tuple[TypeLimit, ...] = ()
+    failed_requests: FailedRequests | None = None
+    scraped_urls: Count = 10**9
     estimates: Estimates = Estimates()
-    top_up: TopUp
-    diem: Diem
+    top_up: TopUp | None = None
+    diem: Diem | None = None
     rates: Rates = Rates()
-    sunsets: tuple[EndpointRetirement, ...]
+    sunsets: tuple[EndpointRetirement, ...] = ()
 
 
-# Those of a folder that has no limits: nothing is limited, worth anything, or ended. `scraped_urls` is any number.
-_NOTHING: dict[str, Any] = {"effective": date.min, "text": (), "types": (), "sunsets": (), "scraped_urls": 10**9}
-_NOTHING |= dict.fromkeys(("failed_requests", "top_up", "diem"))
-NO_LIMITS = Limits.model_construct(**_NOTHING)
+# Those of a folder that has no limits: nothing is limited, worth anything, or ended.
+NO_LIMITS = Limits(effective=date.min, checked=date.min, source="none")
 
 
 class LimitsFile(Frozen):

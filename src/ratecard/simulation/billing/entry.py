@@ -1,23 +1,21 @@
 """A shape of billed rows: what they say, and its price per unit, or of one row that is priced by itself."""
 
 import json
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
 from ratecard.base.messages import echo
-from ratecard.base.money import BALANCES, CURRENCIES, READING, USD, minus, multiply, places_of, plain, unknown_currency
+from ratecard.base.money import USD, minus, multiply
 from ratecard.ledger.files import PRICES
-from ratecard.rating.ledger_entry import price_field, worths
+from ratecard.rating.ledger_entry import currencies, price_field, unknown_currency, worths
 from ratecard.rating.quote import LineItem, Quote
 from ratecard.simulation.pricing.outcome import PricedLine, PricedShape
 from ratecard.simulation.pricing.pricer import NO_INSTANT
 from ratecard.simulation.pricing.shape_price import charged_lines
-from ratecard.simulation.usage.billing_export import CHARGE, entry_of
+from ratecard.simulation.usage.billing_export import CHARGE, entry_of, number_of
 from ratecard.simulation.usage.shape import UsageShape
 from ratecard.tables.limits import Rates
-
-# Digits before and after the point of a number that can be priced.
-_MOST_DIGITS, _MOST_PLACES = 15, 18
 
 
 class Odd(NamedTuple):
@@ -41,16 +39,17 @@ class BilledRow(NamedTuple):
     worth: Decimal
 
 
-def read_entry(shape: UsageShape, currency: str, rates: Rates | None) -> BilledRow:
+def read_entry(shape: UsageShape, currency: str, rates: Rates | None, stated: Sequence[Rates]) -> BilledRow:
     """The entry of a shape, priced in a currency; `rates` were in effect then, and are not known without an instant.
 
-    Raises `ValueError`: what is wrong with these rows, by the name of the field.
+    `stated`: those of all times, newest first. Raises `ValueError`: what is wrong with these rows, by the name of the
+    field.
     """
     values = shape.values()
     sku, charged = values.get("ledger_sku"), values.get("ledger_currency") or ""
     if not sku:
         raise ValueError("sku: missing")
-    worth = _worth(charged, currency, rates)
+    worth = _worth(charged, currency, rates, stated)
     if "ledger_odd" not in values:
         return BilledRow(sku, shape.model or "", Decimal(values["ledger_price"]), values["ledger_entry"], None, worth)
     given = json.loads(values["ledger_odd"])
@@ -58,34 +57,26 @@ def read_entry(shape: UsageShape, currency: str, rates: Rates | None) -> BilledR
     other = next(name for name in PRICES if name != own)
     if given.pop(other):
         raise ValueError(f"{other}: of a row in {charged}, whose price is {own}")
-    units, price, amount = (_number(name, given[name]) for name in ("unit", own, "amount"))
-    return BilledRow(sku, shape.model or "", price, entry_of(units, price, amount, worth), Odd(units, amount), worth)
+    units, price, amount = (number_of(name, given[name]) for name in ("unit", own, "amount"))
+    # What all rows of its charge come to, if several balances paid it.
+    parts = [Decimal(given[name]) for name in ("part_unit", "part_amount") if given.get(name)]
+    kind = entry_of(units, price, amount, worth, (parts[0], parts[1]) if parts else None)
+    return BilledRow(sku, shape.model or "", price, kind, Odd(units, amount), worth)
 
 
-def _worth(charged: str, currency: str, rates: Rates | None) -> Decimal:
+def _worth(charged: str, currency: str, rates: Rates | None, stated: Sequence[Rates]) -> Decimal:
     """What one of the currency of a row is worth in the one that amounts are added in."""
     if not charged:
-        raise ValueError(f"currency: missing. Allowed: {', '.join(CURRENCIES)}")
+        raise ValueError(f"currency: missing. Allowed: {', '.join(currencies(stated[0] if stated else None))}")
     payers = worths(currency, rates)
     if charged in payers:
         return payers[charged]
-    if rates is None and charged in BALANCES and currency == USD:
+    if rates is None and any(charged in each.stated for each in stated) and currency == USD:
         raise ValueError(NO_INSTANT)
-    if not unknown_currency(charged):
+    if not all(unknown_currency(charged, each) for each in stated or (None,)):
         raise ValueError(f"currency: charged in {charged}, and amounts are added in {currency}")
     allowed = ", ".join(sorted(payers, key=currency.__ne__))
     raise ValueError(f"currency: {echo(charged)} has no worth in {currency} that is known. Allowed: {allowed}")
-
-
-def _number(name: str, given: str | None) -> Decimal:
-    if not given:
-        raise ValueError(f"{name}: missing")
-    number = READING.create_decimal(given)
-    if not number.is_finite():
-        raise ValueError(f"{name}: {echo(given)} is not a number")
-    if number.adjusted() >= _MOST_DIGITS or places_of(plain(number)) > _MOST_PLACES:
-        raise ValueError(f"{name}: {echo(given)} has more than {_MOST_DIGITS} digits or {_MOST_PLACES} decimals")
-    return number
 
 
 # The places of the amount of a row, of a unit and of a billed amount among the amounts of a shape.

@@ -104,7 +104,7 @@ class LedgerPricer(Pricer):
     def _entry(self, shape: UsageShape) -> BilledRow:
         """The entry of a shape, at what balances were worth when it was billed."""
         rates = self.billed.card.at(shape.moment).limits.rates if shape.moment else None
-        return read_entry(shape, self.currency, rates)
+        return read_entry(shape, self.currency, rates, [each.rates for each in self.billed.card.tables.limits])
 
     def _priced(self, was: ModelInEffect, now: ModelInEffect, entry: BilledRow) -> Outcome:
         try:

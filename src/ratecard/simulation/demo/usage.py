@@ -14,6 +14,7 @@ from ratecard.card import RateCard, load_rate_card
 from ratecard.simulation.demo.query import MOST_PAGES, prepare_demo, usage_query
 from ratecard.simulation.demo.traffic import MILLION, Traffic, last_day
 from ratecard.simulation.errors import SimulationError, missing_extra
+from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 
 if TYPE_CHECKING:
     import duckdb
@@ -57,10 +58,11 @@ def _write_table(connection: "duckdb.DuckDBPyConnection", query: str, path: Path
     import duckdb
 
     new = path.with_name(f".{path.name}.{os.getpid()}.new")
-    target = str(new).replace("'", "''")
     try:
         with ThreadPoolExecutor(1) as worker:
-            job = worker.submit(connection.execute, f"COPY ({query}) TO '{target}' ({format_of(path).options})")
+            job = worker.submit(
+                connection.execute, f"COPY ({query}) TO {DuckDbSql.literal(str(new))} ({format_of(path).options})"
+            )
             try:
                 _wait(job, watch)
             except BaseException:

@@ -29,13 +29,14 @@ from ratecard.simulation.pricing.outcome import (
     Vector,
 )
 from ratecard.simulation.pricing.pricer import Pricer
+from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.kept.manifest import Distinguished
 from ratecard.simulation.usage.roll_up import Counted
 from ratecard.simulation.usage.shape import UsageShape
 
 OUTCOMES = "outcomes"
 _DIGITS = 32
-_COLUMNS = dict.fromkeys(("type", "model", "attributes", "moment", "amounts", "reason", "kind"), "VARCHAR")
+_COLUMNS = ("type", "model", "attributes", "moment", "amounts", "reason", "kind")
 # Amounts as they are written: per request, then per unit of each quantity.
 _AMOUNTS = re.compile(r"-?\d+(\.\d+)?(E[+-]\d+)?( -?\d+(\.\d+)?(E[+-]\d+)?)*", re.ASCII)
 _KINDS = (WRONG, NOT_OFFERED, NOT_ADDED)
@@ -56,13 +57,26 @@ class KeptOutcomes:
         }
         self._of = json.dumps(of)
         self._name = sha256(self._of.encode()).hexdigest()[:_DIGITS]
+        self._known: dict[tuple[object, ...], tuple[Vector | None, str, str]] = {}
+        # Whether some shape was asked for that is not kept.
+        self.lacking = False
 
-    def read(self, connection: duckdb.DuckDBPyConnection, pricer: Pricer) -> dict[UsageShape, Outcome]:
-        """The outcomes by shape; none where there are none, or not as they were written."""
+    def read(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Read what is kept; nothing where there is nothing, or not as it was written."""
         for file in self._files():
             with suppress(OSError, ValueError, duckdb.Error):
-                return self._read(connection, file, pricer)
-        return {}
+                self._known = self._read(connection, file)
+                return
+
+    def of(self, shape: UsageShape, pricer: Pricer) -> Outcome | None:
+        """The outcome of a shape, if it is kept; its lines are made by the pricer."""
+        if (found := self._known.get(shape)) is None:
+            self.lacking = True
+            return None
+        vector, reason, kind = found
+        if vector is None:
+            return Refused(reason, kind)
+        return PricedShape(vector, _PricedAnew(pricer, self._side, shape), self._currency)
 
     def write(
         self, connection: duckdb.DuckDBPyConnection, shapes: Sequence[Counted], outcomes: Sequence[Outcome]
@@ -84,33 +98,26 @@ class KeptOutcomes:
     def _files(self) -> list[Path]:
         return sorted(self._folder.glob(f"{self._name}-*.parquet"))
 
-    def _read(self, connection: duckdb.DuckDBPyConnection, file: Path, pricer: Pricer) -> dict[UsageShape, Outcome]:
+    def _read(
+        self, connection: duckdb.DuckDBPyConnection, file: Path
+    ) -> dict[tuple[object, ...], tuple[Vector | None, str, str]]:
         if file.stem != f"{self._name}-{_digest(file)}":
             raise ValueError
-        quoted = _quoted(str(file))
+        quoted = DuckDbSql.literal(str(file))
         ((of,),) = connection.execute(
             f"SELECT decode(value) FROM parquet_kv_metadata({quoted}) WHERE key = 'ratecard'"
         ).fetchall()
-        rows = f"SELECT * FROM read_parquet({quoted})"
-        described = {name: type_ for name, type_, *_ in connection.execute(f"DESCRIBE {rows}").fetchall()}
-        if of != self._of or described != _COLUMNS:
+        table = connection.sql(f"SELECT * FROM read_parquet({quoted})").to_arrow_table()
+        if of != self._of or tuple(table.column_names) != _COLUMNS:
             raise ValueError
-        vectors: dict[str, Vector] = {}
-        moments: dict[str | None, date | None] = {None: None}
-        side, found = self._side, dict[UsageShape, Outcome]()
-        for type_, model, attributes, moment, amounts, reason, kind in connection.execute(rows).fetchall():
-            if moment not in moments:
-                moments[moment] = _moment(moment)
-            shape = UsageShape(type_, model, attributes, moments[moment])
-            if amounts is None:
-                if kind not in _KINDS:
-                    raise ValueError
-                found[shape] = Refused(reason, kind)
-                continue
-            if (vector := vectors.get(amounts)) is None:
-                vector = vectors[amounts] = _vector(amounts)
-            found[shape] = PricedShape(vector, _PricedAnew(pricer, side, shape), self._currency)
-        return found
+        # Column by column, as there are many shapes.
+        types, models, attributes, moments, amounts, reasons, kinds = (each.to_pylist() for each in table.columns)
+        if not {kind for kind, amount in zip(kinds, amounts, strict=True) if amount is None} <= {*_KINDS}:
+            raise ValueError
+        vectors = {text: text and _vector(text) for text in dict.fromkeys(amounts)}
+        at = {text: text and _moment(text) for text in dict.fromkeys(moments)}
+        shapes = zip(types, models, attributes, map(at.get, moments), strict=True)
+        return dict(zip(shapes, zip(map(vectors.get, amounts), reasons, kinds, strict=True), strict=True))
 
     def _write(
         self,
@@ -122,10 +129,10 @@ class KeptOutcomes:
         import pyarrow
 
         rows = list(zip(*_rows(shapes, outcomes), strict=True)) or [()] * len(_COLUMNS)
-        table = pyarrow.Table.from_arrays([pyarrow.array(each, pyarrow.string()) for each in rows], list(_COLUMNS))
+        table = pyarrow.Table.from_arrays([pyarrow.array(each, pyarrow.string()) for each in rows], _COLUMNS)
         connection.register("outcomes_to_keep", table)
-        written = f"FORMAT parquet, COMPRESSION zstd, KV_METADATA {{ratecard: {_quoted(self._of)}}}"
-        connection.execute(f"COPY outcomes_to_keep TO {_quoted(str(file))} ({written})")
+        written = f"FORMAT parquet, COMPRESSION zstd, KV_METADATA {{ratecard: {DuckDbSql.literal(self._of)}}}"
+        connection.execute(f"COPY outcomes_to_keep TO {DuckDbSql.literal(str(file))} ({written})")
         connection.unregister("outcomes_to_keep")
 
 
@@ -166,7 +173,3 @@ def _moment(text: str) -> date:
 
 def _digest(file: Path) -> str:
     return sha256(file.read_bytes()).hexdigest()[:_DIGITS]
-
-
-def _quoted(text: str) -> str:
-    return "'{}'".format(text.replace("'", "''"))

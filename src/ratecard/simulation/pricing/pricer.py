@@ -1,7 +1,7 @@
 """Prices shapes under several cards; what two cards have in common is priced once."""
 
 from bisect import bisect_right
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from datetime import date, datetime
 
 from ratecard.base.errors import QuoteError
@@ -28,8 +28,8 @@ class Pricer:
 
     def __init__(self, predicates: Predicates, currency: str = "USD", remapping: Remapping = NO_REMAPPING) -> None:
         self.predicates, self.currency, self.remapping = predicates, currency, remapping
-        # The outcomes that are kept of one side, by shape.
-        self._kept: tuple[Side, Mapping[UsageShape, Outcome]] | None = None
+        # One side, and what is kept of its outcomes.
+        self._kept: tuple[Side | None, Callable[[UsageShape], Outcome | None]] = (None, _nothing)
         self._found: dict[Hashable, Outcome] = {}
         self._books: dict[tuple[RateCard, date], ShapePrices] = {}
         self._bases: dict[tuple[RateCard, str | None], _Basis] = {}
@@ -48,8 +48,8 @@ class Pricer:
         with uncollected():
             # What is kept is asked by shape alone, unless sides of other instants may have the same prices.
             alone = all(side.at == sides[0].at for side in sides)
-            known = self._kept[1] if alone and self._kept and self._kept[0] is sides[0] else {}
-            first = [known.get(shape) or self.price(sides[0], shape) for shape, *_ in shapes]
+            known = self._kept[1] if alone and self._kept[0] is sides[0] else _nothing
+            first = [known(shape) or self.price(sides[0], shape) for shape, *_ in shapes]
             return [first, *(self.beside(side, sides[0], shapes, first) for side in sides[1:])]
 
     def beside(self, side: Side, base: Side, shapes: Sequence[Counted], known: Sequence[Outcome]) -> list[Outcome]:
@@ -100,13 +100,13 @@ class Pricer:
         # Where there is no such model, nothing else of the shape matters.
         key = (shape[:3] if basis.changes else shape[:2], basis, period)
         if (found := self._found.get(key)) is None:
-            known = self._kept[1].get(shape) if self._kept and self._kept[0] is side else None
+            known = self._kept[1](shape) if self._kept[0] is side else None
             found = self._found[key] = known or self._price(side, shape, moment)
         return found
 
-    def keep(self, side: Side, outcomes: Mapping[UsageShape, Outcome]) -> None:
-        """Take what is known of a side for granted."""
-        self._kept = (side, outcomes)
+    def keep(self, side: Side, known: Callable[[UsageShape], Outcome | None]) -> None:
+        """Take what is known of the outcomes of a side for granted."""
+        self._kept = (side, known)
 
     def priced_anew(self, side: Side, shape: UsageShape) -> Outcome:
         """What a side charges, with its lines, where only the amounts were kept."""
@@ -138,6 +138,10 @@ class Pricer:
             parts, changes, windows = price_basis(side.card.tables, place[1])
             found = self._bases[place] = self._same_bases.setdefault(parts, _Basis(changes, windows))
         return found
+
+
+def _nothing(_: UsageShape) -> None:
+    """No outcome is kept."""
 
 
 class _Basis:

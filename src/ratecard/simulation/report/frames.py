@@ -15,6 +15,7 @@ from ratecard.simulation.report.report import CUSTOMER, Report
 from ratecard.simulation.results.attribution import Part
 from ratecard.simulation.results.customers import rise_of
 from ratecard.simulation.results.rows import Unpriced
+from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 
 _Columns = dict[str, Sequence[Any]]
 # The digits that a decimal of Arrow holds: narrow as most programs read it, wide where that is too little.
@@ -40,7 +41,7 @@ def _groups(report: Report) -> pyarrow.Table:
     ordered = (("key",), ("amount",), ("count", "quantity", "part"))
     columns = [field for kinds in ordered for field in found if field.kind in kinds]
     chosen = (
-        f'{parquet_value(field)} AS "{name.replace(chr(34), chr(34) * 2)}"'
+        f"{parquet_value(field)} AS {DuckDbSql.quoted(name)}"
         for field, name in zip(columns, unlike(field.name for field in columns), strict=True)
     )
     query = f"SELECT {', '.join(chosen)} FROM {source}"

@@ -15,6 +15,7 @@ from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.price_table import SidePrices
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.results.comparison import QUANTITY_NAMES, Comparison
+from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 
 _PERCENT_PLACES = 2
 # A difference up to here can be multiplied for a percentage within 128 bits.
@@ -147,10 +148,10 @@ def _copy(report: Report, path: Path, options: str, value: Callable[[GroupField]
     files = [roll_up.workspace.folder / f"part-{number}" for number in range(len(parts))]
     for number, (within, file) in enumerate(zip(parts, files, strict=True)):
         source, fields = groups_query(report, within)
-        chosen = ", ".join(f'{value(field)} AS "{field.name.replace(chr(34), chr(34) * 2)}"' for field in fields)
+        chosen = ", ".join(f"{value(field)} AS {DuckDbSql.quoted(field.name)}" for field in fields)
         written = options.replace("HEADER", "HEADER false") if number else options
-        target = str(file).replace("'", "''")
-        roll_up.workspace.connection.execute(f"COPY (SELECT {chosen} FROM {source}) TO '{target}' ({written})")
+        target = DuckDbSql.literal(str(file))
+        roll_up.workspace.connection.execute(f"COPY (SELECT {chosen} FROM {source}) TO {target} ({written})")
     if "parquet" in options and len(files) > 1:
         with parquet.ParquetWriter(path, parquet.read_schema(files[0])) as writer:
             for file in files:
@@ -196,6 +197,6 @@ def write_groups(report: Report, place: str, master: str | None = None) -> None:
     from ratecard.simulation.usage.engines.spark_files import write_table
 
     source, fields = groups_query(report)
-    chosen = ", ".join(f'{parquet_value(field)} AS "{field.name.replace(chr(34), chr(34) * 2)}"' for field in fields)
+    chosen = ", ".join(f"{parquet_value(field)} AS {DuckDbSql.quoted(field.name)}" for field in fields)
     connection = report.simulation.comparison.roll_up.workspace.connection
     write_table(connection.sql(f"SELECT {chosen} FROM {source}").to_arrow_reader(_ROWS_AT_ONCE), place, master)

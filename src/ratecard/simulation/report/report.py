@@ -95,7 +95,7 @@ class Report:
     @property
     def days(self) -> tuple[str, str] | None:
         """The first and the last day of the usage, where days are kept apart."""
-        found = self.simulation.comparison.roll_up.days()
+        found = self.simulation.comparison.roll_up.days
         return (found[0].isoformat(), found[1].isoformat()) if found else None
 
     def rounded(self, side: int) -> Decimal:

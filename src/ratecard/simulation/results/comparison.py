@@ -16,6 +16,7 @@ from ratecard.simulation.pricing.price_table import SidePrices
 from ratecard.simulation.results.rows import EVEN, Row, Since, Uneven
 from ratecard.simulation.usage.columns import BUCKETS, DAY, LAYOUTS
 from ratecard.simulation.usage.engines.duckdb_engine import read_integers
+from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.plan import MONTH, WEEK, token_types
 from ratecard.simulation.usage.roll_up import Counted, RollUp, uncollected
 
@@ -39,7 +40,7 @@ _PERIOD_OF = {
     WEEK: "CAST(CAST(date_trunc('week', CAST({day} AS DATE)) AS DATE) AS VARCHAR)",
     MONTH: "substr({day}, 1, 7)",
 }
-# So many facts are added up at once where all groups are written.
+# Most facts that are added up at once where all groups are written.
 _MOST_FACTS = 1_000_000
 _REQUESTS = "CAST(coalesce(sum(requests), 0) AS BIGINT)"
 _ZERO = Decimal(0)
@@ -140,7 +141,7 @@ class Comparison:
         edges, held = list[str](), 0
         for key, count in self.roll_up.workspace.connection.execute(query).fetchall():
             if held and held + count > _MOST_FACTS:
-                edges.append("'{}'".format(key.replace("'", "''")))
+                edges.append(DuckDbSql.literal(key))
                 held = 0
             held += count
         for first, following in pairwise(("", *edges, "")):

@@ -40,7 +40,7 @@ def first_day(old: Side, new: Side) -> date | None:
 
 
 def _why(rolled: RollUp, current: Side, side: Side) -> str:
-    shapes, days = rolled.shapes, rolled.days()
+    shapes, days = rolled.shapes, rolled.days
     moments = [day_or_instant(each.shape.moment) for each in shapes if each.shape.moment]
     changed = _first_days(current, side, days[0] if days else min(moments, default=EARLIEST, key=utc))
     if not changed:

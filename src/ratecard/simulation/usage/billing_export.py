@@ -6,7 +6,7 @@ pages are written to Parquet first, row by row.
 
 import gzip
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import islice
 from pathlib import Path
@@ -16,12 +16,14 @@ import duckdb
 import pyarrow
 from pyarrow import parquet
 
-from ratecard.base.money import BALANCES, EXACT, LINE_PLACES, USD, add, multiply, places_of, text
+from ratecard.base.messages import echo
+from ratecard.base.money import EXACT, LINE_PLACES, READING, USD, add, multiply, places_of, plain, text, total
 from ratecard.ledger.errors import LedgerError
 from ratecard.ledger.files import COLUMNS, PRICES, json_rows
 from ratecard.rating.ledger_entry import worths
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.usage.columns import LEDGER
+from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.tables.limits import NO_LIMITS, Limits, Rates
 
 _NEEDED = ("timestamp", "sku", "amount", "currency")
@@ -34,8 +36,11 @@ _NUMBER = rf"-?[0-9]{{1,9}}(\.[0-9]{{1,{_PLACES}}})?"
 # What a row of a ledger says.
 CHARGE, DISPUTED, CREDIT = "charge", "disputed", "credit"
 _NOTHING = "CAST(NULL AS VARCHAR)"
-# The charges that several balances paid, each with what all of its rows come to.
-_PARTS = "ledger_parts"
+# The charges that several balances paid, each with what all of its rows come to: in the engine, and those that have a
+# row which the engine does not add.
+_PARTS, _ODD_PARTS = "ledger_parts", "ledger_odd_parts"
+# Digits before and after the point of a number that can be priced.
+_MOST_DIGITS, _MOST_PLACES = 15, 18
 
 
 class Export(NamedTuple):
@@ -79,6 +84,11 @@ class _Row(NamedTuple):
     places: int
     price_places: int
 
+    @property
+    def is_credit(self) -> str:
+        """Whether it is no charge, by its signs."""
+        return f"{self.charged} > 0 OR {self.units} < 0 OR {self.rate} < 0"
+
 
 def ledger_view(
     connection: duckdb.DuckDBPyConnection, export: Export, table: str, day: str, limits: Sequence[Limits]
@@ -90,7 +100,7 @@ def ledger_view(
     numbers, currency = export.numbers(), _text(export.named["currency"])
     unit, dollars, other, amount = numbers.values()
     # A row has the price of its own currency, and not the other one.
-    in_dollars = f"{currency} IN ({', '.join(map(repr, (USD, *BALANCES)))})"
+    in_dollars = f"{currency} IN ({', '.join(map(repr, (USD, *_balances(limits))))})"
     price = (
         f"CASE WHEN {in_dollars} THEN CASE WHEN {other} IS NULL THEN {dollars} END"
         f" ELSE CASE WHEN {dollars} IS NULL THEN {other} END END"
@@ -107,10 +117,11 @@ def ledger_view(
         places + worth_places,
         price_places,
     )
-    parts = _keep_parts(connection, export, table, row)
+    joined = _keep_parts(connection, export, table, row, price, (worth, worth_places))
     raw = ", ".join(f"'{name}': {each}" for name, each in numbers.items())
+    raw += ", 'part_unit': odd_units, 'part_amount': odd_charged" if joined else ""
     further = [_kept(name) for name in export.columns]
-    entry = f"CASE WHEN {row.regular} THEN {_entry(row, parts)} END"
+    entry = _entry(row, parts=True, but="odd_request IS NULL") if joined else _entry(row)
     return f"""
         SELECT '{LEDGER}' AS type, {export.model} AS model, {", ".join(further)},
             {_text(export.named["sku"])} AS ledger_sku,
@@ -120,29 +131,56 @@ def ledger_view(
             CASE WHEN ledger_entry IS NULL THEN to_json({{{raw}}}) END AS ledger_odd,
             CASE WHEN ledger_entry IS NOT NULL THEN CAST({unit} AS DECIMAL(38,{places})) END AS ledger_units,
             CASE WHEN ledger_entry IS NOT NULL THEN CAST({amount} AS DECIMAL(38,{places})) END AS ledger_amount
-        FROM {table}{_joined(export, row, parts)}"""
+        FROM {table}{joined}"""
 
 
-def entry_of(units: Decimal, price: Decimal, amount: Decimal, worth: Decimal) -> str:
-    """What the numbers of one row say: the same as the query, for a row that is priced by itself."""
+def number_of(name: str, given: str | None) -> Decimal:
+    """Read a number of a row that is priced by itself. Raises `ValueError` with the name of its field."""
+    if not given:
+        raise ValueError(f"{name}: missing")
+    number = READING.create_decimal(given)
+    if not number.is_finite():
+        raise ValueError(f"{name}: {echo(given)} is not a number")
+    if number.adjusted() >= _MOST_DIGITS or places_of(plain(number)) > _MOST_PLACES:
+        raise ValueError(f"{name}: {echo(given)} has more than {_MOST_DIGITS} digits or {_MOST_PLACES} decimals")
+    return number
+
+
+def entry_of(
+    units: Decimal, price: Decimal, amount: Decimal, worth: Decimal, parts: tuple[Decimal, Decimal] | None = None
+) -> str:
+    """What the numbers of one row say: the same as the query, for a row that is priced by itself.
+
+    `parts`: what all rows of its charge come to, if several balances paid it: units, and the amount at its worth.
+    """
     if amount > 0 or units < 0 or price < 0:
         return CREDIT
+    units, charged = parts or (units, multiply(amount, worth))
     # Exports round a line: an amount may differ from units x price by half of the last place.
-    difference = EXACT.abs(add(multiply(units, price), multiply(amount, worth)))
+    difference = EXACT.abs(add(multiply(units, price), charged))
     return CHARGE if multiply(difference, Decimal(2 * 10**LINE_PLACES)) <= 1 else DISPUTED
 
 
-def _entry(row: _Row, parts: bool) -> str:
-    """In integers: an amount is minus units x price, up to the rounding of a line; NULL: too long."""
+def _entry(row: _Row, *, parts: bool = False, but: str = "TRUE") -> str:
+    """What a row says, in integers: an amount is minus units x price, up to the rounding of a line.
+
+    NULL: its numbers are none, or too long, or it is not to be priced with others.
+    """
     most = 10 ** max(0, row.places + row.price_places - LINE_PLACES) // 2
     units, charged = row.units, row.charged
     if parts:
         units, charged = f"coalesce(part_units, {units})", f"coalesce(part_charged, {charged})"
     difference = f"TRY(abs({units} * {row.rate} + {charged} * {10**row.price_places}::HUGEINT))"
     return (
-        f"CASE WHEN {row.charged} > 0 OR {row.units} < 0 OR {row.rate} < 0 THEN '{CREDIT}'"
+        f"CASE WHEN NOT ({row.regular} AND {but}) THEN NULL"
+        f" WHEN {row.is_credit} THEN '{CREDIT}'"
         f" WHEN {difference} <= {most}::HUGEINT THEN '{CHARGE}' WHEN {difference} IS NOT NULL THEN '{DISPUTED}' END"
     )
+
+
+def _balances(limits: Iterable[Limits]) -> Iterable[str]:
+    """The balances that any of these limits know."""
+    return dict.fromkeys(name for each in limits for name in each.rates.stated)
 
 
 def _worth(currency: str, day: str, limits: Sequence[Limits]) -> tuple[str, int]:
@@ -155,8 +193,8 @@ def _worth(currency: str, day: str, limits: Sequence[Limits]) -> tuple[str, int]
         known = {name: worth for name, worth in worths(USD, rates).items() if name != USD}
         whole = {name: int(EXACT.scaleb(worth, places)) for name, worth in known.items()}
         whens = "".join(f" WHEN '{name}' THEN {worth}::HUGEINT" for name, worth in whole.items())
-        unknown = "".join(f" WHEN '{name}' THEN NULL" for name in BALANCES if name not in known)
-        return f"CASE {currency}{whens}{unknown} ELSE {one} END"
+        unknown = "".join(f" WHEN '{name}' THEN NULL" for name in _balances(limits) if name not in known)
+        return f"CASE {currency}{whens}{unknown} ELSE {one} END" if whens or unknown else one
 
     if len(set(stated)) == 1:
         return by_balance(stated[0]), places
@@ -165,39 +203,74 @@ def _worth(currency: str, day: str, limits: Sequence[Limits]) -> tuple[str, int]
     return f"CASE{dated} WHEN {day} IS NOT NULL THEN {by_balance(stated[-1])} END", places
 
 
-def _keep_parts(connection: duckdb.DuckDBPyConnection, export: Export, table: str, row: _Row) -> bool:
-    """Keep what the rows of each charge come to that several balances paid; whether there is any.
+def _keep_parts(
+    connection: duckdb.DuckDBPyConnection, export: Export, table: str, row: _Row, price: str, worth: tuple[str, int]
+) -> str:
+    """Keep what the rows of each charge come to that several balances paid; how to join it, empty if there is none.
 
-    A further part has no units and an amount; all rows of its request, SKU and price belong together.
+    A further part has no units and an amount; all rows of its request, SKU and price belong together, but refunds.
     """
     if "requestId" not in export.named:
-        return False
+        return ""
     request, sku = export.text("requestId"), _text(export.named["sku"])
     numbers = export.numbers()
-    further = f"regexp_full_match({numbers['unit']}, '0+(\\.0+)?') AND {numbers['amount']} LIKE '-%'"
+    unit, amount = numbers["unit"], numbers["amount"]
+    further = f"{request} IS NOT NULL AND TRY_CAST({unit} AS DOUBLE) = 0 AND {amount} LIKE '-%'"
     if not connection.execute(f"SELECT 1 FROM {table} WHERE {further} LIMIT 1").fetchall():
-        return False
+        return ""
     # Names that no column of an export has.
     inner = f"""
         SELECT {request} AS part_request, {sku} AS part_sku, {row.rate} AS part_rate, {row.units} AS part_units,
             {row.charged} AS part_charged
-        FROM {table} WHERE {row.regular} AND {request} IS NOT NULL"""
+        FROM {table} WHERE {row.regular} AND {request} IS NOT NULL AND NOT ({row.is_credit})"""
     same = "part_request, part_sku, part_rate"
     connection.execute(f"""
         CREATE OR REPLACE TABLE {_PARTS} AS
         SELECT {same}, sum(part_units) AS part_units, sum(part_charged) AS part_charged FROM ({inner})
         WHERE ({same}) IN (SELECT ({same}) FROM ({inner}) WHERE part_units = 0 AND part_charged < 0)
-        GROUP BY ALL HAVING max(part_charged) <= 0 AND min(part_units) >= 0""")
-    [[count]] = connection.execute(f"SELECT count(*) FROM {_PARTS}").fetchall()
-    return bool(count)
+        GROUP BY ALL""")
+    joined = (
+        f" LEFT JOIN {_PARTS} ON part_request = {request} AND part_sku = {sku}"
+        f" AND part_rate = CASE WHEN {row.regular} THEN {row.rate} END"
+    )
+    # A charge with a row that the engine does not add is not added by it at all.
+    one, places = worth
+    odd = connection.execute(f"""
+        SELECT {request}, {sku}, {price}, {unit}, {amount}, {one} FROM {table}
+        WHERE ({request}, {sku}) IN (SELECT ({request}, {sku}) FROM {table} WHERE {further})
+        AND ({request}, {sku}) IN (
+            SELECT ({request}, {sku}) FROM {table}{joined} WHERE {_entry(row, parts=True)} IS NULL)
+    """).fetchall()
+    names = ("odd_request", "odd_sku", "odd_price", "odd_units", "odd_charged")
+    added = [dict(zip(names, each, strict=True)) for each in _added(odd, places)]
+    texts = pyarrow.schema([(name, pyarrow.string()) for name in names])
+    connection.register("given_parts", pyarrow.Table.from_pylist(added, texts))
+    connection.execute(f"CREATE OR REPLACE TABLE {_ODD_PARTS} AS FROM given_parts")
+    connection.unregister("given_parts")
+    return f"{joined} LEFT JOIN {_ODD_PARTS} ON odd_request = {request} AND odd_sku = {sku} AND odd_price = {price}"
 
 
-def _joined(export: Export, row: _Row, parts: bool) -> str:
-    if not parts:
-        return ""
-    same = {"request": export.text("requestId"), "sku": _text(export.named["sku"])}
-    same["rate"] = f"CASE WHEN {row.regular} THEN {row.rate} END"
-    return f" LEFT JOIN {_PARTS} ON {' AND '.join(f'part_{name} = {each}' for name, each in same.items())}"
+def _added(rows: Iterable[Sequence[Any]], places: int) -> Iterator[list[str]]:
+    """What the rows of each request, SKU and price come to: units, and the amount in the currency of the price.
+
+    `rows` have the request, the SKU, the price, units, the amount and 10^`places` times what one of its currency is
+    worth. A credit is no part of a charge, and a row that is refused by itself is not added.
+    """
+    charges: dict[tuple[str, str, Decimal], list[tuple[str, Decimal, Decimal]]] = {}
+    for request, sku, written, unit, amount, whole in rows:
+        try:
+            price, units, paid = (number_of("", each) for each in (written, unit, amount))
+        except ValueError:
+            continue
+        if whole is not None:
+            worth = EXACT.scaleb(Decimal(whole), -places)
+            charge = charges.setdefault((request, sku, price), [])
+            part = entry_of(units, price, paid, worth) != CREDIT
+            charge.append((written, units, multiply(paid, worth)) if part else (written, Decimal(0), Decimal(0)))
+    for (request, sku, _), parts in charges.items():
+        prices, units_of_parts, amounts = zip(*parts, strict=True)
+        sums = [text(total(list(each))) for each in (units_of_parts, amounts)]
+        yield from ([request, sku, price, *sums] for price in dict.fromkeys(prices))
 
 
 def _most_places(connection: duckdb.DuckDBPyConnection, table: str, *groups: Sequence[str]) -> list[int]:
@@ -225,15 +298,12 @@ def _whole(number: str, places: int) -> str:
 
 def _kept(name: str) -> str:
     """A column of the export by its name; one that a usage has too by another."""
-    return f"{_quoted(name)} AS export_{name.lower()}" if name.lower() in ("type", "model") else _quoted(name)
+    column = DuckDbSql.quoted(name)
+    return f"{column} AS export_{name.lower()}" if name.lower() in ("type", "model") else column
 
 
 def _text(name: str) -> str:
-    return f"CAST({_quoted(name)} AS VARCHAR)"
-
-
-def _quoted(name: str) -> str:
-    return '"{}"'.format(name.replace('"', '""'))
+    return DuckDbSql().text(DuckDbSql.quoted(name))
 
 
 _BATCH = 50_000

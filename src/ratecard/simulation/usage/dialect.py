@@ -69,6 +69,9 @@ class Dialect(Protocol):
 class Writer(Protocol):
     """The expressions that write groups."""
 
+    def literal(self, text: str) -> str:
+        """A text as SQL writes it."""
+
     def text(self, expression: str) -> str:
         """Any value as text; a number with all of its digits."""
 

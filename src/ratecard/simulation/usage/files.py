@@ -101,7 +101,7 @@ def is_pattern(given: str) -> bool:
     return bool(_PATTERN.search(given)) and not os.path.lexists(given.removeprefix(LOCAL))
 
 
-def sql_literal(file: str) -> str:
+def pattern_escaped(file: str) -> str:
     """A file by its name, written so that DuckDB does not take it for a pattern; an address as it is."""
     return file if is_remote(file) else _PATTERN.sub(lambda mark: f"[{mark[0]}]", file)
 

@@ -63,9 +63,9 @@ class Predicates(NamedTuple):
     `thresholds`: where long-context rates begin, in order. `lacking`: the buckets of tokens for which some version of a
     type has no price, so that it matters whether a request has any. `boundaries`: the instants at which some price
     changes; `of_model`: those of one model, where fewer are enough. `windows`: those of the rates of each model, and of
-    all of them under "". `buckets`: those of the usage; `in_usage`: whether rows can have them as `usage`. `summed`: of
-    each type of which some version charges otherwise than so much for so much, the models whose quantities can be
-    summed nevertheless; those of all other names are part of the shape.
+    all of them under "". `buckets`: those of the usage; `in_usage`: whether rows can have them as `usage`. `summed`:
+    for each type with a version whose amounts are not linear, the models whose quantities can be summed nevertheless;
+    those of all other models are part of the shape.
     """
 
     thresholds: tuple[int, ...] = ()

@@ -97,11 +97,12 @@ class RollUp:
 
         Gives the shapes. The engine may be reading the next table: this has a connection of its own.
         """
-        alike, kept = ("type", "model", "moment", *grouping.shape), ("type", "model", "day", "requests", *self._sums)
+        alike, kept = (*grouping.alike, "moment"), ("type", "model", "day", "requests", *self._sums)
         # Joined by one number; by all columns where two shapes have the same.
         hashed, joined = DuckDbSql().hashed(alike), "rows.hashed = numbered.hashed"
         total = ", ".join(f"CAST(sum({name}) AS HUGEINT) AS {name}" for name in ("requests", *self._sums))
-        by_shape = f"SELECT {', '.join(alike)}, {total} FROM dated GROUP BY {', '.join(alike)}"
+        named = (f"any_value({name}) AS {name}, " for name in ("type", "model") if name not in alike)
+        by_shape = f"SELECT {', '.join(alike)}, {''.join(named)}{total} FROM dated GROUP BY {', '.join(alike)}"
         # In one order, whatever engine grouped them: what is said of several shapes is said of the first.
         number = f"{len(self.shapes)} + row_number() OVER (ORDER BY {', '.join(_SAME)}) - 1 AS shape"
         cells = self.workspace.new_table("cells")
@@ -266,6 +267,7 @@ class RollUp:
             yield f"prompt above {self.plan.predicates.thresholds[tier - 1]:,} tokens"
         yield from (f"tokens {bucket}" for bucket in sorted(used - {BY_BUCKET}))
 
+    @cached_property
     def days(self) -> tuple[date, date] | None:
         """The first and the last day, where days are kept apart."""
         if DAY not in self.plan.keys:

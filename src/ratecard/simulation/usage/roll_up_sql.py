@@ -60,6 +60,13 @@ class Grouping(NamedTuple):
     cell: str = ""
     facts: str = ""
     others: tuple[str, ...] = ()
+    # Whether the column of the shape is a number, which says the type and the model too.
+    numbered: bool = False
+
+    @property
+    def alike(self) -> tuple[str, ...]:
+        """The columns that are the same in all groups of a shape, but for its period."""
+        return self.shape if self.numbered else ("type", "model", *self.shape)
 
     def facts_of(self, groups: str, integer: str) -> str:
         """The query of the facts of a table of groups: their cell, the other keys, requests and sums."""
@@ -204,39 +211,29 @@ class RollUpSql:
                 sums |= {sum_of_tokens(buckets, name): self.dialect.total(counts[name], regular, 0) for name in counts}
         sums = {each: self._summing(each, expression) for each, expression in sums.items()}
         shape = {_alias(number, each): expression for number, (each, expression) in enumerate(attributes.items())}
-        inner = ", ".join(f"{expression} AS {alias}" for alias, expression in (named | shape | sums).items())
-        groups = ", ".join(str(number + 1) for number in range(len(named) + len(shape)))
-        counting = f"{self._requests()} AS requests FROM {self._rows(name)} WHERE {where}"
-        query = f"SELECT {inner}, {counting}{self._grouped(groups)}"
+        query = self._query(name, named, shape, sums, where)
         written = self._written(name, query, layouts, tuple(attributes))._replace(totals=tuple(sums))
         if not (self._apart and others):
             return written
         cell = named | shape
-        chosen = {"cell": self.dialect.hashed(cell.values())} | others | sums
-        inner = ", ".join(f"{expression} AS {alias}" for alias, expression in chosen.items())
-        groups = ", ".join(str(number + 1) for number in range(1 + len(others)))
-        facts = f"SELECT {inner}, {counting} GROUP BY {groups}"
+        facts = self._query(name, {"cell": self.dialect.hashed(cell.values())} | others, {}, sums, where)
         return written._replace(cell=self.dialect.hashed(cell), facts=facts, others=tuple(others))
+
+    def _query(
+        self, _: str, named: Mapping[str, str], shape: Mapping[str, str], sums: Mapping[str, str], where: str
+    ) -> str:
+        """The query of a part: rows grouped by what is named and by the columns of their shape, with their sums."""
+        inner = ", ".join(f"{expression} AS {alias}" for alias, expression in {**named, **shape, **sums}.items())
+        groups = ", ".join(str(number + 1) for number in range(len(named) + len(shape)))
+        return f"SELECT {inner}, count(*) AS requests FROM {self._from} WHERE {where} GROUP BY {groups}"
 
     def _key(self, key: str) -> str:
         """A key of a row."""
         return self._column(key)
 
-    def _grouped(self, columns: str) -> str:
-        """The rows by these columns of the query."""
-        return f" GROUP BY {columns}"
-
     def _summing(self, _: str, total: str) -> str:
         """The sum of a column of the query: the total of a quantity of rows."""
         return total
-
-    def _requests(self) -> str:
-        """How many requests the rows of a group are."""
-        return "count(*)"
-
-    def _rows(self, _: str) -> str:
-        """The table of the rows of a grouping."""
-        return self._from
 
     def _of_type(self, layouts: Mapping[str, Layout], found: Mapping[str, str], otherwise: str, name: str = "") -> str:
         """An expression by type of row: `found` of its type, or `otherwise`. No CASE where all types have the same."""
@@ -247,8 +244,8 @@ class RollUpSql:
 
     def _written(self, name: str, query: str, layouts: Mapping[str, Layout], attributes: tuple[str, ...]) -> Grouping:
         """Make the grouping of a query: its groups are read as text and integers, in the same way for every type."""
-        rpc = self.plan.rpc_model.replace("'", "''")
-        model = f"CASE WHEN type = 'rpc' THEN coalesce(model, '{rpc}') ELSE model END"
+        rpc = self.writer.literal(self.plan.rpc_model)
+        model = f"CASE WHEN type = 'rpc' THEN coalesce(model, {rpc}) ELSE model END"
         own = {"type": "type", "model": model, DAY: self.writer.text(DAY)}
         columns = {each: _alias(number, each) for number, each in enumerate(attributes)}
         predicates = {}

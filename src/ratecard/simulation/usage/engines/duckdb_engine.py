@@ -23,7 +23,7 @@ from ratecard.simulation.usage.billing_export import Export, are_pages, ledger_v
 from ratecard.simulation.usage.columns import COUNTED, LAYOUTS, LEDGER, LEDGER_LAYOUTS, USAGE_COLUMNS, LayoutsOf
 from ratecard.simulation.usage.engines.duckdb_responses import usage_view
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql, column_type
-from ratecard.simulation.usage.engines.spill import SpillFolder
+from ratecard.simulation.usage.engines.spill import DEFAULT_MEMORY, SpillFolder
 from ratecard.simulation.usage.files import (
     FILE,
     Source,
@@ -34,7 +34,7 @@ from ratecard.simulation.usage.files import (
     is_remote,
     local_stamps,
     one_kind,
-    sql_literal,
+    pattern_escaped,
     unchanged,
 )
 from ratecard.simulation.usage.plan import Plan, Usage
@@ -64,23 +64,18 @@ def csv_query(connection: duckdb.DuckDBPyConnection, files: Sequence[str], named
         alike.setdefault(_heading(connection, file), []).append(file)
     return " UNION ALL BY NAME ".join(
         _READ.format(
-            files=", ".join(_quoted(sql_literal(file)) for file in same),
-            columns=", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in names),
-            delimiter=_quoted(delimiter),
+            files=", ".join(DuckDbSql.literal(pattern_escaped(file)) for file in same),
+            columns=", ".join(f"{DuckDbSql.literal(name)}: 'VARCHAR'" for name in names),
+            delimiter=DuckDbSql.literal(delimiter),
             named=named,
         )
         for (delimiter, names), same in alike.items()
     )
 
 
-def _quoted(text: str) -> str:
-    """A text as SQL writes it."""
-    return "'{}'".format(text.replace("'", "''"))
-
-
 def _heading(connection: duckdb.DuckDBPyConnection, file: str) -> tuple[str, tuple[str, ...]]:
     """What separates the columns of a file, and their names."""
-    line = connection.execute(_FIRST_LINE.format(file=_quoted(sql_literal(file)))).fetchone()
+    line = connection.execute(_FIRST_LINE.format(file=DuckDbSql.literal(pattern_escaped(file)))).fetchone()
     if line is None or not line[0]:
         raise SimulationError(f"{file} is empty, without a heading")
     words = str(line[0]).removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")
@@ -118,7 +113,6 @@ def _reason(words: str) -> str:
     return f"{where}: {line[2].rstrip('.')}"
 
 
-DEFAULT_MEMORY = "700MB"
 # Keys of more values than this, among the first rows, are read apart from the shapes.
 _FEW_KEYS, _FIRST_ROWS = 20, 100_000
 # What the columns of our own may be.
@@ -127,7 +121,7 @@ _FITTING = {
     "flag": ("boolean", "text"),
     **dict.fromkeys(("text", "url", "condition"), ("text",)),
 }
-# So much of a file shows how long its lines are.
+# Bytes of a file that show how long its lines are.
 _BEGINNING = 2**18
 _NANOSECONDS = ("TIMESTAMP_NS", "TIMESTAMPTZ_NS")
 _CONVERTED = "docs/simulation.md says how to convert it"
@@ -223,7 +217,7 @@ class DuckDbUsage(NamedTuple):
 
     def of_files(self, files: Collection[str]) -> "DuckDbUsage":
         """The rows of some of its files; it has to be by file."""
-        table, listed = self.workspace.new_table("of_files"), ", ".join(map(_quoted, files))
+        table, listed = self.workspace.new_table("of_files"), ", ".join(map(DuckDbSql.literal, files))
         query = f"CREATE VIEW {table} AS SELECT * FROM {self.known.table} WHERE {FILE} IN ({listed})"
         self.workspace.connection.execute(query)
         return self._replace(known=self.known._replace(table=table))
@@ -393,7 +387,7 @@ def _opened(
             continue
         with readable():
             fields = [name for name, *_ in connection.execute(f"DESCRIBE SELECT {outer}.* FROM {table}").fetchall()]
-        parts = {name: f"{outer}[{_quoted(name)}]" for name in fields}
+        parts = {name: f"{outer}[{DuckDbSql.literal(name)}]" for name in fields}
         flat = _with_counts(outer, parts, declared, f"SELECT * FROM {table}")
         table = f"flat_{outer}"
         connection.execute(f"CREATE OR REPLACE VIEW {table} AS {flat}")
@@ -497,7 +491,7 @@ def _stamps(workspace: Workspace, files: Sequence[str]) -> Stamps:
 
 
 def _listed(files: Sequence[str]) -> str:
-    return "[" + ", ".join(_quoted(sql_literal(file)) for file in files) + "]"
+    return "[" + ", ".join(DuckDbSql.literal(pattern_escaped(file)) for file in files) + "]"
 
 
 def _reading(workspace: Workspace, kind: str, files: Sequence[str], named: str = "") -> tuple[str, int | None]:
@@ -514,13 +508,13 @@ def _reading(workspace: Workspace, kind: str, files: Sequence[str], named: str =
         return f"SELECT * FROM read_parquet({_listed(files)}, union_by_name = true{named})", None
     counts = _names_in_json(connection, files)
     # Numbers keep their digits: every value is read as the text that it is written as.
-    columns = ", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in counts)
+    columns = ", ".join(f"{DuckDbSql.literal(name)}: 'VARCHAR'" for name in counts)
     how = f"format = 'newline_delimited', records = true, columns = {{{columns}}}"
     query = f"SELECT * FROM read_json({_listed(files)}, {how}{named})"
     for outer in COUNTED:
         if outer in counts:
             counted = _counted(connection, files, outer)
-            parts = {name: f"json_extract_string({outer}, {_quoted(_path(name))})" for name in counted}
+            parts = {name: f"json_extract_string({outer}, {DuckDbSql.literal(_path(name))})" for name in counted}
             query = _with_counts(outer, parts, counts, query)
     return query, max(counts.values())
 

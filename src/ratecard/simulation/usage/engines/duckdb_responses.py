@@ -10,22 +10,20 @@ from collections.abc import Iterable, Iterator, Mapping
 import duckdb
 
 from ratecard.base.suggestions import did_you_mean
-from ratecard.requests.dialects import DIALECTS, UsageDialect, Way
+from ratecard.requests.dialects import DIALECTS, TABLE_DIALECTS, UsageDialect, Way
 from ratecard.requests.token_usage import NO_PRICE
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.usage.columns import BUCKET_OF, OF_BUCKETS, OF_METERS
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 
-# Of these, a table has one row for each request.
-TABLES = ("opentelemetry", "litellm")
 _SIMPLE = re.compile(r"[A-Za-z_]\w*")
 _NUMBERS = "('BIGINT', 'UBIGINT', 'HUGEINT', 'UHUGEINT', 'DOUBLE', 'DECIMAL')"
 
 
 def table_dialect(name: str) -> UsageDialect:
     """A dialect of tables by its name. Raises `SimulationError` for any other."""
-    if name not in TABLES:
-        allowed = ", ".join(TABLES)
+    if name not in TABLE_DIALECTS:
+        allowed = ", ".join(TABLE_DIALECTS)
         raise SimulationError(f"dialect is '{name}'. Allowed for a table: {allowed}; others are read by usage_from")
     return DIALECTS[name]
 

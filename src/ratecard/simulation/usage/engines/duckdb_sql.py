@@ -39,7 +39,8 @@ class DuckDbSql:
     made of.
     """
 
-    def quoted(self, name: str) -> str:
+    @staticmethod
+    def quoted(name: str) -> str:
         return '"{}"'.format(name.replace('"', '""'))
 
     def text(self, expression: str) -> str:
@@ -71,7 +72,8 @@ class DuckDbSql:
         number = f"TRY_CAST({column} AS DECIMAL(38, 18))"
         return f"CASE WHEN regexp_full_match({column}, '{NUMBER}') THEN {number} END" if type_ == "text" else number
 
-    def literal(self, text: str) -> str:
+    @staticmethod
+    def literal(text: str) -> str:
         return "'{}'".format(text.replace("'", "''"))
 
     def looked_up(self, text: str, values: Mapping[str, str]) -> str:

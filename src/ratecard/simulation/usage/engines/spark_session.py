@@ -25,7 +25,7 @@ _REMOTE = "sc://"
 _STANDALONE = "spark://"
 _ANSI = "spark.sql.ansi.enabled"
 _LOG_LEVEL = "spark.log.level"
-# What a session of ours has, where neither `spark-defaults.conf` nor PYSPARK_SUBMIT_ARGS say otherwise.
+# Settings of a session that ratecard starts, unless `spark-defaults.conf` or PYSPARK_SUBMIT_ARGS set them.
 _SETTINGS = {
     _ANSI: "true",
     "spark.sql.session.timeZone": "UTC",
@@ -34,7 +34,7 @@ _SETTINGS = {
     # A part of the groups is taken to the driver at a time, and so must be small beside its memory.
     "spark.sql.adaptive.advisoryPartitionSizeInBytes": "16m",
 }
-# Shuffled groups of so many bytes of usage are a partition: Parquet has tens of bytes a row, a group has hundreds.
+# Bytes of usage whose groups are one shuffle partition: Parquet has tens of bytes a row, a group has hundreds.
 _PARTITION, _MOST_PARTITIONS = 4 * 2**20, 4_000
 # Seconds until a master that says nothing is taken for gone.
 _PATIENCE = 10
@@ -284,7 +284,7 @@ def as_far_as_it_runs() -> Iterator[None]:
 
 
 def _stop(session: Any) -> None:
-    """Stop a session of ours; Spark itself does not forget one whose process has ended."""
+    """Stop a session that ratecard started; Spark itself keeps one whose process has ended."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 

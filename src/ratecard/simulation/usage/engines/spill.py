@@ -12,6 +12,8 @@ try:
 except ImportError:  # Windows does not remove a folder whose files are open
     fcntl = None  # type: ignore[assignment]
 
+# How much an engine holds in memory, unless said; it spills the rest.
+DEFAULT_MEMORY = "700MB"
 _PREFIX, _LOCK = "ratecard-", "in-use"
 
 

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Collection, Generator, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,10 +14,19 @@ from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.progress import Progress
 from ratecard.simulation.usage.columns import DAY
 from ratecard.simulation.usage.engines.duckdb_engine import Workspace
+from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.files import FILE, Stamps
-from ratecard.simulation.usage.kept.kept_sql import ROWS, SECOND, SHARE, key_column, shape_column
-from ratecard.simulation.usage.kept.kept_usage import packed, rows_of
-from ratecard.simulation.usage.kept.manifest import MANIFEST, KeptFile, Manifest, Pack
+from ratecard.simulation.usage.kept.kept_sql import (
+    ROWS,
+    SECOND,
+    SHAPE,
+    SHARE,
+    is_of_shape,
+    key_column,
+    shape_column,
+)
+from ratecard.simulation.usage.kept.kept_usage import packed, rows_in
+from ratecard.simulation.usage.kept.manifest import MANIFEST, KeptFile, Manifest, Pack, PackedFile, PackedPart
 from ratecard.simulation.usage.plan import Plan
 from ratecard.simulation.usage.roll_up_sql import SLOT, Grouping
 
@@ -109,7 +118,7 @@ def keep(
     files |= written.files
     try:
         sources = packed(folder, before.model_copy(update={"packs": tuple(merged)})) if before else {}
-        pack = written.pack(workspace, place, name, sources, dropped)
+        pack = written.pack(workspace, folder, place, name, sources, dropped)
         packs = (*staying, pack) if pack.groups else tuple(staying)
         manifest = made.model_copy(update={"files": dict(sorted(files.items())), "packs": packs})
         text.write_text(manifest.text(), encoding="utf-8")
@@ -188,36 +197,61 @@ class Written:
             )
 
     def pack(
-        self, workspace: Workspace, place: Path, name: str, merged: Mapping[str, list[str]], dropped: Collection[int]
+        self,
+        workspace: Workspace,
+        folder: Path,
+        place: Path,
+        name: str,
+        merged: Mapping[str, Sequence[PackedPart]],
+        dropped: Collection[int],
     ) -> Pack:
-        """Write the groups, with those of other packs but for dropped shares, by day."""
-        parts: dict[str, dict[str, int]] = {}
+        """Write the groups, with those of other packs but for dropped shares, by day; and each shape once."""
+        parts: dict[str, PackedPart] = {}
         shares, groups = set[int](), 0
         without = f" WHERE {SHARE} NOT IN ({', '.join(map(str, sorted(dropped)))})" if dropped else ""
         for part in dict.fromkeys((*self._tables, *merged)):
             queries = [f"SELECT * FROM {self._tables[part]}"] if part in self._tables else []
-            queries += [f"{rows_of(merged[part])}{without}"] if part in merged else []
-            file = place / f"{part.replace(' ', '-')}.parquet"
+            if files := merged.get(part):
+                kept, shapes = [each.groups for each in files], [each.shapes for each in files]
+                joined = f"({rows_in(folder, kept)}) JOIN ({rows_in(folder, shapes)})"
+                queries.append(f"SELECT * EXCLUDE ({SHAPE}) FROM {joined} USING ({SHAPE}){without}")
             with workspace.another() as connection:
-                rows = " UNION ALL ".join(queries)
-                order = ", ".join(dict.fromkeys(each for each in (*_ORDER,) if each in _names(connection, rows)))
-                quoted = "'{}'".format(str(file).replace("'", "''"))
                 connection.execute("SET preserve_insertion_order = true")
-                connection.execute(
-                    f"COPY (FROM ({rows}) ORDER BY {order}) TO {quoted} (FORMAT parquet, COMPRESSION zstd)"
+                found = _write(connection, " UNION ALL BY NAME ".join(queries), _files_of(place, part))
+            if found:
+                shares |= found.keys()
+                groups += sum(found.values())
+                made = (
+                    PackedFile(name=f"{PACKS}/{name}/{file.name}", bytes=file.stat().st_size)
+                    for file in _files_of(place, part)
                 )
-                query = f"SELECT {SHARE}, count(*) FROM read_parquet({quoted}) GROUP BY 1"
-                found = dict(connection.execute(query).fetchall())
-            if not found:
-                file.unlink()
-                continue
-            shares |= found.keys()
-            groups += sum(found.values())
-            parts[part] = {f"{PACKS}/{name}/{file.name}": file.stat().st_size}
+                parts[part] = PackedPart(groups=next(made), shapes=next(made))
         return Pack(name=name, shares=tuple(sorted(shares)), groups=groups, parts=parts)
 
 
-_ORDER = (DAY, SHARE, "type", "model")
+def _files_of(place: Path, part: str) -> tuple[Path, Path]:
+    """The files of the groups and the shapes of a part of the types, in the folder of a pack."""
+    name = part.replace(" ", "-")
+    return place / f"{name}.parquet", place / f"{name}-shapes.parquet"
+
+
+def _write(connection: duckdb.DuckDBPyConnection, rows: str, files: Sequence[Path]) -> dict[int, int]:
+    """Write rows as groups, by day, and the shapes that they number. Gives how many groups each share has."""
+    names = _names(connection, rows)
+    own, others = ([DuckDbSql.quoted(each) for each in names if is_of_shape(each) is of] for of in (True, False))
+    run, listed = connection.execute, ", ".join(own)
+    found = dict(run(f"SELECT {SHARE}, count(*) FROM ({rows}) GROUP BY 1").fetchall())
+    if not found:
+        return found
+    kinds = f"SELECT row_number() OVER (ORDER BY {listed}) AS {SHAPE}, * FROM (SELECT DISTINCT {listed} FROM ({rows}))"
+    run(f"CREATE TEMP TABLE kinds AS {kinds}")
+    same = " AND ".join(f"given.{each} IS NOT DISTINCT FROM kinds.{each}" for each in own)
+    groups = f"SELECT {', '.join((SHAPE, *others))} FROM ({rows}) AS given JOIN kinds ON {same}"
+    order = ", ".join(each for each in (DAY, SHARE, SHAPE) if each in (*names, SHAPE))
+    for query, file in zip((f"{groups} ORDER BY {order}", f"FROM kinds ORDER BY {SHAPE}"), files, strict=True):
+        run(f"COPY ({query}) TO {DuckDbSql.literal(str(file))} (FORMAT parquet, COMPRESSION zstd)")
+    run("DROP TABLE kinds")
+    return found
 
 
 def _names(connection: duckdb.DuckDBPyConnection, query: str) -> dict[str, str]:
@@ -234,13 +268,9 @@ def _columns(connection: duckdb.DuckDBPyConnection, grouping: Grouping, groups: 
         yield f"CAST({list(plan.predicates.cuts)}[{SLOT}] AS INTEGER) AS {SECOND}"
     for number, key in enumerate(plan.keys):
         if f"key{number}" in names and key != FILE:
-            yield f'key{number} AS "{_doubled(key_column(key))}"'
+            yield f"key{number} AS {DuckDbSql.quoted(key_column(key))}"
     for column, name in zip(grouping.shape, grouping.attribute_names, strict=True):
-        yield f'{column} AS "{_doubled(shape_column(name))}"'
+        yield f"{column} AS {DuckDbSql.quoted(shape_column(name))}"
     for total in grouping.totals:
         yield f"CAST({total} AS DECIMAL(38, 0)) AS {total}" if names[total] == "HUGEINT" else total
     yield ROWS
-
-
-def _doubled(name: str) -> str:
-    return name.replace('"', '""')

@@ -11,32 +11,43 @@ from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.progress import Progress, silent
 from ratecard.simulation.usage.columns import DAY, LayoutsOf
 from ratecard.simulation.usage.engines.duckdb_engine import Workspace, grouped, readable
-from ratecard.simulation.usage.files import Source, Stamps, local_stamps, sql_literal, unchanged
-from ratecard.simulation.usage.kept.kept_sql import ROWS, KeptSql
-from ratecard.simulation.usage.kept.manifest import MANIFEST, Asked, Distinguished, Manifest, read_manifest
+from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
+from ratecard.simulation.usage.files import Source, Stamps, local_stamps, pattern_escaped, unchanged
+from ratecard.simulation.usage.kept.kept_sql import ROWS, SHAPE, KeptSql, KeptTables
+from ratecard.simulation.usage.kept.manifest import (
+    MANIFEST,
+    Asked,
+    Distinguished,
+    Manifest,
+    PackedFile,
+    PackedPart,
+    read_manifest,
+)
 from ratecard.simulation.usage.plan import Plan
 from ratecard.simulation.usage.roll_up_sql import Grouping
 
 
-def packed(folder: Path, kept: Manifest) -> dict[str, list[str]]:
+def packed(folder: Path, kept: Manifest) -> dict[str, list[PackedPart]]:
     """The files of each part of the types. Raises `SimulationError` where one is missing or has another size."""
-    found: dict[str, list[str]] = {}
+    found: dict[str, list[PackedPart]] = {}
     for pack in kept.packs:
+        for file in pack.files:
+            place = folder / file.name
+            if not place.is_file() or place.stat().st_size != file.bytes:
+                words = f"{place} is not what was kept. Make the roll-up again: {again(kept, folder)}"
+                raise SimulationError(words)
         for part, files in pack.parts.items():
-            for name, size in files.items():
-                place = folder / name
-                if not place.is_file() or place.stat().st_size != size:
-                    raise SimulationError(
-                        f"{place} is not what was kept. Make the roll-up again: {again(kept, folder)}"
-                    )
-                found.setdefault(part, []).append(str(place))
+            found.setdefault(part, []).append(files)
     return found
 
 
-def rows_of(files: Sequence[str]) -> str:
-    """The query of kept groups."""
-    listed = ", ".join("'{}'".format(sql_literal(file).replace("'", "''")) for file in files)
-    return f"SELECT * FROM read_parquet([{listed}])"
+def rows_in(folder: Path, files: Sequence[PackedFile]) -> str:
+    """The query of files of one kind: a shape has one number in all packs."""
+    queries = []
+    for at, file in enumerate(files):
+        listed = DuckDbSql.literal(pattern_escaped(str(folder / file.name)))
+        queries.append(f"SELECT * REPLACE ({SHAPE} + {at << 32} AS {SHAPE}) FROM read_parquet({listed})")
+    return " UNION ALL BY NAME ".join(queries)
 
 
 def again(
@@ -64,11 +75,16 @@ class KeptUsage:
         # The columns of the usage that was rolled up, as those who ask understand them.
         self.known = usage._replace(by=kept.asked.by, where=kept.asked.where, layouts=layouts(usage.columns))
         self.workspace, self.folder, self.kept, self._prices = workspace, folder, kept, tuple(prices)
-        self._tables: dict[str, str] = {}
+        self._tables: dict[str, KeptTables] = {}
         for part, files in packed(folder, kept).items():
-            self._tables[part] = workspace.new_table("kept")
+            groups, shapes = workspace.new_table("kept"), workspace.new_table("shapes")
             with readable():
-                workspace.connection.execute(f"CREATE VIEW {self._tables[part]} AS {rows_of(files)}")
+                workspace.connection.execute(
+                    f"CREATE VIEW {groups} AS {rows_in(folder, [each.groups for each in files])}"
+                )
+                query = rows_in(folder, [each.shapes for each in files])
+                workspace.connection.execute(f"CREATE TABLE {shapes} AS {query}")
+            self._tables[part] = KeptTables(groups, shapes, several=len(files) > 1)
 
     @property
     def source(self) -> Source:
@@ -80,7 +96,11 @@ class KeptUsage:
     ) -> Generator[tuple[Grouping, str, str]]:
         """Each grouping that has groups, with their table. Raises `SimulationError` for what is not kept apart."""
         self.check(plan)
-        groupings = [each for each in KeptSql(self.kept, plan, self._tables).groupings() if each.name in self._tables]
+        tables = {part: each._replace(asked=workspace.new_table("asked")) for part, each in self._tables.items()}
+        sql = KeptSql(self.kept, plan, tables)
+        groupings = list(sql.groupings())
+        for part, query in sql.asked.items():
+            workspace.connection.execute(f"CREATE VIEW {tables[part].asked} AS {query}")
         yield from grouped(workspace, groupings, progress, self.kept.rows)
 
     def check(self, plan: Plan) -> None:
@@ -116,16 +136,18 @@ class KeptUsage:
     def _models(self) -> Mapping[str | None, set[str | None]]:
         """The models of each type."""
         found: dict[str | None, set[str | None]] = {}
-        for table in self._tables.values():
-            query = f"SELECT DISTINCT type, {'model' if self.known.has('model') else 'NULL'} FROM {table}"
+        for _, shapes, *_ in self._tables.values():
             with readable():
+                query = f"SELECT DISTINCT type, model FROM {shapes}"
                 for type_, model in self.workspace.connection.execute(query).fetchall():
                     found.setdefault(type_, set()).add(model)
         return found
 
     def check_rows(self) -> None:
         """Raise `SimulationError` where the groups are not of as many rows as the manifest says."""
-        rows = sum(int(self._asked(f"SELECT coalesce(sum({ROWS}), 0) FROM {each}")) for each in self._tables.values())
+        rows = 0
+        for groups, shapes, *_ in self._tables.values():
+            rows += int(self._asked(f"SELECT coalesce(sum({ROWS}), 0) FROM {groups} JOIN {shapes} USING ({SHAPE})"))
         if rows != self.kept.rows:
             words = f"the groups of {self.folder} are of {rows} rows, and its manifest has {self.kept.rows}"
             raise SimulationError(f"{words}. Make the roll-up again: {again(self.kept, self.folder)}")
@@ -152,7 +174,7 @@ def open_kept(
         raise SimulationError(f"{words}, or make it so: {again(kept.model_copy(update={'asked': given}), folder)}")
 
     def look() -> Stamps:
-        files = [str(folder / name) for pack in kept.packs for part in pack.parts.values() for name in part]
+        files = [str(folder / file.name) for pack in kept.packs for file in pack.files]
         return local_stamps([str(folder / MANIFEST), *files])
 
     before = look()

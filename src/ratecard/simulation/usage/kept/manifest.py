@@ -104,13 +104,32 @@ class KeptFile(_Part):
     undated: int = 0
 
 
+class PackedFile(_Part):
+    """A file in the folder, and its bytes."""
+
+    name: str
+    bytes: int
+
+
+class PackedPart(_Part):
+    """The files of a part of the types: its groups, and the shapes that they number."""
+
+    groups: PackedFile
+    shapes: PackedFile
+
+
 class Pack(_Part):
-    """Groups that were written together: their shares, and for each part of the types its files with their bytes."""
+    """Groups that were written together: their shares, how many they are, and the files of each part of the types."""
 
     name: str
     shares: tuple[int, ...]
     groups: int
-    parts: dict[str, dict[str, int]]
+    parts: dict[str, PackedPart]
+
+    @property
+    def files(self) -> Iterator[PackedFile]:
+        """All of its files."""
+        return (file for part in self.parts.values() for file in (part.groups, part.shapes))
 
 
 class Asked(_Part):
@@ -126,7 +145,7 @@ class Asked(_Part):
 class Manifest(_Part):
     """All that is known of a kept roll-up. `declared` are the columns of the usage with the types its engine gives."""
 
-    format: Literal[1] = 1
+    format: Literal[2] = 2
     version: str
     usage: tuple[str, ...]
     tables: tuple[str, ...]
