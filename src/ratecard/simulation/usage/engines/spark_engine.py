@@ -38,7 +38,7 @@ _TIMED, _SECONDS = next((name, layout.quantities[0]) for name, layout in LAYOUTS
 # A part of a result, and the column of which part a row is in; about how many rows come to the driver at once.
 _PART, _ROWS_AT_ONCE = "ratecard_part", 100_000
 # Files of fewer bytes than this together have so few different rows that their groups come at once.
-_SMALL = 16 * 2**20
+_SMALL = 4 * 2**20
 # So has a usage of fewer rows than these. Keys of more values among them are read apart from the shapes.
 _FIRST_ROWS, _FEW_KEYS = 10_000, 20
 
