@@ -16,7 +16,6 @@ from kept_roll_ups import REFUSED, answers, same_or_refused
 from made_up_card import FACTORS, LINES, METERS, card_of, token_columns
 from rows import table_of
 from test_row_by_row import SLOW, usage_rows
-from test_rows_at_their_hours import HEAD, MODEL, PLAIN, VERSION
 
 from ratecard import RateCard, rollup
 from ratecard.changes.sides import Side
@@ -28,6 +27,7 @@ from ratecard.simulation.simulate import simulate
 from ratecard.simulation.usage.kept import keep
 from ratecard.testing import rate_cards
 from shipped import CARD as SHIPPED
+from token_tables import by_tokens, family, text_model
 
 NOW = Side("now", SHIPPED)
 DEARER = Side("then", SHIPPED.with_candidate(Path(__file__).parent / "dearer.yaml"))
@@ -184,15 +184,16 @@ def test_thresholds_and_hours_that_are_not_kept_apart_are_refused(tmp_path: Path
     assert same_or_refused(kept, usage, Side("hours", hours.card, datetime(2026, 4, 1, 17, tzinfo=UTC)), [plain])
 
 
+PLAIN = "- {tokens: [input, output], rate: 1}"
 RATES = {
     "plain": PLAIN,
-    "hours": PLAIN + '\n              - {tokens: input, hours: "16:00..24:00", zone: UTC, rate: 2}',
-    "long": PLAIN + "\n              - {tokens: input, above: 500, rate: 3}",
+    "hours": PLAIN + '\n- {tokens: input, hours: "16:00..24:00", zone: UTC, rate: 2}',
+    "long": PLAIN + "\n- {tokens: input, above: 500, rate: 3}",
 }
 
 
 def made_of(rates: str) -> RateCard:
-    text = HEAD + MODEL.format(name="always", versions=VERSION.format(effective="2025-01-01", rates=rates))
+    text = family(text_model("always", by_tokens(rates, effective="2025-01-01")))
     return RateCard(tables_from({"hours.yaml": text.encode()})).unproved
 
 

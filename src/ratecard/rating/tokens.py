@@ -63,6 +63,11 @@ class _Plan(NamedTuple):
     within: tuple[tuple[int, int | None], ...]
 
 
+def unpriced_tokens(bucket: str) -> NotOffered:
+    """The message for a count of tokens that have no price."""
+    return NotOffered(f"No price is known for {bucket} tokens of this model")
+
+
 class TokenTier:
     """The rates of buckets for prompts of some length, under some conditions."""
 
@@ -82,7 +87,7 @@ class TokenTier:
             if count < 0:
                 problems.append(self._excess(steps, step.bucket, names, values))
             elif count and step.rate is None:
-                problems.append((step.bucket, NotOffered(f"No price is known for {step.bucket} tokens of this model")))
+                problems.append((step.bucket, unpriced_tokens(step.bucket)))
         for part, whole in within:
             most = 0 if whole is None else values[whole]
             if values[part] > most:

@@ -1,15 +1,14 @@
 """Strategies: metered requests of every type, as `prices.rate` takes them."""
 
 from collections.abc import Collection, Iterable, Mapping
-from fnmatch import fnmatchcase
+from functools import partial
 from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.errors import InvalidArgument
 
 from ratecard.methods.audio import BandSeconds
-from ratecard.methods.method import UsageReading
-from ratecard.methods.rpc import Chain, RpcCredits
+from ratecard.methods.method import Items, UsageReading
 from ratecard.price_book import PriceBook
 from ratecard.pricing.counted import readings_of, together
 from ratecard.requests.fields import Choice, Field, WholeNumber
@@ -30,17 +29,23 @@ _MANY = 1_000_000
 
 def counted_usages(prices: PriceBook, model: AnyModel, version: MeteredVersion) -> Usages:
     """Usages of a model that is charged neither as video nor by tokens: what the methods of its charges read."""
-    named = {"type": model.type, "model": model.model}
-    if isinstance(calls := version.charges[0], RpcCredits):
-        return st.sampled_from(calls.chains).flatmap(lambda chain: _batches(calls, chain))
+    named = {"model": model.model} if model.type != "rpc" else {}  # a usage of RPC has none
     metered = prices.compiler.metered(model, version, prices.limits.rates)
     ways: list[Usages] = []
     for kind in dict.fromkeys((model.type, "upscale", "image")):
         readings = readings_of(metered, kind)
         # An upscaler's image that keeps its size is of type `image` only where it has no price by factor.
         if readings and not (ways and kind == "image"):
-            ways.append(_of_fields(named | {"type": kind}, together(readings, metered), counts_of(readings)))
+            usages = _of_fields({"type": kind} | named, together(readings, metered), counts_of(readings))
+            for name, items in ((name, items) for reading in readings for name, items in reading.further.items()):
+                usages = usages.flatmap(partial(_with_items, name, items))
+            ways.append(usages)
     return st.one_of(ways)
+
+
+def _with_items(name: str, items: Items, usage: dict[str, Any]) -> Usages:
+    drawn = st.lists(st.sampled_from(items.of(usage)), min_size=1, max_size=min(5, items.most))
+    return drawn.map(lambda found: usage | {name: found})
 
 
 def _of_fields(named: dict[str, Any], schema: UsageSchema, counts: dict[str, st.SearchStrategy[Any]]) -> Usages:
@@ -67,16 +72,6 @@ def counts_of(readings: Iterable[UsageReading]) -> dict[str, st.SearchStrategy[A
     """The `counts` of a usage: every meter that these charges price."""
     meters = {name: seconds(0, _MANY) for reading in readings for name in reading.meters}
     return {"counts": st.fixed_dictionaries(meters)} if meters else {}
-
-
-def _batches(charge: RpcCredits, chain: Chain) -> Usages:
-    """Batches of methods that a chain has and the API takes, some of them failed."""
-    networks = st.sampled_from([f"{chain.chain}-{network}" for network in chain.networks])
-    named = [method.replace("*", "x") for tier in charge.tiers if tier.on(chain) for method in tier.methods]
-    methods = [method for method in named if not any(fnmatchcase(method, refused) for refused in charge.refused)]
-    call = st.fixed_dictionaries({"method": st.sampled_from(methods)}, optional={"failed": st.booleans()})
-    calls = st.lists(call, min_size=1, max_size=min(5, charge.max_calls))
-    return st.fixed_dictionaries({"type": st.just("rpc"), "network": networks, "calls": calls})
 
 
 DETAILS = {"cache_input": "cached_tokens", "cache_write": "cache_creation_input_tokens"}
