@@ -192,9 +192,23 @@ RATES = {
 }
 
 
-def made_of(rates: str) -> RateCard:
-    text = family(text_model("always", by_tokens(rates, effective="2025-01-01")))
+def made_of(rates: str, name: str = "always") -> RateCard:
+    text = family(text_model(name, by_tokens(rates, effective="2025-01-01")))
     return RateCard(tables_from({"hours.yaml": text.encode()})).unproved
+
+
+def test_names_with_parameters_behind_them_whose_model_has_another_type(tmp_path: Path) -> None:
+    """A row without a type has that of the model whose name begins its own."""
+    usage, kept = tmp_path / "usage.csv", tmp_path / "kept"
+    usage.write_text("model,prompt_tokens,completion_tokens\nalways:enable_web_search=off,7,1\nalways:more,7,1\n")
+    sides = [Side(name, made_of(PLAIN, name), EARLY.at) for name in ("always", "never", "always:less")]
+    rollup(usage, kept, sides[0])
+    assert same_or_refused(kept, usage, sides[0], by=["model"])
+    words = "the type of always:enable_web_search=off, which some rows do not say, the type of always:more, which"
+    for other in sides[1:]:
+        assert words in answers(kept, other, by=["model"])["refused"]
+    rollup(usage, kept, sides[2])
+    assert same_or_refused(kept, usage, sides[2], by=["model"])
 
 
 def test_conditions_and_buckets(tmp_path: Path) -> None:

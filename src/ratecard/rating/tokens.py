@@ -243,6 +243,7 @@ class TokenRates:
         self.buckets = meters.buckets
         self._of_unit, self._line_places = as_decimal(Fraction(1, per)), line_places
         self._written = list(written_rates(charge))
+        self._own = dict.fromkeys(each.bucket for each in self._written)
         self._factors = Factors(charge, meters, factors)
         self._conditions = named_conditions([charge], factors)
         self._edges = tiers_of(charge)
@@ -272,7 +273,7 @@ class TokenRates:
         return all(tier.prices(bucket, counted) for tier in self.plain)
 
     def _tier(self, above: int, stated: Mapping[str, str]) -> TokenTier:
-        own = {name: rate for name in self.buckets if (rate := chosen(self._written, name, above, stated))}
+        own = {name: rate for name in self._own if (rate := chosen(self._written, name, above, stated))}
         rates = {name: self._rate(name, rate, stated) for name, rate in own.items()}
         merged: dict[str, str] = {}
         for name in self.buckets:

@@ -17,6 +17,7 @@ from ratecard.requests.service_parameters import SEARCHES
 from ratecard.requests.usage import TYPES
 from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens
+from ratecard.tables.meters import COMPLETION, PROMPT, Meters
 from ratecard.tables.token_rates import tiers_of
 from ratecard.tables.version import Version
 from ratecard.testing.offer import Offer, check_prices, check_words, priced_models, seconds
@@ -87,25 +88,26 @@ def drawn_tokens(version: MeteredVersion) -> Tokens:
     return next(charge for charge in version.charges if isinstance(charge, Tokens))
 
 
-def priced_buckets(charge: Tokens) -> tuple[str, ...]:
+def priced_buckets(charge: Tokens, meters: Meters) -> set[str]:
     """The buckets of a provider's usage that have a price whatever the prompt and the conditions."""
     plain = (rate for rate in charge.rates if rate.attributes.get("context", ("base",)) != ("extended",)
              and rate.attributes.keys() <= {"tokens", "context"})  # fmt: skip
     base = {bucket for rate in plain for bucket in rate.attributes["tokens"]}
-    caches = tuple(bucket for bucket in DETAILS if bucket in base or charge.missing_cache_rate)
-    return ("input", *caches, *(("output",) if "output" in base else ()))
+    sides = {each for each in (PROMPT, COMPLETION) if each in base or not meters.refuses(charge.without_rate, each)}
+    merged = charge.missing_cache_rate and PROMPT in sides
+    return sides | {bucket for bucket in DETAILS if bucket in base or merged}
 
 
 @st.composite
 def token_usages(draw: st.DrawFn, prices: PriceBook, model: AnyModel, version: MeteredVersion) -> dict[str, Any]:
     """Tokens, on both sides of each threshold, with as many from the cache as the prompt has; and what is counted."""
     charge = drawn_tokens(version)
-    buckets, prompts = priced_buckets(charge), st.integers(0, _MANY)
+    buckets, prompts = priced_buckets(charge, prices.tables.meters), st.integers(0, _MANY)
     for edge in tiers_of(charge)[1:]:
         prompts |= st.sampled_from((edge, edge + 1)) | st.integers(edge + 1, 10 * edge + 1)
-    usage: dict[str, Any] = {"prompt_tokens": draw(prompts)}
+    usage: dict[str, Any] = {"prompt_tokens": draw(prompts) if PROMPT in buckets else 0}
     if model.type == "text":
-        usage["completion_tokens"] = draw(st.integers(0, _MANY))
+        usage["completion_tokens"] = draw(st.integers(0, _MANY)) if COMPLETION in buckets else 0
     details, left = {}, usage["prompt_tokens"]
     for bucket, field in DETAILS.items():
         if bucket in buckets and draw(st.booleans()):
