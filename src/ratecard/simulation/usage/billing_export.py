@@ -117,11 +117,11 @@ def ledger_view(
         places + worth_places,
         price_places,
     )
-    joined = _keep_parts(connection, export, table, row, price, (worth, worth_places), odd=bool(odd))
+    joined, apart = _keep_parts(connection, export, table, row, price, (worth, worth_places), odd=bool(odd))
     raw = ", ".join(f"'{name}': {each}" for name, each in numbers.items())
-    raw += ", 'part_unit': odd_units, 'part_amount': odd_charged" if joined else ""
+    raw += ", 'part_unit': odd_units, 'part_amount': odd_charged" if apart else ""
     further = [_kept(name) for name in export.columns]
-    entry = _entry(row, parts=True, but="odd_request IS NULL") if joined else _entry(row)
+    entry = _entry(row, parts=bool(joined), but="odd_request IS NULL" if apart else "TRUE")
     return f"""
         SELECT '{LEDGER}' AS type, {export.model} AS model, {", ".join(further)},
             {_text(export.named["sku"])} AS ledger_sku,
@@ -217,20 +217,22 @@ def _keep_parts(
     worth: tuple[str, int],
     *,
     odd: bool,
-) -> str:
+) -> tuple[str, bool]:
     """Keep what the rows of each charge come to that several balances paid; how to join it, empty if there is none.
+
+    And whether some of them are not added by the engine.
 
     A further part has no units and an amount; all rows of its request, SKU and price belong together, but refunds.
     `odd`: whether the engine cannot add the numbers of some row.
     """
     if "requestId" not in export.named:
-        return ""
+        return "", False
     request, sku = export.text("requestId"), _text(export.named["sku"])
     numbers = export.numbers()
     unit, amount = numbers["unit"], numbers["amount"]
     further = f"{request} IS NOT NULL AND TRY_CAST({unit} AS DOUBLE) = 0 AND {amount} LIKE '-%'"
     if not connection.execute(f"SELECT 1 FROM {table} WHERE {further} LIMIT 1").fetchall():
-        return ""
+        return "", False
     # Names that no column of an export has.
     inner = f"""
         SELECT {request} AS part_request, {sku} AS part_sku, {row.rate} AS part_rate, {row.units} AS part_units,
@@ -256,13 +258,16 @@ def _keep_parts(
         AND ({request}, {sku}) IN (
             SELECT ({request}, {sku}) FROM {table}{joined} WHERE {_entry(row, parts=True)} IS NULL)"""
     found = connection.execute(query).fetchall() if odd else []
+    if not found:
+        return joined, False
     names = ("odd_request", "odd_sku", "odd_price", "odd_units", "odd_charged")
     added = [dict(zip(names, each, strict=True)) for each in _added(found, places)]
     texts = pyarrow.schema([(name, pyarrow.string()) for name in names])
     connection.register("given_parts", pyarrow.Table.from_pylist(added, texts))
     connection.execute(f"CREATE OR REPLACE TABLE {_ODD_PARTS} AS FROM given_parts")
     connection.unregister("given_parts")
-    return f"{joined} LEFT JOIN {_ODD_PARTS} ON odd_request = {request} AND odd_sku = {sku} AND odd_price = {price}"
+    joined += f" LEFT JOIN {_ODD_PARTS} ON odd_request = {request} AND odd_sku = {sku} AND odd_price = {price}"
+    return joined, True
 
 
 def _added(rows: Iterable[Sequence[Any]], places: int) -> Iterator[list[str]]:
