@@ -93,7 +93,7 @@ BAD_LIMITS = [
     BadLimits("a stake of less than nothing", "least_staked: 0.1", "least_staked: -0.1", "diem:",
               "least_staked '-0.1' is negative. A rate is zero or more"),
     BadLimits("a balance named as a currency", "rates: {DIEM: 1,", "rates: {EUR: 1,", "rates:",
-              "rates has 'EUR', which is no name of a balance. Write capitals, digits and _, and no ISO 4217 code"),
+              "rates has 'EUR', which is not a name of a balance. Write capitals, digits and _, and no ISO 4217 code"),
     BadLimits("a worth in words", "rates: {DIEM: 1,", "rates: {DIEM: much,", "rates:",
               "DIEM 'much' is not a number. Write digits with at most 30 decimal places, like 0.10"),
     BadLimits("deprecated in words", "deprecated: 2026-07-09", "deprecated: yesterday", "deprecated:",

@@ -1,8 +1,13 @@
-"""How many examples a long property test tries: few in `make test`, all of them in `make nightly`."""
+"""How long a property test tries: few examples, always the same, or in `make nightly` many, and new ones."""
 
 import os
 
 
+def is_nightly() -> bool:
+    """Whether this is the long run."""
+    return bool(os.environ.get("NIGHTLY"))
+
+
 def examples(quick: int, *, nightly: int) -> int:
-    """The count for this run; `NIGHTLY=1` asks for the full one."""
-    return nightly if os.environ.get("NIGHTLY") else quick
+    """How many examples this run tries."""
+    return nightly if is_nightly() else quick

@@ -95,7 +95,7 @@ def _attributes(name: str) -> Iterator[Mapping[str, tuple[str, ...]]]:
     st.none() | days,
     st.none() | st.integers(1, 300),
 )
-@settings(max_examples=examples(20, nightly=60), deadline=None)
+@settings(max_examples=examples(10, nightly=60), deadline=None)
 def test_promote_then_load_is_the_candidate(
     parts: list[str], day: date, announced: date | None, length: int | None
 ) -> None:

@@ -298,7 +298,7 @@ def days(card: RateCard) -> Iterator[date]:
 
 
 @given(windows(), spans)
-@settings(max_examples=examples(20, nightly=60), deadline=None)
+@settings(max_examples=examples(10, nightly=60), deadline=None)
 def test_on_every_day_of_the_window_the_list_price_of_that_day_is_scaled_and_on_no_other(
     tmp_path_factory: pytest.TempPathFactory,
     change: tuple[str, str, Decimal, tuple[str, str] | None, tuple[Decimal, str] | None],

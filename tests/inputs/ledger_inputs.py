@@ -154,7 +154,7 @@ UNCLOSED = 'timestamp,sku,pricePerUnitUsd,unit,amount,currency,notes\nt,s,2,1,-2
 TWICE = json.dumps([ROW])[:-2] + ', "amount": -9}]'
 PAID = {"DIEM": Decimal("0.5"), "USD": Decimal("1.5")}
 NO_VCU = "currency='VCU' has no rate in limits.yaml. Allowed: USD, DIEM, BUNDLED_CREDITS"
-NO_NAME = "which is no name of a balance. Write capitals, digits and _, and no ISO 4217 code"
+NO_NAME = "which is not a name of a balance. Write capitals, digits and _, and no ISO 4217 code"
 KNOWN = "Allowed: USD, DIEM, BUNDLED_CREDITS or another ISO 4217 code"
 NEWER = (
     "the ledger's database has schema 9, of a newer release; this one knows schema 3. "

@@ -6,6 +6,7 @@ from typing import Any
 from ratecard import PriceBook, RateCard
 from ratecard.base.errors import TableError
 from ratecard.load.folder import tables_from
+from token_tables import by_tokens, family, text_model
 
 DAY = date(2026, 10, 1)
 RATES = """
@@ -34,25 +35,8 @@ FACTORS = """
 
 
 def table(rates: str = RATES, further: str = FACTORS, total: str = "0.024") -> str:
-    return f"""family: made-up
-models:
-  - model: m
-    name: Made up
-    type: text
-    currency: USD
-    versions:
-      - effective: 2026-01-01
-        checked: 2026-01-01
-        source: a price list that nobody has
-        rounding: none
-        charges:
-        - charge: tokens
-          method: tokens
-          unit: mtoken
-          rates:{rates}{further.replace(chr(10), chr(10) + "  ").rstrip()}
-        examples:
-          - {{usage: {{prompt_tokens: 1000, completion_tokens: 1000}}, total: {total}}}
-"""
+    usage = "{prompt_tokens: 1000, completion_tokens: 1000}"
+    return family(text_model("m", by_tokens(rates, further, usage=usage, total=total)))
 
 
 def book(text: str = "", **files: str) -> PriceBook:

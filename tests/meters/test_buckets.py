@@ -221,3 +221,36 @@ def test_a_bucket_that_the_meters_of_a_folder_lack_is_refused() -> None:
     assert said == {
         "usage.prompt_tokens_details.audio_tokens": ["No price is known for input_audio tokens of this model"]
     }
+
+
+def one_sided(refused: str, *rates: str) -> str:
+    """A table that says of one side that it is refused, with these rates."""
+    return table("\n".join(f"- {{tokens: {rate}}}" for rate in rates), f"without_rate: {refused}")
+
+
+@pytest.mark.parametrize(
+    ("refused", "other", "field"), [("input", "output", "prompt_tokens"), ("output", "input", "max_completion_tokens")]
+)
+def test_a_table_may_say_that_a_side_has_no_price(refused: str, other: str, field: str) -> None:
+    prices = book(one_sided(f"{{{refused}: refuse}}", f"{other}, rate: 4"))
+    assert rated(prices, {other: M}) == {other: "4"}
+    words = f"No price is known for {refused} tokens of this model"
+    assert refusal(prices, tokens={refused: 1, other: 1}) == {f"tokens.{refused}": [words]}
+    asked: dict[str, Any] = {"prompt_tokens": M, "max_completion_tokens": M}
+    with pytest.raises(QuoteError, match=words):
+        prices.estimate_text("m", **asked)
+    assert prices.estimate_text("m", **{**asked, field: 0}).highest == 4
+
+
+@pytest.mark.parametrize(
+    ("refused", "rates", "words"),
+    [
+        ("{cache: refuse}", ["input, rate: 4"], "no rate for output tokens"),
+        ("{output: parent}", ["input, rate: 4"], "no rate for output tokens"),
+        # A tier is one of priced prompts.
+        ("{input: refuse}", ["output, rate: 4", "output, above: 9, rate: 5"], "no rate for input tokens"),
+    ],
+)
+def test_a_forgotten_rate_is_a_fault(refused: str, rates: list[str], words: str) -> None:
+    assert all(words in fault for fault in faults(one_sided(refused, *rates)))
+    assert faults(one_sided(refused, *rates))

@@ -111,12 +111,13 @@ def test_the_difference_is_attributed_to_factors_and_conditions(folder: Path) ->
     }
 
 
-def test_each_rate_that_the_what_if_page_offers_can_be_set_by_itself(folder: Path) -> None:
+def test_each_rate_and_factor_that_the_what_if_page_offers_can_be_set_by_itself(folder: Path) -> None:
     card = load_rate_card(folder)
     choices = rates_on(card, DAY, "m")
-    assert len(choices) == 15
+    assert [sum(choice.word == word for choice in choices) for word in ("rate", "factor")] == [15, 3]
     for number, choice in enumerate(choices):
         where = ", ".join(f"{name}: {' | '.join(values)}" for name, values in choice.where)
-        change = f"\n  - set: m\n    charge: {choice.charge}\n    where: {{{where}}}\n    rate: 0.123\n"
+        charge = f"    charge: {choice.charge}\n" if choice.charge else ""
+        change = f"\n  - set: m\n{charge}    where: {{{where}}}\n    {choice.word}: 0.123\n"
         changed = rates_on(card.with_candidate(candidate(folder, change)), DAY, "m")
         assert [at for at, (old, new) in enumerate(zip(choices, changed, strict=True)) if old != new] == [number]

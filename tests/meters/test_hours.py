@@ -370,17 +370,17 @@ def test_a_combination_without_a_rate_at_some_hour_is_a_fault() -> None:
 
 
 FEES = """
-          - {rate: 0.01}
-          - {hours: "08:00..20:00", zone: UTC, rate: 0.02}
-          - {service_tier: batch, rate: 0.005}
-          - {service_tier: batch, hours: "08:00..20:00", zone: UTC, rate: 0.007}
+            - {rate: 0.01}
+            - {hours: "08:00..20:00", zone: UTC, rate: 0.02}
+            - {service_tier: batch, rate: 0.005}
+            - {service_tier: batch, hours: "08:00..20:00", zone: UTC, rate: 0.007}
 """
 
 
 def paged(rates: str) -> str:
     """The table with a charge by pages beside that of tokens."""
-    charge = f"        - charge: pages\n          method: count\n          unit: page\n          rates:{rates}"
-    return table("\n          - {tokens: [input, output], rate: 0}\n", "", "0").replace(
+    charge = f"          - charge: pages\n            method: count\n            unit: page\n            rates:{rates}"
+    return table("- {tokens: [input, output], rate: 0}", "", "0").replace(
         "        examples:", f"{charge.rstrip()}\n        examples:"
     )
 

@@ -66,8 +66,8 @@ def test_an_alias_is_a_name_on_the_command_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("heads", "lines"),
     [
-        (("model: m\n    aliases: n", "model: n"), {"4": "alias 'n'", "40": "model 'n'"}),
-        (("model: m\n    aliases: [o, p]", "model: n\n    aliases: [p]"), {"4": "alias 'p'", "41": "alias 'p'"}),
+        (("model: m\n    aliases: n", "model: n"), {"4": "alias 'n'", "39": "model 'n'"}),
+        (("model: m\n    aliases: [o, p]", "model: n\n    aliases: [p]"), {"4": "alias 'p'", "40": "alias 'p'"}),
         (("model: m\n    aliases: [m]",), {"3": "model 'm'", "4": "alias 'm'"}),
     ],
 )
@@ -98,8 +98,8 @@ def test_a_pattern_matches_names_and_exact_names_come_first() -> None:
 def test_two_models_whose_patterns_match_a_name_are_a_fault() -> None:
     heads = ('model: m\n    patterns: ["gpt-*-mini"]', 'model: n\n    patterns: ["gpt-4o-*"]')
     found = faults(models(*heads), names=ON)
-    assert [fault.split(": ", 1)[0] for fault in found] == ["made-up.yaml:4", "made-up.yaml:41"]
-    assert "pattern 'gpt-*-mini' and 'gpt-4o-*' of n (made-up.yaml:41)" in found[0]
+    assert [fault.split(": ", 1)[0] for fault in found] == ["made-up.yaml:4", "made-up.yaml:40"]
+    assert "pattern 'gpt-*-mini' and 'gpt-4o-*' of n (made-up.yaml:40)" in found[0]
     tables = prices(heads[0], 'model: n\n    patterns: ["x*"]', names=ON).tables
     both = {name: model.model_copy(update={"patterns": ("gpt-4o-*",)}) for name, model in tables.models.items()}
     book = RateCard(type(tables)(both, tables.units, tables.meters, tables.vocabulary, tables.limits, patterns=True))

@@ -70,7 +70,7 @@ def test_a_rate_that_names_a_condition_wins_over_its_factor_and_factors_multiply
     assert [str(line.unit_rate) for line in quote.lines] == ["2.2", "11"]
     assert quote.lines[0].source == "made-up.yaml:17"
     assert quote.lines[0].note == (
-        "4 x 0.5 for service_tier: batch (made-up.yaml:34); 2 x 1.1 for inference_geo: us (made-up.yaml:36)"
+        "4 x 0.5 for service_tier: batch (made-up.yaml:33); 2 x 1.1 for inference_geo: us (made-up.yaml:35)"
     )
 
 
@@ -153,7 +153,7 @@ def test_rates_of_which_two_could_hold_are_faults_at_their_line(line: str, words
         ("{service_tier: batch, factor: 0.5}\n          - {service_tier: batch, factor: 0.4}", "would both apply"),
         (
             "{service_tier: batch, factor: 0.5}\n          - {service_tier: batch, speed: fast, factor: 0.4}",
-            "and that of line 34 would both apply for one service_tier",
+            "and that of line 33 would both apply for one service_tier",
         ),
     ],
 )

@@ -60,6 +60,12 @@ ENTRIES = """{
   "dall-x": {"litellm_provider": "openai", "mode": "image_generation", "input_cost_per_image": 0.04},
   "ocr-x": {"litellm_provider": "mistral", "ocr_cost_per_page": 0.002, "ocr_cost_per_page_batches": 0.001},
   "free-x": {"litellm_provider": "ollama", "input_cost_per_token": 0.0, "output_cost_per_token": 0.0},
+  "listen-x": {
+    "litellm_provider": "acme", "input_cost_per_audio_token": 3e-06, "output_cost_per_token": 5e-06
+  },
+  "hurried-x": {
+    "litellm_provider": "acme", "input_cost_per_token_priority": 2e-06, "output_cost_per_token_priority": 4e-06
+  },
   "silent-x": {"litellm_provider": "ollama", "mode": "chat"},
   "new-x": {"litellm_provider": "acme", "input_cost_per_token": 1e-06, "input_cost_per_thought": 1e-06},
   "kind-x": {"litellm_provider": "acme", "input_cost_per_token": 1e-06, "search_context_cost_per_query": 3},
@@ -122,7 +128,7 @@ def test_what_is_left_out_has_a_reason(report: Mapping[str, Any]) -> None:
         "acme/noise-x": "its rates have the noise of a float (0.10000000000000001 for 0.1)",
     }
     assert report["without_price"] == ["one of many/sample_spec", "ollama/silent-x"]
-    assert report["added"] == {"models": 12, "versions": 12, "retired": 0}
+    assert report["added"] == {"models": 14, "versions": 14, "retired": 0}
 
 
 # (model, usage, amount in millionths of a dollar)
@@ -138,8 +144,11 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("openai/gpt-x", {"tokens": {"input": 100, "output": 10}, "data_residency": "eu"}, "330"),
     ("openai/gpt-x", {"tokens": {"input": 0}, "counts": {"web_search": 2}}, "40000"),
     ("openai/gpt-x", {"tokens": {"input": 0}, "counts": {"web_search": 2}, "search_context_size": "high"}, "60000"),
-    # Two entries of one name: the second keeps its whole key. Its output has no price, as in litellm.
-    ("openai/openai/gpt-x", {"tokens": {"input": 3, "output": 100}}, "21"),
+    # Two entries of one name: the second keeps its whole key.
+    ("openai/openai/gpt-x", {"tokens": {"input": 3}}, "21"),
+    # What has a price is charged where other tokens have none.
+    ("acme/listen-x", {"tokens": {"input": 10, "input_audio": 10, "output": 2}}, "40"),
+    ("acme/hurried-x", {"tokens": {"input": 10, "output": 2}, "service_tier": "priority"}, "28"),
     # Of xAI a threshold counts already.
     ("xai/grok-x", {"tokens": {"input": 127_999}}, "127999"),
     ("xai/grok-x", {"tokens": {"input": 128_000}}, "256000"),
@@ -188,6 +197,15 @@ def test_a_usage(prices: ratecard.PriceBook, model: str, usage: dict[str, Any], 
     if "tokens" in usage:
         usage = {**usage, "tokens": {"output": 0, **usage["tokens"]}}
     assert prices.rate({"model": model, **usage}).total * 1_000_000 == Decimal(millionths)
+
+
+@pytest.mark.parametrize(
+    ("model", "bucket"),
+    [("openai/openai/gpt-x", "output"), ("acme/listen-x", "input"), ("acme/hurried-x", "input")],
+)
+def test_tokens_without_a_price_are_refused(prices: ratecard.PriceBook, model: str, bucket: str) -> None:
+    with pytest.raises(ratecard.QuoteError, match=f"No price is known for {bucket} tokens of this model"):
+        prices.rate({"model": model, "tokens": {"input": 0, "output": 0} | {bucket: 1}})
 
 
 @pytest.mark.parametrize(

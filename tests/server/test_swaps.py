@@ -8,8 +8,8 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 def test_no_request_fails_and_no_answer_is_of_refused_tables() -> None:
-    command = [sys.executable, "benchmarks/serve_soak.py", "--swaps", "4", "--swap-every", "0.3", "--kill-every", "0"]
+    command = [sys.executable, "benchmarks/serve_soak.py", "--swaps", "2", "--swap-every", "0.3", "--kill-every", "0"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "0 answers with 5xx, 0 wrong" in done.stdout
-    assert "4 swaps, 2 of them broken" in done.stdout
+    assert "2 swaps, 1 of them broken" in done.stdout

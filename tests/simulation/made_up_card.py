@@ -8,6 +8,7 @@ import pyarrow
 
 from ratecard import RateCard
 from ratecard.load.folder import tables_from
+from token_tables import by_tokens, family, text_model
 
 LINES = """
           - {tokens: input, rate: 4}
@@ -34,26 +35,9 @@ conditions:
 
 
 def card_of(lines: str = LINES, factors: Sequence[str] = FACTORS, meters: str = METERS) -> RateCard:
-    written = "".join(f"\n            - {factor}" for factor in factors)
-    text = f"""family: made-up
-models:
-  - model: m
-    name: Made up
-    type: text
-    currency: USD
-    versions:
-      - effective: 2026-01-01
-        checked: 2026-01-01
-        source: a price list that nobody has
-        rounding: none
-        charges:
-        - charge: tokens
-          method: tokens
-          unit: mtoken
-          rates:{lines}          factors:{written}
-        examples:
-          - {{usage: {{prompt_tokens: 1000, completion_tokens: 1000}}, total: 0.024}}
-"""
+    written = "\n".join(("factors:", *(f"  - {factor}" for factor in factors))) if factors else ""
+    usage = "{prompt_tokens: 1000, completion_tokens: 1000}"
+    text = family(text_model("m", by_tokens(lines, written, usage=usage, total="0.024")))
     return RateCard(tables_from({"made-up.yaml": text.encode(), "meters.yaml": meters.encode()}))
 
 

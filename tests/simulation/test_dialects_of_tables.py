@@ -16,31 +16,18 @@ from ratecard.cli import main
 from ratecard.load.folder import tables_from
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.simulate import simulate
+from token_tables import by_tokens, family, text_model
 
-TABLE = "family: made-up\nmodels:" + "".join(
-    f"""
-  - model: {name}
-    name: Made up
-    type: text
-    currency: USD
-    versions:
-      - effective: 2026-01-01
-        checked: 2026-01-01
-        source: a price list that nobody has
-        charges:
-          - charge: tokens
-            method: tokens
-            unit: mtoken
-            rates:
-              - {{tokens: input, rate: {rate}}}
-              - {{tokens: cache_input, rate: 0.5}}
-              - {{tokens: cache_write, rate: 7}}
-              - {{tokens: output, rate: 25}}
-        rounding: none
-        examples:
-          - {{usage: {{prompt_tokens: 1000000, completion_tokens: 0}}, total: {rate}}}
+RATES = """
+- {{tokens: input, rate: {0}}}
+- {{tokens: cache_input, rate: 0.5}}
+- {{tokens: cache_write, rate: 7}}
+- {{tokens: output, rate: 25}}
 """
-    for name, rate in (("claude-opus-4-6", 5), ("grok-4-3", 3))
+MILLION = "{prompt_tokens: 1000000, completion_tokens: 0}"
+PRICES = {"claude-opus-4-6": 5, "grok-4-3": 3}
+TABLE = family(
+    *(text_model(name, by_tokens(RATES.format(rate), usage=MILLION, total=rate)) for name, rate in PRICES.items())
 )
 CARD = RateCard(tables_from({"made-up.yaml": TABLE.encode()}))
 SPANS: list[dict[str, Any]] = [

@@ -16,7 +16,6 @@ from kept_roll_ups import REFUSED, answers, same_or_refused
 from made_up_card import FACTORS, LINES, METERS, card_of, token_columns
 from rows import table_of
 from test_row_by_row import SLOW, usage_rows
-from test_rows_at_their_hours import HEAD, MODEL, PLAIN, VERSION
 
 from ratecard import RateCard, rollup
 from ratecard.changes.sides import Side
@@ -28,6 +27,7 @@ from ratecard.simulation.simulate import simulate
 from ratecard.simulation.usage.kept import keep
 from ratecard.testing import rate_cards
 from shipped import CARD as SHIPPED
+from token_tables import by_tokens, family, text_model
 
 NOW = Side("now", SHIPPED)
 DEARER = Side("then", SHIPPED.with_candidate(Path(__file__).parent / "dearer.yaml"))
@@ -184,16 +184,31 @@ def test_thresholds_and_hours_that_are_not_kept_apart_are_refused(tmp_path: Path
     assert same_or_refused(kept, usage, Side("hours", hours.card, datetime(2026, 4, 1, 17, tzinfo=UTC)), [plain])
 
 
+PLAIN = "- {tokens: [input, output], rate: 1}"
 RATES = {
     "plain": PLAIN,
-    "hours": PLAIN + '\n              - {tokens: input, hours: "16:00..24:00", zone: UTC, rate: 2}',
-    "long": PLAIN + "\n              - {tokens: input, above: 500, rate: 3}",
+    "hours": PLAIN + '\n- {tokens: input, hours: "16:00..24:00", zone: UTC, rate: 2}',
+    "long": PLAIN + "\n- {tokens: input, above: 500, rate: 3}",
 }
 
 
-def made_of(rates: str) -> RateCard:
-    text = HEAD + MODEL.format(name="always", versions=VERSION.format(effective="2025-01-01", rates=rates))
+def made_of(rates: str, name: str = "always") -> RateCard:
+    text = family(text_model(name, by_tokens(rates, effective="2025-01-01")))
     return RateCard(tables_from({"hours.yaml": text.encode()})).unproved
+
+
+def test_names_with_parameters_behind_them_whose_model_has_another_type(tmp_path: Path) -> None:
+    """A row without a type has that of the model whose name begins its own."""
+    usage, kept = tmp_path / "usage.csv", tmp_path / "kept"
+    usage.write_text("model,prompt_tokens,completion_tokens\nalways:enable_web_search=off,7,1\nalways:more,7,1\n")
+    sides = [Side(name, made_of(PLAIN, name), EARLY.at) for name in ("always", "never", "always:less")]
+    rollup(usage, kept, sides[0])
+    assert same_or_refused(kept, usage, sides[0], by=["model"])
+    words = "the type of always:enable_web_search=off, which some rows do not say, the type of always:more, which"
+    for other in sides[1:]:
+        assert words in answers(kept, other, by=["model"])["refused"]
+    rollup(usage, kept, sides[2])
+    assert same_or_refused(kept, usage, sides[2], by=["model"])
 
 
 def test_conditions_and_buckets(tmp_path: Path) -> None:

@@ -16,45 +16,27 @@ from ratecard.changes.sides import Side
 from ratecard.load.folder import tables_from
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
+from token_tables import by_tokens, family, text_model
 
-HEAD = """family: hours
-models:
+PLAIN = "- {tokens: [input, output], rate: 1}"
+BERLIN = """
+- {tokens: [input, output], rate: 1}
+- {tokens: input, hours: "02:30..06:00", weekdays: [sat, sun, mon], zone: Europe/Berlin, rate: 2}
+- {tokens: output, hours: "22:00..02:30", zone: America/New_York, rate: 3}
 """
-MODEL = """  - model: {name}
-    name: Made up
-    type: text
-    currency: USD
-    versions:
-{versions}"""
-VERSION = """      - effective: {effective}
-        checked: 2026-01-01
-        source: nowhere
-        rounding: none
-        charges:
-          - charge: tokens
-            method: tokens
-            unit: mtoken
-            rates:
-{rates}
-        examples:
-          - {{usage: {{prompt_tokens: 0, completion_tokens: 0}}, total: 0}}
+UTC_HOURS = """
+- {tokens: [input, output], rate: 5}
+- {tokens: input, hours: "16:30..00:30", zone: UTC, rate: 7}
 """
-PLAIN = "              - {tokens: [input, output], rate: 1}"
-BERLIN = """              - {tokens: [input, output], rate: 1}
-              - {tokens: input, hours: "02:30..06:00", weekdays: [sat, sun, mon], zone: Europe/Berlin, rate: 2}
-              - {tokens: output, hours: "22:00..02:30", zone: America/New_York, rate: 3}"""
-UTC_HOURS = """              - {tokens: [input, output], rate: 5}
-              - {tokens: input, hours: "16:30..00:30", zone: UTC, rate: 7}"""
 BETWEEN = "2026-10-25T10:20:30+02:00"
 
 
 def card(twice: bool = True) -> RateCard:
     """One model with hours of two zones, one with hours of UTC that changes within a day, one with one price."""
-    berlin = VERSION.format(effective="2026-01-01", rates=BERLIN)
-    later = VERSION.format(effective=BETWEEN, rates=UTC_HOURS) + VERSION.format(effective="2026-01-01", rates=PLAIN)
-    always = VERSION.format(effective="2026-01-01", rates=PLAIN)
-    models = {"berlin": berlin, "later": later if twice else always, "always": always}
-    text = HEAD + "".join(MODEL.format(name=name, versions=versions) for name, versions in models.items())
+    always = by_tokens(PLAIN)
+    later = by_tokens(UTC_HOURS, effective=BETWEEN) + always
+    models = {"berlin": by_tokens(BERLIN), "later": later if twice else always, "always": always}
+    text = family(*(text_model(name, versions) for name, versions in models.items()))
     return RateCard(tables_from({"hours.yaml": text.encode()})).unproved
 
 

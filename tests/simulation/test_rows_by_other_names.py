@@ -9,30 +9,14 @@ from ratecard import RateCard
 from ratecard.changes.sides import Side
 from ratecard.load.folder import tables_from
 from ratecard.simulation.simulate import simulate
+from token_tables import by_tokens, family, text_model
 
-TABLE = """family: names
-models:
-  - model: llama3:8b
-    aliases: [llama3, "llama3:latest"]
-    patterns: ["llama3-20*"]
-    name: Made up
-    type: text
-    currency: USD
-    versions:
-      - effective: 2026-01-01
-        checked: 2026-01-01
-        source: nowhere
-        rounding: none
-        charges:
-          - charge: tokens
-            method: tokens
-            unit: mtoken
-            rates:
-              - {tokens: [input, output], rate: 1}
-              - {tokens: input, weekdays: [thu], zone: UTC, rate: 2}
-        examples:
-          - {usage: {prompt_tokens: 0, completion_tokens: 0}, total: 0}
+RATES = """
+- {tokens: [input, output], rate: 1}
+- {tokens: input, weekdays: [thu], zone: UTC, rate: 2}
 """
+ALIASES = 'aliases: [llama3, "llama3:latest"]\npatterns: ["llama3-20*"]'
+TABLE = family(text_model("llama3:8b", by_tokens(RATES), further=ALIASES))
 NAMES = ("llama3:8b", "llama3", "llama3:latest", "llama3-2024-10", "llama4")
 
 

@@ -15,6 +15,7 @@ from ratecard.testing.case import expect
 from ratecard.testing.laws.any_quote import numbers_at
 from ratecard.testing.plugin import checks_of
 from shipped import CARD
+from token_tables import by_tokens, family, text_model
 
 BOOK = CARD.at(date(2026, 9, 29))
 KLING = Case(BOOK, "kling-o3-pro-text-to-video", read_folder())
@@ -38,6 +39,20 @@ def test_every_law_applies_to_a_shipped_model_and_none_to_all_but_a_few() -> Non
 def test_every_law_holds_on_a_sound_table(path: Path, tmp_path: Path) -> None:
     shutil.copy(path, tmp_path / path.name)
     files = read_folder(tmp_path)
+    for each in checks_of(RateCard(tables_from(files)), files, max_examples=5):
+        each.run()
+
+
+@pytest.mark.parametrize(
+    ("refused", "rates"),
+    [
+        ("input", "- {tokens: [input_audio, cache_input], rate: 3}\n- {tokens: output, rate: 5}"),
+        ("output", "- {tokens: input, rate: 3}\n- {tokens: input, above: 1000, rate: 2}"),
+    ],
+)
+def test_every_law_holds_where_one_side_has_no_price(refused: str, rates: str) -> None:
+    table = family(text_model("m", by_tokens(rates, f"without_rate: {{{refused}: refuse}}")))
+    files = {"m.yaml": table.encode()}
     for each in checks_of(RateCard(tables_from(files)), files, max_examples=5):
         each.run()
 

@@ -30,3 +30,45 @@ def write_usage(path: Path, customer: str = "customer") -> Path:
     lines = [head, *(",".join(str(row.get(name, "")) for name in _COLUMNS) for row in rows)]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
+
+
+FLASH = "flash"
+_TABLE = f"""
+family: flash
+models:
+  - model: {FLASH}
+    name: Flash
+    type: text
+    currency: USD
+    versions:
+      - effective: 2026-01-01
+        checked: 2026-11-20
+        source: made up
+        factors: [{{speed: fast, factor: 2}}]
+        charges:
+          - charge: tokens
+            method: tokens
+            unit: mtoken
+            factors: [{{service_tier: batch, factor: 0.5}}]
+            rates:
+              - {{tokens: input, rate: 2}}
+              - {{tokens: output, rate: 10}}
+        rounding: none
+        examples:
+          - {{usage: {{prompt_tokens: 1000, completion_tokens: 100}}, total: 0.003}}
+"""
+
+
+def write_tables(folder: Path) -> Path:
+    """Tables of one model, which has factors: of its charge, and of all that it charges."""
+    folder.mkdir()
+    Path(folder, "flash.yaml").write_text(_TABLE, encoding="utf-8")
+    return folder
+
+
+def write_batches(path: Path) -> Path:
+    """A CSV of two requests of that model, one of them in a batch."""
+    head = "type,model,timestamp,tokens.input,tokens.output,service_tier"
+    rows = [f"text,{FLASH},2026-10-0{day}T12:00:00Z,1000000,0,{tier}" for day, tier in ((1, "batch"), (2, ""))]
+    path.write_text("\n".join([head, *rows, ""]), encoding="utf-8")
+    return path

@@ -33,7 +33,7 @@ def test_every_rate_that_is_offered_can_be_set(card: ratecard.RateCard) -> None:
     for model in (KLING, CLAUDE, "seedance-2-5-reference-to-video-basic", "crypto-rpc"):
         before = rates_on(card, DAY, model)
         for choice in before:
-            draft = Draft(DAY.isoformat(), (NewRate(model, choice.charge, choice.where, "0.123456789"),))
+            draft = Draft(DAY.isoformat(), (NewRate(model, *choice[:2], "0.123456789", choice.word),))
             [changed] = [
                 each for each in rates_on(draft.card(card), DAY, model) if each not in rates_on(card, DAY, model)
             ]

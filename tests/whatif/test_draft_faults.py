@@ -21,7 +21,7 @@ def refused(draft: Draft, card: ratecard.RateCard) -> DraftError:
 
 def test_a_draft_reads_back_as_the_candidate_that_it_is(tmp_path: Path, card: ratecard.RateCard) -> None:
     head = Head('Dearer: "video"', "Pricing & Co.", "costs rose\nby 5 %")
-    draft = Draft(DAY, (DEARER, SAME._replace(rate="0.17")), head)
+    draft = Draft(DAY, (DEARER, SAME._replace(amount="0.17")), head)
     path = tmp_path / "draft.yaml"
     path.write_text(draft.text(), encoding="utf-8")
     read = load_candidate(path).candidate

@@ -13,7 +13,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from served import Served, choose, field, press, served, started, text_of, tiles, wait, write
-from small_usage import CLAUDE, DAY, KLING, write_usage
+from small_usage import CLAUDE, DAY, FLASH, KLING, write_batches, write_tables, write_usage
 
 from browsers import DESKTOP, PHONE, WIDE, browser, complaints_of
 from ratecard.candidates.file import load_candidate
@@ -57,7 +57,7 @@ def hosts(page: Chrome) -> set[str]:
 def test_what_is_moved_saved_and_loaded_is_one_candidate(page: Chrome, folder: Path, running: Served) -> None:
     choose(page, "Which", "kling-o3")
     write(page, "Factor", "1.0725")
-    press(page, "Add a rate")
+    press(page, "Add a rate or factor")
     choose(page, "Model", CLAUDE)
     choose_rate(page, "output")
     write(page, "New rate", "33.5")
@@ -89,6 +89,26 @@ def test_what_is_moved_saved_and_loaded_is_one_candidate(page: Chrome, folder: P
     press(page, "Replace it")
     wait(lambda: "Saved" in text_of(page, ".done"))
     assert path.read_text(encoding="utf-8").strip() == preview.strip()
+
+
+def test_a_factor_of_a_table_is_changed_like_a_rate(running: Served, folder: Path) -> None:
+    tables = write_tables(folder / "tables")
+    write_batches(folder / "batches.csv")
+    options = ("--tables", str(tables), "--at", DAY)
+    with browser(DESKTOP, 1000) as page, served(folder, *options, usage="batches.csv") as of_batches:
+        page.get(of_batches.url)
+        wait(lambda: text_of(page, "h1"))
+        press(page, "Add a rate or factor")
+        choose(page, "Model", FLASH)
+        choose_rate(page, "service_tier batch: times 0.5")
+        assert text_of(page, ".now") == "Now 0.5"
+        write(page, "New factor", "0.4")
+        wait(lambda: tiles(page).get("Difference", [""])[0].endswith("$0.20"))
+        assert FLASH in text_of(page, ".models")
+        press(page, "Save as a candidate")
+        preview = wait(lambda: text_of(page, ".dialog pre"))
+        assert "where: {service_tier: batch}" in preview
+        assert "factor: 0.4" in preview
 
 
 def choose_rate(page: Chrome, word: str) -> None:
@@ -152,7 +172,7 @@ def test_the_day_moves_and_a_reload_comes_without_losing_what_was_chosen(page: C
     write(page, "Factor", "1,10")
     wait(lambda: "Read as times 1.1, which is +10 %" in text_of(page, ".read"))
     choose(page, "Only rates for", "audio true")
-    press(page, "Add a rate")
+    press(page, "Add a rate or factor")
     choose(page, "Model", CLAUDE)
     choose_rate(page, "output")
     write(page, "New rate", "33.5")

@@ -32,6 +32,8 @@ def utc(moment: date) -> datetime:
     >>> utc(date(2026, 10, 1)).isoformat()
     '2026-10-01T00:00:00+00:00'
     """
+    if moment.__class__ is datetime and moment.tzinfo is UTC:  # most are, and it is asked for each model
+        return moment
     if not isinstance(moment, datetime):
         return datetime(moment.year, moment.month, moment.day, tzinfo=UTC)
     if moment.tzinfo is None or moment.utcoffset() is None:

@@ -77,6 +77,11 @@ def factors_of(version: Version) -> dict[At, RateFactor]:
     return {At(c, f, "factors"): factor for c, part in parts for f, factor in enumerate(_factors(part))}
 
 
+def charge_of(version: Version, at: At) -> str:
+    """The name of the charge of a rate or factor; empty for a factor of the version itself."""
+    return "" if at.charge == _OWN else version.charges[at.charge].charge
+
+
 def amounts_of(version: Version) -> dict[At, Decimal]:
     """Every rate and factor of a version, by its place."""
     rates = {at: rate.rate for at, rate in rates_of(version).items()}
@@ -91,9 +96,7 @@ def _factors(part: Version | Charge) -> tuple[RateFactor, ...]:
 def factors_to_set(name: str, version: Version, change: SetRate) -> list[At]:
     """The factor that a `set` means: that of exactly these conditions. Raises `Refusal` if it is not one."""
     known = {
-        at: factor
-        for at, factor in factors_of(version).items()
-        if change.charge is None or (at.charge != _OWN and version.charges[at.charge].charge == change.charge)
+        at: factor for at, factor in factors_of(version).items() if change.charge in (None, charge_of(version, at))
     }
     if not known:
         of = f" of charge '{change.charge}'" if change.charge else ""
@@ -105,7 +108,7 @@ def factors_to_set(name: str, version: Version, change: SetRate) -> list[At]:
         every = "; ".join(words)
         raise Refusal((("where",), f"no factor of {name} is for exactly these conditions. It has: {every}"))
     if len(found) > 1:
-        names = " | ".join(version.charges[at.charge].charge for at in found if at.charge != _OWN)
+        names = " | ".join(filter(None, (charge_of(version, at) for at in found)))
         raise Refusal((("set",), f"fits factors of {len(found)} charges of {name}. Name one. charge: {names}"))
     return found
 

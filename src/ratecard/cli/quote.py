@@ -19,7 +19,7 @@ from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.body import Body, read_body
 from ratecard.requests.dialects import DIALECTS
 from ratecard.requests.text_body import body_of_text
-from ratecard.requests.usage import read_usage
+from ratecard.requests.usage import Like, VideoRequest, read_usage
 from ratecard.requests.usage_from import usage_from
 from ratecard.requests.video import FIELD_ORDER
 from ratecard.simulation.usage.columns import usage_of_row
@@ -29,17 +29,10 @@ from ratecard.tables.version import Version
 
 # What a value of each field looks like, for the help and for refusals.
 _LIKE = {
-    "model": "id of the model, see `ratecard models`",
-    "duration": "5s, 1 gen, or auto",
-    "aspect_ratio": "16:9, or adaptive",
-    "resolution": "720p",
-    "upscale_factor": "1, 2 or 4",
-    "enhancement_model": "Proteus",
-    "target_fps": "16 to 120",
-    "slowdown_factor": "1, 2, 4 or 8",
-    "audio": "true or false",
-    "video_url": "address of the video to process",
-    "reference_video_total_duration": "seconds of reference video, like 7.5",
+    name: like.words
+    for name, field in VideoRequest.model_fields.items()
+    for like in field.metadata
+    if isinstance(like, Like)
 }
 # The same for the fields of every other type; those of a video follow.
 _LIKE_USAGE = {

@@ -149,7 +149,7 @@ def json_rows(file: TextIO) -> Iterator[Mapping[str, Any]]:
 def _pages(text: JsonText) -> Iterator[Iterator[Any]]:
     while sign := text.peek():
         if sign not in "[{":
-            text.refuse("something follows that is no page")
+            text.refuse("something follows that is not a page")
         yield _list(text) if sign == "[" else _page(text)
 
 
@@ -297,7 +297,7 @@ def _entry(number: int, row: Mapping[str, Any], rates: Rates) -> LedgerEntry:
 
 def _details(number: int, details: object) -> InferenceDetails:
     if not isinstance(details, dict):
-        raise LedgerError(f"row {number}: inferenceDetails is no object")
+        raise LedgerError(f"row {number}: inferenceDetails is not an object")
     request_id = _text(number, "requestId", details.get("requestId"))
     return InferenceDetails(request_id, *(_count(number, name, details.get(name)) for name in _DETAILS[1:]))
 

@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
 from itertools import pairwise
+from random import Random
 from typing import Any, ClassVar, Literal
 
 from ratecard.base.messages import Finding, NotOffered, too_big, too_small
@@ -111,6 +113,13 @@ class Characters(Method[PerCharacter]):
         field, count = ("character_count", 1_000) if type_ == "music" else ("characters", 1_000_000)
         yield {field: least_charged(charge, count)}
 
+    def typical(
+        self, charge: PerCharacter, usages: Iterable[dict[str, Any]], chance: Random
+    ) -> Iterator[dict[str, Any]]:
+        """A paragraph."""
+        for usage in usages:
+            yield {name: 700 if name.startswith("character") else value for name, value in usage.items()}
+
 
 class Seconds(Method[PerAudioSecond]):
     """Seconds: of a transcription `seconds`, of music and bodies of audio whole `duration_seconds`."""
@@ -130,6 +139,14 @@ class Seconds(Method[PerAudioSecond]):
     ) -> Iterator[dict[str, Any]]:
         """One second."""
         yield {"duration_seconds" if type_ == "music" else "seconds": least_charged(charge, 1)}
+
+    def typical(
+        self, charge: PerAudioSecond, usages: Iterable[dict[str, Any]], chance: Random
+    ) -> Iterator[dict[str, Any]]:
+        """A recording of some minutes, and sounds from an effect to a minute of music."""
+        for usage in usages:
+            typical = {"seconds": (Decimal(150),), "duration_seconds": (5, 10, 30, 60)}
+            yield from ({**usage, name: each} for name in typical if name in usage for each in typical[name])
 
 
 class Songs(Method[PerSong]):

@@ -1,7 +1,8 @@
 """Images: made, edited (with further input images), and enlarged."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
+from random import Random
 from typing import Any, ClassVar, Literal
 
 from ratecard.base.messages import Finding
@@ -98,6 +99,14 @@ class Images(Method[PerImage]):
         """Every choice alone and together: one that is left out may mean another one later."""
         stated = [(None, *version.values_of(name)) for name in self.choices]
         return (_stated(dict(zip(self.choices, values, strict=True))) for values in product(*stated))
+
+    def typical(self, charge: PerImage, usages: Iterable[dict[str, Any]], chance: Random) -> Iterator[dict[str, Any]]:
+        """One image, and some."""
+        for usage in usages:
+            inputs = {"input_images": chance.randint(1, 4)} if usage["type"] == "edit" else {}
+            some = (1, chance.randint(2, 4)) if usage["type"] in self.types[:2] else ()
+            yield from ({**usage, "n": n, **inputs} for n in some)
+            yield from () if some else (usage,)
 
 
 class InputImages(Method[PerInputImage]):

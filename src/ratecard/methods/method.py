@@ -1,8 +1,9 @@
 """What the library knows of a pricing method: one entry for each, which is looked up by the method of a charge."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from math import ceil
+from random import Random
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from ratecard.base.messages import Finding
@@ -26,12 +27,19 @@ MOST_COUNTED = 10**12
 ANY_NUMBER = NumberField(Decimal(0), Decimal(MOST_COUNTED))
 
 
+class Items(NamedTuple):
+    """What the items of a list in a usage may be, of a usage with these fields, and how many it has at most."""
+
+    of: Callable[[Mapping[str, Any]], Sequence[Any]]
+    most: int
+
+
 class UsageReading(NamedTuple):
     """What a charge reads from a usage, and the function from that to its lines.
 
     `inert` fields are checked and have no effect. `settle` reads what fields cannot say: it is given the usage, and
-    adds to the shape and to the problems; its keys are `further`. `meters` are the names in `counts` that the charge
-    knows: the shape has their counts.
+    adds to the shape and to the problems; its keys are `further`, each a list. `meters` are the names in `counts` that
+    the charge knows: the shape has their counts.
     """
 
     lines: Lines
@@ -39,7 +47,7 @@ class UsageReading(NamedTuple):
     defaults: Mapping[str, Any] = {}
     required: Sequence[str] = ()
     inert: Sequence[str] = ()
-    further: Sequence[str] = ()
+    further: Mapping[str, Items] = {}
     settle: Settle | None = None
     meters: Mapping[str, Meterage] = {}
 
@@ -84,6 +92,10 @@ class Method(Generic[AnyCharge]):
     def edges(self, charge: AnyCharge, version: MeteredVersion, type_: str, tables: Tables) -> Iterator[dict[str, Any]]:
         """Further such usages, which may have a rate or a line of their own."""
         yield from ()
+
+    def typical(self, charge: AnyCharge, usages: Iterable[dict[str, Any]], chance: Random) -> Iterator[dict[str, Any]]:
+        """Usages as they come in practice, of those of one unit at each rate: with medians of what requests count."""
+        yield from usages
 
     def linear(self, charge: AnyCharge, unit: Unit) -> bool:
         """Whether twice as much of everything is charged twice as much, to the last digit: it can then be summed."""

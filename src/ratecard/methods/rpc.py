@@ -4,13 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from itertools import product
+from random import Random
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from ratecard.base.messages import REQUIRED, Finding, NotOffered, Problems, echo, wrong_type
 from ratecard.base.money import add, multiply, text
 from ratecard.base.suggestions import did_you_mean
 from ratecard.methods.metered import Metered
-from ratecard.methods.method import Method, UsageReading
+from ratecard.methods.method import Items, Method, UsageReading
 from ratecard.rating.counts import LineCounter
 from ratecard.rating.quote import LineItem
 from ratecard.requests.body import mapping_of
@@ -22,6 +23,37 @@ from ratecard.tables.meters import Meters
 from ratecard.tables.rate import Conditioned
 from ratecard.tables.scalars import Frozen, Integer, Positive, Text, Words
 
+# What is called most.
+_COMMON = (
+    "eth_call",
+    "eth_getBalance",
+    "eth_blockNumber",
+    "eth_getLogs",
+    "eth_getTransactionReceipt",
+    "eth_sendRawTransaction",
+    "net_version",
+    "debug_traceTransaction",
+    "trace_block",
+    "txpool_status",
+    "trace_replayTransaction",
+    "starknet_call",
+    "starknet_getStorageAt",
+    "starknet_blockNumber",
+    "starknet_getEvents",
+    "starknet_getTransactionReceipt",
+    "starknet_addInvokeTransaction",
+    "starknet_chainId",
+    "starknet_estimateFee",
+    "starknet_getNonce",
+    "starknet_getClassAt",
+    "starknet_getBlockWithTxs",
+    "getBalance",
+    "getSlot",
+    "getAccountInfo",
+    "getSignatureStatuses",
+    "sendTransaction",
+    "getSupply",
+)
 _CALL_KEYS = dict.fromkeys(("method", "failed")).keys()
 
 
@@ -110,7 +142,7 @@ class RpcBatches(Method[RpcCredits]):
             lambda shape: rpc_lines(charge, count, model, shape["network"], shape["calls"]),
             {"network": Choice(chains)},
             required=("network",),
-            further=("calls",),
+            further={"calls": Items(lambda usage: _calls(charge, chains[usage["network"]]), charge.max_calls)},
             settle=settle,
         )
 
@@ -130,6 +162,23 @@ class RpcBatches(Method[RpcCredits]):
         for chain, tier in product(charge.chains, charge.tiers):
             for method, failed in product(tier.methods if tier.on(chain) else (), (False, True)):
                 yield _call(chain, method, failed=failed)
+
+    def typical(self, charge: RpcCredits, usages: Iterable[dict[str, Any]], chance: Random) -> Iterator[dict[str, Any]]:
+        """A call to every network by common methods of its chain; a table without any of these shows its own."""
+        named = {name: value for name, value in next(iter(usages)).items() if name not in ("network", "calls")}
+        for chain in charge.chains:
+            own = dict.fromkeys(call["method"] for call in _calls(charge, chain))
+            methods = [each for each in _COMMON if tier_of_method(charge, each, chain)] or list(own)
+            for network, method in product(chain.networks, methods):
+                failed = {"failed": True} if not chance.randrange(20) else {}
+                yield {**named, "network": f"{chain.chain}-{network}", "calls": [{"method": method, **failed}]}
+
+
+def _calls(charge: RpcCredits, chain: Chain) -> list[dict[str, Any]]:
+    """Calls of the methods that the table names and a chain has, and the same ones failed."""
+    named = [method.replace("*", "x") for tier in charge.tiers if tier.on(chain) for method in tier.methods]
+    known = [method for method in named if tier_of_method(charge, method, chain)]
+    return [{"method": method, **failed} for failed in ({}, {"failed": True}) for method in known]
 
 
 def _call(chain: Chain, method: str, **further: bool) -> dict[str, Any]:

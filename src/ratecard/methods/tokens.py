@@ -12,7 +12,15 @@ from ratecard.tables.card import Tables
 from ratecard.tables.conditions import combinations_of, named_conditions
 from ratecard.tables.metered import MeteredVersion, Tokens
 from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, Meters
-from ratecard.tables.token_rates import WrittenRate, chosen, counts_in, more_specific, tiers_of, written_rates
+from ratecard.tables.token_rates import (
+    EVERY_PROMPT,
+    WrittenRate,
+    chosen,
+    counts_in,
+    more_specific,
+    tiers_of,
+    written_rates,
+)
 
 _MILLION = 1_000_000
 _CONTEXTS = ("base", "extended")
@@ -45,8 +53,12 @@ class TokensByBucket(Method[Tokens]):
                 yield ("rates", index), words
         yield from _check_twice(charge, written)
         contexts = {name for rate in charge.rates for name in rate.attributes.get("context", ()) if name in _CONTEXTS}
+        # What the charge refuses by its own words needs no rate; but a tier is that of a prompt with a price.
+        needed = {PROMPT: True, COMPLETION: type_ == "text"}
+        needed |= {name: False for name in needed.keys() & meters.buckets if meters.refuses(charge.without_rate, name)}
+        needed[PROMPT] = needed[PROMPT] or any(above > EVERY_PROMPT.above for above in edges)
         for above in sorted({-1, *edges}):
-            for bucket in (PROMPT, COMPLETION) if type_ == "text" else (PROMPT,):
+            for bucket in (name for name, is_needed in needed.items() if is_needed):
                 found = chosen(written, bucket, above, {})
                 # A named tier is written out, so that nobody takes a rate that was forgotten for one that stays.
                 if found is None or (edges.get(above) in contexts and found.edge.above != above):

@@ -27,11 +27,12 @@ from ratecard.price_lists.peer import (
     PeerRate,
     PeerVersion,
     PriceList,
+    without_rate,
 )
 from ratecard.price_lists.specific import EVERY_LENGTH, PricedCase, TierAmounts, specific_rates
 from ratecard.requests.dialects import DIALECTS
 from ratecard.requests.usage_from import usage_from
-from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, Bucket, UsageCondition
+from ratecard.tables.meters import PROMPT, TOKEN, Bucket, UsageCondition
 
 _NAME = "genai-prices"
 # Every usage is one, whatever it counts.
@@ -41,9 +42,6 @@ _HOURS = "hours"
 _MINUTES_OF_DAY = 24 * 60
 # What the calculation of genai-prices does beside its data: the least seconds of audio that a request is charged for.
 _LEAST_SECONDS = {("groq", "whisper-large-v3"): Decimal(10), ("groq", "whisper-large-v3-turbo"): Decimal(10)}
-# Where only the prompt or only the completion has a price, the other costs nothing.
-_WHOLES = frozenset((PROMPT, COMPLETION))
-_NOTHING: TierAmounts = ((EVERY_LENGTH, Decimal(0)),)
 # What the list says of tokens in other words than the tables: its value, and their dimension and value.
 _DIMENSIONS = {
     "cache_read": ("cache", "read"),
@@ -51,7 +49,6 @@ _DIMENSIONS = {
     "1h": ("lifetime", "1h"),
     **{part: ("part", part) for part in ("reasoning", "citation", "tool")},
 }
-_WITHOUT_RATE = {"cache": "parent", "lifetime": "parent", "modality": "parent"}
 
 
 def installed_list() -> PriceList:
@@ -307,8 +304,6 @@ class _Model:
     def _complete(self, priced: Mapping[str, TierAmounts], names: Mapping[str, None]) -> dict[str, TierAmounts]:
         """The prices of these, with those that the list leaves to a whole, and parts at what they cost on top of it."""
         found = {name: priced[name] if name in priced else self._of_whole(name, priced) for name in names}
-        if not _WHOLES.isdisjoint(names):
-            found = dict.fromkeys(_WHOLES, _NOTHING) | found
         found |= {part: found[whole] for part, whole in self._elsewhere(found)}
         return found | {name: self._on_top(name, found) for name in found if self._whole(name) in found}
 
@@ -359,7 +354,7 @@ class _Model:
         for number, bucket in enumerate(buckets):
             rates += _rates(cases[bucket], () if number else kept, bucket)
         if rates:
-            yield PeerCharge(TOKEN, 1_000_000, tuple(rates), _WITHOUT_RATE)
+            yield PeerCharge(TOKEN, 1_000_000, tuple(rates), without_rate(cases))
         for name in cases:
             if name not in buckets:
                 counted, whole = self.by_name[name], self._whole(name)

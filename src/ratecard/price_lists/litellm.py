@@ -23,6 +23,7 @@ from ratecard.price_lists.peer import (
     PeerRate,
     PeerVersion,
     PriceList,
+    without_rate,
 )
 from ratecard.price_lists.specific import EVERY_LENGTH, PricedCase, TierAmounts, amount_at, specific_rates
 from ratecard.tables.meters import TOKEN
@@ -50,8 +51,6 @@ _PARTS = {
     _REASONING: "output_reasoning",
 }
 _TOKENS = {**_BY_LENGTH, **_BY_LIFETIME, **_PARTS}
-# Where the cache for a kind of prompt has its own price, and other parts have that of the whole.
-_WITHOUT_RATE = {"cache": "parent", "lifetime": "parent", "modality": "parent"}
 # Of these the cached prompt has a price without one in the list: this share of the input.
 _CACHE_SHARES = {"fireworks_ai": Decimal("0.5")}
 # Of these a threshold counts itself already.
@@ -307,10 +306,11 @@ class _Entry:
         buckets = dict.fromkeys(bucket for found in cases.values() for bucket in found)
         for bucket in buckets:
             of_bucket = [
-                PricedCase({"service_tier": tier} if tier else {}, found.get(bucket) or found[_whole_of(bucket, found)])
+                PricedCase({"service_tier": tier} if tier else {}, amounts)
                 for tier, found in cases.items()
+                if (amounts := found.get(bucket) or found.get(_whole_of(bucket, found)))
             ]
-            kept = [("service_tier", tier) for tier in tiers] if bucket == "input" else []
+            kept = [("service_tier", tier) for tier in tiers] if not rates else []
             for rate in specific_rates(of_bucket, kept):
                 edge = None if rate.above == EVERY_LENGTH else rate.above
                 above, begins = (None, edge + 1) if edge is not None and self.inclusive else (edge, None)
@@ -326,8 +326,7 @@ class _Entry:
             if len(cases) > 1 or any(len(amounts) > 1 for amounts in cases[""].values()):
                 raise InexpressibleError("has prices of some hours beside tiers")
             rates += self._at_hours()
-        note = "" if {_INPUT, _OUTPUT} <= named or self.tiers else "What the list leaves out of input and output is 0."
-        yield PeerCharge(TOKEN, int(_MILLION), tuple(rates), _WITHOUT_RATE, tuple(self.factors), note=note)
+        yield PeerCharge(TOKEN, int(_MILLION), tuple(rates), without_rate(cases[""]), tuple(self.factors))
 
     def _at_hours(self) -> Iterator[PeerRate]:
         """The prices of some hours, which replace those of all others."""
@@ -385,24 +384,21 @@ class _Entry:
                 price = _first(self._of(key, tier, above), self._of(key, "", above), price)
             return price
 
-        whole, output = last(_INPUT) or Decimal(0), last(_OUTPUT) or Decimal(0)
-        base_output = _first(self._of(_OUTPUT, tier), self._of(_OUTPUT)) or Decimal(0)
+        output = last(_OUTPUT)
+        base_output = _first(self._of(_OUTPUT, tier), self._of(_OUTPUT))
         if not base_output and not any(price.of == _OUTPUT and price.above for price in self.prices):
             output = self._of(_IMAGES) or output
-        found = {"input": whole, "output": output}
-        read, write = last(_READ), last(_WRITE)
+        read, write, whole = last(_READ), last(_WRITE), self._of(_INPUT)
         share = _CACHE_SHARES.get(str(self.provider))
-        if read is None and share is not None:
-            read = multiply(self._of(_INPUT) or Decimal(0), share)
-        found |= {} if read is None else {"cache_input": read}
-        found |= {} if write is None else {"cache_write": write}
+        if read is None and share is not None and whole is not None:
+            read = multiply(whole, share)
+        found = {"input": last(_INPUT), "output": output, "cache_input": read, "cache_write": write}
         for key, bucket in _BY_LIFETIME.items():
             price = _first(self._of(key, tier), self._of(key))
             for above in crossed:
                 price = _first(self._of(key, tier, above), price)
                 price = price if tier else _first(self._of(key, "", above), price)
-            price = _first(price, write)
-            found |= {} if price is None else {bucket: price}
+            found[bucket] = _first(price, write)
         for key, bucket in _PARTS.items():
             price = self._of(key)
             if key == _REASONING:
@@ -412,8 +408,8 @@ class _Entry:
                     price = None
             elif not bucket.startswith("output"):
                 price = _first(self._of(key, tier), price)
-            found |= {} if price is None else {bucket: price}
-        return found
+            found[bucket] = price
+        return {bucket: price for bucket, price in found.items() if price is not None}
 
     def _by_ranges(self) -> dict[str, TierAmounts]:
         """The amounts of `tiered_pricing`: of one range for all tokens, by the length of the prompt."""
@@ -428,8 +424,10 @@ class _Entry:
             whole = price.get(_INPUT)
             if whole is None:
                 raise InexpressibleError("a range of its tiered_pricing has no price of the input")
-            output = _first(price.get(_OUTPUT), self._of(_OUTPUT)) or Decimal(0)
-            amounts = {"input": whole, "output": output}
+            output = _first(price.get(_OUTPUT), self._of(_OUTPUT))
+            if output is None and any(_OUTPUT in each for each in self.tiers):
+                raise InexpressibleError("a range of its tiered_pricing has no price of the output")
+            amounts: dict[str, Decimal | None] = {"input": whole, "output": output}
             if any(_REASONING in each for each in self.tiers):
                 amounts["output_reasoning"] = price.get(_REASONING, output)
             for key in (_READ, _WRITE):
@@ -437,14 +435,11 @@ class _Entry:
                     amounts[_BY_LENGTH[key]] = price.get(key, whole)
             for key, bucket in _BY_LIFETIME.items():
                 if any(key in each or _WRITE in each for each in self.tiers):
-                    amounts[bucket] = _first(price.get(key), price.get(_WRITE), whole) or Decimal(0)
-            amounts |= {
-                bucket: own
-                for key, bucket in _PARTS.items()
-                if (own := self._of(key)) is not None and bucket not in amounts
-            }
+                    amounts[bucket] = _first(price.get(key), price.get(_WRITE), whole)
+            amounts |= {bucket: self._of(key) for key, bucket in _PARTS.items() if bucket not in amounts}
             for bucket, amount in amounts.items():
-                found.setdefault(bucket, []).append((int(start) if number else EVERY_LENGTH, amount))
+                if amount is not None:
+                    found.setdefault(bucket, []).append((int(start) if number else EVERY_LENGTH, amount))
         return {bucket: tuple(amounts) for bucket, amounts in found.items()}
 
     def _batch(self) -> dict[str, TierAmounts]:
@@ -456,21 +451,17 @@ class _Entry:
             tiers = tuple((edge - self.inclusive, self.prices[_Price(key, edge, _BATCH)]) for edge in edges)
             return None if flat is None else ((EVERY_LENGTH, flat), *tiers)
 
-        def half(key: str) -> TierAmounts:
-            return ((EVERY_LENGTH, multiply(self._of(key) or Decimal(0), Decimal("0.5"))),)
+        def half(key: str) -> TierAmounts | None:
+            price = self._of(key)
+            return None if price is None else ((EVERY_LENGTH, multiply(price, Decimal("0.5"))),)
 
-        whole, output = own(_INPUT), own(_OUTPUT) or half(_OUTPUT)
-        found = {"input": whole or half(_INPUT), "output": output}
-        for key, bucket in _BY_LENGTH.items():
-            amounts = own(key) if whole else half(key) if self._of(key) is not None else None
-            if amounts and bucket not in found:
-                found[bucket] = amounts
+        whole = own(_INPUT)
+        found = {"input": whole or half(_INPUT), "output": own(_OUTPUT) or half(_OUTPUT)}
+        for key in (_READ, _WRITE):
+            found[_BY_LENGTH[key]] = own(key) if whole else half(key)
         for key, bucket in (*_BY_LIFETIME.items(), *_PARTS.items()):
-            amounts = own(key)
-            if key == _IMAGES and amounts is None and self._of(key) is not None:
-                amounts = half(key)
-            found |= {bucket: amounts} if amounts else {}
-        return found
+            found[bucket] = own(key) or (half(key) if key == _IMAGES else None)
+        return {bucket: amounts for bucket, amounts in found.items() if amounts}
 
     def _counted(self) -> Iterator[PeerCharge]:
         listed: dict[str, dict[str, Decimal]] = {}
@@ -542,20 +533,22 @@ def _whole_of(bucket: str, known: Iterable[str]) -> str:
 
 
 def _example(charges: Sequence[PeerCharge], at: str | None) -> PeerExample:
-    """A usage of a thousand tokens on either side, and one of everything else; its total by the prices of the list."""
+    """A usage of a thousand tokens on each side with a price, and one of all else; its total by the list's prices."""
     usage: dict[str, Any] = {}
     amounts = []
     for charge in charges:
         if charge.meter == TOKEN:
-            usage["tokens"] = {"input": 1_000, "output": 1_000}
-            for bucket in ("input", "output"):
+            tokens = usage["tokens"] = {"input": 0, "output": 0}
+            for bucket in tokens:
                 always = [each for each in charge.rates if not (each.conditions or each.hours or each.weekdays)]
                 steps = sorted(
                     (rate.above or (rate.begins - 1 if rate.begins else EVERY_LENGTH), rate.amount)
                     for rate in always
                     if rate.tokens == bucket
                 )
-                amounts.append(multiply(amount_at(tuple(steps), 999), Decimal("0.001")))
+                if steps:
+                    tokens[bucket] = 1_000
+                    amounts.append(multiply(amount_at(tuple(steps), 999), Decimal("0.001")))
         elif not charge.included:
             usage.setdefault("counts", {})[charge.meter] = charge.per
             amounts.append(next(rate.amount for rate in charge.rates if not rate.conditions))

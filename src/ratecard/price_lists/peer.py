@@ -1,10 +1,12 @@
 """What a price list of others says, before it becomes tables: models with dated charges, or why one cannot be one."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from typing import Any
+
+from ratecard.tables.meters import COMPLETION, PROMPT
 
 # An undated price holds from this day on.
 UNDATED = date(1970, 1, 1)
@@ -43,6 +45,15 @@ class PeerCharge:
     included: Decimal | None = None
     at_least: Decimal | None = None
     note: str = ""
+
+
+def without_rate(priced: Collection[str]) -> dict[str, str]:
+    """What becomes of tokens without a rate, in a list that leaves out the price of a part that has that of its whole.
+
+    `priced` are the buckets with a price: the input and the output are refused without one, as it is not known.
+    """
+    refused = {whole: "refuse" for whole in (PROMPT, COMPLETION) if whole not in priced}
+    return {**refused, "cache": "parent", "lifetime": "parent", "modality": "parent"}
 
 
 @dataclass(frozen=True, slots=True)

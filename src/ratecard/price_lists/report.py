@@ -7,7 +7,7 @@ from typing import Any
 from ratecard.base.plural import plural
 from ratecard.price_lists.peer import LeftOut
 
-# The file of a folder that names everything that the last import left out. It is no table.
+# The file of a folder that names everything that the last import left out. It is not a table.
 LEFT_OUT = "left-out.txt"
 # How many models a line names.
 _NAMED = 3

@@ -12,11 +12,13 @@ from ratecard.base.money import EXACT, add, multiply, step, total
 from ratecard.methods.metered import Metered
 from ratecard.pricing.counted import readings_of
 from ratecard.pricing.text import SearchLines, counted_meters, search_lines_under, token_rates
+from ratecard.rating.tokens import unpriced_tokens
 from ratecard.requests.body import INVALID
 from ratecard.requests.counts import read_counts
 from ratecard.requests.service_parameters import SEARCHES, billed_searches, read_parameters
 from ratecard.requests.token_usage import MOST_TOKENS, count_messages
 from ratecard.tables.limits import Limits
+from ratecard.tables.meters import COMPLETION, PROMPT
 
 _SWITCHED_ON = ("on", "auto", "true")
 
@@ -66,12 +68,16 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
     counts = read_counts({"counts": given}, meters, metered.meters.counted, problems)
     if problems:
         raise QuoteError(INVALID, problems)
-    prompt = int(asked.prompt_tokens)
-    tier = token_rates(metered).tier(prompt).rates
-    rates = [(metered.meters.in_completion(bucket), rate) for bucket, rate in tier.items()]
-    prompts = [rate.rate.price(prompt) for of_completion, rate in rates if not of_completion]
-    longest = int(asked.max_completion_tokens)
-    completion = max(rate.rate.price(longest) for of_completion, rate in rates if of_completion)
+    prompt, longest = int(asked.prompt_tokens), int(asked.max_completion_tokens)
+    tier = token_rates(metered).tier(prompt)
+    for name, count, bucket in (("prompt_tokens", prompt, PROMPT), ("max_completion_tokens", longest, COMPLETION)):
+        if count and bucket not in tier.rates:
+            problems.append(((name,), unpriced_tokens(bucket)))
+    if problems:
+        raise QuoteError(INVALID, problems)
+    rates = [(metered.meters.in_completion(bucket), rate) for bucket, rate in tier.rates.items()]
+    prompts = [rate.rate.price(prompt) for of_completion, rate in rates if not of_completion] or [Decimal(0)]
+    completion = max((rate.rate.price(longest) for of_completion, rate in rates if of_completion), default=Decimal(0))
     own = total([line.amount for reading in readings for line in reading.lines({"counts": counts})])
     beside = total([line_of[name](counts[name]).amount for name in further if name in counts])
     searches, least = list(_search_amounts(most, parameters, line_of)), metered.version.minimum or Decimal(0)

@@ -63,6 +63,11 @@ class _Plan(NamedTuple):
     within: tuple[tuple[int, int | None], ...]
 
 
+def unpriced_tokens(bucket: str) -> NotOffered:
+    """The message for a count of tokens that have no price."""
+    return NotOffered(f"No price is known for {bucket} tokens of this model")
+
+
 class TokenTier:
     """The rates of buckets for prompts of some length, under some conditions."""
 
@@ -82,7 +87,7 @@ class TokenTier:
             if count < 0:
                 problems.append(self._excess(steps, step.bucket, names, values))
             elif count and step.rate is None:
-                problems.append((step.bucket, NotOffered(f"No price is known for {step.bucket} tokens of this model")))
+                problems.append((step.bucket, unpriced_tokens(step.bucket)))
         for part, whole in within:
             most = 0 if whole is None else values[whole]
             if values[part] > most:
@@ -238,6 +243,7 @@ class TokenRates:
         self.buckets = meters.buckets
         self._of_unit, self._line_places = as_decimal(Fraction(1, per)), line_places
         self._written = list(written_rates(charge))
+        self._own = dict.fromkeys(each.bucket for each in self._written)
         self._factors = Factors(charge, meters, factors)
         self._conditions = named_conditions([charge], factors)
         self._edges = tiers_of(charge)
@@ -267,7 +273,7 @@ class TokenRates:
         return all(tier.prices(bucket, counted) for tier in self.plain)
 
     def _tier(self, above: int, stated: Mapping[str, str]) -> TokenTier:
-        own = {name: rate for name in self.buckets if (rate := chosen(self._written, name, above, stated))}
+        own = {name: rate for name in self._own if (rate := chosen(self._written, name, above, stated))}
         rates = {name: self._rate(name, rate, stated) for name, rate in own.items()}
         merged: dict[str, str] = {}
         for name in self.buckets:

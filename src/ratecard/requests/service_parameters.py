@@ -2,26 +2,26 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 from ratecard.base.messages import Problems, echo, wrong_type
 from ratecard.base.suggestions import did_you_mean
-from ratecard.requests.body import mapping_of
+from ratecard.requests.body import MOST_PROBLEMS, mapping_of
 from ratecard.requests.fields import Boolean, Choice, Field, TextField
 from ratecard.requests.metered import accepted, unrecognized
+from ratecard.requests.usage import ServiceParameters
 
-_PARAMETERS: dict[str, Field] = {
-    "character_slug": TextField(),
-    "strip_thinking_response": Boolean(),
-    "disable_thinking": Boolean(),
-    "enable_web_search": Choice(("off", "on", "auto")),
-    "enable_web_scraping": Boolean(),
-    "enable_x_search": Boolean(),
-    "enable_web_citations": Boolean(),
-    "include_search_results_in_stream": Boolean(),
-    "return_search_results_as_documents": Boolean(),
-    "include_venice_system_prompt": Boolean(),
-}
+
+def _field_of(annotation: Any) -> Field:
+    """The check of a parameter that has this type, or is left out."""
+    type_ = get_args(annotation)[0]
+    if words := get_args(type_):
+        return Choice(words)
+    return Boolean() if type_ is bool else TextField()
+
+
+# By their names, which are rules of this service's API; `service_parameters` in vocabulary.yaml says who has them.
+PARAMETERS = {name: _field_of(field.annotation) for name, field in ServiceParameters.model_fields.items()}
 # By kind of search: the field that counts it, and the parameter that switches it.
 SEARCHES = {
     "web_search": ("web_search_requests", "enable_web_search"),
@@ -61,7 +61,7 @@ def split_model(name: str) -> tuple[str, dict[str, Any]]:
     parameters: dict[str, Any] = {}
     for part in filter(None, "&".join(parts).split("&")):
         parameter, _, value = part.partition("=")
-        expected = _PARAMETERS.get(parameter)
+        expected = PARAMETERS.get(parameter)
         parameters[parameter] = _BOOLEANS.get(value, value) if isinstance(expected, Boolean) else value
     return model, parameters
 
@@ -72,14 +72,13 @@ def read_parameters(given: object, suffix: Mapping[str, Any], problems: Problems
     if own is None:
         problems.append((("service_parameters",), wrong_type("object", given)))
         own = {}
-    problems += unrecognized(own, _PARAMETERS.keys(), ("service_parameters",))
-    for name in suffix:
-        if name not in _PARAMETERS:
-            near = did_you_mean(name, _PARAMETERS)
-            problems.append((("model",), f"Unrecognized parameter in the model name: '{echo(name)}'.{near}"))
+    problems += unrecognized(own, PARAMETERS.keys(), ("service_parameters",))
+    for name in [name for name in suffix if name not in PARAMETERS][:MOST_PROBLEMS]:
+        near = did_you_mean(name, PARAMETERS)
+        problems.append((("model",), f"Unrecognized parameter in the model name: '{echo(name)}'.{near}"))
     parameters: dict[str, Any] = {}
-    for name in [name for name in _PARAMETERS if name in own or name in suffix]:
-        expected = _PARAMETERS[name]
+    for name in [name for name in PARAMETERS if name in own or name in suffix]:
+        expected = PARAMETERS[name]
         value = own[name] if name in own else suffix[name]
         parameters[name] = accepted(expected, value)
         if parameters[name] is None:

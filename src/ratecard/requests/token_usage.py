@@ -25,7 +25,7 @@ from ratecard.base.messages import (
     wrong_type,
 )
 from ratecard.base.suggestions import did_you_mean
-from ratecard.requests.body import mapping_of
+from ratecard.requests.body import MOST_PROBLEMS, mapping_of
 from ratecard.requests.fields import decimal, whole
 from ratecard.requests.metered import unrecognized
 
@@ -205,8 +205,8 @@ AMBIGUOUS = "In the prompt, or beside it? Give them with input_tokens alone, or 
 
 _AT: Path = ("usage",)
 _NOTHING: Found = [None] * FIRST_PART
-# Bounds on unknown values: levels of nesting, number of values, number of problems listed.
-_DEEPEST, _MOST_VALUES, _MOST_PROBLEMS = 20, 10_000, 50
+# Bounds on unknown values: levels of nesting, and their number.
+_DEEPEST, _MOST_VALUES = 20, 10_000
 
 
 # What a usage counts: buckets by name and their inclusive tokens, searches, and the dotted paths of what has no effect.
@@ -533,7 +533,7 @@ class _Further:
                     return
         elif counts and inside is None and not listed:
             messages = count_messages(given)
-            if whole(given) and not messages:
+            if whole(given) and not messages and self.listed < MOST_PROBLEMS:
                 near = did_you_mean(field_name(name), known, slip=True)
                 messages = [f"{NO_PRICE}.{near}" if near else NO_PRICE]
             self._tell(path, *messages)
@@ -548,5 +548,5 @@ class _Further:
 
     def _tell(self, path: Path, *messages: str) -> None:
         self.listed += len(messages)
-        if self.listed <= _MOST_PROBLEMS:
+        if self.listed <= MOST_PROBLEMS:
             self.problems += [(path, message) for message in messages]

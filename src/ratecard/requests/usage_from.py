@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import REQUIRED, Path, Problems, field_name, invalid_enum, too_big, too_small, wrong_type
 from ratecard.base.suggestions import did_you_mean
-from ratecard.requests.body import mapping_of, read_body
+from ratecard.requests.body import MOST_PROBLEMS, mapping_of, read_body
 from ratecard.requests.dialects import DIALECTS, UsageDialect, Way
 from ratecard.requests.fields import decimal
 from ratecard.requests.token_usage import NO_PRICE, Counter, count_messages
@@ -203,7 +203,7 @@ class _Response:
             given = {str(index): entry for index, entry in enumerate(given)}
         number = decimal(given)
         if number is not None:
-            if number:
+            if number and len(self._problems) < MOST_PROBLEMS:
                 known = [path[-1] for path in self._names if path[:-1] == way[:-1]]
                 near = did_you_mean(field_name(way[-1]), known, slip=True)
                 self._problems.append(((*self._at, *way), f"{NO_PRICE}.{near}" if near else NO_PRICE))

@@ -4,18 +4,22 @@ Words that a model accepts are not listed here: they come from tables that chang
 `GET /models` has them for each model.
 """
 
-from decimal import Decimal
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from ratecard.methods.method import MOST_COUNTED
-from ratecard.requests.fields import URL
-from ratecard.requests.usage import RATED
+from ratecard.requests.usage import RATED, VideoRequest
 from ratecard.server.answers import ExactNumber, may_be_absent
 
 # The most usages of one `POST /rate`.
 MOST_USAGES = 1000
+
+
+def _without_null(schema: dict[str, Any]) -> None:
+    may_be_absent(schema)
+    for described in schema["properties"].values():
+        described |= next(iter(described.pop("anyOf", [])), {})
 
 
 class _Body(BaseModel):
@@ -24,40 +28,10 @@ class _Body(BaseModel):
     model_config = ConfigDict(json_schema_extra=may_be_absent)
 
 
-class VideoQuoteRequest(_Body):
+class VideoQuoteRequest(VideoRequest):
     """A video to price. Which fields matter, and their values, vary by model: see `constraints` of `GET /models`."""
 
-    model: str = Field(description="The model to quote", examples=["kling-o3-pro-text-to-video"])
-    duration: str = Field(
-        "", description="Seconds of video, or `-1` and `auto` to match the source clip", examples=["5s", "auto"]
-    )
-    aspect_ratio: str = Field(
-        "", description="Width to height; `adaptive` and `auto` match the source clip", examples=["16:9", "adaptive"]
-    )
-    resolution: str = Field("", description="In capital or small letters", examples=["720p", "1080p", "4k"])
-    upscale_factor: Annotated[int, Field(json_schema_extra={"enum": [1, 2, 4]})] = 1
-    enhancement_model: str = Field(
-        "",
-        description="Enhancement models only; the values are in `constraints.topaz.models` of `GET /models`",
-        examples=["Proteus"],
-    )
-    target_fps: int = Field(
-        0,
-        ge=16,
-        le=120,
-        description="Enhancement models only; left out, the frame rate of the source, or the dearest if unknown",
-    )
-    slowdown_factor: Annotated[int, Field(json_schema_extra={"enum": [1, 2, 4, 8]})] = 1
-    audio: bool = Field(True, description="With sound, which is what a body without this field means")
-    video_url: str = Field(
-        "",
-        pattern=URL,
-        description="The video to process: a URL or a base64 data URI",
-        examples=["https://example.com/clip.mp4"],
-    )
-    reference_video_total_duration: Annotated[ExactNumber, Field(json_schema_extra={"minimum": 0, "maximum": 150})] = (
-        Field(Decimal(0), description="Seconds of all reference videos together")
-    )
+    model_config = ConfigDict(extra="ignore", json_schema_extra=_without_null)
 
 
 _Digits = Field(max_length=12, pattern="^0*[1-9][0-9]*$")

@@ -133,7 +133,7 @@ def simulate(
             known = opened.known
             if known.where is not None and known.where == where:  # it is of these rows already
                 chosen = chosen._replace(where=None)
-            elif spoken and (requests := requests_only(spoken, known.types)):
+            elif spoken and not kept and (requests := requests_only(spoken, known.types)):
                 chosen = Chosen.of(f"{requests} and ({where})" if where else requests, since, until)
             keys = keys_of(known) if by is None else by
             _check_names(known, names, (*keys, *chosen.columns))
@@ -148,8 +148,7 @@ def simulate(
             kept_outcomes = (
                 KeptOutcomes(kept, compared[0], Distinguished.of(plan, untyped=False), currency) if kept else None
             )
-            if kept_outcomes:
-                kept_outcomes.read(workspace.connection)
+            if kept_outcomes and kept_outcomes.read(workspace.connection):
                 pricer.keep(compared[0], partial(kept_outcomes.of, pricer=pricer))
             places = {type_: places_of_type(known, layout) for type_, layout in known.layouts.items()}
             rolled = RollUp(workspace, plan, places)
@@ -167,7 +166,7 @@ def simulate(
             odd = opened.odd_instant(plan) if reading.undated or (plan.dated and None in moments) else ""
             types = {each.shape.type for each in rolled.shapes}
             rolled.reading = replace(reading.with_columns(known, plan, types), odd=odd)
-            if kept_outcomes and kept_outcomes.lacking:
+            if kept_outcomes and not kept_outcomes.complete:
                 kept_outcomes.write(workspace.connection, rolled.shapes, outcomes[0])
         within(progress, READ, PRICED)("Pricing", None)
         remapping.check_used({counted.shape.model for counted in rolled.shapes})

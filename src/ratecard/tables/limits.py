@@ -157,7 +157,7 @@ class Rates(Frozen):
     def _no_currency(cls, given: Any) -> Any:
         for name in given if isinstance(given, Mapping) else ():
             if not is_balance(name):
-                words = "which is no name of a balance. Write capitals, digits and _, and no ISO 4217 code"
+                words = "which is not a name of a balance. Write capitals, digits and _, and no ISO 4217 code"
                 raise ValueError(f"has '{echo(name)}', {words}")
         return given
 

@@ -116,6 +116,11 @@ class Meters(Frozen):
         """The buckets of tokens by their dimensions."""
         return {frozenset(bucket.dimensions.items()): name for name, bucket in self.buckets.items()}
 
+    def refuses(self, without_rate: Mapping[str, str], bucket: str) -> bool:
+        """Whether a charge says by its `without_rate` that tokens of a bucket that it has no rate for are refused."""
+        dimensions = self.buckets[bucket].dimensions.items()
+        return any(without_rate.get(value, without_rate.get(name)) == "refuse" for name, value in dimensions)
+
     def in_completion(self, bucket: str) -> bool:
         """Whether a bucket of tokens is the completion, or a part of it; otherwise it is of the prompt."""
         own, whole = self.buckets[bucket], self.buckets[COMPLETION]

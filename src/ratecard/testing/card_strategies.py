@@ -270,6 +270,10 @@ def by_tokens(draw: st.DrawFn, kind: str) -> TableDraft:
         options |= draw(_factors())
     if draw(st.booleans()):
         options["missing_cache_rate"] = "input"
+    if kind == "text" and draw(st.booleans()):  # without a price of either side; tiers are those of a priced prompt
+        refused = draw(st.sampled_from(("output",) if tiers else ("output", "input")))
+        lines = [line for line in lines if line["tokens"] != refused or name in line]
+        options["without_rate"] = {refused: "refuse"}
     return _metered_version(draw(charges("tokens", "mtoken", lines, **options)))
 
 
@@ -424,7 +428,9 @@ def _of_video(accepts: TableDraft) -> TableDraft:
 def _usage(charge: TableDraft, kind: str) -> dict[str, Any]:
     match charge["method"]:
         case "tokens":
-            return {"prompt_tokens": "1000000"} | ({"completion_tokens": "1000000"} if kind == "text" else {})
+            refused = charge.get("without_rate", {})
+            sides = {"prompt_tokens": "input"} | ({"completion_tokens": "output"} if kind == "text" else {})
+            return {field: "0" if bucket in refused else "1000000" for field, bucket in sides.items()}
         case "per-character":
             return {"character_count" if kind == "music" else "characters": "1000000"}
         case "per-audio-second":

@@ -1,15 +1,14 @@
 """Strategies: metered requests of every type, as `prices.rate` takes them."""
 
 from collections.abc import Collection, Iterable, Mapping
-from fnmatch import fnmatchcase
+from functools import partial
 from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.errors import InvalidArgument
 
 from ratecard.methods.audio import BandSeconds
-from ratecard.methods.method import UsageReading
-from ratecard.methods.rpc import Chain, RpcCredits
+from ratecard.methods.method import Items, UsageReading
 from ratecard.price_book import PriceBook
 from ratecard.pricing.counted import readings_of, together
 from ratecard.requests.fields import Choice, Field, WholeNumber
@@ -18,6 +17,7 @@ from ratecard.requests.service_parameters import SEARCHES
 from ratecard.requests.usage import TYPES
 from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens
+from ratecard.tables.meters import COMPLETION, PROMPT, Meters
 from ratecard.tables.token_rates import tiers_of
 from ratecard.tables.version import Version
 from ratecard.testing.offer import Offer, check_prices, check_words, priced_models, seconds
@@ -30,17 +30,23 @@ _MANY = 1_000_000
 
 def counted_usages(prices: PriceBook, model: AnyModel, version: MeteredVersion) -> Usages:
     """Usages of a model that is charged neither as video nor by tokens: what the methods of its charges read."""
-    named = {"type": model.type, "model": model.model}
-    if isinstance(calls := version.charges[0], RpcCredits):
-        return st.sampled_from(calls.chains).flatmap(lambda chain: _batches(calls, chain))
+    named = {"model": model.model} if model.type != "rpc" else {}  # a usage of RPC has none
     metered = prices.compiler.metered(model, version, prices.limits.rates)
     ways: list[Usages] = []
     for kind in dict.fromkeys((model.type, "upscale", "image")):
         readings = readings_of(metered, kind)
         # An upscaler's image that keeps its size is of type `image` only where it has no price by factor.
         if readings and not (ways and kind == "image"):
-            ways.append(_of_fields(named | {"type": kind}, together(readings, metered), counts_of(readings)))
+            usages = _of_fields({"type": kind} | named, together(readings, metered), counts_of(readings))
+            for name, items in ((name, items) for reading in readings for name, items in reading.further.items()):
+                usages = usages.flatmap(partial(_with_items, name, items))
+            ways.append(usages)
     return st.one_of(ways)
+
+
+def _with_items(name: str, items: Items, usage: dict[str, Any]) -> Usages:
+    drawn = st.lists(st.sampled_from(items.of(usage)), min_size=1, max_size=min(5, items.most))
+    return drawn.map(lambda found: usage | {name: found})
 
 
 def _of_fields(named: dict[str, Any], schema: UsageSchema, counts: dict[str, st.SearchStrategy[Any]]) -> Usages:
@@ -69,16 +75,6 @@ def counts_of(readings: Iterable[UsageReading]) -> dict[str, st.SearchStrategy[A
     return {"counts": st.fixed_dictionaries(meters)} if meters else {}
 
 
-def _batches(charge: RpcCredits, chain: Chain) -> Usages:
-    """Batches of methods that a chain has and the API takes, some of them failed."""
-    networks = st.sampled_from([f"{chain.chain}-{network}" for network in chain.networks])
-    named = [method.replace("*", "x") for tier in charge.tiers if tier.on(chain) for method in tier.methods]
-    methods = [method for method in named if not any(fnmatchcase(method, refused) for refused in charge.refused)]
-    call = st.fixed_dictionaries({"method": st.sampled_from(methods)}, optional={"failed": st.booleans()})
-    calls = st.lists(call, min_size=1, max_size=min(5, charge.max_calls))
-    return st.fixed_dictionaries({"type": st.just("rpc"), "network": networks, "calls": calls})
-
-
 DETAILS = {"cache_input": "cached_tokens", "cache_write": "cache_creation_input_tokens"}
 # Names of clients and providers for cache reads, cache writes, the completion, and its parts.
 _READ, _WRITTEN = ("cached_tokens",), ("cache_creation_input_tokens", "cache_write_tokens")
@@ -92,25 +88,26 @@ def drawn_tokens(version: MeteredVersion) -> Tokens:
     return next(charge for charge in version.charges if isinstance(charge, Tokens))
 
 
-def priced_buckets(charge: Tokens) -> tuple[str, ...]:
+def priced_buckets(charge: Tokens, meters: Meters) -> set[str]:
     """The buckets of a provider's usage that have a price whatever the prompt and the conditions."""
     plain = (rate for rate in charge.rates if rate.attributes.get("context", ("base",)) != ("extended",)
              and rate.attributes.keys() <= {"tokens", "context"})  # fmt: skip
     base = {bucket for rate in plain for bucket in rate.attributes["tokens"]}
-    caches = tuple(bucket for bucket in DETAILS if bucket in base or charge.missing_cache_rate)
-    return ("input", *caches, *(("output",) if "output" in base else ()))
+    sides = {each for each in (PROMPT, COMPLETION) if each in base or not meters.refuses(charge.without_rate, each)}
+    merged = charge.missing_cache_rate and PROMPT in sides
+    return sides | {bucket for bucket in DETAILS if bucket in base or merged}
 
 
 @st.composite
 def token_usages(draw: st.DrawFn, prices: PriceBook, model: AnyModel, version: MeteredVersion) -> dict[str, Any]:
     """Tokens, on both sides of each threshold, with as many from the cache as the prompt has; and what is counted."""
     charge = drawn_tokens(version)
-    buckets, prompts = priced_buckets(charge), st.integers(0, _MANY)
+    buckets, prompts = priced_buckets(charge, prices.tables.meters), st.integers(0, _MANY)
     for edge in tiers_of(charge)[1:]:
         prompts |= st.sampled_from((edge, edge + 1)) | st.integers(edge + 1, 10 * edge + 1)
-    usage: dict[str, Any] = {"prompt_tokens": draw(prompts)}
+    usage: dict[str, Any] = {"prompt_tokens": draw(prompts) if PROMPT in buckets else 0}
     if model.type == "text":
-        usage["completion_tokens"] = draw(st.integers(0, _MANY))
+        usage["completion_tokens"] = draw(st.integers(0, _MANY)) if COMPLETION in buckets else 0
     details, left = {}, usage["prompt_tokens"]
     for bucket, field in DETAILS.items():
         if bucket in buckets and draw(st.booleans()):

@@ -95,10 +95,10 @@ def _change(index: int, told: Told, file: CandidateFile, base: RateCard) -> Draf
         if len(named) == 1:
             [(part, name)] = named
             return Factor(part, (name,), given[told.word], tuple(told.where.items()))
-    if isinstance(told, SetRate) and told.rate is not None:
+    if isinstance(told, SetRate):
+        meant = (told.word, told.charge or "", {name: set(values) for name, values in told.where.items()})
         for choice in rates_on(base, file.candidate.effective, told.set):
-            where = {name: set(values) for name, values in choice.where}
-            if told.charge == choice.charge and where == {name: set(values) for name, values in told.where.items()}:
-                return NewRate(told.set, choice.charge, choice.where, given["rate"])
+            if meant == (choice.word, choice.charge, {name: set(values) for name, values in choice.where}):
+                return NewRate(told.set, choice.charge, choice.where, given[told.word], choice.word)
     of = Positions(file.text.name, file.content)
     return Kept(model_lines(of, ("changes", index), _DASH, _KEYS, "\n"))

@@ -6,26 +6,31 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from ratecard.base.money import text
-from ratecard.candidates.rates import attributes_of
+from ratecard.candidates.rates import attributes_of, charge_of, factors_of
 from ratecard.card import RateCard
 from ratecard.whatif.draft import Where
 
 
 class RateChoice(NamedTuple):
-    """One rate of a model: its charge, its attributes, its unit, and the rate, which is None if the day has none."""
+    """One rate or factor of a model: its charge, its attributes, its unit, and its amount; None if the day has none.
+
+    A factor has no unit; that of a whole version has no charge.
+    """
 
     charge: str
     where: Where
-    rate: Decimal | None
+    amount: Decimal | None
     unit: str
+    word: str = "rate"
 
     @property
     def label(self) -> str:
-        """`video, resolution 720p, audio true: 0.161 per video_second`."""
-        words = [self.charge, *(f"{name} {' or '.join(values)}" for name, values in self.where)]
-        if self.rate is None:
-            return f"{', '.join(words)}: no such rate on this day"
-        return f"{', '.join(words)}: {text(self.rate)} per {self.unit}"
+        """`video, resolution 720p, audio true: 0.161 per video_second`, or `tokens, service_tier batch: times 0.5`."""
+        charge = self.charge or "every charge"
+        words = ", ".join([charge, *(f"{name} {' or '.join(values)}" for name, values in self.where)])
+        if self.amount is None:
+            return f"{words}: no such {self.word} on this day"
+        return f"{words}: {f'{text(self.amount)} per {self.unit}' if self.unit else f'times {text(self.amount)}'}"
 
 
 def names_of(card: RateCard, day: date) -> Mapping[str, Sequence[str]]:
@@ -37,19 +42,31 @@ def names_of(card: RateCard, day: date) -> Mapping[str, Sequence[str]]:
 
 
 def rates_on(card: RateCard, day: date, model: str) -> Sequence[RateChoice]:
-    """The rates of a model on a day, in the order of its table; empty if it has no price."""
+    """The rates and factors of a model on a day, in the order of its table; empty if it has no price."""
     tables = card.tables.models.get(model)
     version = tables.version_at(day) if tables and not tables.retired_at(day) else None
     if tables and version:
         card.prove(tables, version)
-    charges = version.charges if version else ()
-    return [
+    if version is None:
+        return []
+    rates = [
         RateChoice(
             charge.charge, tuple(attributes_of(charge, rate, card.tables.meters).items()), rate.rate, charge.unit
         )
-        for charge in charges
+        for charge in version.charges
         for rate in charge.rates
     ]
+    factors = [
+        RateChoice(
+            charge_of(version, at),
+            tuple((name, (value,)) for name, value in each.conditions.items()),
+            each.factor,
+            "",
+            "factor",
+        )
+        for at, each in factors_of(version).items()
+    ]
+    return rates + factors
 
 
 def conditions_on(card: RateCard, day: date, part: str, names: Sequence[str]) -> Sequence[tuple[str, tuple[str, ...]]]:
@@ -60,5 +77,5 @@ def conditions_on(card: RateCard, day: date, part: str, names: Sequence[str]) ->
         of = {"model": model, "family": card.tables.families.get(model), "type": card.tables.models[model].type}
         if of[part] in names:
             for choice in rates_on(card, day, model):
-                found.update(dict.fromkeys(choice.where))
+                found.update(dict.fromkeys(choice.where if choice.word == "rate" else ()))
     return sorted(found)

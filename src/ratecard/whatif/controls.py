@@ -124,7 +124,7 @@ class FactorControl(Control):
 
 
 class RateControl(Control):
-    """Sets one rate of a model."""
+    """Sets one rate of a model, or one of its factors."""
 
     def __init__(
         self,
@@ -133,7 +133,7 @@ class RateControl(Control):
         change: NewRate,
         *actions: Callable[..., Any],
     ) -> None:
-        super().__init__("Another rate", *actions)
+        super().__init__("Another rate or factor", *actions)
         self.names, self.rates_of = names, rates_of
         self.choices: dict[str, RateChoice] = {}
         with self.body:
@@ -144,28 +144,29 @@ class RateControl(Control):
                 label="Model",
                 on_change=self._other_model,
             )
-            self.rate = ui.select({}, label="Rate", on_change=self._other_rate)
-            self.amount = ui.input("New rate", value=change.rate, on_change=lambda: self.tried())
+            self.rate = ui.select({}, label="Rate or factor", on_change=self._other_rate)
+            self.amount = ui.input("New rate", value=change.amount, on_change=lambda: self.tried())
             self.amount.props("dense outlined debounce=200 inputmode=decimal")
             # Apart from the field, so that the server does not send the field again while a person types in it.
             self.now = ui.label().classes("quiet now")
             for select in (self.model, self.rate):
                 select.props("dense outlined")
-        if change.charge:
+        if change.charge or change.word == "factor":
             # A rate that this day lacks stays chosen, and its label says that it is missing.
-            gone = RateChoice(change.charge, change.where, None, "")
-            self._offer(_key((gone.charge, gone.where)), gone)
-            self.amount.set_value(change.rate)
+            gone = RateChoice(change.charge, change.where, None, "", change.word)
+            self._offer(_of(gone), gone)
+            self.amount.set_value(change.amount)
         elif change.model:
             self._offer(None)
 
     @property
     def change(self) -> NewRate:
-        """The rate, and its new amount."""
+        """The rate or factor, and its new amount."""
         choice = self._choice
         if choice is None:
             return NewRate(str(self.model.value or ""))
-        return NewRate(str(self.model.value), choice.charge, choice.where, (self.amount.value or "").strip())
+        amount = (self.amount.value or "").strip()
+        return NewRate(str(self.model.value), choice.charge, choice.where, amount, choice.word)
 
     @property
     def _choice(self) -> RateChoice | None:
@@ -175,14 +176,14 @@ class RateControl(Control):
         """Offer the rates of another day; the chosen model and rate stay."""
         was, key, model = self._choice, self.rate.value, self.model.value
         self.model.set_options(_with(self.names()["model"], [model] if model else []), value=model)
-        self._offer(key, was and was._replace(rate=None))
+        self._offer(key, was and was._replace(amount=None))
 
     def _other_model(self) -> None:
         found = self._found()
         self._offer(next(iter(found)) if len(found) == 1 else None)
 
     def _found(self) -> dict[str, RateChoice]:
-        return {_key((each.charge, each.where)): each for each in self.rates_of(str(self.model.value or ""))}
+        return {_of(each): each for each in self.rates_of(str(self.model.value or ""))}
 
     def _offer(self, chosen: str | None, gone: RateChoice | None = None) -> None:
         """Offer the rates of the model, and the chosen one even if this day lacks it."""
@@ -199,7 +200,8 @@ class RateControl(Control):
 
     def _name(self) -> None:
         choice = self._choice
-        self.now.set_text(f"Now {text(choice.rate)}" if choice and choice.rate is not None else "")
+        self.now.set_text(f"Now {text(choice.amount)}" if choice and choice.amount is not None else "")
+        self.amount.props(f'label="New {choice.word if choice else "rate"}"')
 
 
 class KeptControl(Control):
@@ -228,6 +230,11 @@ def _with(offered: Sequence[str], chosen: Sequence[str]) -> list[str]:
 def _key(choice: tuple[Any, ...]) -> str:
     """A choice as the key of an option."""
     return json.dumps(choice)
+
+
+def _of(choice: RateChoice) -> str:
+    """A rate or factor as the key of an option."""
+    return _key((choice.charge, choice.where, choice.word))
 
 
 def _called(key: str) -> str:

@@ -101,22 +101,23 @@ class Factor(NamedTuple):
 
 
 class NewRate(NamedTuple):
-    """Set one rate of one model."""
+    """Set one rate or factor (`word`) of one model; a factor of all charges has no charge."""
 
     model: str = ""
     charge: str = ""
     where: Where = ()
-    rate: str = ""
+    amount: str = ""
+    word: str = "rate"
 
     @property
     def finished(self) -> bool:
         """Whether nothing is missing."""
-        return bool(self.model and self.charge and self.rate)
+        return bool(self.model and (self.charge or self.word == "factor") and self.amount)
 
     def entries(self) -> Iterator[str]:
         """The change of a candidate."""
-        head = ("set", scalar(self.model)), ("charge", scalar(self.charge))
-        yield _lines(*head, *_where(self.where), ("rate", scalar(self.rate)))
+        charge = [("charge", scalar(self.charge))] if self.charge else []
+        yield _lines(("set", scalar(self.model)), *charge, *_where(self.where), (self.word, scalar(self.amount)))
 
 
 class Kept(NamedTuple):

@@ -140,7 +140,7 @@ class WhatIfPage:
                 self.list = ui.element("div").classes("changes")
                 with ui.element("div").classes("add"):
                     ui.button("Add a factor", icon="add", on_click=lambda: self.add(START)).props("flat no-caps dense")
-                    ui.button("Add a rate", icon="add", on_click=lambda: self.add(NewRate())).props(
+                    ui.button("Add a rate or factor", icon="add", on_click=lambda: self.add(NewRate())).props(
                         "flat no-caps dense"
                     )
                 self.saving = Saving(pricer, self.draft, self.keep, self.renew, command, tables)

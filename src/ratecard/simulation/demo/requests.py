@@ -1,12 +1,12 @@
 """Sample requests of made-up usage: each is repeated in many rows, which differ in what is counted."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from random import Random
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import QuoteError
-from ratecard.methods.rpc import RpcCredits, tier_of_method
+from ratecard.methods import METHODS
 from ratecard.methods.samples import unit_usages
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import Quote
@@ -17,6 +17,7 @@ from ratecard.requests.usage import TYPES
 from ratecard.simulation.usage.columns import LAYOUTS
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens
+from ratecard.tables.meters import COMPLETION, PROMPT
 from ratecard.tables.version import Model
 from ratecard.tables.video import (
     SOURCE_MATCHED_DURATIONS,
@@ -121,11 +122,13 @@ def token_samples(prices: PriceBook, model: Model[Any], version: MeteredVersion)
     for threshold in rates.thresholds[-1:]:
         long = threshold * 5 // 4
         chats += (_Chat(long, 900), _Chat(long, 900, 500))
+    if not rates.prices(PROMPT):
+        chats = tuple(_Chat(0, chat.completion) for chat in chats)
 
     def sample(chat: _Chat, more: dict[str, Any]) -> Sample:
         row = {"type": model.type, "model": model.model, "prompt_tokens": chat.prompt, **more}
         if is_text:
-            row["completion_tokens"] = chat.completion if rates.prices("output") else 0
+            row["completion_tokens"] = chat.completion if rates.prices(COMPLETION) else 0
         cached = chat.cached if rates.prices("cache_input") else None
         written = chat.written if rates.prices("cache_write") else None
         return Sample(row, cached, written, most or _MOST_PROMPT)
@@ -139,71 +142,14 @@ def token_samples(prices: PriceBook, model: Model[Any], version: MeteredVersion)
             yield sample(_QUESTION, {field: count} | ({switch: value} if switched else {}))
 
 
-# Medians of what one request has.
-_CHARACTERS, _SECONDS = 700, Decimal(150)
-_SOUND_SECONDS = (5, 10, 30, 60)
-_METHODS = (
-    "eth_call",
-    "eth_getBalance",
-    "eth_blockNumber",
-    "eth_getLogs",
-    "eth_getTransactionReceipt",
-    "eth_sendRawTransaction",
-    "net_version",
-    "debug_traceTransaction",
-    "trace_block",
-    "txpool_status",
-    "trace_replayTransaction",
-    "starknet_call",
-    "starknet_getStorageAt",
-    "starknet_blockNumber",
-    "starknet_getEvents",
-    "starknet_getTransactionReceipt",
-    "starknet_addInvokeTransaction",
-    "starknet_chainId",
-    "starknet_estimateFee",
-    "starknet_getNonce",
-    "starknet_getClassAt",
-    "starknet_getBlockWithTxs",
-    "getBalance",
-    "getSlot",
-    "getAccountInfo",
-    "getSignatureStatuses",
-    "sendTransaction",
-    "getSupply",
-)
-
-
 def counted_samples(model: Model[Any], version: MeteredVersion, tables: Tables, chance: Random) -> Iterator[Sample]:
     """Samples of every rate of a model that is neither video nor tokens."""
-    charge = version.charges[0]
-    if isinstance(charge, RpcCredits):
-        yield from (Sample({"type": "rpc", "model": model.model, **call}) for call in _calls(charge, chance))
-        return
-    for usage in unit_usages(model, version, tables):
-        if usage["type"] in ("image", "edit"):
-            inputs = {"input_images": chance.randint(1, 4)} if usage["type"] == "edit" else {}
-            yield from (Sample(usage | {"n": n} | inputs) for n in (1, chance.randint(2, 4)))
-        elif "characters" in usage or "character_count" in usage:
-            yield Sample({name: _CHARACTERS if name.startswith("character") else usage[name] for name in usage})
-        elif "seconds" in usage:
-            yield Sample(usage | {"seconds": _SECONDS})
-        elif "duration_seconds" in usage and not charge.ATTRIBUTES:
-            yield from (Sample(usage | {"duration_seconds": seconds}) for seconds in _SOUND_SECONDS)
-        else:
-            yield Sample(usage)
-
-
-def _calls(charge: RpcCredits, chance: Random) -> Iterator[dict[str, Any]]:
-    """Calls of every network, by methods of its chain; a table without any of these shows its own."""
-    named = tuple(method.replace("*", "x") for tier in charge.tiers for method in tier.methods)
-    for chain in charge.chains:
-        known, own = ([each for each in some if tier_of_method(charge, each, chain)] for some in (_METHODS, named))
-        methods = known or own
-        for network in chain.networks:
-            for method in methods:
-                failed = {"failed": True} if not chance.randrange(20) else {}
-                yield {"network": f"{chain.chain}-{network}", "method": method, **failed}
+    usages: Iterable[dict[str, Any]] = unit_usages(model, version, tables)
+    for charge in reversed(version.charges):
+        usages = METHODS[charge.method].typical(charge, usages, chance)
+    for usage in usages:
+        [call] = usage.pop("calls", [{}])
+        yield Sample(usage | call)
 
 
 _REFERENCE = "reference_video_total_duration"

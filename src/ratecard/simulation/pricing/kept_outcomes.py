@@ -58,20 +58,22 @@ class KeptOutcomes:
         self._of = json.dumps(of)
         self._name = sha256(self._of.encode()).hexdigest()[:_DIGITS]
         self._known: dict[tuple[object, ...], tuple[Vector | None, str, str]] = {}
-        # Whether some shape was asked for that is not kept.
-        self.lacking = False
+        # Whether all shapes that were asked for are kept.
+        self.complete = False
 
-    def read(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Read what is kept; nothing where there is nothing, or not as it was written."""
+    def read(self, connection: duckdb.DuckDBPyConnection) -> bool:
+        """Read what is kept; nothing where there is nothing, or not as it was written. Gives whether something is."""
         for file in self._files():
             with suppress(OSError, ValueError, duckdb.Error):
                 self._known = self._read(connection, file)
-                return
+                self.complete = True
+                break
+        return self.complete
 
     def of(self, shape: UsageShape, pricer: Pricer) -> Outcome | None:
         """The outcome of a shape, if it is kept; its lines are made by the pricer."""
         if (found := self._known.get(shape)) is None:
-            self.lacking = True
+            self.complete = False
             return None
         vector, reason, kind = found
         if vector is None:

@@ -84,7 +84,7 @@ class ShapePrices:
         key, searched = (tier, used, *((name, _hashable(value)) for name, value in plain.items())), None
         # A name that is not a model's may have parameters of a search behind it.
         if len(plain) != len(usage) or usage.get("model") not in self._prices.tables.models:
-            searched = self._prices.rate({**usage, **self._together(tier, used)})
+            searched = self._prices.rate({**usage, **self._together(self._prompt_in(tier, usage, used), used)})
         if key not in self._tokens:
             self._tokens[key] = self._rates(plain, tier, used)
         price, skus = self._tokens[key]
@@ -98,12 +98,13 @@ class ShapePrices:
 
         Raises `QuoteError` if a used bucket has no price.
         """
-        unused, prompt = set(self._predicates.lacking.get(usage["type"], ())) - used, self._predicates.prompt_in(tier)
+        unused, several = set(self._predicates.lacking.get(usage["type"], ())) - used, self._predicates.prompt_in(tier)
         model, buckets = usage.get("model"), self._predicates.buckets
         if isinstance(model, str) and (plain := self._prices.plain_name(model)) != model:
             usage = usage | {"model": plain}
+        prompt = self._prompt_in(tier, usage, used)
         if used:
-            self._prices.rate(usage | self._together(tier, used))
+            self._prices.rate(usage | self._together(prompt, used))
         alone = self._prices.rate(usage | self._counted({PROMPT: prompt, COMPLETION: 0}, used))
         # What a request is charged whatever its tokens.
         fixed = self._prices.rate(usage | self._counted({PROMPT: 0, COMPLETION: 0}, used))
@@ -116,19 +117,29 @@ class ShapePrices:
             if buckets.in_completion(name):
                 more = self._prices.rate(usage | self._counted({PROMPT: prompt} | dict.fromkeys(own, 1), used))
                 lines += [_line(line, number) for line in more.lines if line.sku not in skus]
-            elif prompt:
-                counts = {PROMPT: prompt, COMPLETION: 0} | dict.fromkeys(own, prompt)
+            elif several:
+                counts = {COMPLETION: 0} | dict.fromkeys(own, several)
                 some = self._prices.rate(usage | self._counted(counts, used)) if name != PROMPT else alone
-                lines += [_line(line, number, prompt) for line in some.lines if line.sku not in apart]
+                lines += [_line(line, number, several) for line in some.lines if line.sku not in apart]
         return _Tokens(_sum(lines, alone.currency), skus)
 
-    def _together(self, tier: int, used: frozenset[str]) -> dict[str, Any]:
+    def _prompt_in(self, tier: int, usage: Mapping[str, Any], used: frozenset[str]) -> int:
+        """The shortest prompt of the tier; 0 for rows without own tokens of the prompt where these have no price."""
+        prompt = self._predicates.prompt_in(tier)
+        if PROMPT in self._predicates.lacking.get(usage["type"], ()) and PROMPT not in used:
+            try:
+                self._prices.rate({**usage, **self._counted({PROMPT: prompt, COMPLETION: 0}, used)})
+            except QuoteError:
+                return 0
+        return prompt
+
+    def _together(self, prompt: int, used: frozenset[str]) -> dict[str, Any]:
         """Count one token of each of these buckets: what is refused of it, is refused of all such rows."""
         buckets, counts = self._predicates.buckets, {PROMPT: 0, COMPLETION: 0}
         for name in buckets.names:
             for each in (name, *buckets.wholes[name]) if name in used else ():
                 counts[each] = counts.get(each, 0) + 1
-        counts[PROMPT] = max(counts[PROMPT], self._predicates.prompt_in(tier))
+        counts[PROMPT] = max(counts[PROMPT], prompt)
         return self._counted(counts, used)
 
     def _counted(self, counts: dict[str, int], used: frozenset[str]) -> dict[str, Any]:

@@ -10,6 +10,8 @@ from typing import Any, Literal, NamedTuple
 
 from ratecard.base.errors import QuoteError
 from ratecard.requests.body import INVALID
+from ratecard.requests.fields import Boolean
+from ratecard.requests.service_parameters import PARAMETERS, SEARCHES
 from ratecard.requests.text_body import flag_of_text, number_of_text
 from ratecard.tables.meters import COMPLETION, PROMPT, Meters, UsageCondition
 
@@ -109,12 +111,11 @@ BUCKET_OF = dict(
 )
 _CACHE = ("cached_tokens", "cache_creation_input_tokens")
 _SEARCHES = (
-    UsageColumn.of("web_search_requests", "number"),
-    UsageColumn.of("scraped_urls", "number"),
-    UsageColumn.of("x_search_results", "number"),
-    UsageColumn.of("enable_web_search", "text", "service_parameters"),
-    UsageColumn.of("enable_web_scraping", "flag", "service_parameters"),
-    UsageColumn.of("enable_x_search", "flag", "service_parameters"),
+    *(UsageColumn.of(field, "number") for field, _ in SEARCHES.values()),
+    *(
+        UsageColumn.of(switch, "flag" if isinstance(PARAMETERS[switch], Boolean) else "text", "service_parameters")
+        for _, switch in SEARCHES.values()
+    ),
 )
 _IMAGE = (UsageColumn.of("n", "number"), UsageColumn.of("resolution", "text"), UsageColumn.of("quality", "text"))
 _VIDEO = (

@@ -115,7 +115,7 @@ def _reason(words: str) -> str:
 
 # Keys of more values than this, among the first rows, are read apart from the shapes.
 _FEW_KEYS, _FIRST_ROWS = 20, 100_000
-# What the columns of our own may be.
+# Which types of a column fit each kind of a usage column.
 _FITTING = {
     "number": ("integer", "decimal", "double", "text"),
     "flag": ("boolean", "text"),

@@ -70,11 +70,13 @@ class Distinguished(_Part):
         yield from (f"the quantities of each request of {model}" for model in self._summed_only_by_one(asked, models))
         cuts = (cut for cut in asked.cuts if cut not in (self.cuts or (0,)))
         yield from (f"prices that change at {cut // 3600:02}:{cut // 60 % 60:02} UTC" for cut in cuts)
-        if self.types:
-            named = {name for names in models.values() for name in names if name is not None}
-            for name in sorted(named & (self.types.keys() | asked.types.keys())):
-                if self.types.get(name) != asked.types.get(name):
-                    yield f"the type of {name}, which some rows do not say"
+        # What is behind a colon are parameters, unless the names of models have colons.
+        colons = [any(":" in name for name in types) for types in (self.types, asked.types)]
+        for name in sorted({name for names in models.values() for name in names if name is not None}):
+            beginnings = (name[:at] for at in range(1, len(name) + 1) if name[at : at + 1] in (":", ""))
+            other = any(self.types.get(each) != asked.types.get(each) for each in beginnings)
+            if other or (":" in name and colons[0] != colons[1]):
+                yield f"the type of {name}, which some rows do not say"
 
     def finer(self, asked: "Distinguished", models: Mapping[str | None, set[str | None]]) -> Iterator[str]:
         """What these groups keep apart, and others add up, in words."""
