@@ -33,7 +33,6 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Cluster"]:
 def spark(cluster: "Cluster") -> Iterator["SparkSession"]:
     """A session on the cluster that runs already, as that of a notebook does."""
     with patch.dict(os.environ, cluster.for_driver), spark_session(cluster.master) as session:
-        session.conf.set("spark.sql.shuffle.partitions", 2)
         yield session
 
 

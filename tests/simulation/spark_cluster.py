@@ -9,6 +9,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from time import sleep
 from typing import NamedTuple
+from urllib.parse import urlencode
+from urllib.request import urlopen
 
 _DEPLOY = "org.apache.spark.deploy"
 # Ends what it started as soon as nobody holds its standard input any more, also where the tests were killed.
@@ -56,6 +58,10 @@ class Cluster:
             "spark.executor.cores": 1,
             "spark.local.dir": folder / "local",
             "spark.locality.wait": "0s",
+            "spark.task.maxFailures": 2,
+            "spark.sql.shuffle.partitions": 2,
+            # Queries of other tests are compiled once.
+            "spark.sql.codegen.cache.maxEntries": 5_000,
             "spark.driver.extraJavaOptions": _SOON_READY,
             "spark.executor.extraJavaOptions": _SOON_READY,
         }
@@ -77,6 +83,20 @@ class Cluster:
         (folder / "driver" / "spark-defaults.conf").write_bytes((settings / "spark-defaults.conf").read_bytes())
         self.master = self._started("master.Master", *web, says=r"Starting Spark master at (spark://\S+)")
         self._web = web
+
+    def remove_waiting(self) -> None:
+        """Have the master remove an application that waits, as it does by itself with one that it gives up."""
+        log = (self.folder / "master.Master-0.log").read_text()
+        page = re.search(r"MasterWebUI .* at http://[^:]+:(\d+)", log)
+        assert page
+        place = f"http://127.0.0.1:{page[1]}/"
+        with urlopen(place) as shown:
+            rows = re.split("<tr", shown.read().decode())
+        (waiting,) = (row for row in rows if "WAITING" in row and "app/kill" in row)
+        # As the page itself asks for it, with the token that it has for that.
+        asked = re.findall(r'name="([^"]+)" value="([^"]*)"', waiting)
+        with urlopen(f"{place}app/kill/", urlencode(asked).encode()):  # noqa: S310
+            pass
 
     def add_worker(self) -> None:
         """Start a worker of one core, and wait until the master knows it."""

@@ -14,13 +14,14 @@ import pyarrow.parquet
 import pytest
 
 from ratecard import QuoteError, RateCard, load_rate_card
-from ratecard.load.folder import shipped_folder
+from ratecard.load.folder import shipped_folder, tables_from
 from ratecard.requests.usage import TYPES
 from ratecard.simulation.demo.query import SLOTS, demo_stretches, pages_of
 from ratecard.simulation.demo.requests import DEMO_COLUMNS, quote_row
 from ratecard.simulation.demo.traffic import MILLION, Traffic
 from ratecard.simulation.demo.usage import demo_usage
 from shipped import CARD
+from token_tables import by_tokens, family, text_model
 
 UNTIL = date(2026, 12, 1)
 FIRST = ("type", "model", "timestamp", "request_id", "customer", "api_key", "region")
@@ -56,6 +57,16 @@ def traffic(card: RateCard) -> Traffic:
 def test_every_good_row_has_a_price_at_its_own_instant(card: RateCard, usage: list[dict[str, Any]]) -> None:
     assert not refusals(card, usage)
     assert {row["type"] for row in usage} == set(TYPES.words)
+
+
+def test_rows_of_models_without_a_price_of_one_side_have_a_price(tmp_path: Path) -> None:
+    heard = by_tokens("- {tokens: output, rate: 5}", "without_rate: {input: refuse}")
+    read = by_tokens("- {tokens: input, rate: 3}", "without_rate: {output: refuse}")
+    table = family(text_model("heard", heard), text_model("read", read))
+    card = RateCard(tables_from({"made-up.yaml": table.encode()}))
+    made = rows_of(tmp_path, 200, bad_share=Decimal(0), card=card)
+    assert not refusals(card, made)
+    assert {row["model"] for row in made} == {"heard", "read"}
 
 
 def test_every_sample_has_a_price_in_each_of_its_periods(card: RateCard, traffic: Traffic) -> None:

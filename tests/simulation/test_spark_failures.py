@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from spark_cluster import Cluster
 
 USAGE = "type,model,timestamp,characters\nspeech,tts-kokoro,2026-10-01,5\n"
-# In a process of its own: one that says why not, after another.
-ALONE = """
-import sys
+# What a process of its own begins with.
+BEGIN = """
+import os, sys
 from pyspark.sql import SparkSession
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.simulate import simulate
@@ -32,6 +32,9 @@ def said(usage, master="local[1]"):
     except SimulationError as error:
         return error
 
+"""
+# One that says why not, after another.
+EACH = """
 usage = sys.argv[1]
 print(said(usage, "nonsense"))
 print(said(usage, "spark://127.0.0.1:1"))
@@ -41,25 +44,35 @@ with spark_session("local[1]") as session:
     frame = session.range(1).selectExpr("'speech' AS type", f"{long} AS model", "DATE '2026-10-01' AS timestamp")
     print(said(frame, None))
 print(said(usage))
+from pyspark import SparkContext
+from pyspark.sql import SparkSession
+print(SparkSession.getActiveSession(), SparkContext._active_spark_context)
+"""
+# The homes of Java in turn, with none on the PATH.
+WITHOUT_JAVA = """
+path = os.environ["PATH"]
+for home in sys.argv[1:]:
+    os.environ |= {"JAVA_HOME": home, "PATH": path if home else "/none"}
+    print(said("usage.csv", "local[1]"))
 """
 
 
-def test_each_failure_is_one_sentence(cluster: "Cluster", tmp_path: Path) -> None:
+def test_each_failure_is_one_sentence_and_no_session_stays(cluster: "Cluster", tmp_path: Path) -> None:
     path = tmp_path / "usage.csv"
     path.write_text(USAGE)
-    done = alone(path, PYSPARK_SUBMIT_ARGS="--driver-memory 512m pyspark-shell")
-    nonsense, unreached, missing, memory, again = done.stdout.splitlines()
+    done = alone(cluster, str(path), options="--driver-memory 512m")
+    nonsense, unreached, missing, memory, again, left = done.stdout.splitlines()
     assert nonsense == "no Spark session can be had of the master nonsense: Could not parse Master URL: 'nonsense'"
     assert unreached == "no master of Spark answers at spark://127.0.0.1:1: Connection refused"
     assert missing == f"the usage cannot be read: Path does not exist: file:{path}.csv"
     assert memory.startswith("the usage cannot be read: the driver of Spark ran out of memory. Give it more: ")
-    assert again == "1"
+    assert (again, left) == ("1", "None None")
     assert done.stderr == ""
 
 
-def test_a_java_that_does_not_start_gives_its_last_words(cluster: "Cluster", tmp_path: Path) -> None:
-    (tmp_path / "bin").mkdir()
-    java = tmp_path / "bin" / "java"
+def test_no_java_and_one_that_does_not_start_are_said(cluster: "Cluster", tmp_path: Path) -> None:
+    missing = "Spark needs Java 17 or newer, and there is none. Install it, or set JAVA_HOME"
+    homes = {"": missing, str(tmp_path / "empty"): missing}
     for words, said in (
         (
             "UnsupportedClassVersionError: class file version 61.0",
@@ -67,40 +80,54 @@ def test_a_java_that_does_not_start_gives_its_last_words(cluster: "Cluster", tmp
         ),
         ("the disk is full", "the Java process of Spark ended: the disk is full"),
     ):
+        java = tmp_path / words / "bin" / "java"
+        java.parent.mkdir(parents=True)
         java.write_text(f"#!/bin/sh\necho '{words}' >&2\nexit 1\n")
         java.chmod(0o755)
-        code = ALONE.partition("print(said(f")[0].replace("nonsense", "local[1]")
-        done = alone(tmp_path / "usage.csv", code, JAVA_HOME=str(tmp_path))
-        assert said in done.stdout.splitlines()[0]
-        assert done.stderr == ""
+        homes[str(tmp_path / words)] = said
+    done = alone(cluster, *homes, code=BEGIN + WITHOUT_JAVA)
+    for line, said in zip(done.stdout.splitlines(), homes.values(), strict=True):
+        assert said in line
+    assert done.stderr == ""
 
 
-def test_the_log_is_shown_where_it_is_asked_for(cluster: "Cluster", tmp_path: Path) -> None:
-    path = tmp_path / "usage.csv"
-    path.write_text(USAGE)
-    code = ALONE.partition("usage = sys")[0] + "print(said(sys.argv[1]))\n"
-    done = alone(path, code, PYSPARK_SUBMIT_ARGS="--conf spark.log.level=INFO pyspark-shell")
-    assert done.stdout == "1\n"
+def test_the_log_is_shown_where_it_is_asked_for(cluster: "Cluster") -> None:
+    code = f"{BEGIN}with spark_session('local[1]') as session:\n    print(session.range(3).count())\n"
+    done = alone(cluster, code=code, options="--conf spark.log.level=INFO")
+    assert done.stdout == "3\n"
     assert 'Setting Spark log level to "INFO"' in done.stderr
 
 
-def test_a_cluster_that_has_too_little_is_said(cluster: "Cluster", tmp_path: Path) -> None:
+def test_a_cluster_that_has_too_little_is_said_and_one_that_is_lost(cluster: "Cluster", tmp_path: Path) -> None:
     path = tmp_path / "usage.csv"
     path.write_text(USAGE)
-    code = ALONE.partition("usage = sys")[0] + f"said(sys.argv[1], {cluster.master!r})\n"
-    settings = {"PYSPARK_SUBMIT_ARGS": "--conf spark.executor.memory=64g pyspark-shell"}
-    command, environment = [sys.executable, "-c", code, str(path)], os.environ | settings
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as waiting:
-        assert waiting.stderr
-        assert waiting.stderr.readline().startswith("Spark waits: no worker is free, or none has what an executor asks")
-        waiting.kill()
+    command = [sys.executable, "-c", f"{BEGIN}print(said(sys.argv[1], {cluster.master!r}))", str(path)]
+    environment, pipe = submitting(cluster, "--conf spark.executor.memory=64g"), subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment) as waiting:
+        try:
+            assert waiting.stderr
+            assert waiting.stderr.readline().startswith("Spark waits: no worker is free, or none has what an executor")
+            cluster.remove_waiting()
+            said, more = waiting.communicate()
+        finally:
+            waiting.kill()
+    assert said.endswith("the cluster of Spark was lost. Look whether its master runs, and try again\n")
+    assert more == ""
 
 
-def alone(usage: Path, code: str = ALONE, **settings: str) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-c", code, str(usage)]
-    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | settings, check=False)
+def alone(
+    cluster: "Cluster", *arguments: str, code: str = BEGIN + EACH, options: str = ""
+) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-c", code, *arguments]
+    environment = submitting(cluster, options)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert not done.returncode, done.stderr
     return done
+
+
+def submitting(cluster: "Cluster", options: str) -> dict[str, str]:
+    """The environment of a process whose Spark has the settings of a cluster, and these."""
+    return {**os.environ, **cluster.for_driver, "PYSPARK_SUBMIT_ARGS": f"{options} pyspark-shell"}
 
 
 def test_a_worker_that_is_killed_meanwhile_changes_nothing(

@@ -5,11 +5,9 @@ from rows import table_of
 from test_rows_at_their_hours import card, groups, row_by_row, rows
 
 from ratecard.changes.sides import Side
-from ratecard.simulation.simulate import simulate
 
 
 def test_rows_are_priced_at_their_own_hour(engines: Engines) -> None:
     prices = card()
-    frame = engines.spark.createDataFrame(table_of(rows()).to_pandas())
-    with simulate(frame, Side("now", prices), by=("model", "day")) as simulation:
-        assert groups(simulation) == row_by_row(prices, ("model", "day"))
+    found = engines.on_spark(table_of(rows()), current=Side("now", prices), by=("model", "day"))
+    assert groups(found) == row_by_row(prices, ("model", "day"))

@@ -1,6 +1,8 @@
 """Which rows Spark reads: the same as DuckDB, and no file that changes meanwhile."""
 
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pyarrow
 import pyarrow.parquet
@@ -12,6 +14,7 @@ from test_reading import CACHED, CHANGES, MANY, SPEECH, TEXT, UNCACHED, lines, w
 from usage import ROWS
 
 from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.usage.engines.spark_files import read
 
 KEYS = ("type", "model", "day", "customer")
 
@@ -33,13 +36,14 @@ def test_a_name_is_a_name_and_a_pattern_a_pattern(engines: Engines, tmp_path: Pa
     for name, characters in names.items():
         written(tmp_path / name, SPEECH | {"characters": characters})
 
-    def spoken(name: str) -> int:
-        return int(engines.on_spark(str(tmp_path / name), by=()).total.quantities[4])
+    def characters_of(name: str) -> int:
+        (row,) = read(engines.spark, str(tmp_path / name)).select("characters").collect()
+        return int(row["characters"])
 
-    assert {name: spoken(name) for name in names} == names
-    assert spoken(f"u?.{ending}") == 10
+    assert {name: characters_of(name) for name in names} == names
+    assert characters_of(f"u?.{ending}") == 10
     (tmp_path / f"u[1].{ending}").unlink()
-    assert spoken(f"u[1].{ending}") == 10
+    assert characters_of(f"u[1].{ending}") == 10
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -48,21 +52,22 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
     engines: Engines, tmp_path: Path, change: str, ending: str
 ) -> None:
     act, words = CHANGES[change]
+    # Speech is among the other types: it is the types themselves that are read first.
     usage = written(tmp_path / f"usage.{ending}", *[SPEECH | {"characters": 5}] * 2)
+    text = lines(tmp_path / "text.jsonl", TEXT | {"prompt_tokens": 5})
+    given: Any = [str(usage), str(text)]
+    # Each change of each kind of file once: of a path, or of a frame that was made before.
+    if (list(CHANGES).index(change) + (ending == "jsonl")) % 2:
+        reader = engines.spark.read
+        of_usage = reader.parquet(str(usage)) if ending == "parquet" else reader.json(str(usage))
+        given = of_usage.unionByName(reader.json(str(text)), allowMissingColumns=True)
 
     def progress(said: str, percent: object) -> None:
         if said == "Reading usage: tokens":
             act(usage)
 
-    # Speech is among the other types: it is the types themselves that are read first.
-    lines(tmp_path / "text.jsonl", TEXT | {"prompt_tokens": 5})
     with pytest.raises(SimulationError, match=rf"usage\.{ending} {words} while the usage was read"):
-        engines.on_spark([str(usage), str(tmp_path / "text.jsonl")], progress=progress)
-    usage = written(tmp_path / f"usage.{ending}", SPEECH | {"characters": 5}, TEXT | {"prompt_tokens": 5})
-    reader = engines.spark.read
-    frame = reader.parquet(str(usage)) if ending == "parquet" else reader.json(str(usage))
-    with pytest.raises(SimulationError, match=rf"usage\.{ending} {words} while the usage was read"):
-        engines.on_spark(frame, progress=progress)
+        engines.on_spark(given, progress=progress)
 
 
 def test_a_table_is_known_by_its_files(engines: Engines, tmp_path: Path) -> None:
@@ -74,14 +79,18 @@ def test_a_table_is_known_by_its_files(engines: Engines, tmp_path: Path) -> None
 
 
 def test_where_since_and_until(engines: Engines) -> None:
-    frame = engines.spark.createDataFrame(table())
-    for where, wanted in WHERE.items():
-        found = engines.on_spark(frame, by=("row",), where=where)
-        assert "".join(sorted(str(row.key[0]) for row in found.groups)) == wanted, where
-        assert found.reading.found == 6
-    for (since, until), wanted in DAYS.items():
-        found = engines.on_spark(frame, by=("row",), since=since, until=until)
-        assert "".join(sorted(str(row.key[0]) for row in found.groups)) == wanted
+    # Each condition has rows of its own, so that one simulation says what all of them mean.
+    rows = table()
+    usage = pyarrow.concat_tables([rows] * len(WHERE))
+    condition = [str(number) for number in range(len(WHERE)) for _ in range(rows.num_rows)]
+    frame = engines.spark.createDataFrame(usage.append_column("condition", pyarrow.array(condition)))
+    where = " or ".join(f"condition = '{number}' and ({each})" for number, each in enumerate(WHERE))
+    for since, until in (None, None), (date(2026, 10, 2), "2026-10-03"):
+        found = engines.on_spark(frame, by=("condition", "row"), where=where, since=since, until=until)
+        kept = DAYS[since, until] if since else "012345"
+        chosen = {(str(number), row) for number, rows in enumerate(WHERE.values()) for row in rows if row in kept}
+        assert {row.key for row in found.groups} == chosen
+        assert found.reading.found == usage.num_rows
 
 
 def test_a_row_without_a_type_has_that_of_its_model(engines: Engines) -> None:

@@ -1,9 +1,6 @@
 """Whose session it is: ours is stopped, another's is left as it is; and what is said where none can be had."""
 
-import os
-import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,49 +14,6 @@ if TYPE_CHECKING:
     from spark_cluster import Cluster
 
 USAGE = usage_of("speech", "tts-kokoro", characters=[5])
-# A process of its own, in which no session runs.
-ALONE = """
-import sys
-from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.simulate import simulate
-
-def said(master):
-    try:
-        with simulate(sys.argv[1], engine="spark", master=master) as found:
-            return found.total
-    except SimulationError as error:
-        return error
-
-print(said("nonsense"))
-print(said("local[1]").requests)
-from pyspark import SparkContext
-from pyspark.sql import SparkSession
-print(SparkSession.getActiveSession(), SparkContext._active_spark_context)
-"""
-
-
-def test_our_session_is_stopped(engines: Engines, tmp_path: Path) -> None:
-    path = tmp_path / "usage.csv"
-    path.write_text("type,model,timestamp,characters\nspeech,tts-kokoro,2026-10-01,5\n")
-    lines = alone(str(path)).splitlines()
-    assert lines[0].startswith("no Spark session can be had of the master nonsense: ")
-    assert lines[1:] == ["1", "None None"]
-
-
-def test_without_java_the_error_says_so(engines: Engines, tmp_path: Path) -> None:
-    said = "Spark needs Java 17 or newer, and there is none. Install it, or set JAVA_HOME"
-    code = ALONE.partition('print(said("local')[0]
-    for home in (None, str(tmp_path)):
-        assert alone("usage.csv", code, PATH=str(tmp_path), JAVA_HOME=home) == f"{said}\n"
-
-
-def alone(usage: str, code: str = ALONE, **settings: str | None) -> str:
-    environment = {name: value for name, value in (os.environ | settings).items() if value is not None}
-    environment["PYSPARK_SUBMIT_ARGS"] = "--conf spark.sql.shuffle.partitions=2 pyspark-shell"
-    command = [sys.executable, "-c", code, usage]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    assert not done.returncode, done.stderr
-    return done.stdout
 
 
 def test_without_pyspark_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

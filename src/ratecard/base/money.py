@@ -162,6 +162,7 @@ ISO_4217 = frozenset(_CODES.split())
 _BALANCE = re.compile("[A-Z][A-Z0-9_]*", re.ASCII)
 
 
+@lru_cache(maxsize=256)
 def is_balance(name: str) -> bool:
     """Whether a currency is named as a balance of an account is: in capitals, and no ISO 4217 code.
 

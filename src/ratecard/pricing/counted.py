@@ -1,13 +1,14 @@
 """Price usages of what is counted: all that the charges of a version read, and all of their lines."""
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache
+from typing import Any, TypeVar
 
 from ratecard.base.messages import Problems
 from ratecard.methods import METHODS
 from ratecard.methods.metered import Metered, Rater
 from ratecard.methods.method import Lines, UsageReading
-from ratecard.rating.quote import LineItem, Quote
+from ratecard.rating.quote import Quote
 from ratecard.requests.body import mapping_of
 from ratecard.requests.counts import read_counts
 from ratecard.requests.fields import RequestShape
@@ -15,6 +16,7 @@ from ratecard.requests.metered import UsageSchema
 from ratecard.requests.token_usage import read_conditions
 from ratecard.tables.meters import Meters
 
+Made = TypeVar("Made")
 # The quote bodies of speech, transcription and music, which name the API's own two fields.
 AUDIO_BODY = "audio"
 # Where the shape of a usage has the conditions that it states.
@@ -60,16 +62,14 @@ def lines_under(metered: Metered, kind: str) -> Lines:
     plain = _lines(readings_of(metered, kind))
     if metered.under({}) is metered:
         return plain
-    found: dict[tuple[tuple[str, str], ...], Lines] = {(): plain}
+    lines_of = once_for_each(lambda stated: _lines(readings_of(metered, kind, stated)))
+    return lambda shape: lines_of(shape.get(CONDITIONS, NO_CONDITIONS))(shape)
 
-    def lines(shape: RequestShape) -> list[LineItem]:
-        stated = shape.get(CONDITIONS, NO_CONDITIONS)
-        key = (*stated.items(),)
-        if key not in found:
-            found[key] = _lines(readings_of(metered, kind, stated))
-        return found[key](shape)
 
-    return lines
+def once_for_each(make: Callable[[Mapping[str, str]], Made]) -> Callable[[Mapping[str, str]], Made]:
+    """The function from stated conditions to what is made of them, once for each."""
+    made = cache(lambda items: make(dict(items)))
+    return lambda stated: made((*stated.items(),))
 
 
 def _lines(readings: Sequence[UsageReading]) -> Lines:

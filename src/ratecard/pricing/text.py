@@ -10,7 +10,7 @@ from ratecard.base.money import total
 from ratecard.methods.metered import Metered, Rater
 from ratecard.methods.method import UsageReading
 from ratecard.methods.surcharge import surcharge_count, surcharge_line
-from ratecard.pricing.counted import CONDITIONS, accepted_conditions, lines_under, readings_of
+from ratecard.pricing.counted import CONDITIONS, accepted_conditions, lines_under, once_for_each, readings_of
 from ratecard.rating.quote import LineItem, Quote
 from ratecard.rating.tokens import TokenRates
 from ratecard.requests.body import INVALID
@@ -128,16 +128,8 @@ SearchLines = Mapping[str, Callable[[int | Decimal], LineItem]]
 
 
 def search_lines_under(surcharges: Mapping[str, Metered]) -> Callable[[Mapping[str, str]], SearchLines]:
-    """Compile the function from stated conditions to what charges each surcharge; it is made once for each of them."""
-    found: dict[tuple[tuple[str, str], ...], SearchLines] = {}
-
-    def lines(stated: Mapping[str, str]) -> SearchLines:
-        key = (*stated.items(),)
-        if key not in found:
-            found[key] = {name: surcharge_line(each.under(stated)) for name, each in surcharges.items()}
-        return found[key]
-
-    return lines
+    """Compile the function from stated conditions to what charges each surcharge."""
+    return once_for_each(lambda stated: {name: surcharge_line(each.under(stated)) for name, each in surcharges.items()})
 
 
 def counted_meters(

@@ -114,9 +114,9 @@ def unknown_currency(given: str, rates: Rates | None) -> str:
     >>> unknown_currency("usd", Rates(CREDITS=ONE))
     "is not known. Did you mean 'USD'? Allowed: USD, CREDITS or another ISO 4217 code"
     """
-    known = currencies(rates)
-    if given in ISO_4217 or given in known:
+    if given in ISO_4217 or (rates and rates.stated.get(given) is not None):
         return ""
+    known = currencies(rates)
     allowed = f"Allowed: {', '.join(known)} or another ISO 4217 code"
     if rates and given in rates.stated:
         return f"has no stated rate. {allowed}"

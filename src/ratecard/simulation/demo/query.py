@@ -171,7 +171,7 @@ def usage_query(*, rows: int, pages: int, customers: int, seed: int, timestamp: 
           AS moment,
         exp({normal} * cos(2 * pi() * {share(2)}) * 1.1) AS longer,
         exp({normal} * sin(2 * pi() * {share(2)}) * 1.1) AS wordier,
-        greatest(1, least(most_prompt, (prompt_tokens * longer)::BIGINT)) AS prompt,
+        greatest(least(1, prompt_tokens), least(most_prompt, (prompt_tokens * longer)::BIGINT)) AS prompt,
         1000 * clip_least + ({draw(3)} % (1000 * (clip_most - clip_least))::UBIGINT)::BIGINT AS thousandth
       FROM (SELECT counted(i) AS i FROM range({rows}) t(i))
       JOIN pages ON page = i * {pages} // {rows}

@@ -106,7 +106,7 @@ def ledger_view(
         f" ELSE CASE WHEN {dollars} IS NULL THEN {other} END END"
     )
     regular = " AND ".join(f"coalesce(regexp_full_match({each}, '{_NUMBER}'), FALSE)" for each in (unit, price, amount))
-    places, price_places = _most_places(connection, table, (unit, amount), (price,))
+    places, price_places, odd = _most_places(connection, table, f"NOT ({regular})", (unit, amount), (price,))
     worth, worth_places = _worth(currency, day, limits)
     charged = f"{_whole(amount, places)} * {worth}"
     row = _Row(
@@ -117,7 +117,7 @@ def ledger_view(
         places + worth_places,
         price_places,
     )
-    joined = _keep_parts(connection, export, table, row, price, (worth, worth_places))
+    joined = _keep_parts(connection, export, table, row, price, (worth, worth_places), odd=bool(odd))
     raw = ", ".join(f"'{name}': {each}" for name, each in numbers.items())
     raw += ", 'part_unit': odd_units, 'part_amount': odd_charged" if joined else ""
     further = [_kept(name) for name in export.columns]
@@ -161,6 +161,11 @@ def entry_of(
     return CHARGE if multiply(difference, Decimal(2 * 10**LINE_PLACES)) <= 1 else DISPUTED
 
 
+def _difference(units: str, rate: str, charged: str, row: _Row) -> str:
+    """What an amount lacks of units x price; NULL: too long."""
+    return f"TRY(abs({units} * {rate} + {charged} * {10**row.price_places}::HUGEINT))"
+
+
 def _entry(row: _Row, *, parts: bool = False, but: str = "TRUE") -> str:
     """What a row says, in integers: an amount is minus units x price, up to the rounding of a line.
 
@@ -170,7 +175,7 @@ def _entry(row: _Row, *, parts: bool = False, but: str = "TRUE") -> str:
     units, charged = row.units, row.charged
     if parts:
         units, charged = f"coalesce(part_units, {units})", f"coalesce(part_charged, {charged})"
-    difference = f"TRY(abs({units} * {row.rate} + {charged} * {10**row.price_places}::HUGEINT))"
+    difference = _difference(units, row.rate, charged, row)
     return (
         f"CASE WHEN NOT ({row.regular} AND {but}) THEN NULL"
         f" WHEN {row.is_credit} THEN '{CREDIT}'"
@@ -204,11 +209,19 @@ def _worth(currency: str, day: str, limits: Sequence[Limits]) -> tuple[str, int]
 
 
 def _keep_parts(
-    connection: duckdb.DuckDBPyConnection, export: Export, table: str, row: _Row, price: str, worth: tuple[str, int]
+    connection: duckdb.DuckDBPyConnection,
+    export: Export,
+    table: str,
+    row: _Row,
+    price: str,
+    worth: tuple[str, int],
+    *,
+    odd: bool,
 ) -> str:
     """Keep what the rows of each charge come to that several balances paid; how to join it, empty if there is none.
 
     A further part has no units and an amount; all rows of its request, SKU and price belong together, but refunds.
+    `odd`: whether the engine cannot add the numbers of some row.
     """
     if "requestId" not in export.named:
         return ""
@@ -233,16 +246,18 @@ def _keep_parts(
         f" LEFT JOIN {_PARTS} ON part_request = {request} AND part_sku = {sku}"
         f" AND part_rate = CASE WHEN {row.regular} THEN {row.rate} END"
     )
-    # A charge with a row that the engine does not add is not added by it at all.
+    # A charge with a row that the engine does not add is not added by it at all; most exports have none.
+    long = _difference("part_units", "part_rate", "part_charged", row)
+    odd = odd or bool(connection.execute(f"SELECT 1 FROM {_PARTS} WHERE {long} IS NULL").fetchone())
     one, places = worth
-    odd = connection.execute(f"""
+    query = f"""
         SELECT {request}, {sku}, {price}, {unit}, {amount}, {one} FROM {table}
         WHERE ({request}, {sku}) IN (SELECT ({request}, {sku}) FROM {table} WHERE {further})
         AND ({request}, {sku}) IN (
-            SELECT ({request}, {sku}) FROM {table}{joined} WHERE {_entry(row, parts=True)} IS NULL)
-    """).fetchall()
+            SELECT ({request}, {sku}) FROM {table}{joined} WHERE {_entry(row, parts=True)} IS NULL)"""
+    found = connection.execute(query).fetchall() if odd else []
     names = ("odd_request", "odd_sku", "odd_price", "odd_units", "odd_charged")
-    added = [dict(zip(names, each, strict=True)) for each in _added(odd, places)]
+    added = [dict(zip(names, each, strict=True)) for each in _added(found, places)]
     texts = pyarrow.schema([(name, pyarrow.string()) for name in names])
     connection.register("given_parts", pyarrow.Table.from_pylist(added, texts))
     connection.execute(f"CREATE OR REPLACE TABLE {_ODD_PARTS} AS FROM given_parts")
@@ -273,8 +288,11 @@ def _added(rows: Iterable[Sequence[Any]], places: int) -> Iterator[list[str]]:
         yield from ([request, sku, price, *sums] for price in dict.fromkeys(prices))
 
 
-def _most_places(connection: duckdb.DuckDBPyConnection, table: str, *groups: Sequence[str]) -> list[int]:
-    """How many decimals the numbers of some columns have at most: no more are kept, so that sums stay short."""
+def _most_places(connection: duckdb.DuckDBPyConnection, table: str, odd: str, *groups: Sequence[str]) -> list[int]:
+    """How many decimals the numbers of some columns have at most: no more are kept, so that sums stay short.
+
+    At the end how many rows are `odd`.
+    """
     most = []
     for numbers in groups:
         places = (
@@ -284,7 +302,7 @@ def _most_places(connection: duckdb.DuckDBPyConnection, table: str, *groups: Seq
         )
         most.append(f"greatest({', '.join(places)})")
     try:
-        found: Any = connection.execute(f"SELECT {', '.join(most)} FROM {table}").fetchone()
+        found: Any = connection.execute(f"SELECT {', '.join(most)}, count_if({odd}) FROM {table}").fetchone()
     except duckdb.Error as error:
         raise SimulationError(f"the usage cannot be read: {error}") from None
     return list(found)

@@ -290,7 +290,7 @@ def grouped(
         grouping, groups, _ = reading[number].result()
         if not grouping.facts:
             return grouping, groups, ""
-        query = grouping.facts_of(groups, _integer(connection, grouping, groups))
+        query = grouping.facts_of(groups, integer_of(connection, grouping, groups))
         return grouping, groups, read(len(groupings) + number, "facts", query)
 
     with ThreadPoolExecutor(1) as pool:
@@ -311,7 +311,7 @@ def is_unique(connection: duckdb.DuckDBPyConnection, hashed: str, table: str) ->
     return bool(found)
 
 
-def _integer(connection: duckdb.DuckDBPyConnection, grouping: Grouping, groups: str) -> str:
+def integer_of(connection: duckdb.DuckDBPyConnection, grouping: Grouping, groups: str) -> str:
     """The shortest integer that holds every sum of some of the rows of a table of groups; none of them is below 0."""
     totals = ", ".join(f"coalesce(sum({total}), 0) < {2**63}" for total in grouping.sums)
     (fit,) = connection.execute(f"SELECT {totals} FROM {groups}").fetchall()

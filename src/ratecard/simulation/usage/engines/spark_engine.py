@@ -1,8 +1,9 @@
 """Spark groups usage where it is stored. Only the groups come to the driver, into the tables of DuckDB."""
 
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
@@ -12,7 +13,7 @@ from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.progress import OPENED, READ, Progress, silent, within
 from ratecard.simulation.usage.billing_export import Export
 from ratecard.simulation.usage.columns import COUNTED, LAYOUTS, LayoutsOf
-from ratecard.simulation.usage.engines.duckdb_engine import Workspace, checked_usage
+from ratecard.simulation.usage.engines.duckdb_engine import Workspace, checked_usage, integer_of, is_unique
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.engines.spark_files import UNREADABLE, named_stamps, place_of, read, stamps
 from ratecard.simulation.usage.engines.spark_session import (
@@ -34,10 +35,12 @@ if TYPE_CHECKING:
 # The type whose quantity has decimals.
 _TIMED, _SECONDS = next((name, layout.quantities[0]) for name, layout in LAYOUTS.items() if layout.places)
 
-# The column of which part of a result a row is in, and about how many rows come to the driver at once.
+# A part of a result, and the column of which part a row is in; about how many rows come to the driver at once.
 _PART, _ROWS_AT_ONCE = "ratecard_part", 100_000
 # Files of fewer bytes than this together have so few different rows that their groups come at once.
-_SMALL = 16 * 2**20
+_SMALL = 4 * 2**20
+# So has a usage of fewer rows than these. Keys of more values among them are read apart from the shapes.
+_FIRST_ROWS, _FEW_KEYS = 10_000, 20
 
 
 class SparkUsage(NamedTuple):
@@ -61,28 +64,86 @@ class SparkUsage(NamedTuple):
         return {each[FILE]: (int(each["found"]), int(each["undated"] or 0)) for each in found}
 
     def groups(
-        self, workspace: Workspace, plan: Plan, progress: Progress = silent, *, whole: bool = True
+        self, workspace: Workspace, plan: Plan, progress: Progress = silent, *, whole: bool = False
     ) -> Generator[tuple[Grouping, str, str]]:
-        """Each grouping that has rows, with the table of its groups, which are by all keys (`whole`) always."""
-        connection, jobs = workspace.connection, Jobs(self.session)
-        within(progress, OPENED, OPENED + 1)("Reading usage: types", jobs)
+        """Each grouping that has rows, with the table of its groups.
+
+        Where keys are read apart, each again in the end, with the table of its facts; none is with `whole`.
+        """
+        connection = workspace.connection
+        within(progress, OPENED, OPENED + 1)("Reading usage: types", Jobs(self.session))
         # That some row has no type is known only now; of all others the types are read as they are.
         typed = RollUpSql(self.known._replace(untyped=self.known.has("model")), plan, SparkSql(), DuckDbSql())
         present = self._asked(typed.parts()).to_pylist()
         names, untyped = {each["name"] for each in present}, any(each["untyped"] for each in present)
         known = self.known._replace(untyped=untyped)
-        groupings = [each for each in RollUpSql(known, plan, SparkSql(), DuckDbSql()).groupings() if each.name in names]
-        first, share = OPENED + 1, (READ - OPENED - 1) / max(len(groupings), 1)
-        for number, grouping in enumerate(groupings):
-            tell = within(progress, first + share * number, first + share * (number + 1))
-            tell(f"Reading usage: {grouping.name}", jobs)
-            table, how = workspace.new_table("groups"), "CREATE TABLE {} AS"
-            for groups in self._parts(grouping.query):
-                connection.register("groups", groups)
-                connection.execute(f"{how.format(table)} {_with_texts(groups.schema)}")
-                connection.unregister("groups")
-                how = "INSERT INTO {}"
+        together = [each for each in RollUpSql(known, plan, SparkSql(), DuckDbSql()).groupings() if each.name in names]
+        first = self._first_keys(plan)
+        apart = [] if whole or not self._many(first, plan) else self._apart(known, plan, names)
+        tell = self._teller(progress, len(together) + len(apart))
+        bring, read_apart = partial(self._brought, workspace, at_once=len(first) < _FIRST_ROWS), list[Any]()
+        for number, grouping in enumerate(apart or together):
+            tell(grouping)
+            table = bring("groups", grouping.query)
+            if grouping.facts and not is_unique(connection, grouping.cell, table):
+                connection.execute(f"DROP TABLE {table}")
+                grouping = together[number]
+                table = bring("groups", grouping.query)
+            if grouping.facts:
+                of_cells = grouping._replace(facts=f"FROM {_PART}")
+                query = of_cells.facts_of(table, integer_of(connection, grouping, table))
+                read_apart.append((grouping, table, query))
             yield grouping, table, ""
+        for grouping, table, query in read_apart:
+            tell(grouping)
+            yield grouping, table, bring("facts", grouping.facts, query)
+
+    def _first_keys(self, plan: Plan) -> list[Any]:
+        """The keys that shapes do not have, in the first rows; nothing of files that are small."""
+        if self.stamps and sum(stamp.bytes for stamp in self.stamps.values()) < _SMALL:
+            return []
+        keys = ", ".join(SparkSql().quoted(self.known.columns.get(key, key)) for key in plan.others.values())
+        with failures(UNREADABLE):
+            return self.session.sql(f"SELECT {keys or 1} FROM {self.known.table} LIMIT {_FIRST_ROWS}").collect()
+
+    def _many(self, first: Sequence[Any], plan: Plan) -> bool:
+        """Whether keys that shapes do not have are of many values: then they are read apart.
+
+        Not where seconds are doubles, some of which are added up here.
+        """
+        seconds = self.known.types.get(self.known.columns.get(_SECONDS.name, ""))
+        several = len(first) == _FIRST_ROWS and len(set(map(repr, first))) > _FEW_KEYS
+        return bool(plan.others) and several and seconds != "double"
+
+    def _apart(self, known: Usage, plan: Plan, names: Collection[str]) -> list[Grouping]:
+        """The groupings without those keys, each with the number of its cell."""
+        found = RollUpSql(known, plan, SparkSql(), DuckDbSql(), apart=True).groupings()
+        return [
+            each._replace(query=f"SELECT *, {each.cell} AS cell FROM ({each.query})", cell="cell")
+            for each in found
+            if each.name in names
+        ]
+
+    def _teller(self, progress: Progress, steps: int) -> Callable[[Grouping], None]:
+        """A function that says which grouping is read as the next of so many steps."""
+        share, started, jobs = (READ - OPENED - 1) / max(steps, 1), count(), Jobs(self.session)
+
+        def tell(grouping: Grouping) -> None:
+            begun = OPENED + 1 + share * next(started)
+            within(progress, begun, begun + share)(f"Reading usage: {grouping.name}", jobs)
+
+        return tell
+
+    def _brought(self, workspace: Workspace, name: str, query: str, written: str = "", *, at_once: bool) -> str:
+        """A table here of what a query finds: of groups, or of each part what the query `written` makes of it."""
+        connection, table = workspace.connection, workspace.new_table(name)
+        how = f"CREATE TABLE {table} AS"
+        for part in [self._asked(query)] if at_once else self._parts(query):
+            connection.register(_PART, part)
+            connection.execute(f"{how} {written or _with_texts(part.schema)}")
+            connection.unregister(_PART)
+            how = f"INSERT INTO {table}"
+        return table
 
     def counted(self, plan: Plan) -> tuple[int, int, int]:
         """How many rows there are, how many are chosen, and how many have no instant to be chosen by."""
@@ -100,17 +161,18 @@ class SparkUsage(NamedTuple):
         Executors keep it on their disks meanwhile; what is lost with one of them is found again.
         """
         from pyspark import StorageLevel
-        from pyspark.sql.functions import col, count, spark_partition_id
+        from pyspark.sql import functions
 
-        if self.stamps and sum(stamp.bytes for stamp in self.stamps.values()) < _SMALL:
-            yield self._asked(query)
-            return
         with failures(UNREADABLE):
-            found = self.session.sql(query).withColumn(_PART, spark_partition_id()).persist(StorageLevel.DISK_ONLY)
+            found = (
+                self.session.sql(query)
+                .withColumn(_PART, functions.spark_partition_id())
+                .persist(StorageLevel.DISK_ONLY)
+            )
             try:
-                sizes = found.groupBy(_PART).agg(count("*")).orderBy(_PART).toArrow().to_pydict().values()
+                sizes = found.groupBy(_PART).agg(functions.count("*")).orderBy(_PART).toArrow().to_pydict().values()
                 for first, last in _runs(zip(*sizes, strict=True)):
-                    yield found.where(col(_PART).between(first, last)).drop(_PART).toArrow()
+                    yield found.where(functions.col(_PART).between(first, last)).drop(_PART).toArrow()
             finally:
                 with as_far_as_it_runs():
                     found.unpersist()
@@ -230,7 +292,7 @@ def _with_texts(schema: pyarrow.Schema) -> str:
     """
     given = schema.field(GIVEN).type if GIVEN in schema.names else None
     if given is None or not pyarrow.types.is_struct(given):
-        return "SELECT * FROM groups"
+        return f"FROM {_PART}"
     writer, names = DuckDbSql(), [field.name for field in given]
     record = writer.record({name: writer.text(f"{GIVEN}.{writer.quoted(name)}") for name in names})
     text, sums = f"CASE WHEN {GIVEN} IS NOT NULL THEN {writer.text(record)} END", ""
@@ -239,4 +301,4 @@ def _with_texts(schema: pyarrow.Schema) -> str:
         text = f"CASE WHEN {number} IS NULL THEN {text} END"
         product = f"CAST({number} AS DECIMAL(27, 18)) * CAST(requests AS DECIMAL(11, 0))"
         sums = f", CASE WHEN {number} IS NULL THEN {sum_of(_SECONDS)} ELSE {product} END AS {sum_of(_SECONDS)}"
-    return f"SELECT * REPLACE ({text} AS {GIVEN}{sums}) FROM groups"
+    return f"SELECT * REPLACE ({text} AS {GIVEN}{sums}) FROM {_PART}"
