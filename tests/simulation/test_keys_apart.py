@@ -11,6 +11,7 @@ from test_answers import CANDIDATE
 
 from ratecard.simulation.demo.usage import demo_usage
 from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.pricing import pricer
 from ratecard.simulation.results import comparison
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
@@ -111,3 +112,30 @@ def test_other_rows_the_second_time_are_refused(simulated: Callable[..., Any], m
     monkeypatch.setattr(Grouping, "facts_of", some)
     with pytest.raises(SimulationError, match="changed while it was read"), simulated(ALWAYS, "customer"):
         pass
+
+
+def test_each_day_around_a_change_is_in_its_period(folder: Path) -> None:
+    # With days among the keys, no period is worked out by the engine.
+    edges = [each.date() for each in CARD.boundaries()]
+    days = ", ".join(f"DATE '{edge}' {step:+}" for edge in edges for step in (-1, 0, 1))
+    models = ", ".join(f"'{name}'" for name, model in CARD.tables.models.items() if model.type == "text")
+    rows = f"unnest([{days}, NULL]) AS timestamp, 'all' AS customer, 'text' AS type, 7 AS prompt_tokens"
+    named = f"(SELECT unnest([{models}]) AS model)"
+    frame = duckdb.sql(f"FROM {named} SELECT {rows}, 3 AS completion_tokens, model").to_arrow_table()
+    with (
+        simulate(frame, CARD, folder / "autumn.yaml", by=["customer"]) as periods,
+        simulate(frame, CARD, folder / "autumn.yaml", by=["day", "customer"]) as daily,
+    ):
+        assert periods.total.amounts[0] > 0
+        found = [(each.table("customer"), each.by_model, each.priced, each.rows) for each in (periods, daily)]
+        assert found[0] == found[1]
+
+
+def test_what_is_not_remembered_is_priced_again(
+    simulated: Callable[..., Any], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    later = folder / "autumn.yaml"
+    with simulated(NEVER, "customer") as remembering:
+        monkeypatch.setattr(pricer, "_MOST_FOUND", 10)
+        with simulated(NEVER, "customer") as forgetting:
+            assert answers(remembering, later) == answers(forgetting, later)

@@ -1,12 +1,13 @@
 """The prices of one side for every shape: outcomes, and a table of integers that the engine joins."""
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import cached_property
 from operator import mul
 from typing import Any
 
+import duckdb
 import pyarrow
 
 from ratecard.base.money import EXACT, places_of
@@ -31,19 +32,16 @@ class SidePrices:
         known: Sequence[Outcome | None] = base.outcomes if base else [None] * len(outcomes)
         self._changed = [at for at, pair in enumerate(zip(outcomes, known, strict=True)) if pair[0] is not pair[1]]
         there: frozenset[int] = base.priced if base else frozenset()
-        priced = [
-            (number, (outcomes[number].amounts, roll_up.places_of(roll_up.shapes[number])))
-            for number in self._changed
-            # What only the base prices is taken away from it.
-            if outcomes[number].price or number in there
-        ]
+        # What only the base prices is taken away from it.
+        numbers = [number for number in self._changed if outcomes[number].price or number in there]
         # Many shapes have the same amounts.
-        unique = dict.fromkeys(amounts for _, amounts in priced)
+        unique: dict[tuple[Vector, int], int] = {}
+        places = ((outcomes[number].amounts, roll_up.places_of(roll_up.shapes[number])) for number in numbers)
+        vectors = [unique.setdefault(amounts, len(unique)) for amounts in places]
         self.scale: int = max([base.scale if base else 0, *(_places(*amounts) for amounts in unique)])
-        whole = {amounts: self._integers(*amounts) for amounts in unique}
-        rows = [(number, *whole[amounts]) for number, amounts in priced]
-        self._prove(rows)
-        self.table = self._keep(rows)
+        whole = [self._integers(*amounts) for amounts in unique]
+        self._prove(numbers, (whole[vector] for vector in vectors))
+        self.table = self._keep(numbers, vectors, whole)
         # What has been added up at these prices alone, by keys: further candidates are compared with the same.
         self.breakdowns: dict[tuple[str, ...], Any] = {}
 
@@ -67,10 +65,10 @@ class SidePrices:
         found = (_integer(fixed, self.scale), *(_integer(rate, scale) if rate else 0 for rate in rates))
         return (*found, *(0,) * (len(self._numbers) - len(found)))
 
-    def _prove(self, rows: Iterable[tuple[int, ...]]) -> None:
+    def _prove(self, numbers: Iterable[int], vectors: Iterable[tuple[int, ...]]) -> None:
         """Prove that no sum, product or part of one can overflow: together they are at most `most`."""
         shapes, most = self.roll_up.shapes, 0
-        for number, fixed, *rates in rows:
+        for number, (fixed, *rates) in zip(numbers, vectors, strict=True):
             _, requests, sums = shapes[number]
             most += requests * abs(fixed)
             if any(rates):
@@ -84,12 +82,14 @@ class SidePrices:
             words = f"the amounts have more than 38 digits at {scale} decimals"
             raise SimulationError(f"{words}; split the usage, or write rates with fewer decimals")
 
-    def _keep(self, rows: Sequence[tuple[int, ...]]) -> str:
+    def _keep(self, shapes: Sequence[int], vectors: Sequence[int], whole: Sequence[tuple[int, ...]]) -> str:
         workspace = self.roll_up.workspace
         connection, name = workspace.connection, workspace.new_table("prices")
-        columns = list(zip(*rows, strict=True)) if rows else [()] * (1 + len(self._numbers))
-        arrays = list(map(_array, columns))
-        connection.register("given_prices", pyarrow.Table.from_arrays(arrays, ["shape", *self._numbers]))
+        columns = list(zip(*whole, strict=True)) if whole else [()] * len(self._numbers)
+        _register(connection, "given_shapes", {"shape": shapes, "vector": vectors})
+        prices = dict(zip(self._numbers, columns, strict=True))
+        _register(connection, "given_prices", {"vector": range(len(whole)), **prices})
+        given = "given_shapes JOIN given_prices AS given USING (vector)"
         numbers, joined = (f"CAST(given.{number} AS HUGEINT)" for number in self._numbers), ""
         if self.base:
             finer, joined = 10 ** (self.scale - self.base.scale), f" LEFT JOIN {self.base.table} AS known USING (shape)"
@@ -97,9 +97,15 @@ class SidePrices:
             pairs = zip(self._numbers, known, strict=True)
             numbers = (f"CAST(given.{number} AS HUGEINT) - {each} * {finer}" for number, each in pairs)
         chosen = ", ".join(("shape", *(f"{each} AS {name}" for each, name in zip(numbers, self._numbers, strict=True))))
-        connection.execute(f"CREATE TABLE {name} AS SELECT {chosen} FROM given_prices AS given{joined}")
+        connection.execute(f"CREATE TABLE {name} AS SELECT {chosen} FROM {given}{joined}")
+        connection.unregister("given_shapes")
         connection.unregister("given_prices")
         return name
+
+
+def _register(connection: duckdb.DuckDBPyConnection, name: str, columns: Mapping[str, Sequence[int]]) -> None:
+    arrays = list(map(_array, columns.values()))
+    connection.register(name, pyarrow.Table.from_arrays(arrays, list(columns)))
 
 
 def _array(column: Sequence[int]) -> Any:

@@ -19,6 +19,8 @@ from ratecard.tables.windows import Window, open_at
 
 # Finer amounts leave no digits for their sum.
 _MOST_PLACES = 24
+# Outcomes that are remembered: where there are more shapes, nearly each is of one request, and none comes again.
+_MOST_FOUND = 100_000
 NO_TYPE = "type: missing, and no model of this name that would say it"
 NO_INSTANT = "timestamp: missing, or not an instant"
 
@@ -101,7 +103,9 @@ class Pricer:
         key = (shape[:3] if basis.changes else shape[:2], basis, period)
         if (found := self._found.get(key)) is None:
             known = self._kept[1](shape) if self._kept[0] is side else None
-            found = self._found[key] = known or self._price(side, shape, moment)
+            found = known or self._price(side, shape, moment)
+            if len(self._found) < _MOST_FOUND:
+                self._found[key] = found
         return found
 
     def keep(self, side: Side, known: Callable[[UsageShape], Outcome | None]) -> None:

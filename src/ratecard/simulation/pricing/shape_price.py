@@ -13,7 +13,7 @@ from ratecard.price_book import PriceBook
 from ratecard.rating.quote import LineItem, Quote
 from ratecard.requests.body import INVALID
 from ratecard.requests.token_usage import usage_of_buckets
-from ratecard.simulation.pricing.outcome import ROUNDING_PART, PricedLine, PricedShape
+from ratecard.simulation.pricing.outcome import ROUNDING_PART, PricedLine, PricedShape, Vector
 from ratecard.simulation.usage.columns import LAYOUTS
 from ratecard.simulation.usage.predicates import BY_BUCKET, Predicates
 from ratecard.simulation.usage.shape import ShapeRequest, UsageShape, request_of
@@ -50,6 +50,7 @@ class ShapePrices:
     def __init__(self, prices: PriceBook, predicates: Predicates) -> None:
         self._prices, self._predicates = prices, predicates
         self._tokens: dict[tuple[object, ...], _Tokens] = {}
+        self._amounts: dict[str, Vector] = {}
 
     def price(self, shape: UsageShape) -> PricedShape:
         """Price each row of a shape. Raises `QuoteError` that says why none of them has a price."""
@@ -58,7 +59,9 @@ class ShapePrices:
         given = _request_of(shape) if quantities else None
         if given is None or given.predicates is None:
             quote = self.quote(shape)
-            return PricedShape((quote.total,), _Quoted(self, shape), quote.currency)
+            # Most of a million shapes have the amount of another.
+            amounts = self._amounts.setdefault(str(quote.total), (quote.total,))
+            return PricedShape(amounts, _Quoted(self, shape), quote.currency)
         if len(quantities) == 1:
             return _counted(self._prices, given.usage, quantities[0].name)
         return self._with_tokens(given.usage, given.predicates)

@@ -119,9 +119,19 @@ class RollUp:
             rows = f"SELECT *, {hashed} AS hashed FROM dated"
             run(f"CREATE TABLE {cells} AS SELECT {listed} FROM ({rows}) AS rows JOIN numbered ON {joined}")
             with uncollected():
-                found = read_integers(connection, _SAME, ("requests", *self._sums), "FROM numbered ORDER BY shape")
-                split = len(_SAME)
-                shapes = [Counted(UsageShape(*row[:split]), row[split], row[split + 1 :]) for row in found]
+                # Of what has no quantities, a million shapes share the sums; and all share the words.
+                counted = self._sums if set(grouping.sums) != {"0"} else ()
+                found = read_integers(connection, _SAME, ("requests", *counted), "FROM numbered ORDER BY shape")
+                nothing, same = (0,) * len(self._sums), dict[Any, Any]().setdefault
+                shapes = [
+                    Counted(
+                        UsageShape(same(type_, type_), same(model, model), attributes, same(moment, moment)),
+                        requests,
+                        tuple(sums) or nothing,
+                    )
+                    for type_, model, attributes, moment, requests, *sums in found
+                ]
+                del found
                 if grouping.slot:
                     shapes = [each._replace(shape=_in_utc(each.shape)) for each in shapes]
             self.taken.append(Taken(grouping, groups, cells))

@@ -32,6 +32,8 @@ _MOST_TOKENS, _MOST_OF_MANY = 2**59 - 1, 2**55 - 1
 _ZERO = "CAST(0 AS BIGINT)"
 # The type of a row, or that of its model.
 _TYPE = "ratecard_type"
+# The day of a row, where only its period matters.
+_DAY = "ratecard_day"
 SLOT = "slot"
 
 
@@ -89,6 +91,8 @@ class RollUpSql:
         self._cuts = plan.predicates.cuts if plan.dated else ()
         self._give_types()
         self._choose()
+        if plan.dated and DAY not in plan.keys and not self._cuts:  # once: it is long to read where it is text
+            self._from = f"(SELECT *, {self._day()} AS {_DAY} FROM {self._from}) AS dated"
 
     def groupings(self) -> Iterator[Grouping]:
         """Yield the grouping of each of `parts_of` the usage's types; rows of no known type are in `OTHER_TYPES`."""
@@ -174,7 +178,7 @@ class RollUpSql:
         if DAY in self.plan.keys or self._cuts:
             named[DAY] = self._day()
         elif self.plan.dated:
-            named[DAY] = _period(self._day(), self.plan.predicates.boundaries)
+            named[DAY] = _period(self._day_of_period(), self.plan.predicates.boundaries)
         if self._cuts:
             second = self._second()
             named[SLOT] = " + ".join(_one_if(f"{second} >= {cut}") for cut in self._cuts)
@@ -437,6 +441,9 @@ class RollUpSql:
             return "CAST(NULL AS DATE)"
         return self.dialect.day(self._column("timestamp"), self.usage.types[self.usage.columns["timestamp"]])
 
+    def _day_of_period(self) -> str:
+        return _DAY
+
     def _second(self) -> str:
         if not self.usage.has("timestamp"):
             return "CAST(NULL AS INTEGER)"
@@ -461,10 +468,17 @@ def period(day: str, boundaries: Iterable[datetime]) -> str:
 
 
 def _period(day: str, boundaries: Iterable[datetime]) -> str:
-    """The number of the period that holds a day: of every row, so without a choice between cases."""
-    return " + ".join(
-        (f"CASE WHEN {day} IS NOT NULL THEN 0 END", *(_one_if(f"{day} >= DATE '{edge}'") for edge in _days(boundaries)))
-    )
+    """The number of the period that holds a day: a choice between halves, because every row makes it."""
+    edges = _days(boundaries)
+
+    def among(first: int, last: int) -> str:
+        if first == last:
+            return str(first)
+        middle = (first + last + 1) // 2
+        later = f"WHEN {day} >= DATE '{edges[middle - 1]}' THEN {among(middle, last)}"
+        return f"CASE {later} ELSE {among(first, middle - 1)} END"
+
+    return f"CASE WHEN {day} IS NOT NULL THEN {among(0, len(edges))} END"
 
 
 def _days(boundaries: Iterable[datetime]) -> list[date]:

@@ -109,6 +109,9 @@ class KeptSql(RollUpSql):
     def _day(self) -> str:
         return DAY if self._kept.dated else "CAST(NULL AS DATE)"
 
+    def _day_of_period(self) -> str:
+        return self._day()
+
     def _second(self) -> str:
         return SECOND
 
