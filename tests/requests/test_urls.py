@@ -33,4 +33,5 @@ from ratecard.requests.fields import URL, Url
 )
 def test_a_url_is_one_for_every_reader(given: str, accepted: bool) -> None:
     assert (Url().accept(given) == given) is accepted
-    assert duckdb.execute("SELECT regexp_matches(?, ?)", [given, URL]).fetchone() == (accepted,)
+    with duckdb.connect() as connection:
+        assert connection.execute("SELECT regexp_matches(?, ?)", [given, URL]).fetchone() == (accepted,)

@@ -121,7 +121,10 @@ def test_each_day_around_a_change_is_in_its_period(folder: Path) -> None:
     models = ", ".join(f"'{name}'" for name, model in CARD.tables.models.items() if model.type == "text")
     rows = f"unnest([{days}, NULL]) AS timestamp, 'all' AS customer, 'text' AS type, 7 AS prompt_tokens"
     named = f"(SELECT unnest([{models}]) AS model)"
-    frame = duckdb.sql(f"FROM {named} SELECT {rows}, 3 AS completion_tokens, model").to_arrow_table()
+    with duckdb.connect() as connection:
+        selected = connection.sql(f"FROM {named} SELECT {rows}, 3 AS completion_tokens, model")
+        assert selected
+        frame = selected.to_arrow_table()
     with (
         simulate(frame, CARD, folder / "autumn.yaml", by=["customer"]) as periods,
         simulate(frame, CARD, folder / "autumn.yaml", by=["day", "customer"]) as daily,
