@@ -283,8 +283,11 @@ def test_what_is_no_roll_up_and_what_was_damaged(usage: Path, tmp_path: Path) ->
         simulate(kept)
     file.write_bytes(whole)
     (kept / "manifest.json").write_text((kept / "manifest.json").read_text().replace('"format": 2', '"format": 1'))
-    with pytest.raises(SimulationError, match=r"manifest.json is not the manifest of a roll-up: .*format"):
-        simulate(kept)
+    for ask in (simulate, lambda folder: rollup(usage, folder)):
+        with pytest.raises(
+            SimulationError, match=r"manifest.json has format 1, and this release of ratecard reads 2\."
+        ):
+            ask(kept)
 
 
 def test_usage_without_days_keys_or_types(tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ from ratecard.simulation.usage.shape import UsageShape
 OUTCOMES = "outcomes"
 _DIGITS = 32
 _COLUMNS = ("type", "model", "attributes", "moment", "amounts", "reason", "kind")
+_SCHEMA = [(name, "string") for name in _COLUMNS]
 # Amounts as they are written: per request, then per unit of each quantity.
 _AMOUNTS = re.compile(r"-?\d+(\.\d+)?(E[+-]\d+)?( -?\d+(\.\d+)?(E[+-]\d+)?)*", re.ASCII)
 _KINDS = (WRONG, NOT_OFFERED, NOT_ADDED)
@@ -110,14 +111,14 @@ class KeptOutcomes:
             f"SELECT decode(value) FROM parquet_kv_metadata({quoted}) WHERE key = 'ratecard'"
         ).fetchall()
         table = connection.sql(f"SELECT * FROM read_parquet({quoted})").to_arrow_table()
-        if of != self._of or tuple(table.column_names) != _COLUMNS:
+        if of != self._of or [(each.name, str(each.type)) for each in table.schema] != _SCHEMA:
             raise ValueError
         # Column by column, as there are many shapes.
         types, models, attributes, moments, amounts, reasons, kinds = (each.to_pylist() for each in table.columns)
         if not {kind for kind, amount in zip(kinds, amounts, strict=True) if amount is None} <= {*_KINDS}:
             raise ValueError
-        vectors = {text: text and _vector(text) for text in dict.fromkeys(amounts)}
-        at = {text: text and _moment(text) for text in dict.fromkeys(moments)}
+        vectors = {text: None if text is None else _vector(text) for text in dict.fromkeys(amounts)}
+        at = {text: None if text is None else _moment(text) for text in dict.fromkeys(moments)}
         shapes = zip(types, models, attributes, map(at.get, moments), strict=True)
         return dict(zip(shapes, zip(map(vectors.get, amounts), reasons, kinds, strict=True), strict=True))
 

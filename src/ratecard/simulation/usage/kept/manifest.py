@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from ratecard.base.messages import echo
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.usage.columns import DAY, Layout
 from ratecard.simulation.usage.dialect import ColumnType
@@ -15,6 +16,8 @@ from ratecard.simulation.usage.files import LOCAL, Source, Stamp
 from ratecard.simulation.usage.plan import Plan, Usage
 
 MANIFEST = "manifest.json"
+# Of the folder as a whole.
+_FORMAT: Literal[2] = 2
 # Groups of rows that have no type of their own have that of their model.
 _Types = dict[str, str]
 
@@ -147,7 +150,7 @@ class Asked(_Part):
 class Manifest(_Part):
     """All that is known of a kept roll-up. `declared` are the columns of the usage with the types its engine gives."""
 
-    format: Literal[2] = 2
+    format: Literal[2] = _FORMAT
     version: str
     usage: tuple[str, ...]
     tables: tuple[str, ...]
@@ -224,6 +227,10 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         return Manifest.model_validate_json(place.read_bytes())
     except (OSError, ValidationError, ValueError) as error:
+        wrong = error.errors() if isinstance(error, ValidationError) else []
+        if other := [echo(str(each["input"])) for each in wrong if each["loc"] == ("format",)]:
+            words = f"has format {other[0]}, and this release of ratecard reads {_FORMAT}"
+            raise SimulationError(f"{place} {words}. Make the roll-up again in another folder") from None
         first = str(error).splitlines()
         words = first[0] if isinstance(error, OSError) else " ".join(map(str.strip, first[:3]))
         raise SimulationError(
