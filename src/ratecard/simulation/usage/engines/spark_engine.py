@@ -104,7 +104,10 @@ class SparkUsage(NamedTuple):
             return []
         keys = ", ".join(SparkSql().quoted(self.known.columns.get(key, key)) for key in plan.others.values())
         with failures(UNREADABLE):
-            return self.session.sql(f"SELECT {keys or 1} FROM {self.known.table} LIMIT {_FIRST_ROWS}").collect()
+            rows: list[Any] = self.session.sql(
+                f"SELECT {keys or 1} FROM {self.known.table} LIMIT {_FIRST_ROWS}"
+            ).collect()
+        return rows
 
     def _many(self, first: Sequence[Any], plan: Plan) -> bool:
         """Whether keys that shapes do not have are of many values: then they are read apart.
