@@ -212,6 +212,19 @@ def test_parts_of_a_charge_may_have_long_numbers(
             ]
 
 
+@pytest.mark.parametrize("zero", ["0", "0.0000000000000000000"])
+def test_rows_of_another_price_are_no_parts_of_a_long_charge(tmp_path: Path, zero: str) -> None:
+    split = [line("2", "", "3", "-5.5", "DIEM"), line("2", "", zero, "-0.5", "USD")]
+    wrong = [line("1", "", "1", "-0.5", "USD"), line("1", "", "1", "-1.5", "USD")]
+    with opened(export(tmp_path, *split, *wrong), card_in("USD")) as found:
+        assert [(each.rows, each.reason) for each in found.disputed if each.reason.startswith("amount")] == [
+            (2, "amount: is not unit x pricePerUnitUsd")
+        ]
+    rounded = [line("1", "", "1", "-1.0000000000005", "USD")] * 2
+    with opened(export(tmp_path, *split, *rounded), card_in("USD")) as found:
+        assert not [each for each in found.disputed if each.reason.startswith("amount")]
+
+
 def test_parts_that_are_too_long_together(tmp_path: Path) -> None:
     """Each number is short, but not their product with the decimals of another row, which has another price."""
     rows = [line("2", "", "100000000", "-199999999", "DIEM"), line("2", "", "0", "-1", "USD")]

@@ -288,6 +288,8 @@ def _added(rows: Iterable[Sequence[Any]], places: int) -> Iterator[list[str]]:
             part = entry_of(units, price, paid, worth) != CREDIT
             charge.append((written, units, multiply(paid, worth)) if part else (written, Decimal(0), Decimal(0)))
     for (request, sku, _), parts in charges.items():
+        if not any(amount < 0 and not units for _, units, amount in parts):
+            continue  # no balance ended here: each row is a charge of its own
         prices, units_of_parts, amounts = zip(*parts, strict=True)
         sums = [text(total(list(each))) for each in (units_of_parts, amounts)]
         yield from ([request, sku, price, *sums] for price in dict.fromkeys(prices))
