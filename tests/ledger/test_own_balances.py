@@ -22,6 +22,9 @@ from ratecard import (
     read_ledger,
     settle,
 )
+from ratecard.changes.compare import compare_sides
+from ratecard.changes.guard import Rules, refusals
+from ratecard.changes.sides import Side
 from ratecard.history import usage_history_router
 from ratecard.ledger.store import Ledger
 from ratecard.server import Bearer, LiveRateCard
@@ -91,6 +94,42 @@ def test_its_files_are_read_with_its_rates(credits_card: RateCard) -> None:
             assert str(refused.value) == (
                 f"row 1: currency '{name}' {reason} Allowed: USD, CREDITS or another ISO 4217 code"
             )
+
+
+LATER = LIMITS.replace("limits:\n", "").replace("2026-01-01", "2026-11-01").replace("CREDITS: 0.01, ", "DIEM: 1, ")
+
+
+def test_a_ledger_has_the_balances_of_all_days(tmp_path: Path, ledger: Ledger) -> None:
+    card = folder_with(tmp_path / "both", f"limits:\n{LATER}{LIMITS.removeprefix('limits:')[1:]}")
+    stated = [each.rates for each in card.tables.limits]
+    days = {"CREDITS": WHEN, "DIEM": datetime(2026, 11, 2, tzinfo=UTC)}
+    rows = [
+        row
+        for name, day in days.items()
+        for row in card.at(day).rate(PICTURE).ledger_entries(timestamp=day, request_id="r", currency=name)
+    ]
+    assert read_ledger(ledger_csv(rows), rates=stated) == tuple(rows)
+    for rates in stated:
+        with pytest.raises(LedgerError, match="is not known"):
+            read_ledger(ledger_csv(rows), rates=rates)
+    with client_of(ledger, card) as client:
+        assert set(days) < set(pattern_in(client).strip("^()$").split("|"))
+        assert all(client.get("/billing/usage-history", params={"currency": name}).is_success for name in days)
+
+
+def test_the_order_in_which_balances_pay_is_a_change_and_one_that_cannot_pay_is_none(tmp_path: Path) -> None:
+    pays = ["CREDITS: 0.01, VOUCHERS: 1", "VOUCHERS: 1, CREDITS: 0.01", "CREDITS: 0.01, VOUCHERS: 1, VCU: unknown"]
+    texts = [LIMITS.replace("CREDITS: 0.01, VOUCHERS: unknown", each) for each in pays]
+    first, turned, more = (folder_with(tmp_path / str(number), text) for number, text in enumerate(texts))
+    [change] = compare_sides(Side("a", first), Side("b", turned)).changes
+    [term] = change.terms
+    assert (term.term, term.old, term.new) == ("rates order", "CREDITS, VOUCHERS", "VOUCHERS, CREDITS")
+    assert not compare_sides(Side("a", first), Side("b", more)).changes
+    faults = [
+        [str(each) for each in refusals(first, card, Rules(WHEN, Decimal(9), "before"))] for card in (turned, more)
+    ]
+    assert "rates order: CREDITS, VOUCHERS -> VOUCHERS, CREDITS" in faults[0][0]
+    assert faults[1] == []
 
 
 def test_its_bill_is_re_rated(credits_card: RateCard, tmp_path: Path) -> None:

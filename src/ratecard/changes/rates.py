@@ -162,8 +162,8 @@ def described(part: BaseModel, prefix: str = "") -> Terms:
             found[words] = _parts(value, ordered=name in _ORDERED)
         elif value is not None:
             found[words] = _one(value)
-    if part.model_extra:  # balances pay in their order
-        found[f"{prefix}order"] = ", ".join(part.model_extra)
+    if payers := [name for name, worth in (part.model_extra or {}).items() if worth is not None]:
+        found[f"{prefix}order"] = ", ".join(payers)  # balances pay in their order
     return found
 
 

@@ -7,7 +7,7 @@ registry lose the line of an error, the second of two equal keys, or digits.
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import chain
 from pathlib import Path
@@ -217,20 +217,20 @@ _TEXTS = ("timestamp", "sku", "currency", "notes")
 _DIGITS = 400
 
 
-def read_ledger(content: str | bytes, *, rates: Rates | None = None) -> tuple[LedgerEntry, ...]:
+def read_ledger(content: str | bytes, *, rates: Rates | Sequence[Rates] | None = None) -> tuple[LedgerEntry, ...]:
     """Read the rows of JSON pages, a JSON list, or a CSV; the count may be called `unit` or `units`.
 
     The price of a row in USD or paid from a balance is `pricePerUnitUsd`; of any other currency (ISO 4217) it is
-    `pricePerUnit`. `rates` are those of a price book's limits, by default of the shipped ones: rows may be in the
-    balances that have a worth there. Raises `LedgerError` with the row and the field, also for a row with the price
-    field of another currency.
+    `pricePerUnit`. `rates` are those of a price book's limits, or of several where balances have changed, by default of
+    the shipped ones: rows may be in the balances that have a worth there. Raises `LedgerError` with the row and the
+    field, also for a row with the price field of another currency.
     """
     if isinstance(content, bytes):
         return tuple(_decoded(io.BytesIO(content), rates))
     return tuple(_entries(io.StringIO(content.removeprefix("\ufeff"), newline=""), rates))
 
 
-def iter_ledger(path: str | Path, *, rates: Rates | None = None) -> Iterator[LedgerEntry]:
+def iter_ledger(path: str | Path, *, rates: Rates | Sequence[Rates] | None = None) -> Iterator[LedgerEntry]:
     """Read the rows of a file of any size one at a time; formats and `rates` are those of `read_ledger`.
 
     Raises `LedgerError` with the file, the row and the field; the rows before it were valid.
@@ -252,7 +252,7 @@ def iter_ledger(path: str | Path, *, rates: Rates | None = None) -> Iterator[Led
         raise LedgerError(f"{path}: {error.strerror or error}") from None
 
 
-def _decoded(file: BinaryIO, rates: Rates | None) -> Iterator[LedgerEntry]:
+def _decoded(file: BinaryIO, rates: Rates | Sequence[Rates] | None) -> Iterator[LedgerEntry]:
     with io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
         try:
             yield from _entries(text, rates)
@@ -260,18 +260,19 @@ def _decoded(file: BinaryIO, rates: Rates | None) -> Iterator[LedgerEntry]:
             raise LedgerError(f"byte {file.tell() - len(error.object) + error.start} is not UTF-8") from None
 
 
-def _entries(file: TextIO, rates: Rates | None) -> Iterator[LedgerEntry]:
+def _entries(file: TextIO, rates: Rates | Sequence[Rates] | None) -> Iterator[LedgerEntry]:
     first = file.read(1)
     while first.isspace():
         first = file.read(1)
     file.seek(0)
     rows = json_rows(file) if first in ("{", "[") else csv_rows(file)
-    known = shipped_rates() if rates is None else rates
+    rates = shipped_rates() if rates is None else rates
+    known = (rates,) if isinstance(rates, Rates) else tuple(rates)
     for number, row in enumerate(rows, 1):
         yield _entry(number, row, known)
 
 
-def _entry(number: int, row: Mapping[str, Any], rates: Rates) -> LedgerEntry:
+def _entry(number: int, row: Mapping[str, Any], rates: Sequence[Rates]) -> LedgerEntry:
     given = dict(row)
     if given.get("unit") in (None, ""):
         given["unit"] = given.get("units")
@@ -279,7 +280,7 @@ def _entry(number: int, row: Mapping[str, Any], rates: Rates) -> LedgerEntry:
     own = price_field(currency) if currency else PRICES[0]
     missing = [name for name in (*_REQUIRED[:2], own, *_REQUIRED[3:]) if given.get(name) in (None, "")]
     other = next((name for name in PRICES if name != own and given.get(name) not in (None, "")), None)
-    if currency and (reason := unknown_currency(currency, rates)):
+    if currency and (reason := unknown_currency(currency, *rates)):
         raise LedgerError(f"row {number}: currency '{echo(currency[:_ECHO])}' {reason}")
     if other and currency:
         raise LedgerError(f"row {number}: {other} of a row in {currency}. Its price is {own}, and no other")

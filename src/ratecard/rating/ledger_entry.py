@@ -103,22 +103,24 @@ def worths(currency: str, rates: Rates | None) -> dict[str, Decimal]:
     return {name: worth for name, worth in stated.items() if worth is not None} | {currency: ONE}
 
 
-def currencies(rates: Rates | None) -> list[str]:
+def currencies(*stated: Rates) -> list[str]:
     """US dollars, and the balances that have a worth: all that rows of a ledger can be in beside ISO 4217 codes."""
-    return sorted(worths(USD, rates), key=USD.__ne__)
+    return list(dict.fromkeys((USD, *(name for rates in stated for name in worths(USD, rates)))))
 
 
-def unknown_currency(given: str, rates: Rates | None) -> str:
+def unknown_currency(given: str, *stated: Rates) -> str:
     """Say why a ledger cannot have a currency, and what is allowed; empty if it can.
+
+    What balances were worth at several times may be `stated`: rows of all of them may be in one ledger.
 
     >>> unknown_currency("usd", Rates(CREDITS=ONE))
     "is not known. Did you mean 'USD'? Allowed: USD, CREDITS or another ISO 4217 code"
     """
-    if given in ISO_4217 or (rates and rates.stated.get(given) is not None):
+    if given in ISO_4217 or any(rates.stated.get(given) is not None for rates in stated):
         return ""
-    known = currencies(rates)
+    known = currencies(*stated)
     allowed = f"Allowed: {', '.join(known)} or another ISO 4217 code"
-    if rates and given in rates.stated:
+    if any(given in rates.stated for rates in stated):
         return f"has no stated rate. {allowed}"
     return f"is not known.{did_you_mean(given, (*known, *sorted(ISO_4217)))} {allowed}"
 

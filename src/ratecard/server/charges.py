@@ -414,7 +414,7 @@ def charges_router(
     """
     booking, routes = _Booking(ledger, tables, most_body_bytes), new_router()
     limits = tables.served.card.tables.limits
-    payers = [name for name in currencies(limits[0].rates if limits else None) if name != USD]
+    payers = [name for name in currencies(*(each.rates for each in limits)) if name != USD]
     body = deepcopy(_CHARGE_BODY)
     body["properties"]["currency"] |= {"examples": payers} if payers else {}
 

@@ -69,11 +69,11 @@ class Currency:
 
     def accept(self, given: Any) -> str | None:
         """The currency; None for one that a row cannot have."""
-        return None if all(unknown_currency(given, each) for each in self._stated) else str(given)
+        return None if unknown_currency(given, *self._stated) else str(given)
 
     def messages(self, given: Any) -> list[str]:
         """Why it is refused."""
-        expected = f"{allowed_values(currencies(self._stated[0]))} | another ISO 4217 code"
+        expected = f"{allowed_values(currencies(*self._stated))} | another ISO 4217 code"
         return [f"Invalid enum value. Expected {expected}, received '{echo(given)}'"]
 
 
@@ -362,7 +362,7 @@ def usage_history_router(
     def stated() -> Sequence[Rates]:
         return [each.rates for each in tables.served.card.tables.limits] or [Rates()] if tables else [shipped_rates()]
 
-    schema = {"type": "string", "pattern": f"^({'|'.join(currencies(stated()[0]))}|[A-Z]{{3}})$"}
+    schema = {"type": "string", "pattern": f"^({'|'.join(currencies(*stated()))}|[A-Z]{{3}})$"}
     parameters = [each | {"schema": schema} if each["name"] == "currency" else each for each in _PARAMETERS]
 
     def walk_of(request: Request, account: str) -> Walk:

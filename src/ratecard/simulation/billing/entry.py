@@ -67,13 +67,13 @@ def read_entry(shape: UsageShape, currency: str, rates: Rates | None, stated: Se
 def _worth(charged: str, currency: str, rates: Rates | None, stated: Sequence[Rates]) -> Decimal:
     """What one of the currency of a row is worth in the one that amounts are added in."""
     if not charged:
-        raise ValueError(f"currency: missing. Allowed: {', '.join(currencies(stated[0] if stated else None))}")
+        raise ValueError(f"currency: missing. Allowed: {', '.join(currencies(*stated))}")
     payers = worths(currency, rates)
     if charged in payers:
         return payers[charged]
     if rates is None and any(charged in each.stated for each in stated) and currency == USD:
         raise ValueError(NO_INSTANT)
-    if not all(unknown_currency(charged, each) for each in stated or (None,)):
+    if not unknown_currency(charged, *stated):
         raise ValueError(f"currency: charged in {charged}, and amounts are added in {currency}")
     allowed = ", ".join(sorted(payers, key=currency.__ne__))
     raise ValueError(f"currency: {echo(charged)} has no worth in {currency} that is known. Allowed: {allowed}")
