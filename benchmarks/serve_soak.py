@@ -197,7 +197,7 @@ class Soak:
             return 400, refusal.to_json()
 
     async def swap(self, every: float, swaps: int) -> None:
-        """Change the tables, so many times or to the end."""
+        """Change the tables as often as asked, or to the end."""
         changes = self.tables.changes(random.Random(self.seed))
         while True:
             answers, refused = self.digests.copy(), self.server.said.count(" stay")
@@ -230,7 +230,7 @@ class Soak:
                 os.kill(dice.choice(workers), signal.SIGKILL)
 
     async def run(self, seconds: float, swaps: int, swap_every: float, kill_every: float, stop_every: float) -> None:
-        """Until the time is over, or so many swaps are made."""
+        """Until the time is over, or all swaps are made."""
         asking = [asyncio.create_task(self.ask(number)) for number in range(CONNECTIONS)]
         if self.database:
             asking += [asyncio.create_task(self.charge(number)) for number in range(CHARGERS)]
@@ -264,7 +264,7 @@ def main() -> None:
     """Run, report; the exit status is 1 where something was wrong."""
     given = argparse.ArgumentParser()
     given.add_argument("--seconds", type=float, default=600)
-    given.add_argument("--swaps", type=int, default=0, help="so many swaps instead of so many seconds")
+    given.add_argument("--swaps", type=int, default=0, help="end after this many swaps, whatever --seconds says")
     given.add_argument("--swap-every", type=float, default=1)
     given.add_argument("--kill-every", type=float, default=15, help="seconds between two kills; 0: none")
     given.add_argument("--stop-every", type=float, default=20, help="seconds between two stops of the database")

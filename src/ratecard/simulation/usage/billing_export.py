@@ -86,7 +86,7 @@ class _Row(NamedTuple):
 
     @property
     def is_credit(self) -> str:
-        """Whether it is no charge, by its signs."""
+        """Whether its signs are those of a refund or a credit."""
         return f"{self.charged} > 0 OR {self.units} < 0 OR {self.rate} < 0"
 
 
@@ -274,7 +274,7 @@ def _added(rows: Iterable[Sequence[Any]], places: int) -> Iterator[list[str]]:
     """What the rows of each request, SKU and price come to: units, and the amount in the currency of the price.
 
     `rows` have the request, the SKU, the price, units, the amount and 10^`places` times what one of its currency is
-    worth. A credit is no part of a charge, and a row that is refused by itself is not added.
+    worth. Neither credits nor rows that are refused by themselves are added.
     """
     charges: dict[tuple[str, str, Decimal], list[tuple[str, Decimal, Decimal]]] = {}
     for request, sku, written, unit, amount, whole in rows:

@@ -128,7 +128,7 @@ class SparkUsage(NamedTuple):
         ]
 
     def _teller(self, progress: Progress, steps: int) -> Callable[[Grouping], None]:
-        """A function that says which grouping is read as the next of so many steps."""
+        """A function that tells the progress which grouping is read next, and how many steps there are."""
         share, started, jobs = (READ - OPENED - 1) / max(steps, 1), count(), Jobs(self.session)
 
         def tell(grouping: Grouping) -> None:
