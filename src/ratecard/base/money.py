@@ -159,7 +159,9 @@ UYU UZS VED VES VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW ZWG
 ISO_4217 = frozenset(_CODES.split())
 
 
-_BALANCE = re.compile("[A-Z][A-Z0-9_]*", re.ASCII)
+# How the balances of accounts are named.
+BALANCE_NAME = "[A-Z][A-Z0-9_]*"
+_BALANCE = re.compile(BALANCE_NAME, re.ASCII)
 
 
 @lru_cache(maxsize=256)

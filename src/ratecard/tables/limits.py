@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from ratecard.base.messages import echo
-from ratecard.base.money import is_balance
+from ratecard.base.money import BALANCE_NAME, is_balance
 from ratecard.tables.rate import SOURCE_KEY
 from ratecard.tables.scalars import Count, Day, Frozen, Positive, Text, Words, read_text
 
@@ -126,7 +126,7 @@ def _read_worth(given: object) -> object:
 
 
 def _may_be_unknown(schema: dict[str, Any]) -> None:
-    schema["propertyNames"] = {"pattern": "^[A-Z][A-Z0-9_]*$"}
+    schema["propertyNames"] = {"pattern": f"^{BALANCE_NAME}$"}
     members = schema["additionalProperties"]["anyOf"]
     members[members.index({"type": "null"})] = {"const": UNKNOWN}
 
