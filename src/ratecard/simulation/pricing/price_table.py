@@ -35,7 +35,7 @@ class SidePrices:
         # What only the base prices is taken away from it.
         numbers = [number for number in self._changed if outcomes[number].price or number in there]
         # Many shapes have the same amounts.
-        unique: dict[tuple[Vector, int], int] = {}
+        unique: dict[tuple[Vector, tuple[int, ...]], int] = {}
         places = ((outcomes[number].amounts, roll_up.places_of(roll_up.shapes[number])) for number in numbers)
         vectors = [unique.setdefault(amounts, len(unique)) for amounts in places]
         self.scale: int = max([base.scale if base else 0, *(_places(*amounts) for amounts in unique)])
@@ -59,10 +59,10 @@ class SidePrices:
         """Drop the table."""
         self.roll_up.workspace.connection.execute(f"DROP TABLE IF EXISTS {self.table}")
 
-    def _integers(self, amounts: Vector, of_sums: int) -> tuple[int, ...]:
+    def _integers(self, amounts: Vector, of_sums: tuple[int, ...]) -> tuple[int, ...]:
         fixed, *rates = amounts
-        scale = self.scale - of_sums
-        found = (_integer(fixed, self.scale), *(_integer(rate, scale) if rate else 0 for rate in rates))
+        pairs = zip(rates, of_sums, strict=False)
+        found = (_integer(fixed, self.scale), *(_integer(rate, self.scale - of) if rate else 0 for rate, of in pairs))
         return (*found, *(0,) * (len(self._numbers) - len(found)))
 
     def _prove(self, numbers: Iterable[int], vectors: Iterable[tuple[int, ...]]) -> None:
@@ -118,10 +118,10 @@ def _array(column: Sequence[int]) -> Any:
     return pyarrow.Array.from_buffers(pyarrow.int64(), len(column), [None, buffer])
 
 
-def _places(amounts: Vector, of_sums: int) -> int:
+def _places(amounts: Vector, of_sums: tuple[int, ...]) -> int:
     """How many decimals amounts have, for sums that have some themselves."""
     fixed, *rates = amounts
-    return max([places_of(fixed), *(places_of(rate) + of_sums for rate in rates if rate)])
+    return max([places_of(fixed), *(places_of(rate) + of for rate, of in zip(rates, of_sums, strict=False) if rate)])
 
 
 def _integer(amount: Decimal, places: int) -> int:

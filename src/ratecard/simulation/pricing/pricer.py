@@ -63,7 +63,7 @@ class Pricer:
             model = (shape.type == "rpc", shape.model)
             if (same := alike.get(model)) is None:
                 same = alike[model] = self.alike(base, side, shape)
-            if not (same or (found[number].refusal and shape.incomplete)):
+            if not same:
                 found[number] = self.price(side, shape)
         if self.remapping:
             for number, (shape, *_) in enumerate(shapes):

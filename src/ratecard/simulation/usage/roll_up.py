@@ -18,7 +18,7 @@ from ratecard.simulation.usage.columns import DAY, LAYOUTS
 from ratecard.simulation.usage.engines.duckdb_engine import Workspace, is_unique, read_integers
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.files import Reading
-from ratecard.simulation.usage.plan import EARLIEST, PREDICATES, Plan
+from ratecard.simulation.usage.plan import COUNTED, EARLIEST, PREDICATES, Plan
 from ratecard.simulation.usage.predicates import BY_BUCKET, Predicates
 from ratecard.simulation.usage.roll_up_sql import Grouping, period
 from ratecard.simulation.usage.shape import UsageShape
@@ -74,10 +74,10 @@ class Taken(NamedTuple):
 class RollUp:
     """One usage as shapes (each once, numbered) and facts (number, keys, requests, sums), a view of the engine.
 
-    `places` says how many decimals the sums of a type have.
+    `places` says how many decimals each sum of a type has.
     """
 
-    def __init__(self, workspace: Workspace, plan: Plan, places: Mapping[str, int]) -> None:
+    def __init__(self, workspace: Workspace, plan: Plan, places: Mapping[str, tuple[int, ...]]) -> None:
         self.workspace, self.plan, self.places = workspace, plan, places
         # Every shape, in the order of its number.
         self.shapes: list[Counted] = []
@@ -259,9 +259,9 @@ class RollUp:
         self.workspace.connection.execute(f"CREATE VIEW {view} AS {' UNION ALL BY NAME '.join(parts)}")
         return view
 
-    def places_of(self, counted: Counted) -> int:
-        """How many decimals the sums of a shape have."""
-        return self.places.get(counted.shape.type or "", 0)
+    def places_of(self, counted: Counted) -> tuple[int, ...]:
+        """How many decimals each sum of a shape has."""
+        return self.places.get(counted.shape.type or "", ())
 
     @cached_property
     def rows(self) -> int:
@@ -276,6 +276,8 @@ class RollUp:
         if tier:
             yield f"prompt above {self.plan.predicates.thresholds[tier - 1]:,} tokens"
         yield from (f"tokens {bucket}" for bucket in sorted(used - {BY_BUCKET}))
+        summed = int(shape.values().get(COUNTED, 0))
+        yield from (name for number, name in enumerate(self.plan.predicates.counts) if summed >> number & 1)
 
     @cached_property
     def days(self) -> tuple[date, date] | None:
