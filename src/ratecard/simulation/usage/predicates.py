@@ -105,10 +105,9 @@ class Predicates(NamedTuple):
             windows |= {"": card.windows} if dated and card.windows else {}
             changes = {name: basis.changes for name, basis in bases.items()}
             found = found.joined(cls((), {}, card.boundaries() if dated else (), changes, windows))
-            for model, charge in _token_charges(card):
-                rates = TokenRates(model.model, charge, card.tables.units[charge.unit].per, card.tables.meters)
+            for type_, rates in _token_rates(card):
                 lacking = tuple(each for each in found.buckets.names if not rates.prices(each, found.buckets.names))
-                found = found.joined(cls(rates.thresholds, {model.type: lacking} if lacking else {}))
+                found = found.joined(cls(rates.thresholds, {type_: lacking} if lacking else {}))
         own, pairs = dict(found.of_model), tuple(pairs)
         found = found._replace(summed=dict(_summed(cards, pairs, layouts)))
         for old, new in pairs:
@@ -189,10 +188,17 @@ class Predicates(NamedTuple):
         return self.joined(other) == self
 
 
-def _token_charges(card: RateCard) -> Iterator[tuple[AnyModel, Tokens]]:
-    for model in card.tables.models.values():
-        for version in model.versions:
-            yield from ((model, charge) for charge in version.charges if isinstance(charge, Tokens))
+def _token_rates(card: RateCard) -> Iterator[tuple[str, TokenRates]]:
+    """The rates of charges by tokens, with their type: once where only amounts differ, as in most versions."""
+    seen = set[tuple[Hashable, ...]]()
+    tables = card.tables
+    for model in tables.models.values():
+        for charge in (each for version in model.versions for each in version.charges if isinstance(each, Tokens)):
+            named = tuple(tuple(rate.attributes.items()) for rate in charge.rates)
+            kept = (charge.context_token_threshold, charge.missing_cache_rate, *charge.without_rate.items())
+            if (form := (model.type, named, kept)) not in seen:
+                seen.add(form)
+                yield model.type, TokenRates(model.model, charge, tables.units[charge.unit].per, tables.meters)
 
 
 def _summed(
