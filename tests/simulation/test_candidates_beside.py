@@ -236,7 +236,11 @@ def test_what_is_priced_alike_is_priced_once_until_something_changes(tmp_path: P
 
 def test_a_further_candidate_is_what_a_simulation_of_its_own_says(tmp_path: Path) -> None:
     first = candidate(tmp_path, "first", "{scale: {type: text}, factor: 1.1}")
-    changes = ("{scale: {type: video}, factor: 1.2}", "retire: kling-o3-pro-text-to-video", "{scale: all, factor: 2}")
+    changes = (
+        "{scale: {type: video}, factor: 1.2}",
+        "retire: kling-o3-pro-text-to-video",
+        "{scale: {type: rpc}, factor: 2}",
+    )
     others = [candidate(tmp_path, f"other{number}", change) for number, change in enumerate(changes)]
     with simulate(table_of(ROWS), None, first, by=KEYS) as standing:
         for other in (*others, first, *others):

@@ -172,7 +172,7 @@ class _Basis:
         self.standings: dict[date, _Standing] = {}
         always: list[object] = [tables.units, tables.vocabulary, tables.meters]
         for model in basis.models:
-            always += [getattr(model, name) for name in type(model).model_fields if name != "versions"]
+            always += [getattr(model, name) for name in type(model).model_fields if name not in ("versions", "retired")]
         self._always = tuple(map(Identity, always))
 
     def parts_at(self, moment: date) -> tuple[Hashable, ...]:
@@ -183,7 +183,7 @@ class _Basis:
         versions = [model.version_at(instant) for model in self.models]
         # What is said of a model before its first version depends on all of them.
         rates = (Identity(version or model) for version, model in zip(versions, self.models, strict=True))
-        retired = (model.retired_at(instant) for model in self.models)
+        retired = (Identity(model.retired) if model.retired_at(instant) else None for model in self.models)
         limits = (each for each in self._limits if utc(each.effective) <= instant)
         known = Identity(next(limits, self._limits[-1] if self._limits else None))
         opened = open_at(windows_of(version for version in versions if version), instant)
