@@ -105,7 +105,7 @@ def random_counting_rows(card: RateCard, random: Random, number: int, *, odd: bo
             field, possible = own[name]
             row[field] = random.choice(list(possible))
         if odd and random.random() < 0.1:
-            row |= {"prompt_tokens": None, "characters": None}
+            row |= dict.fromkeys(("prompt_tokens", "completion_tokens", "characters"))
         charges = card.tables.models[name].versions[0].charges
         charged = {f"counts.{card.tables.units[each.unit].counts}" for each in charges}
         charged |= {"counts.rerank", "counts.web_search", "counts.looks"} if name == "seeker" else set()

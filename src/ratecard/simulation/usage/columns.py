@@ -148,7 +148,7 @@ _VIDEO = (
 )
 
 # More decimals than any clock or bill has; a finer number is priced by itself, not summed.
-MOST_PLACES = 18
+PLACES_SUMMED = 18
 # As many as an integer of the engine has bits: of further meters each number is priced by itself.
 _MOST_METERS = 62
 
@@ -159,7 +159,7 @@ LAYOUTS: dict[str, Layout] = {
     "edit": Layout((*_IMAGE, UsageColumn.of("input_images", "number"))),
     "upscale": Layout((UsageColumn.of("factor", "text"),)),
     "speech": Layout((), (UsageColumn.of("characters", "number"),)),
-    "transcription": Layout((), (UsageColumn.of("seconds", "number"),), MOST_PLACES),
+    "transcription": Layout((), (UsageColumn.of("seconds", "number"),), PLACES_SUMMED),
     "music": Layout((UsageColumn.of("duration_seconds", "number"), UsageColumn.of("character_count", "number"))),
     "rpc": Layout(
         (
@@ -177,7 +177,7 @@ LEDGER_LAYOUTS: dict[str, Layout] = {
     LEDGER: Layout(
         tuple(UsageColumn.of(f"ledger_{name}", "text") for name in ("sku", "currency", "price", "entry", "odd")),
         (UsageColumn.of("ledger_units", "number"), UsageColumn.of("ledger_amount", "number")),
-        MOST_PLACES,
+        PLACES_SUMMED,
     )
 }
 

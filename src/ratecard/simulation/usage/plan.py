@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import NamedTuple
 
-from ratecard.simulation.usage.columns import DAY, LAYOUTS, LEDGER, MOST_PLACES, Layout, UsageColumn
+from ratecard.simulation.usage.columns import DAY, LAYOUTS, LEDGER, PLACES_SUMMED, Layout, UsageColumn
 from ratecard.simulation.usage.dialect import ColumnType
 from ratecard.simulation.usage.predicates import Predicates
 from ratecard.simulation.usage.where import Chosen
@@ -16,7 +16,7 @@ _LEAST_SUMS = 4
 # cannot be added; else the tier of the prompt and the used buckets without a price, as one number (`Predicates.split`).
 GIVEN, PREDICATES = "given", "predicates"
 # And where there are counts by meter, as one number: those that are summed, of those that a row has.
-COUNTED = "counted"
+SUMMED = "summed"
 # The keys that are made of the day: a week is its Monday, a month is like `2026-10`.
 WEEK, MONTH = "week", "month"
 PERIODS = (WEEK, MONTH)
@@ -50,6 +50,9 @@ class Plan(NamedTuple):
     layouts: Mapping[str, Layout] = LAYOUTS
     # What these depend on: the meters of every card.
     meters: tuple[Meters, ...] = ()
+    # Whether amounts are added up by key while the usage is read once more, if keys are read apart: then facts are not
+    # made before something else is asked.
+    by_key: bool = False
 
     @property
     def sums(self) -> int:
@@ -106,7 +109,7 @@ class Usage(NamedTuple):
 def places_of_type(usage: Usage, layout: Layout) -> tuple[int, ...]:
     """How many decimals the sums of a type have: those of its quantities alike, and of each count by meter."""
     own = _places_of_column(usage, layout.quantities[0], layout.places) if layout.places else 0
-    return (*(own,) * layout.own_sums, *(_places_of_column(usage, column, MOST_PLACES) for column in layout.counts))
+    return (*(own,) * layout.own_sums, *(_places_of_column(usage, column, PLACES_SUMMED) for column in layout.counts))
 
 
 def _places_of_column(usage: Usage, column: UsageColumn, most: int) -> int:

@@ -13,19 +13,19 @@ from ratecard.simulation.usage.columns import (
     BUCKET_OF,
     BUCKETS,
     DAY,
-    MOST_PLACES,
     OF_BUCKETS,
+    PLACES_SUMMED,
     Buckets,
     Layout,
     UsageColumn,
 )
 from ratecard.simulation.usage.dialect import ColumnType, Dialect, Writer
 from ratecard.simulation.usage.plan import (
-    COUNTED,
     EARLIEST,
     GIVEN,
     OTHER_TYPES,
     PREDICATES,
+    SUMMED,
     Plan,
     Usage,
     parts_of,
@@ -68,11 +68,12 @@ class Grouping(NamedTuple):
     # What the columns of the shape hold, and the columns of the query that are sums.
     attribute_names: tuple[str, ...] = ()
     totals: tuple[str, ...] = ()
-    # Where other keys are read apart: a hash of the columns by which the query groups, and the query that groups by it
-    # and by the other keys. Else empty.
+    # Where other keys are read apart: a hash of the columns by which the query groups, the query that groups by it and
+    # by the other keys, and the query of the rows with all of these columns and what is summed. Else empty.
     cell: str = ""
     facts: str = ""
     others: tuple[str, ...] = ()
+    rows: str = ""
     # Whether the column of the shape is a number, which says the type and the model too.
     numbered: bool = False
 
@@ -81,12 +82,43 @@ class Grouping(NamedTuple):
         """The columns that are the same in all groups of a shape, but for its period."""
         return self.shape if self.numbered else ("type", "model", *self.shape)
 
+    @property
+    def summed(self) -> tuple[int, ...]:
+        """The numbers of the sums that some type has."""
+        return tuple(number for number, total in enumerate(self.sums) if total != "0")
+
     def facts_of(self, groups: str, integer: str) -> str:
         """The query of the facts of a table of groups: their cell, the other keys, requests and sums."""
         known = ", ".join((f"{self.cell} AS cell", "type", *((GIVEN,) if GIVEN in self.shape else ())))
         sums = (f"CAST({total} AS {integer}) AS q{number}" for number, total in enumerate(self.sums))
         chosen = ", ".join(("cell", *(f"{self.keys[int(key[3:])]} AS {key}" for key in self.others), "requests", *sums))
         return f"SELECT {chosen} FROM ({self.facts}) JOIN (SELECT {known} FROM {groups}) USING (cell)"
+
+    def amounts_of(self, prices: str, sums: Mapping[str, str], dialect: Dialect, integer: str) -> str:
+        """The query of sums by the other keys, of the rows whose cell is in the table `prices`.
+
+        Each sum is a name and an integer that is made of the columns of the table, of `type`, and of the quantities of
+        a row (`q0` and so on, as an `integer` of the engine).
+        """
+        keys = ", ".join(self.others)
+        quantities = (f", CAST({self.sums[number]} AS {integer}) AS q{number}" for number in self.summed)
+        rows = f"SELECT {self.cell} AS cell, type, {keys}{''.join(quantities)} FROM ({self.rows}) AS given"
+        totals = "".join(f", {dialect.total(each, 'TRUE', 0)} AS {name}" for name, each in sums.items())
+        joined = f"({rows}) AS counted JOIN {prices} AS prices USING (cell)"
+        return f"SELECT {keys}, count(*) AS requests{totals} FROM {joined} GROUP BY {keys}"
+
+
+class _Summed(NamedTuple):
+    """A number of a row that is summed where a condition holds, and its decimals."""
+
+    number: str
+    condition: str
+    places: int
+
+    @property
+    def of_row(self) -> str:
+        """The number of one row; of another than the condition chooses it means nothing."""
+        return self.number if self.places else f"coalesce({self.number}, 0)"
 
 
 class RollUpSql:
@@ -210,8 +242,8 @@ class RollUpSql:
         }
         regular = self._of_type(layouts, by_type, "TRUE")
         attributes |= self._predicates(counted, tokens, regular)
-        sums = {
-            sum_of(column): self.dialect.total(
+        numbers_of = {
+            sum_of(column): _Summed(
                 self._number(column, layout.places),
                 # What another type has in the column means nothing, and may be too much for a sum.
                 self._of_type(layouts, {each: by_type[each] for each in counted if counted[each] is layout}, "FALSE")
@@ -225,12 +257,13 @@ class RollUpSql:
         }
         for type_, counts in tokens.items():
             if (buckets := counted[type_].buckets) and buckets.counted:
-                sums |= {sum_of_tokens(buckets, name): self.dialect.total(counts[name], regular, 0) for name in counts}
-        sums |= {
-            sum_of_count(number): self.dialect.total(self._number(column, MOST_PLACES), is_added, MOST_PLACES)
+                numbers_of |= {sum_of_tokens(buckets, name): _Summed(counts[name], regular, 0) for name in counts}
+        numbers_of |= {
+            sum_of_count(number): _Summed(f"CASE WHEN {is_added} THEN {each} ELSE 0 END", "TRUE", PLACES_SUMMED)
             for number, (column, is_added) in enumerate(added.items())
+            for each in [self._number(column, PLACES_SUMMED)]
         }
-        sums = {each: self._summing(each, expression) for each, expression in sums.items()}
+        sums = {each: self._summing(each, self.dialect.total(*number)) for each, number in numbers_of.items()}
         shape = {_alias(number, each): expression for number, (each, expression) in enumerate(attributes.items())}
         query = self._query(name, named, shape, sums, where)
         written = self._written(name, query, layouts, tuple(attributes))._replace(totals=tuple(sums))
@@ -238,13 +271,15 @@ class RollUpSql:
             return written
         cell = named | shape
         facts = self._query(name, {"cell": self.dialect.hashed(cell.values())} | others, {}, sums, where)
-        return written._replace(cell=self.dialect.hashed(cell), facts=facts, others=tuple(others))
+        each = cell | others | {name: number.of_row for name, number in numbers_of.items()}
+        rows = f"SELECT {_listed(each)} FROM {self._from} WHERE {where}"
+        return written._replace(cell=self.dialect.hashed(cell), facts=facts, others=tuple(others), rows=rows)
 
     def _query(
         self, _: str, named: Mapping[str, str], shape: Mapping[str, str], sums: Mapping[str, str], where: str
     ) -> str:
         """The query of a part: rows grouped by what is named and by the columns of their shape, with their sums."""
-        inner = ", ".join(f"{expression} AS {alias}" for alias, expression in {**named, **shape, **sums}.items())
+        inner = _listed({**named, **shape, **sums})
         groups = ", ".join(str(number + 1) for number in range(len(named) + len(shape)))
         return f"SELECT {inner}, count(*) AS requests FROM {self._from} WHERE {where} GROUP BY {groups}"
 
@@ -275,7 +310,7 @@ class RollUpSql:
         record = {each: self.writer.text(expression) for each, expression in (columns | predicates).items()}
         sums = []
         for number in range(self.plan.sums):
-            totals = {type_: self._total(each, number) for type_, each in layouts.items() if each.sums}
+            totals = {type_: self._total(each, number) for type_, each in layouts.items() if number < each.sums}
             sums.append(self._of_type(layouts, totals, "0", "type"))
         return Grouping(
             name,
@@ -300,8 +335,6 @@ class RollUpSql:
 
     def _total(self, layout: Layout, number: int) -> str:
         """A sum of a type as an integer, by its number. Token counts overlap, and are made disjoint."""
-        if number >= layout.sums:
-            return "0"
         places = places_of_type(self.usage, layout)[number]
         if number >= layout.own_sums:
             return self.writer.scaled(sum_of_count(number - layout.own_sums), places)
@@ -324,7 +357,7 @@ class RollUpSql:
         """Of each count by meter, whether that of a row is summed: if it can be, and its model charges it linearly."""
         found = {}
         for column in dict.fromkeys(column for layout in layouts.values() for column in layout.counts):
-            number = self._number(column, MOST_PLACES)
+            number = self._number(column, PLACES_SUMMED)
             summed = self._summed(column.name, f"coalesce({number} >= 0 AND {number} < {_TOO_MANY}, FALSE)")
             of_types = {name: summed for name, layout in layouts.items() if layout.counts}
             found[column] = self._of_type(layouts, of_types, "FALSE")
@@ -340,7 +373,7 @@ class RollUpSql:
             stating = {each: value for each, layout in layouts.items() if layout.counts}
             found[name] = self._of_type(layouts, stating, "NULL")  # of video it says nothing
         terms = (f"{_one_if(is_added)} * {1 << number}" for number, is_added in enumerate(added.values()))
-        return found | {COUNTED: " + ".join(terms)}
+        return found | {SUMMED: " + ".join(terms)}
 
     def _predicates(
         self, counted: Mapping[str, Layout], tokens: Mapping[str, Mapping[str, str]], regular: str
@@ -496,6 +529,11 @@ class RollUpSql:
 
     def _column(self, name: str) -> str:
         return self.dialect.quoted(self.usage.columns.get(name, name))
+
+
+def _listed(columns: Mapping[str, str]) -> str:
+    """Expressions as columns with these names."""
+    return ", ".join(f"{expression} AS {alias}" for alias, expression in columns.items())
 
 
 def _alias(number: int, name: str) -> str:

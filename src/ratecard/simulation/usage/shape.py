@@ -10,11 +10,11 @@ from pydantic_core import from_json
 
 from ratecard.base.money import READING
 from ratecard.rating.source_video import SourceVideo
-from ratecard.simulation.usage.columns import LAYOUTS, LEDGER_LAYOUTS, USAGE_COLUMNS, ColumnKind, column_of
-from ratecard.simulation.usage.plan import COUNTED, GIVEN, PREDICATES
+from ratecard.simulation.usage.columns import LAYOUTS, LEDGER_LAYOUTS, OF_BUCKETS, USAGE_COLUMNS, ColumnKind, column_of
+from ratecard.simulation.usage.plan import GIVEN, PREDICATES, SUMMED
 
 _COLUMNS = {
-    type_: {GIVEN, PREDICATES, COUNTED, *(column.name for column in layout.attributes)}
+    type_: {GIVEN, PREDICATES, SUMMED, *(column.name for column in layout.attributes)}
     for type_, layout in (LAYOUTS | LEDGER_LAYOUTS).items()
 }
 # Types by tokens are grouped together, each with the columns of the others. What is nobody's is a condition or a count.
@@ -32,6 +32,17 @@ class UsageShape(NamedTuple):
     moment: date | None
 
     @property
+    def incomplete(self) -> bool:
+        """Whether it lacks a quantity without which every card refuses its rows; one that has none may need none."""
+        if not self.irregular or not (layout := LAYOUTS.get(self.type or "")):
+            return False
+        given = {name for name, value in from_json(from_json(self.attributes)[GIVEN]).items() if value is not None}
+        if any(name.startswith(f"{OF_BUCKETS}.") for name in given):
+            return False
+        own = {column.name for column in layout.quantities}
+        return bool(own & given) and not own - {*layout.optional} <= given
+
+    @property
     def irregular(self) -> bool:
         """Whether it has quantities as they are. Safe as a text search: a quote inside a value would be escaped."""
         return f'"{GIVEN}":' in self.attributes
@@ -46,7 +57,7 @@ class UsageShape(NamedTuple):
         """A row that has this shape, in the columns of a usage table."""
         values = self.values()
         given = from_json(values.pop(GIVEN, "{}"))
-        for name in (PREDICATES, COUNTED):
+        for name in (PREDICATES, SUMMED):
             values.pop(name, None)
         found = {"type": self.type, "model": self.model, **values, **given}
         return {name: value for name, value in found.items() if value is not None}
@@ -75,7 +86,7 @@ def request_of(shape: UsageShape, counts: Sequence[str] = ()) -> ShapeRequest:
     given, predicates = values.pop(GIVEN, None), values.pop(PREDICATES, 0)
     if given is not None:
         values |= {name: value for name, value in from_json(given).items() if value is not None}
-    summed, counted = int(values.pop(COUNTED, 0)), []
+    summed, counted = int(values.pop(SUMMED, 0)), []
     for number, name in enumerate(counts):
         if summed >> number & 1:
             values[name] = "0"

@@ -7,14 +7,14 @@ from ratecard.simulation.usage.columns import DAY, Layout, UsageColumn
 from ratecard.simulation.usage.dialect import ColumnType
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.kept.manifest import Distinguished, Manifest
-from ratecard.simulation.usage.plan import COUNTED, GIVEN, PREDICATES, Plan
+from ratecard.simulation.usage.plan import GIVEN, PREDICATES, SUMMED, Plan
 from ratecard.simulation.usage.roll_up_sql import Grouping, RollUpSql
 
 # Columns of a kept group: the number of its shape, whose share it is, the last cut of the day before its instants, how
 # many requests it is.
 SHAPE, SHARE, SECOND, ROWS = "shape", "share", "second", "requests"
 _OWN = ("type", "model")
-_OF_QUANTITIES = (GIVEN, PREDICATES, COUNTED)
+_OF_QUANTITIES = (GIVEN, PREDICATES, SUMMED)
 # Of several shapes that a plan does not distinguish, the number of one; and the column of it in a table of groups.
 _ALIKE, _NUMBER = "alike", "number"
 
@@ -120,7 +120,7 @@ class KeptSql(RollUpSql):
         return name if self._whole else f"sum({name})"
 
     def _counts(self, layouts: Mapping[str, Layout], added: Mapping[UsageColumn, str]) -> dict[str, str]:
-        return {column.name: self._column(column.name) for column in added} | {COUNTED: COUNTED}
+        return {column.name: self._column(column.name) for column in added} | {SUMMED: SUMMED}
 
     def _predicates(
         self, counted: Mapping[str, Layout], tokens: Mapping[str, Mapping[str, str]], regular: str
