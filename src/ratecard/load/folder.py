@@ -30,6 +30,7 @@ from ratecard.load.metered_checks import check_metered
 from ratecard.load.names import check_names
 from ratecard.load.video_checks import check_video
 from ratecard.load.yaml_text import TextFile, read_yaml_text
+from ratecard.methods.findings import below
 from ratecard.tables.card import AnyModel, Family, Tables
 from ratecard.tables.limits import LimitsFile, Rates
 from ratecard.tables.meters import Meters
@@ -209,8 +210,8 @@ def _validated(text: TextFile, part: type[_Part]) -> _Part | None:
 
 
 def _record(text: TextFile, at: Place, findings: Iterable[Finding]) -> None:
-    for path, message in findings:
-        text.fault((*at, *path), message)
+    for path, message in below(at, findings):
+        text.fault(path, message)
 
 
 FileKind = Literal["file", "folder", "link"]

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from ratecard.base.messages import REQUIRED, Finding, NotOffered, Problems, echo, wrong_type
 from ratecard.base.money import add, multiply, text
 from ratecard.base.suggestions import did_you_mean
+from ratecard.methods.findings import listed_twice
 from ratecard.methods.metered import Metered
 from ratecard.methods.method import Items, Method, UsageReading
 from ratecard.rating.counts import LineCounter
@@ -103,12 +104,9 @@ class RpcBatches(Method[RpcCredits]):
     def check(self, charge: RpcCredits, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
         """Chains, kinds and tiers are listed once, and name each other."""
         yield from super().check(charge, version, type_, meters)
-        seen: set[str] = set()
-        for index, chain in enumerate(charge.chains):
-            if chain.chain in seen:
-                yield ("chains", index, "chain"), f"chain '{chain.chain}' is listed twice; keep one"
-            seen.add(chain.chain)
-        known = dict.fromkeys([*seen, *(chain.kind for chain in charge.chains if chain.kind)])
+        names = [chain.chain for chain in charge.chains]
+        yield from listed_twice("chains", "chain", names)
+        known = dict.fromkeys([*names, *(chain.kind for chain in charge.chains if chain.kind)])
         factors = {tier.tier: tier.factor for tier in reversed(charge.tiers)}
         for index, tier in enumerate(charge.tiers):
             if tier.factor != factors[tier.tier]:
@@ -119,7 +117,7 @@ class RpcBatches(Method[RpcCredits]):
                     words = f"'{word}' is not a chain or a kind of chains.{did_you_mean(word, known)}"
                     yield ("tiers", index, "chains"), f"{words} Known: {', '.join(known)}"
         for index, chain in enumerate(charge.chains):
-            if chain.kind in seen:
+            if chain.kind in names:
                 words = f"kind '{chain.kind}' is the name of a chain. Name the kind otherwise, or leave it out"
                 yield ("chains", index, "kind"), words
             if charge.tiers and not any(tier.on(chain) for tier in charge.tiers):
