@@ -19,7 +19,7 @@ from ratecard.tables.limits import LIMIT_TYPES, TIERS, Limits, LimitsFile, Rates
 from ratecard.tables.metered import Tokens
 from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, USAGE_KEYS, Meter, Meters
 from ratecard.tables.rate import WINDOW, Charge
-from ratecard.tables.units import Unit, Units, VideoFields
+from ratecard.tables.units import Unit, Units, Vocabulary
 from ratecard.tables.version import Model, Version
 from ratecard.tables.video import SOURCE_MATCHED_RATIOS, TokenFormula
 
@@ -179,8 +179,9 @@ def _wrong_buckets(meter: Meter) -> Iterator[Finding]:
             yield at, f"SKUs name bucket '{bucket.bucket}' like '{other}'. Give it another sku"
 
 
-def check_vocabulary(fields: VideoFields) -> Iterator[Finding]:
+def check_vocabulary(part: Vocabulary) -> Iterator[Finding]:
     """Check that ratios are ratios, resolutions are short, and ranges rise."""
+    fields = part.video
     for value in fields.aspect_ratio:
         if not _RATIO.fullmatch(value) and value not in SOURCE_MATCHED_RATIOS:
             allowed = " or ".join(SOURCE_MATCHED_RATIOS)

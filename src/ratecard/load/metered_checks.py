@@ -24,7 +24,7 @@ def check_metered(model: MeteredModel | TextModel, meters: Meters) -> Iterator[F
     for index, version in enumerate(model.versions):
         seen: set[str] = set()
         yield from below(("versions", index), check_factors(version.factors, meters))
-        if getattr(version, "surcharges", None) and not any(isinstance(each, Tokens) for each in version.charges):
+        if getattr(version, "surcharges", None) and version.tokens is None:
             yield (
                 ("versions", index, "surcharges"),
                 "surcharges have no effect here: only a model that is charged by tokens has them",

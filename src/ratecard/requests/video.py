@@ -26,6 +26,7 @@ from ratecard.requests.fields import (
     Unwanted,
     Url,
     WholeNumber,
+    field_problems,
 )
 from ratecard.tables.units import VideoFields
 from ratecard.tables.video import (
@@ -214,10 +215,9 @@ class VideoRequests:
     def refuse(self, body: Mapping[str, Any], source: SourceVideo | None) -> NoReturn:
         """Raise `QuoteError` with every problem of a body that has at least one."""
         shape = self.defaults.copy()
-        problems = field_problems(body, self.fields, shape)
+        problems = field_problems(body, self.fields, shape, self.required)
         for name in self.inert:
             shape.pop(name, None)
-        problems += [((name,), REQUIRED) for name in self.required if name not in body]
         if self.settle is not None:
             refused = {path[0] for path, _ in problems}
             # A wrong field counts as given, so that the rule does not call it or another one missing.
@@ -229,22 +229,6 @@ class VideoRequests:
 def in_order(names: Collection[str]) -> tuple[str, ...]:
     """Field names in the order of the specification."""
     return tuple(sorted(names, key=FIELD_ORDER.index))
-
-
-def field_problems(body: Mapping[str, Any], fields: Mapping[str, Field], shape: RequestShape) -> Problems:
-    """The problems of each field by itself; valid values are put into `shape`."""
-    problems: Problems = []
-    for name, field in fields.items():
-        if name in body:
-            try:
-                value = field.accept(body[name])
-            except TypeError:
-                value = None
-            if value is None:
-                problems += [((name,), message) for message in field.messages(body[name])]
-            else:
-                shape[name] = value
-    return problems
 
 
 def refuse_without_model(body: Mapping[str, Any], api_wide: Mapping[str, Field]) -> NoReturn:
