@@ -13,8 +13,9 @@ from ratecard.simulation.pricing.outcome import NOT_ADDED, NOT_OFFERED, Outcome,
 from ratecard.simulation.pricing.remap import NO_REMAPPING, Remapping
 from ratecard.simulation.pricing.shape_price import ShapePrices
 from ratecard.simulation.usage.predicates import Predicates, price_basis
-from ratecard.simulation.usage.roll_up import Counted, uncollected
+from ratecard.simulation.usage.roll_up import uncollected
 from ratecard.simulation.usage.shape import UsageShape
+from ratecard.simulation.usage.shapes import Counted
 from ratecard.tables.windows import Window, open_at
 
 # Finer amounts leave no digits for their sum.

@@ -25,7 +25,8 @@ from ratecard.simulation.results.rows import Disputed, Row, Since, Uncommon, Unp
 from ratecard.simulation.results.volume import AnyElasticity, Response, elasticities_of, response
 from ratecard.simulation.usage.files import Reading
 from ratecard.simulation.usage.predicates import Predicates
-from ratecard.simulation.usage.roll_up import Counted, RollUp, uncollected
+from ratecard.simulation.usage.roll_up import RollUp, uncollected
+from ratecard.simulation.usage.shapes import Counted
 
 _EXAMPLES = 3
 # The limit of a number that depends on other numbers of the same row.

@@ -18,7 +18,8 @@ from ratecard.simulation.usage.columns import BUCKETS, DAY, LAYOUTS
 from ratecard.simulation.usage.engines.duckdb_engine import read_integers
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.plan import MONTH, WEEK, token_types
-from ratecard.simulation.usage.roll_up import Counted, RollUp, uncollected
+from ratecard.simulation.usage.roll_up import RollUp, uncollected
+from ratecard.simulation.usage.shapes import Counted
 
 # Rows can be broken down by it whether it is a key or not: a shape has one.
 MODEL = "model"

@@ -2,9 +2,9 @@
 
 import gc
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -15,13 +15,13 @@ from ratecard.base.instants import utc
 from ratecard.card import RateCard
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.usage.columns import DAY, LAYOUTS
-from ratecard.simulation.usage.engines.duckdb_engine import Workspace, is_unique, read_integers
+from ratecard.simulation.usage.engines.duckdb_engine import Workspace, is_unique
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.files import Reading
 from ratecard.simulation.usage.plan import EARLIEST, PREDICATES, Plan
 from ratecard.simulation.usage.predicates import BY_BUCKET, Predicates
 from ratecard.simulation.usage.roll_up_sql import Grouping, period
-from ratecard.simulation.usage.shape import UsageShape
+from ratecard.simulation.usage.shapes import Counted, Family, Shapes
 from ratecard.tables.windows import open_at
 
 
@@ -43,21 +43,8 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
-_SAME = ("type", "model", "attributes", "moment")
-
-
-def _in_utc(shape: UsageShape) -> UsageShape:
-    """A shape whose moment the engine has read without a time zone."""
-    moment = shape.moment
-    return shape._replace(moment=moment.replace(tzinfo=UTC)) if isinstance(moment, datetime) else shape
-
-
-class Counted(NamedTuple):
-    """A shape, how many requests have it, and the sums of its quantities in their smallest unit."""
-
-    shape: UsageShape
-    requests: int
-    sums: tuple[int, ...]
+# What tells one family of shapes from another.
+_FAMILY = ("type", "model", "attributes")
 
 
 class Taken(NamedTuple):
@@ -80,7 +67,7 @@ class RollUp:
     def __init__(self, workspace: Workspace, plan: Plan, places: Mapping[str, int]) -> None:
         self.workspace, self.plan, self.places = workspace, plan, places
         # Every shape, in the order of its number.
-        self.shapes: list[Counted] = []
+        self.shapes = Shapes()
         # What was read, once all of it is.
         self.reading = Reading()
         self._sums = tuple(f"q{number}" for number in range(plan.sums))
@@ -92,53 +79,65 @@ class RollUp:
     def _keys(self) -> tuple[str, ...]:
         return tuple(f"key{number}" for number in range(len(self.plan.keys)))
 
-    def take(self, grouping: Grouping, groups: str) -> Sequence[Counted]:
+    def take(self, grouping: Grouping, groups: str) -> Shapes:
         """Number the shapes of a table of groups, of types that no other table has.
 
         Gives the shapes. The engine may be reading the next table: this has a connection of its own.
         """
         alike, kept = (*grouping.alike, "moment"), ("type", "model", "day", "requests", *self._sums)
-        # Joined by one number; by all columns where two shapes have the same.
-        hashed, joined = DuckDbSql().hashed(alike), "rows.hashed = numbered.hashed"
         total = ", ".join(f"CAST(sum({name}) AS HUGEINT) AS {name}" for name in ("requests", *self._sums))
         named = (f"any_value({name}) AS {name}, " for name in ("type", "model") if name not in alike)
         by_shape = f"SELECT {', '.join(alike)}, {''.join(named)}{total} FROM dated GROUP BY {', '.join(alike)}"
+        family, attributes, length = grouping.family, grouping.attributes, "CAST(NULL AS VARCHAR)"
+        if grouping.length:
+            length = DuckDbSql().text(grouping.length)
+        if grouping.numbered:  # a number stands for the attributes too
+            by_shape = f"SELECT *, {attributes} AS attributes FROM ({by_shape})"
+            family, attributes = _FAMILY, "attributes"
+        hashed = (f"{DuckDbSql().hashed(each)} AS {name}" for each, name in ((alike, "hashed"), (family, "of_family")))
         # In one order, whatever engine grouped them: what is said of several shapes is said of the first.
-        number = f"{len(self.shapes)} + row_number() OVER (ORDER BY {', '.join(_SAME)}) - 1 AS shape"
+        in_order = f"row_number() OVER (ORDER BY {', '.join(_FAMILY)}) - 1 AS family"
+        number = f"{len(self.shapes)} + row_number() OVER (ORDER BY family, length, moment) - 1 AS shape"
         cells = self.workspace.new_table("cells")
         with self.workspace.another() as connection:
             run = connection.execute
             run(f"CREATE TEMP VIEW dated AS {self._dated(connection, grouping, groups)}")
-            written = f"SELECT *, {hashed} AS hashed, {grouping.attributes} AS attributes FROM ({by_shape})"
-            run(f"CREATE TEMP TABLE numbered AS SELECT {number}, * FROM ({written})")
-            if not is_unique(connection, "hashed", "numbered"):
-                joined = " AND ".join(f"rows.{name} IS NOT DISTINCT FROM numbered.{name}" for name in alike)
-            own = [key for key in self._keys if key not in grouping.others]
-            columns = ("cell", *kept, *own) if grouping.facts else (*kept, *own)
+            run(f"CREATE TEMP TABLE counted AS SELECT *, {length} AS length, {', '.join(hashed)} FROM ({by_shape})")
+            own = ", ".join(dict.fromkeys((*family, "type", "model", "of_family")))
+            written = f"SELECT DISTINCT {own} FROM counted"
+            written = f"SELECT *{'' if grouping.numbered else f', {attributes} AS attributes'} FROM ({written})"
+            run(f"CREATE TEMP TABLE families AS SELECT *, {in_order} FROM ({written})")
+            joined = _joined(connection, "of_family", family, "counted", "families")
+            chosen = "counted.*, families.family"
+            run(
+                f"CREATE TEMP TABLE numbered AS SELECT *, {number} FROM"
+                f" (SELECT {chosen} FROM counted JOIN families ON {joined})"
+            )
+            joined = _joined(connection, "hashed", alike, "rows", "numbered")
+            own_keys = [key for key in self._keys if key not in grouping.others]
+            columns = ("cell", *kept, *own_keys) if grouping.facts else (*kept, *own_keys)
             listed = ", ".join(("CAST(shape AS INTEGER) AS shape", *(f"rows.{name}" for name in columns)))
-            rows = f"SELECT *, {hashed} AS hashed FROM dated"
+            rows = f"SELECT *, {DuckDbSql().hashed(alike)} AS hashed FROM dated"
             run(f"CREATE TABLE {cells} AS SELECT {listed} FROM ({rows}) AS rows JOIN numbered ON {joined}")
-            with uncollected():
-                # Of what has no quantities, a million shapes share the sums; and all share the words.
-                counted = self._sums if set(grouping.sums) != {"0"} else ()
-                found = read_integers(connection, _SAME, ("requests", *counted), "FROM numbered ORDER BY shape")
-                nothing, same = (0,) * len(self._sums), dict[Any, Any]().setdefault
-                shapes = [
-                    Counted(
-                        UsageShape(same(type_, type_), same(model, model), attributes, same(moment, moment)),
-                        requests,
-                        tuple(sums) or nothing,
-                    )
-                    for type_, model, attributes, moment, requests, *sums in found
-                ]
-                del found
-                if grouping.slot:
-                    shapes = [each._replace(shape=_in_utc(each.shape)) for each in shapes]
+            shapes = self._shapes(connection)
             self.taken.append(Taken(grouping, groups, cells))
             if not grouping.facts:
                 self._forget(connection, groups)
-        self.shapes += shapes
+        self.shapes.extend(shapes)
         return shapes
+
+    def _shapes(self, connection: duckdb.DuckDBPyConnection) -> Shapes:
+        """The shapes that are numbered."""
+        names = ("requests", *self._sums)
+        fit = " AND ".join(f"coalesce(max(abs({name})), 0) < {2**63}" for name in names)
+        ((short,),) = connection.execute(f"SELECT {fit} FROM numbered").fetchall()
+        integers = ", ".join(f"CAST({name} AS {'BIGINT' if short else 'VARCHAR'}) AS {name}" for name in names)
+        columns = f"CAST(family AS INTEGER) AS family, length, moment, {integers}"
+        table = connection.sql(f"SELECT {columns} FROM numbered ORDER BY shape").to_arrow_table()
+        found = connection.execute(f"SELECT {', '.join(_FAMILY)} FROM families ORDER BY family").fetchall()
+        same = dict[Any, Any]().setdefault
+        families = [Family(same(type_, type_), same(model, model), words) for type_, model, words in found]
+        return Shapes.read(families, table, self._sums)
 
     def take_facts(self, groups: str, facts: str) -> None:
         """Keep the facts of a table of groups whose shapes were taken.
@@ -266,7 +265,7 @@ class RollUp:
     @cached_property
     def rows(self) -> int:
         """Every row of the usage."""
-        return sum(each.requests for each in self.shapes)
+        return sum(self.shapes.requests.tolist())
 
     def words(self, counted: Counted) -> Iterator[str]:
         """Describe a shape: its values, and the tier and buckets of its quantities."""
@@ -314,3 +313,10 @@ class RollUp:
             if taken.facts:
                 found.take_facts(taken.groups, taken.facts)
         return found
+
+
+def _joined(connection: duckdb.DuckDBPyConnection, hashed: str, names: Iterable[str], table: str, numbered: str) -> str:
+    """The condition that joins a table to a numbered one: by one number; by all columns where two rows share it."""
+    if is_unique(connection, hashed, numbered):
+        return f"{table}.{hashed} = {numbered}.{hashed}"
+    return " AND ".join(f"{table}.{name} IS NOT DISTINCT FROM {numbered}.{name}" for name in names)
