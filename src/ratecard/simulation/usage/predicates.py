@@ -19,13 +19,14 @@ from ratecard.tables.windows import Window, seconds_of_changes, windows_of
 
 
 class PriceBasis(NamedTuple):
-    """What decides the price of a model: the parts of the tables by identity, the instants of change, in order, and the
-    windows of its rates.
+    """What decides the price of a model: the parts of the tables by identity, the instants of change, in order, the
+    windows of its rates, and the models whose rates they are.
     """
 
     parts: tuple[Hashable, ...]
     changes: tuple[datetime, ...] = ()
     windows: tuple[Window, ...] = ()
+    models: tuple[AnyModel, ...] = ()
 
 
 def price_basis(tables: Tables, name: str | None) -> PriceBasis:
@@ -49,7 +50,7 @@ def price_basis(tables: Tables, name: str | None) -> PriceBasis:
     changes |= {utc(model.retired.on) for model in models if model.retired}
     changes |= {utc(limits.effective) for limits in tables.limits}
     parts = map(Identity, (*models, tables.units, tables.vocabulary, tables.limits, tables.meters))
-    return PriceBasis(tuple(parts), tuple(sorted(changes)), windows_of(versions))
+    return PriceBasis(tuple(parts), tuple(sorted(changes)), windows_of(versions), tuple(models))
 
 
 # Beside buckets without a price, where it matters which words refuse it: that a row has its counts as `tokens`.

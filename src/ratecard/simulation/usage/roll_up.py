@@ -21,6 +21,7 @@ from ratecard.simulation.usage.files import Reading
 from ratecard.simulation.usage.plan import EARLIEST, PREDICATES, Plan
 from ratecard.simulation.usage.predicates import BY_BUCKET, Predicates
 from ratecard.simulation.usage.roll_up_sql import Grouping, period
+from ratecard.simulation.usage.shape import UsageShape
 from ratecard.simulation.usage.shapes import Counted, Family, Shapes
 from ratecard.tables.windows import open_at
 
@@ -258,9 +259,9 @@ class RollUp:
         self.workspace.connection.execute(f"CREATE VIEW {view} AS {' UNION ALL BY NAME '.join(parts)}")
         return view
 
-    def places_of(self, counted: Counted) -> int:
+    def places_of(self, shape: UsageShape | Family) -> int:
         """How many decimals the sums of a shape have."""
-        return self.places.get(counted.shape.type or "", 0)
+        return self.places.get(shape.type or "", 0)
 
     @cached_property
     def rows(self) -> int:

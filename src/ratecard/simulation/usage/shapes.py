@@ -3,16 +3,19 @@
 import json
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime
+from decimal import Decimal
+from functools import cached_property
 from typing import Any, NamedTuple, overload
 
 import numpy
 import pyarrow
 
 from ratecard.simulation.usage.columns import LENGTH
-from ratecard.simulation.usage.shape import UsageShape
+from ratecard.simulation.usage.shape import UsageShape, read_number
 
 # Of how many shapes objects are made at once while they are gone through.
 _AT_ONCE = 10_000
+RPC = "rpc"
 
 
 class Counted(NamedTuple):
@@ -71,8 +74,30 @@ class Shapes(Sequence[Counted]):
         own = table["family"].to_numpy().astype(numpy.int32), length, moment, _integers(table["requests"])
         return cls(families, lengths, [*found, None], own, [_integers(table[name]) for name in sums])
 
+    @cached_property
+    def numbers(self) -> list[Decimal | str]:
+        """The lengths as a request has them."""
+        return list(map(read_number, self.lengths))
+
+    @cached_property
+    def standing(self) -> tuple[list[UsageShape], Any]:
+        """Whatever differs in type, model or moment, and for each shape the number of its own.
+
+        What decides the price of a shape's model does not depend on its attributes; usage of RPC does not name its
+        model.
+        """
+        models = dict[tuple[bool, str | None], int]()
+        of_family = [models.setdefault((each.type == RPC, each.model), len(models)) for each in self.families]
+        model = numpy.array(of_family or [0], numpy.int64)[self.family]
+        numbers, of = numpy.unique(model * max(1, len(self.moments)) + self.moment, return_inverse=True)
+        first = {number: self.families[at] for at, number in reversed(list(enumerate(of_family)))}
+        pairs = (divmod(number, len(self.moments)) for number in numbers.tolist())
+        return [first[model].shape(None, self.moments[moment]) for model, moment in pairs], of
+
     def extend(self, other: "Shapes") -> None:
         """Number further shapes after these."""
+        self.__dict__.pop("numbers", None)
+        self.__dict__.pop("standing", None)
         length = numpy.where(other.length < 0, other.length, other.length + len(self.lengths))
         self.length = numpy.concatenate((self.length, length))
         self.family = numpy.concatenate((self.family, other.family + len(self.families)))
@@ -95,7 +120,10 @@ class Shapes(Sequence[Counted]):
     def __getitem__(self, number: int | slice) -> Counted | list[Counted]:
         if isinstance(number, slice):
             return list(self.among(numpy.arange(len(self))[number]))
-        return next(self.among(numpy.array([range(len(self))[number]])))
+        at = range(len(self))[number]
+        length = self.lengths[self.length[at]] if self.length[at] >= 0 else None
+        shape = self.families[self.family[at]].shape(length, self.moments[self.moment[at]])
+        return Counted(shape, int(self.requests[at]), tuple(int(each[at]) for each in self.sums))
 
     def __iter__(self) -> Iterator[Counted]:
         return self.among(numpy.arange(len(self)))
