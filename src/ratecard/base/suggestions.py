@@ -1,8 +1,9 @@
 """Find the known words nearest to a mistyped one."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import SequenceMatcher
 from heapq import nlargest
+from typing import Any
 
 # Minimum similarity (0 to 1) for a suggestion, and for one that differs by a typing mistake only.
 _LIKENESS, _SLIP = 0.55, 0.95
@@ -27,7 +28,7 @@ def suggestions(given: str, known: Iterable[str], most: int = 3, *, slip: bool =
     near = nlargest(_CANDIDATES, known, key=lambda word: (held_in(word), -len(word)))
     matcher = SequenceMatcher(autojunk=False)
     matcher.set_seq2(wanted)
-    scored: list[tuple[float, str]] = []
+    scored = list[tuple[Any, str]]()
     for word in near:
         matcher.set_seq1(word.lower())
         held = held_in(word) / max(len(pieces), 1)
@@ -49,3 +50,12 @@ def did_you_mean(given: str, known: Iterable[str], *, slip: bool = False) -> str
     """
     near = suggestions(given, known, most=1, slip=slip)
     return f" Did you mean '{near[0]}'?" if near else ""
+
+
+def meant_or_allowed(given: str, known: Collection[str]) -> str:
+    """Write what may be meant by a word that is not known, and all that are.
+
+    >>> meant_or_allowed("bach", ["batch", "flex"])
+    " Did you mean 'batch'? Allowed: batch, flex"
+    """
+    return f"{did_you_mean(given, known)} Allowed: {', '.join(known)}"

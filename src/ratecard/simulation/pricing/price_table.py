@@ -45,7 +45,7 @@ class SidePrices:
         self._prove(numbers, vectors, whole)
         self.table = self._keep(numbers, vectors, whole)
         # What has been added up at these prices alone, by keys: further candidates are compared with the same.
-        self.breakdowns: dict[tuple[str, ...], Any] = {}
+        self.breakdowns: dict[tuple[object, ...], Any] = {}
 
     @property
     def priced(self) -> Any:

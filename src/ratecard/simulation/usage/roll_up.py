@@ -2,12 +2,12 @@
 
 import gc
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, timedelta
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import duckdb
 
@@ -46,6 +46,7 @@ def uncollected() -> Iterator[None]:
 
 # What tells one family of shapes from another.
 _FAMILY = ("type", "model", "attributes")
+_SHAPE = ("family", "length", "moment")
 
 
 class Taken(NamedTuple):
@@ -57,6 +58,21 @@ class Taken(NamedTuple):
     groups: str
     cells: str
     facts: str = ""
+
+    @property
+    def lacks_facts(self) -> bool:
+        """Whether it has other keys, and no facts by them were read."""
+        return bool(self.grouping.facts and not self.facts)
+
+
+class RowsAgain(Protocol):
+    """A usage whose rows can be read once more."""
+
+    def facts(self, grouping: Grouping, groups: str) -> str:
+        """The table of the facts of a table of groups. Raises `SimulationError` where it is another usage by now."""
+
+    def amounts(self, grouping: Grouping, groups: str, prices: str, sums: Mapping[str, str]) -> str:
+        """The table of sums by the keys that groups do not have: see `Grouping.amounts_of`."""
 
 
 class RollUp:
@@ -73,6 +89,8 @@ class RollUp:
         self.reading = Reading()
         self._sums = tuple(f"q{number}" for number in range(plan.sums))
         self.taken: list[Taken] = []
+        # The usage, where its rows are read again for what groups do not have.
+        self.again: RowsAgain | None = None
         # The facts for some of the keys only: see `facts_by`.
         self._coarser: dict[tuple[str, ...], str] = {}
 
@@ -85,41 +103,46 @@ class RollUp:
 
         Gives the shapes. The engine may be reading the next table: this has a connection of its own.
         """
-        alike, kept = (*grouping.alike, "moment"), ("type", "model", "day", "requests", *self._sums)
+        own_keys = [key for key in self._keys if key not in grouping.others]
+        kept = ("type", "model", "day", "requests", *self._sums, *own_keys, *(("cell",) if grouping.facts else ()))
         total = ", ".join(f"CAST(sum({name}) AS HUGEINT) AS {name}" for name in ("requests", *self._sums))
-        named = (f"any_value({name}) AS {name}, " for name in ("type", "model") if name not in alike)
-        by_shape = f"SELECT {', '.join(alike)}, {''.join(named)}{total} FROM dated GROUP BY {', '.join(alike)}"
-        family, attributes, length = grouping.family, grouping.attributes, "CAST(NULL AS VARCHAR)"
-        if grouping.length:
-            length = DuckDbSql().text(grouping.length)
-        if grouping.numbered:  # a number stands for the attributes too
-            by_shape = f"SELECT *, {attributes} AS attributes FROM ({by_shape})"
-            family, attributes = _FAMILY, "attributes"
-        hashed = (f"{DuckDbSql().hashed(each)} AS {name}" for each, name in ((alike, "hashed"), (family, "of_family")))
-        # In one order, whatever engine grouped them: what is said of several shapes is said of the first.
-        in_order = f"row_number() OVER (ORDER BY {', '.join(_FAMILY)}) - 1 AS family"
-        number = f"{len(self.shapes)} + row_number() OVER (ORDER BY family, length, moment) - 1 AS shape"
+        length, names, source = grouping.length or "CAST(NULL AS VARCHAR)", grouping.family, "dated"
         cells = self.workspace.new_table("cells")
         with self.workspace.another() as connection:
             run = connection.execute
             run(f"CREATE TEMP VIEW dated AS {self._dated(connection, grouping, groups)}")
-            run(f"CREATE TEMP TABLE counted AS SELECT *, {length} AS length, {', '.join(hashed)} FROM ({by_shape})")
-            own = ", ".join(dict.fromkeys((*family, "type", "model", "of_family")))
-            written = f"SELECT DISTINCT {own} FROM counted"
-            written = f"SELECT *{'' if grouping.numbered else f', {attributes} AS attributes'} FROM ({written})"
-            run(f"CREATE TEMP TABLE families AS SELECT *, {in_order} FROM ({written})")
-            joined = _joined(connection, "of_family", family, "counted", "families")
-            chosen = "counted.*, families.family"
-            run(
-                f"CREATE TEMP TABLE numbered AS SELECT *, {number} FROM"
-                f" (SELECT {chosen} FROM counted JOIN families ON {joined})"
-            )
-            joined = _joined(connection, "hashed", alike, "rows", "numbered")
-            own_keys = [key for key in self._keys if key not in grouping.others]
-            columns = ("cell", *kept, *own_keys) if grouping.facts else (*kept, *own_keys)
-            listed = ", ".join(("CAST(shape AS INTEGER) AS shape", *(f"rows.{name}" for name in columns)))
-            rows = f"SELECT *, {DuckDbSql().hashed(alike)} AS hashed FROM dated"
-            run(f"CREATE TABLE {cells} AS SELECT {listed} FROM ({rows}) AS rows JOIN numbered ON {joined}")
+            attributes = f"{grouping.attributes} AS attributes"
+            if grouping.numbered:  # a number stands for all that decides a shape
+                numbers = f"SELECT DISTINCT type, model, {', '.join(grouping.shape)} FROM dated"
+                run(f"CREATE TEMP TABLE numbers AS SELECT *, {length} AS length, {attributes} FROM ({numbers})")
+                names, source, attributes = _FAMILY, "numbers", "*"
+            hashed = DuckDbSql().hashed(names)
+            found = f"SELECT DISTINCT {', '.join(dict.fromkeys(('type', 'model', *names)))} FROM {source}"
+            written = f"SELECT *, {attributes} FROM ({found})" if source == "dated" else found
+            # In one order, whatever engine grouped them: what is said of several shapes is said of the first.
+            ordered = f"CAST(row_number() OVER (ORDER BY {', '.join(_FAMILY)}) - 1 AS INTEGER) AS family"
+            run(f"CREATE TEMP TABLE families AS SELECT *, {ordered}, {hashed} AS hashed FROM ({written})")
+            # Joined by one number; by all columns where two families have the same.
+            joined = " AND ".join(f"source.{name} IS NOT DISTINCT FROM families.{name}" for name in names)
+            if is_unique(connection, "hashed", "families"):
+                joined = "source.hashed = families.hashed"
+            source = f"(SELECT *, {hashed} AS hashed FROM {source}) AS source JOIN families ON {joined}"
+            chosen = ", ".join(f"dated.{name}" for name in (*kept, "moment"))
+            if grouping.numbered:
+                same = ", ".join(grouping.shape)
+                of_number = (
+                    f"SELECT {', '.join(f'source.{name}' for name in grouping.shape)}, length, family FROM {source}"
+                )
+                source = f"SELECT {chosen}, length, family FROM dated JOIN ({of_number}) USING ({same})"
+            else:
+                source = f"SELECT {chosen.replace('dated.', 'source.')}, {length} AS length, family FROM {source}"
+            run(f"CREATE TEMP TABLE found AS {source}")
+            in_order = f"{len(self.shapes)} + row_number() OVER (ORDER BY family, length, moment) - 1"
+            by_shape = f"SELECT family, length, moment, {total} FROM found GROUP BY family, length, moment"
+            run(f"CREATE TEMP TABLE numbered AS SELECT CAST({in_order} AS INTEGER) AS shape, * FROM ({by_shape})")
+            joined = " AND ".join(f"found.{name} IS NOT DISTINCT FROM numbered.{name}" for name in _SHAPE)
+            listed = ", ".join(("shape", *(f"found.{name}" for name in kept)))
+            run(f"CREATE TABLE {cells} AS SELECT {listed} FROM found JOIN numbered ON {joined}")
             shapes = self._shapes(connection)
             self.taken.append(Taken(grouping, groups, cells))
             if not grouping.facts:
@@ -133,8 +156,9 @@ class RollUp:
         fit = " AND ".join(f"coalesce(max(abs({name})), 0) < {2**63}" for name in names)
         ((short,),) = connection.execute(f"SELECT {fit} FROM numbered").fetchall()
         integers = ", ".join(f"CAST({name} AS {'BIGINT' if short else 'VARCHAR'}) AS {name}" for name in names)
-        columns = f"CAST(family AS INTEGER) AS family, length, moment, {integers}"
-        table = connection.sql(f"SELECT {columns} FROM numbered ORDER BY shape").to_arrow_table()
+        length = DuckDbSql().text("length")
+        columns = f"shape, family, {length} AS length, moment, {integers}"
+        table = connection.sql(f"SELECT {columns} FROM numbered").to_arrow_table()
         found = connection.execute(f"SELECT {', '.join(_FAMILY)} FROM families ORDER BY family").fetchall()
         same = dict[Any, Any]().setdefault
         families = [Family(same(type_, type_), same(model, model), words) for type_, model, words in found]
@@ -234,9 +258,20 @@ class RollUp:
             self._coarser[wanted] = table
         return self._coarser[wanted]
 
+    @property
+    def lacks_facts(self) -> bool:
+        """Whether there are keys by which no facts were read."""
+        return any(taken.lacks_facts for taken in self.taken)
+
     @cached_property
     def facts(self) -> str:
-        """The view of the facts: shape, type, model, day, keys, requests and sums."""
+        """The view of the facts: shape, type, model, day, keys, requests and sums.
+
+        Raises `SimulationError` where the usage is read again for them, and is not the same.
+        """
+        if again := self.again:
+            for taken in [each for each in self.taken if each.lacks_facts]:
+                self.take_facts(taken.groups, again.facts(taken.grouping, taken.groups))
         return self._view(lambda taken: taken.facts)
 
     @cached_property
@@ -314,10 +349,3 @@ class RollUp:
             if taken.facts:
                 found.take_facts(taken.groups, taken.facts)
         return found
-
-
-def _joined(connection: duckdb.DuckDBPyConnection, hashed: str, names: Iterable[str], table: str, numbered: str) -> str:
-    """The condition that joins a table to a numbered one: by one number; by all columns where two rows share it."""
-    if is_unique(connection, hashed, numbered):
-        return f"{table}.{hashed} = {numbered}.{hashed}"
-    return " AND ".join(f"{table}.{name} IS NOT DISTINCT FROM {numbered}.{name}" for name in names)

@@ -65,7 +65,8 @@ class Shapes(Sequence[Counted]):
 
     @classmethod
     def read(cls, families: Sequence[Family], table: pyarrow.Table, sums: Sequence[str]) -> "Shapes":
-        """The shapes of a table with the columns family, length, moment and requests, and those of sums."""
+        """The shapes of a table with the columns shape, family, length, moment and requests, and those of sums."""
+        table = table.take(pyarrow.Array.from_buffers(pyarrow.int64(), len(table), [None, _sorted(table["shape"])]))
         lengths, length = _numbered(table["length"])
         moments, moment = _numbered(table["moment"])
         found = [each.replace(tzinfo=UTC) if isinstance(each, datetime) else each for each in moments]
@@ -143,6 +144,11 @@ def _numbered(column: pyarrow.ChunkedArray) -> tuple[list[Any], Any]:
     """The values of a column, and for each row the number of its own; -1 where it has none."""
     found = column.combine_chunks().dictionary_encode()
     return found.dictionary.to_pylist(), found.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(numpy.int32)
+
+
+def _sorted(column: pyarrow.ChunkedArray) -> pyarrow.Buffer:
+    """The places of the rows in the order of a column: an engine need not give them in it."""
+    return pyarrow.py_buffer(numpy.argsort(column.to_numpy()).astype(numpy.int64))
 
 
 def _integers(column: pyarrow.ChunkedArray) -> Any:
