@@ -65,6 +65,18 @@ class Taken(NamedTuple):
         return bool(self.grouping.facts and not self.facts)
 
 
+class Numbering(Protocol):
+    """Tables of numbered shapes that are kept, by the name of a grouping."""
+
+    def read(
+        self, connection: duckdb.DuckDBPyConnection, part: str, tables: Mapping[str, Sequence[str]]
+    ) -> Mapping[str, str]:
+        """The query of each table, which has these columns; of none where they are not kept."""
+
+    def write(self, connection: duckdb.DuckDBPyConnection, part: str, tables: Mapping[str, str]) -> None:
+        """Keep what these queries give."""
+
+
 class RowsAgain(Protocol):
     """A usage whose rows can be read once more."""
 
@@ -98,57 +110,82 @@ class RollUp:
     def _keys(self) -> tuple[str, ...]:
         return tuple(f"key{number}" for number in range(len(self.plan.keys)))
 
-    def take(self, grouping: Grouping, groups: str) -> Shapes:
-        """Number the shapes of a table of groups, of types that no other table has.
+    def take(self, grouping: Grouping, groups: str, numbering: Numbering | None = None) -> Shapes:
+        """Number the shapes of a table of groups, of types that no other table has, or take them as they are kept.
 
         Gives the shapes. The engine may be reading the next table: this has a connection of its own.
         """
-        own_keys = [key for key in self._keys if key not in grouping.others]
-        kept = ("type", "model", "day", "requests", *self._sums, *own_keys, *(("cell",) if grouping.facts else ()))
-        total = ", ".join(f"CAST(sum({name}) AS HUGEINT) AS {name}" for name in ("requests", *self._sums))
-        length, names, source = grouping.length or "CAST(NULL AS VARCHAR)", grouping.family, "dated"
-        cells = self.workspace.new_table("cells")
+        cells, first = self.workspace.new_table("cells"), len(self.shapes)
+        tables = {
+            "families": ("family", *_FAMILY),
+            "numbered": ("shape", *_SHAPE, "requests", *self._sums),
+            "cells": ("shape", *self._columns_of(grouping)),
+        }
         with self.workspace.another() as connection:
-            run = connection.execute
-            run(f"CREATE TEMP VIEW dated AS {self._dated(connection, grouping, groups)}")
-            attributes = f"{grouping.attributes} AS attributes"
-            if grouping.numbered:  # a number stands for all that decides a shape
-                numbers = f"SELECT DISTINCT type, model, {', '.join(grouping.shape)} FROM dated"
-                run(f"CREATE TEMP TABLE numbers AS SELECT *, {length} AS length, {attributes} FROM ({numbers})")
-                names, source, attributes = _FAMILY, "numbers", "*"
-            hashed = DuckDbSql().hashed(names)
-            found = f"SELECT DISTINCT {', '.join(dict.fromkeys(('type', 'model', *names)))} FROM {source}"
-            written = f"SELECT *, {attributes} FROM ({found})" if source == "dated" else found
-            # In one order, whatever engine grouped them: what is said of several shapes is said of the first.
-            ordered = f"CAST(row_number() OVER (ORDER BY {', '.join(_FAMILY)}) - 1 AS INTEGER) AS family"
-            run(f"CREATE TEMP TABLE families AS SELECT *, {ordered}, {hashed} AS hashed FROM ({written})")
-            # Joined by one number; by all columns where two families have the same.
-            joined = " AND ".join(f"source.{name} IS NOT DISTINCT FROM families.{name}" for name in names)
-            if is_unique(connection, "hashed", "families"):
-                joined = "source.hashed = families.hashed"
-            source = f"(SELECT *, {hashed} AS hashed FROM {source}) AS source JOIN families ON {joined}"
-            chosen = ", ".join(f"dated.{name}" for name in (*kept, "moment"))
-            if grouping.numbered:
-                same = ", ".join(grouping.shape)
-                of_number = (
-                    f"SELECT {', '.join(f'source.{name}' for name in grouping.shape)}, length, family FROM {source}"
-                )
-                source = f"SELECT {chosen}, length, family FROM dated JOIN ({of_number}) USING ({same})"
+            if kept := numbering.read(connection, grouping.name, tables) if numbering else {}:
+                own = f"SELECT * REPLACE (CAST(shape + {first} AS INTEGER) AS shape) FROM"
+                connection.execute(f"CREATE TEMP TABLE families AS {kept['families']}")
+                connection.execute(f"CREATE TEMP TABLE numbered AS {own} ({kept['numbered']})")
+                connection.execute(f"CREATE TABLE {cells} AS {own} ({kept['cells']})")
             else:
-                source = f"SELECT {chosen.replace('dated.', 'source.')}, {length} AS length, family FROM {source}"
-            run(f"CREATE TEMP TABLE found AS {source}")
-            in_order = f"{len(self.shapes)} + row_number() OVER (ORDER BY family, length, moment) - 1"
-            by_shape = f"SELECT family, length, moment, {total} FROM found GROUP BY family, length, moment"
-            run(f"CREATE TEMP TABLE numbered AS SELECT CAST({in_order} AS INTEGER) AS shape, * FROM ({by_shape})")
-            joined = " AND ".join(f"found.{name} IS NOT DISTINCT FROM numbered.{name}" for name in _SHAPE)
-            listed = ", ".join(("shape", *(f"found.{name}" for name in kept)))
-            run(f"CREATE TABLE {cells} AS SELECT {listed} FROM found JOIN numbered ON {joined}")
+                self._number(connection, grouping, groups, cells)
+            if numbering and not kept:
+                number = {
+                    "shape": f"CAST(shape - {first} AS INTEGER) AS shape",
+                    "length": "CAST(length AS VARCHAR) AS length",
+                }
+                columns = {name: ", ".join(number.get(each, each) for each in own) for name, own in tables.items()}
+                made = {name: cells if name == "cells" else name for name in tables}
+                queries = {name: f"SELECT {columns[name]} FROM {made[name]}" for name in tables}
+                numbering.write(connection, grouping.name, queries)
             shapes = self._shapes(connection)
             self.taken.append(Taken(grouping, groups, cells))
-            if not grouping.facts:
+            if not (grouping.facts or numbering):
                 self._forget(connection, groups)
         self.shapes.extend(shapes)
         return shapes
+
+    def _columns_of(self, grouping: Grouping) -> tuple[str, ...]:
+        """The columns of the cells of a grouping, beside the number of their shape."""
+        own = [key for key in self._keys if key not in grouping.others]
+        return ("type", "model", "day", "requests", *self._sums, *own, *(("cell",) if grouping.facts else ()))
+
+    def _number(self, connection: duckdb.DuckDBPyConnection, grouping: Grouping, groups: str, cells: str) -> None:
+        """Make the tables of families and of numbered shapes, and that of the cells."""
+        run, kept = connection.execute, self._columns_of(grouping)
+        total = ", ".join(f"CAST(sum({name}) AS HUGEINT) AS {name}" for name in ("requests", *self._sums))
+        length, names, source = grouping.length or "CAST(NULL AS VARCHAR)", grouping.family, "dated"
+        run(f"CREATE TEMP VIEW dated AS {self._dated(connection, grouping, groups)}")
+        attributes = f"{grouping.attributes} AS attributes"
+        if grouping.numbered:  # a number stands for all that decides a shape
+            numbers = f"SELECT DISTINCT type, model, {', '.join(grouping.shape)} FROM dated"
+            run(f"CREATE TEMP TABLE numbers AS SELECT *, {length} AS length, {attributes} FROM ({numbers})")
+            names, source, attributes = _FAMILY, "numbers", "*"
+        hashed = DuckDbSql().hashed(names)
+        found = f"SELECT DISTINCT {', '.join(dict.fromkeys(('type', 'model', *names)))} FROM {source}"
+        written = f"SELECT *, {attributes} FROM ({found})" if source == "dated" else found
+        # In one order, whatever engine grouped them: what is said of several shapes is said of the first.
+        ordered = f"CAST(row_number() OVER (ORDER BY {', '.join(_FAMILY)}) - 1 AS INTEGER) AS family"
+        run(f"CREATE TEMP TABLE families AS SELECT *, {ordered}, {hashed} AS hashed FROM ({written})")
+        # Joined by one number; by all columns where two families have the same.
+        joined = " AND ".join(f"source.{name} IS NOT DISTINCT FROM families.{name}" for name in names)
+        if is_unique(connection, "hashed", "families"):
+            joined = "source.hashed = families.hashed"
+        source = f"(SELECT *, {hashed} AS hashed FROM {source}) AS source JOIN families ON {joined}"
+        chosen = ", ".join(f"dated.{name}" for name in (*kept, "moment"))
+        if grouping.numbered:
+            same = ", ".join(grouping.shape)
+            of_number = f"SELECT {', '.join(f'source.{name}' for name in grouping.shape)}, length, family FROM {source}"
+            source = f"SELECT {chosen}, length, family FROM dated JOIN ({of_number}) USING ({same})"
+        else:
+            source = f"SELECT {chosen.replace('dated.', 'source.')}, {length} AS length, family FROM {source}"
+        run(f"CREATE TEMP TABLE found AS {source}")
+        in_order = f"{len(self.shapes)} + row_number() OVER (ORDER BY family, length, moment) - 1"
+        by_shape = f"SELECT family, length, moment, {total} FROM found GROUP BY family, length, moment"
+        run(f"CREATE TEMP TABLE numbered AS SELECT CAST({in_order} AS INTEGER) AS shape, * FROM ({by_shape})")
+        joined = " AND ".join(f"found.{name} IS NOT DISTINCT FROM numbered.{name}" for name in _SHAPE)
+        listed = ", ".join(("shape", *(f"found.{name}" for name in kept)))
+        run(f"CREATE TABLE {cells} AS SELECT {listed} FROM found JOIN numbered ON {joined}")
 
     def _shapes(self, connection: duckdb.DuckDBPyConnection) -> Shapes:
         """The shapes that are numbered."""
