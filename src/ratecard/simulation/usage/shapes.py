@@ -84,7 +84,7 @@ class Shapes(Sequence[Counted]):
     def standing(self) -> tuple[list[UsageShape], Any]:
         """Whatever differs in type, model or moment, and for each shape the number of its own.
 
-        What decides the price of a shape's model does not depend on its attributes; usage of _RPC does not name its
+        What decides the price of a shape's model does not depend on its attributes; usage of RPC does not name its
         model.
         """
         models = dict[tuple[bool, str | None], int]()
