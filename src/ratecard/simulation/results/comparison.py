@@ -42,7 +42,7 @@ _KeyValues = tuple[str | None, ...]
 # Key, requests, quantities and the current amount: a bare tuple, as there may be millions, of which each becomes a row.
 _Group = tuple[_KeyValues, int, tuple[Decimal, ...], Decimal]
 # A shape with its number and its price under each side; None under one that does not offer it.
-Priced = tuple[int, Counted, tuple[PricedShape | None, ...]]
+_Priced = tuple[int, Counted, tuple[PricedShape | None, ...]]
 
 
 class Comparison:
@@ -66,16 +66,16 @@ class Comparison:
             self._by_key = add_by_key(self._facts, again)
 
     @cached_property
-    def priced(self) -> list[Priced]:
+    def priced(self) -> list[_Priced]:
         """Every shape in the figures."""
         return list(self._among(numpy.flatnonzero(self.coverage.in_figures)))
 
-    def changed(self, candidate: int) -> Iterator[Priced]:
+    def changed(self, candidate: int) -> Iterator[_Priced]:
         """The shapes in the figures that a candidate may price in another way."""
         changed = self.sides[candidate].outcomes.changed(self.sides[0].outcomes)
         return self._among(changed[self.coverage.in_figures[changed]])
 
-    def _among(self, numbers: Any) -> Iterator[Priced]:
+    def _among(self, numbers: Any) -> Iterator[_Priced]:
         known, *others = (side.outcomes for side in self.sides)
         for number, counted in zip(numbers.tolist(), self.roll_up.shapes.among(numbers), strict=True):
             now = known[number].price

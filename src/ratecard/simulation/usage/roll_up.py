@@ -22,7 +22,7 @@ from ratecard.simulation.usage.plan import EARLIEST, PREDICATES, Plan
 from ratecard.simulation.usage.predicates import BY_BUCKET, Predicates
 from ratecard.simulation.usage.roll_up_sql import Grouping, period
 from ratecard.simulation.usage.shape import UsageShape
-from ratecard.simulation.usage.shapes import Counted, Family, Shapes
+from ratecard.simulation.usage.shapes import Counted, Shapes, UsageFamily
 from ratecard.tables.windows import open_at
 
 
@@ -198,7 +198,7 @@ class RollUp:
         table = connection.sql(f"SELECT {columns} FROM numbered").to_arrow_table()
         found = connection.execute(f"SELECT {', '.join(_FAMILY)} FROM families ORDER BY family").fetchall()
         same = dict[Any, Any]().setdefault
-        families = [Family(same(type_, type_), same(model, model), words) for type_, model, words in found]
+        families = [UsageFamily(same(type_, type_), same(model, model), words) for type_, model, words in found]
         return Shapes.read(families, table, self._sums)
 
     def take_facts(self, groups: str, facts: str) -> None:
@@ -331,7 +331,7 @@ class RollUp:
         self.workspace.connection.execute(f"CREATE VIEW {view} AS {' UNION ALL BY NAME '.join(parts)}")
         return view
 
-    def places_of(self, shape: UsageShape | Family) -> int:
+    def places_of(self, shape: UsageShape | UsageFamily) -> int:
         """How many decimals the sums of a shape have."""
         return self.places.get(shape.type or "", 0)
 

@@ -11,11 +11,11 @@ import numpy
 import pyarrow
 
 from ratecard.simulation.usage.columns import LENGTH
-from ratecard.simulation.usage.shape import UsageShape, read_number
+from ratecard.simulation.usage.shape import UsageShape, number_as_given
 
 # Of how many shapes objects are made at once while they are gone through.
 _AT_ONCE = 10_000
-RPC = "rpc"
+_RPC = "rpc"
 
 
 class Counted(NamedTuple):
@@ -26,7 +26,7 @@ class Counted(NamedTuple):
     sums: tuple[int, ...]
 
 
-class Family(NamedTuple):
+class UsageFamily(NamedTuple):
     """Shapes of a type and a model that have the same attributes but for their length, at whatever moments."""
 
     type: str | None
@@ -51,7 +51,7 @@ class Shapes(Sequence[Counted]):
 
     def __init__(
         self,
-        families: Sequence[Family] = (),
+        families: Sequence[UsageFamily] = (),
         lengths: Sequence[str] = (),
         moments: Sequence[date | None] = (),
         columns: "tuple[Any, Any, Any, Any] | None" = None,
@@ -64,7 +64,7 @@ class Shapes(Sequence[Counted]):
         self.sums = tuple(sums)
 
     @classmethod
-    def read(cls, families: Sequence[Family], table: pyarrow.Table, sums: Sequence[str]) -> "Shapes":
+    def read(cls, families: Sequence[UsageFamily], table: pyarrow.Table, sums: Sequence[str]) -> "Shapes":
         """The shapes of a table with the columns shape, family, length, moment and requests, and those of sums."""
         table = table.take(pyarrow.Array.from_buffers(pyarrow.int64(), len(table), [None, _sorted(table["shape"])]))
         lengths, length = _numbered(table["length"])
@@ -78,7 +78,7 @@ class Shapes(Sequence[Counted]):
     @cached_property
     def numbers(self) -> list[Decimal | str]:
         """The lengths as a request has them."""
-        return list(map(read_number, self.lengths))
+        return list(map(number_as_given, self.lengths))
 
     @cached_property
     def standing(self) -> tuple[list[UsageShape], Any]:
@@ -88,7 +88,7 @@ class Shapes(Sequence[Counted]):
         model.
         """
         models = dict[tuple[bool, str | None], int]()
-        of_family = [models.setdefault((each.type == RPC, each.model), len(models)) for each in self.families]
+        of_family = [models.setdefault((each.type == _RPC, each.model), len(models)) for each in self.families]
         model = numpy.array(of_family or [0], numpy.int64)[self.family]
         numbers, of = numpy.unique(model * max(1, len(self.moments)) + self.moment, return_inverse=True)
         first = {number: self.families[at] for at, number in reversed(list(enumerate(of_family)))}
