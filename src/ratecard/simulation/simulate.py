@@ -16,7 +16,7 @@ from ratecard.simulation.billing.repricer import LedgerPricer
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.costs import Costs
 from ratecard.simulation.pricing.kept_outcomes import KeptOutcomes
-from ratecard.simulation.pricing.outcomes import Outcomes, joined
+from ratecard.simulation.pricing.outcomes import Outcomes, of_chunks
 from ratecard.simulation.pricing.pricer import Pricer
 from ratecard.simulation.pricing.remap import NO_REMAPPING, Remapping
 from ratecard.simulation.pricing.sides import AS_BILLED, OWN_DATE, Specification, costs_of, sides
@@ -166,7 +166,7 @@ def simulate(
                         continue
                     shapes = rolled.take(grouping, groups_of, numbering)
                     priced.append(pricer.outcomes(compared, shapes))
-            outcomes = joined(rolled.shapes, priced, len(compared))
+            outcomes = of_chunks(rolled.shapes, priced, len(compared))
             without_moment = any(each.moment is None for each in rolled.shapes.standing[0])
             odd = opened.odd_instant(plan) if reading.undated or (plan.dated and without_moment) else ""
             types = {each.type for each in rolled.shapes.families}
@@ -226,7 +226,7 @@ def opened_usage(
 def _check_names(known: Usage, names: Mapping[str, str], used: Sequence[str]) -> None:
     """Raise `SimulationError` where `columns` maps a name that is not used."""
     meant = (*(EXPORT_NAMES if known.is_ledger else ()), *_NAMES, *used)
-    own = {each.name for layout in known.layouts.values() for each in (*layout.attributes, *layout.quantities)}
+    own = {each.name for layout in known.layouts.values() for each in layout.columns}
     for name, theirs in names.items():
         if name not in meant and name not in own:
             near = did_you_mean(name, meant)

@@ -81,7 +81,7 @@ class Distinct:
         return found
 
 
-def joined(shapes: Shapes, chunks: Sequence[Sequence[Outcomes]], sides: int) -> list[Outcomes]:
+def of_chunks(shapes: Shapes, chunks: Sequence[Sequence[Outcomes]], sides: int) -> list[Outcomes]:
     """The outcomes of shapes that were priced in chunks, for each of the sides."""
     distinct = list[Outcome]()
     columns: list[list[Any]] = [[numpy.empty(0, numpy.int32)] for _ in range(sides)]

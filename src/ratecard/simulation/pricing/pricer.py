@@ -28,7 +28,7 @@ from ratecard.tables.windows import open_at, windows_of
 _MOST_PLACES = 24
 # Outcomes that are remembered: where there are more shapes, nearly each is of one request, and none comes again.
 _MOST_FOUND = 100_000
-VIDEO = "video"
+_VIDEO = "video"
 NO_TYPE = "type: missing, and no model of this name that would say it"
 NO_INSTANT = "timestamp: missing, or not an instant"
 
@@ -110,7 +110,7 @@ class Pricer:
         """Price shapes that differ only in their length."""
         first = shapes[numbers[0]].shape
         moment, totals = _moment(side, first), list[PricedShape | None]()
-        if first.type == VIDEO and moment is not None:
+        if first.type == _VIDEO and moment is not None:
             family = shapes.families[shapes.family[numbers[0]]].shape(None, first.moment)
             lengths = [shapes.numbers[each] for each in shapes.length[numbers].tolist()]
             with suppress(QuoteError):

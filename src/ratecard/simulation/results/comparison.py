@@ -42,7 +42,7 @@ _KeyValues = tuple[str | None, ...]
 # Key, requests, quantities and the current amount: a bare tuple, as there may be millions, of which each becomes a row.
 _Group = tuple[_KeyValues, int, tuple[Decimal, ...], Decimal]
 # A shape with its number and its price under each side; None under one that does not offer it.
-Priced = tuple[int, Counted, tuple[PricedShape | None, ...]]
+_Priced = tuple[int, Counted, tuple[PricedShape | None, ...]]
 
 
 class Comparison:
@@ -66,16 +66,16 @@ class Comparison:
             self._by_key = add_by_key(self._facts, again)
 
     @cached_property
-    def priced(self) -> list[Priced]:
+    def priced(self) -> list[_Priced]:
         """Every shape in the figures."""
         return list(self._among(numpy.flatnonzero(self.coverage.in_figures)))
 
-    def changed(self, candidate: int) -> Iterator[Priced]:
+    def changed(self, candidate: int) -> Iterator[_Priced]:
         """The shapes in the figures that a candidate may price in another way."""
         changed = self.sides[candidate].outcomes.changed(self.sides[0].outcomes)
         return self._among(changed[self.coverage.in_figures[changed]])
 
-    def _among(self, numbers: Any) -> Iterator[Priced]:
+    def _among(self, numbers: Any) -> Iterator[_Priced]:
         known, *others = (side.outcomes for side in self.sides)
         for number, counted in zip(numbers.tolist(), self.roll_up.shapes.among(numbers), strict=True):
             now = known[number].price
@@ -280,14 +280,17 @@ class Comparison:
     def places(self) -> tuple[int, ...]:
         """How many decimals the quantities of a row have in the engine."""
         places = self.roll_up.places
-        return tuple(max(places.get(type_, 0) for type_ in types) for types, _ in QUANTITY_NAMES.values())
+        return tuple(
+            max((*places.get(type_, ()), *(0,) * (number + 1))[number] for type_ in types)
+            for types, number in QUANTITY_NAMES.values()
+        )
 
     def charge(self, counted: Counted, amounts: Vector) -> Decimal:
         """What all rows of a shape come to at these amounts, exactly, whatever decimals they have."""
         fixed, *rates = amounts
-        rated = total([EXACT.multiply(Decimal(count), rate) for count, rate in zip(counted.sums, rates, strict=False)])
-        places = self.roll_up.places_of(counted.shape)
-        return EXACT.add(EXACT.multiply(Decimal(counted.requests), fixed), EXACT.scaleb(rated, -places))
+        each = zip(counted.sums, rates, self.roll_up.places_of(counted.shape), strict=False)
+        rated = [EXACT.scaleb(EXACT.multiply(Decimal(count), rate), -places) for count, rate, places in each]
+        return total([EXACT.multiply(Decimal(counted.requests), fixed), *rated])
 
 
 def _decimal(value: int, places: int) -> Decimal:

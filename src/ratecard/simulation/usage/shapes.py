@@ -11,11 +11,11 @@ import numpy
 import pyarrow
 
 from ratecard.simulation.usage.columns import LENGTH
-from ratecard.simulation.usage.shape import UsageShape, read_number
+from ratecard.simulation.usage.shape import UsageShape, number_as_given
 
 # Of how many shapes objects are made at once while they are gone through.
 _AT_ONCE = 10_000
-RPC = "rpc"
+_RPC = "rpc"
 
 
 class Counted(NamedTuple):
@@ -26,7 +26,7 @@ class Counted(NamedTuple):
     sums: tuple[int, ...]
 
 
-class Family(NamedTuple):
+class UsageFamily(NamedTuple):
     """Shapes of a type and a model that have the same attributes but for their length, at whatever moments."""
 
     type: str | None
@@ -51,7 +51,7 @@ class Shapes(Sequence[Counted]):
 
     def __init__(
         self,
-        families: Sequence[Family] = (),
+        families: Sequence[UsageFamily] = (),
         lengths: Sequence[str] = (),
         moments: Sequence[date | None] = (),
         columns: "tuple[Any, Any, Any, Any] | None" = None,
@@ -64,7 +64,7 @@ class Shapes(Sequence[Counted]):
         self.sums = tuple(sums)
 
     @classmethod
-    def read(cls, families: Sequence[Family], table: pyarrow.Table, sums: Sequence[str]) -> "Shapes":
+    def read(cls, families: Sequence[UsageFamily], table: pyarrow.Table, sums: Sequence[str]) -> "Shapes":
         """The shapes of a table with the columns shape, family, length, moment and requests, and those of sums."""
         table = table.take(pyarrow.Array.from_buffers(pyarrow.int64(), len(table), [None, _sorted(table["shape"])]))
         lengths, length = _numbered(table["length"])
@@ -72,13 +72,13 @@ class Shapes(Sequence[Counted]):
         found = [each.replace(tzinfo=UTC) if isinstance(each, datetime) else each for each in moments]
         # What has no moment has the last of them.
         moment[moment < 0] = len(found)
-        own = table["family"].to_numpy().astype(numpy.int32), length, moment, _integers(table["requests"])
+        own = _numbers(table["family"].chunks).astype(numpy.int32), length, moment, _integers(table["requests"])
         return cls(families, lengths, [*found, None], own, [_integers(table[name]) for name in sums])
 
     @cached_property
     def numbers(self) -> list[Decimal | str]:
         """The lengths as a request has them."""
-        return list(map(read_number, self.lengths))
+        return list(map(number_as_given, self.lengths))
 
     @cached_property
     def standing(self) -> tuple[list[UsageShape], Any]:
@@ -88,7 +88,7 @@ class Shapes(Sequence[Counted]):
         model.
         """
         models = dict[tuple[bool, str | None], int]()
-        of_family = [models.setdefault((each.type == RPC, each.model), len(models)) for each in self.families]
+        of_family = [models.setdefault((each.type == _RPC, each.model), len(models)) for each in self.families]
         model = numpy.array(of_family or [0], numpy.int64)[self.family]
         numbers, of = numpy.unique(model * max(1, len(self.moments)) + self.moment, return_inverse=True)
         first = {number: self.families[at] for at, number in reversed(list(enumerate(of_family)))}
@@ -142,19 +142,29 @@ class Shapes(Sequence[Counted]):
 
 def _numbered(column: pyarrow.ChunkedArray) -> tuple[list[Any], Any]:
     """The values of a column, and for each row the number of its own; -1 where it has none."""
-    found = column.combine_chunks().dictionary_encode()
-    return found.dictionary.to_pylist(), found.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(numpy.int32)
+    found = column.combine_chunks().dictionary_encode(null_encoding="encode")
+    values, numbers = found.dictionary.to_pylist(), _numbers([found.indices])
+    if None in values:
+        none = values.index(None)
+        del values[none]
+        numbers = numpy.where(numbers == none, -1, numbers - (numbers > none))
+    return values, numbers.astype(numpy.int32)
 
 
 def _sorted(column: pyarrow.ChunkedArray) -> pyarrow.Buffer:
     """The places of the rows in the order of a column: an engine need not give them in it."""
-    return pyarrow.py_buffer(numpy.argsort(column.to_numpy()).astype(numpy.int64))
+    return pyarrow.py_buffer(numpy.argsort(_numbers(column.chunks)).astype(numpy.int64))
 
 
 def _integers(column: pyarrow.ChunkedArray) -> Any:
     """Integers, which the engine gives as text where 64 bits are too few for some of them."""
     if pyarrow.types.is_integer(column.type):
-        return column.to_numpy().astype(numpy.int64)
+        return _numbers(column.chunks).astype(numpy.int64)
     found = numpy.empty(len(column), object)
     found[:] = list(map(int, column.to_pylist()))
     return found
+
+
+def _numbers(parts: Sequence[pyarrow.Array]) -> Any:
+    """Integers by way of their buffers: `to_numpy` would import pandas first where there is one."""
+    return numpy.concatenate([numpy.from_dlpack(each) for each in parts] or [numpy.empty(0, numpy.int64)])
