@@ -176,6 +176,8 @@ def simulate(
             remapping.check_used({each.model for each in rolled.shapes.families})
             found = Simulation(rolled, compared, pricer, outcomes, paid)
             rolled.again = opened.again
+            if rolled.lacks_facts:
+                within(progress, (OPENED + READ) / 2, READ)("Reading usage: amounts by key", None)
             found.comparison.add_by_key()
         within(progress, READ, PRICED)("Pricing", None)
         if found.rows and not found.priced and len(compared) > 1:
