@@ -36,10 +36,12 @@ class SidePrices:
         shapes = roll_up.shapes
         places = numpy.array([roll_up.places_of(each) for each in shapes.families] or [0])[shapes.family[numbers]]
         # Many shapes have the same amounts.
-        pairs, of = numpy.unique(numpy.stack((outcomes.of[numbers], places)), axis=1, return_inverse=True)
+        decimals = max(roll_up.places.values(), default=0) + 1
+        found, of = numpy.unique(outcomes.of[numbers].astype(numpy.int64) * decimals + places, return_inverse=True)
         unique: dict[tuple[Vector, int], int] = {}
-        found = [(outcomes.distinct[one].amounts, decimals) for one, decimals in pairs.T.tolist()]
-        vectors = numpy.array([unique.setdefault(each, len(unique)) for each in found], numpy.int64)[of]
+        pairs = (divmod(each, decimals) for each in found.tolist())
+        each_vector = [unique.setdefault((outcomes.distinct[one].amounts, own), len(unique)) for one, own in pairs]
+        vectors = numpy.array(each_vector, numpy.int64)[of]
         self.scale: int = max([base.scale if base else 0, *(_places(*amounts) for amounts in unique)])
         whole = [self._integers(*amounts) for amounts in unique]
         self._prove(numbers, vectors, whole)
