@@ -16,13 +16,13 @@ from ratecard.simulation.usage.shape import request_of
 MODELS = ("seedance-2-0-fast-reference-to-video-basic", "seedance-2-5-reference-to-video-basic", "no-such-model")
 ODD = [None, Decimal(0), Decimal("0.001"), Decimal("3.999"), Decimal(4), Decimal(30), Decimal("30.001"), Decimal(999)]
 CANDIDATE = """
-candidate: dearer-clips
-effective: 2026-10-01
+candidate: dearer-NUMBER
+effective: 2026-10-20
 proposed_by: test
 why: a test
 changes:
   - scale: {family: FAMILY}
-    factor: 1.07
+    factor: 1.NUMBER
 """
 
 
@@ -52,10 +52,12 @@ def usage() -> pa.Table:
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Simulation]:
-    candidate: Path = tmp_path_factory.mktemp("candidates") / "dearer-clips.yaml"
+    folder: Path = tmp_path_factory.mktemp("candidates")
     family = load_rate_card().tables.families[MODELS[0]]
-    candidate.write_text(CANDIDATE.replace("FAMILY", family))
-    with simulate(usage(), None, candidate, by=["model", "day"]) as simulation:
+    candidates = [folder / f"{number}.yaml" for number in (17, 31)]
+    for each in candidates:
+        each.write_text(CANDIDATE.replace("FAMILY", family).replace("NUMBER", each.stem))
+    with simulate(usage(), None, candidates, by=["model", "day"]) as simulation:
         yield simulation
 
 
@@ -77,7 +79,7 @@ def test_each_shape_is_charged_as_alone(found: Simulation) -> None:
             assert outcome.amounts == (quote.total,)
             assert [line.sku for line in outcome.price.lines][:1] == [quote.lines[0].sku]
             priced += 1
-    assert 1_000 < priced < len(shapes)
+    assert 1_000 < priced < 2 * len(shapes)
 
 
 def test_a_shape_says_what_its_rows_have(found: Simulation) -> None:
@@ -89,10 +91,10 @@ def test_a_shape_says_what_its_rows_have(found: Simulation) -> None:
 
 
 def test_the_parts_of_a_difference_are_made_again_when_they_are_asked_for(found: Simulation) -> None:
-    before, after = found.total.amounts
-    assert after > before
-    assert found.attribution().difference == after - before
-    assert found.no_effect == ("",)
+    before, *others = found.total.amounts
+    assert others[1] > others[0] > before
+    assert [found.attribution(number).difference for number in (1, 2)] == [each - before for each in others]
+    assert found.no_effect == ("", "")
 
 
 def test_rows_add_up_whatever_is_priced_together(found: Simulation) -> None:
