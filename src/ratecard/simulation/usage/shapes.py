@@ -72,7 +72,7 @@ class Shapes(Sequence[Counted]):
         found = [each.replace(tzinfo=UTC) if isinstance(each, datetime) else each for each in moments]
         # What has no moment has the last of them.
         moment[moment < 0] = len(found)
-        own = table["family"].to_numpy().astype(numpy.int32), length, moment, _integers(table["requests"])
+        own = _numbers(table["family"].chunks).astype(numpy.int32), length, moment, _integers(table["requests"])
         return cls(families, lengths, [*found, None], own, [_integers(table[name]) for name in sums])
 
     @cached_property
@@ -142,19 +142,29 @@ class Shapes(Sequence[Counted]):
 
 def _numbered(column: pyarrow.ChunkedArray) -> tuple[list[Any], Any]:
     """The values of a column, and for each row the number of its own; -1 where it has none."""
-    found = column.combine_chunks().dictionary_encode()
-    return found.dictionary.to_pylist(), found.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(numpy.int32)
+    found = column.combine_chunks().dictionary_encode(null_encoding="encode")
+    values, numbers = found.dictionary.to_pylist(), _numbers([found.indices])
+    if None in values:
+        none = values.index(None)
+        del values[none]
+        numbers = numpy.where(numbers == none, -1, numbers - (numbers > none))
+    return values, numbers.astype(numpy.int32)
 
 
 def _sorted(column: pyarrow.ChunkedArray) -> pyarrow.Buffer:
     """The places of the rows in the order of a column: an engine need not give them in it."""
-    return pyarrow.py_buffer(numpy.argsort(column.to_numpy()).astype(numpy.int64))
+    return pyarrow.py_buffer(numpy.argsort(_numbers(column.chunks)).astype(numpy.int64))
 
 
 def _integers(column: pyarrow.ChunkedArray) -> Any:
     """Integers, which the engine gives as text where 64 bits are too few for some of them."""
     if pyarrow.types.is_integer(column.type):
-        return column.to_numpy().astype(numpy.int64)
+        return _numbers(column.chunks).astype(numpy.int64)
     found = numpy.empty(len(column), object)
     found[:] = list(map(int, column.to_pylist()))
     return found
+
+
+def _numbers(parts: Sequence[pyarrow.Array]) -> Any:
+    """Integers by way of their buffers: `to_numpy` would import pandas first where there is one."""
+    return numpy.concatenate([numpy.from_dlpack(each) for each in parts] or [numpy.empty(0, numpy.int64)])
