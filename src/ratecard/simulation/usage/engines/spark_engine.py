@@ -1,6 +1,6 @@
 """Spark groups usage where it is stored. Only the groups come to the driver, into the tables of DuckDB."""
 
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import count
@@ -30,13 +30,15 @@ from ratecard.simulation.usage.plan import GIVEN, Plan, Usage
 from ratecard.simulation.usage.roll_up_sql import Grouping, RollUpSql, sum_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 # The type whose quantity has decimals.
 _TIMED, _SECONDS = next((name, layout.quantities[0]) for name, layout in LAYOUTS.items() if layout.places)
 
-# A part of a result, and the column of which part a row is in; about how many rows come to the driver at once.
+# A part of a result here; about how many rows come to the driver at once.
 _PART, _ROWS_AT_ONCE = "ratecard_part", 100_000
+# Partitions of more rows than this, in the mean, are made smaller before they come.
+_MOST_ROWS = 5 * _ROWS_AT_ONCE
 # Files of fewer bytes than this together have so few different rows that their groups come at once.
 _SMALL = 4 * 2**20
 # So has a usage of fewer rows than these. Keys of more values among them are read apart from the shapes.
@@ -159,23 +161,25 @@ class SparkUsage(NamedTuple):
         return str(found[0]["odd"] or "") if found else ""
 
     def _parts(self, query: str) -> Iterator[pyarrow.Table]:
-        """What a query finds, at least one table, each of no more rows than the driver should have at once.
+        """What a query finds, at least one table, each of about as many rows as the driver should have at once.
 
         Executors keep it on their disks meanwhile; what is lost with one of them is found again.
         """
         from pyspark import StorageLevel
-        from pyspark.sql import functions
 
         with failures(UNREADABLE):
-            found = (
-                self.session.sql(query)
-                .withColumn(_PART, functions.spark_partition_id())
-                .persist(StorageLevel.DISK_ONLY)
-            )
+            found = self.session.sql(query).persist(StorageLevel.DISK_ONLY)
             try:
-                sizes = found.groupBy(_PART).agg(functions.count("*")).orderBy(_PART).toArrow().to_pydict().values()
-                for first, last in _runs(zip(*sizes, strict=True)):
-                    yield found.where(functions.col(_PART).between(first, last)).drop(_PART).toArrow()
+                # By all executors at once; of what they have then, one partition comes after the other.
+                size, schema, rows = found.count(), found.limit(0).toArrow().schema, 0
+                waiting: list[pyarrow.RecordBatch] = []
+                for batch in _batches(found, schema, size):
+                    waiting.append(batch)
+                    rows += batch.num_rows
+                    if rows >= _ROWS_AT_ONCE:
+                        yield pyarrow.Table.from_batches(waiting)
+                        waiting, rows = [], 0
+                yield pyarrow.Table.from_batches(waiting, schema)
             finally:
                 with as_far_as_it_runs():
                     found.unpersist()
@@ -260,15 +264,22 @@ def _counts(outer: str, fields: Sequence[str], names: Sequence[str]) -> Iterator
         yield f"{outer}.{quoted(name)} AS {quoted(flat)}"
 
 
-def _runs(sizes: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The first and the last of as many parts as come at once, by the number of their rows; at least one run."""
-    first, last, rows = 0, 0, 0
-    for number, size in sizes:
-        if rows and rows + size > _ROWS_AT_ONCE:
-            yield first, last
-            first, rows = number, 0
-        last, rows = number, rows + size
-    yield first, last
+def _batches(frame: "DataFrame", schema: pyarrow.Schema, size: int) -> Iterator[pyarrow.RecordBatch]:
+    """The `size` rows of a frame; of its partitions, no more than two are here at once."""
+    if getattr(frame.sparkSession, "_jvm", None) is None:
+        yield from frame.toArrow().to_batches()  # Spark Connect has no partitions
+        return
+    from pyspark import RDD
+    from pyspark.serializers import NoOpSerializer
+
+    def partitions(frame: "DataFrame") -> Any:
+        return RDD(frame._jdf.toArrowBatchRdd().toJavaRDD(), frame.sparkSession.sparkContext, NoOpSerializer())
+
+    found = partitions(frame)
+    if size > _MOST_ROWS * found.getNumPartitions():
+        found = partitions(frame.repartition(size // _ROWS_AT_ONCE + 1))
+    for each in found.toLocalIterator(prefetchPartitions=True):
+        yield pyarrow.ipc.read_record_batch(pyarrow.py_buffer(each), schema)
 
 
 class Jobs:
