@@ -18,6 +18,7 @@ from test_row_by_row import written
 from usage import CALL, CLIP, ROWS, TEXT, row
 
 from ratecard import RateCard
+from ratecard.base.instants import utc
 from ratecard.changes.sides import Side
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing import price_table as side_prices
@@ -26,6 +27,8 @@ from ratecard.simulation.pricing.pricer import Pricer
 from ratecard.simulation.results.rows import EVEN, Uneven
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
+from ratecard.simulation.usage.predicates import Predicates
+from ratecard.simulation.usage.shape import UsageShape
 from shipped import CARD as SHIPPED
 
 KEYS = ("model", "day", "customer")
@@ -207,3 +210,40 @@ def test_keys_are_written_in_utc_wherever_the_machine_is(tmp_path: Path) -> None
     command, zone = [sys.executable, "-c", asked, str(usage)], {"TZ": "America/New_York"}
     found = subprocess.run(command, env=os.environ | zone, capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "('2026-10-02 12:00:00+00',)"
+
+
+def test_what_is_priced_alike_is_priced_once_until_something_changes(tmp_path: Path) -> None:
+    """A model's price at a moment is that of the version in effect, of its searches, and of the limits."""
+    text, search = "claude-opus-4-6", SHIPPED.tables.models["claude-opus-4-6"].versions[0].surcharges
+    changes = {
+        "dearer": "{scale: {type: text}, factor: 1.1}",
+        "search": f"{{scale: {{model: {sorted(search.values())[0]}}}, factor: 1.1}}",
+        "retired": f"retire: {text}",
+    }
+    cards = {name: SHIPPED.with_candidate(candidate(tmp_path, name, change)) for name, change in changes.items()}
+    later = SHIPPED.tables.limits[0].model_copy(update={"effective": date(2026, 10, 1)})
+    cards["limits"] = RateCard(replace(SHIPPED.tables, limits=(later, *SHIPPED.tables.limits), digest=""))
+    pricer, now = Pricer(Predicates()), Side("now", SHIPPED)
+    for name, card in cards.items():
+        side, days = Side(name, card), (date(2026, 9, 30), date(2026, 10, 1))
+        alike = [pricer.alike(now, side, UsageShape("text", text, "{}", day)) for day in days]
+        assert alike == [True, False], name
+        assert not any(
+            pricer.alike(now, replace(side, at=utc(day)), UsageShape("text", text, "{}", day)) for day in days
+        )
+    assert pricer.alike(now, Side("dearer", cards["dearer"]), UsageShape("text", "nobody's", "{}", days[1]))
+
+
+def test_a_further_candidate_is_what_a_simulation_of_its_own_says(tmp_path: Path) -> None:
+    first = candidate(tmp_path, "first", "{scale: {type: text}, factor: 1.1}")
+    changes = (
+        "{scale: {type: video}, factor: 1.2}",
+        "retire: kling-o3-pro-text-to-video",
+        "{scale: {type: rpc}, factor: 2}",
+    )
+    others = [candidate(tmp_path, f"other{number}", change) for number, change in enumerate(changes)]
+    with simulate(table_of(ROWS), None, first, by=KEYS) as standing:
+        for other in (*others, first, *others):
+            further = standing.against(other)
+            with simulate(table_of(ROWS), None, other, by=KEYS) as anew:
+                assert (further.total, further.groups, further.unpriced) == (anew.total, anew.groups, anew.unpriced)

@@ -18,22 +18,27 @@ def suggestions(given: str, known: Iterable[str], most: int = 3, *, slip: bool =
     >>> suggestions("kling-3-pro", ["veo3", "kling-v3-pro", "kling-o3-pro"])
     ['kling-v3-pro', 'kling-o3-pro']
     """
-    wanted = given[:_LENGTH].lower()
-    pieces = _pairs(wanted)
-    near = nlargest(_CANDIDATES, known, key=lambda word: (len(pieces & _pairs(word.lower())), -len(word)))
+    wanted, least = given[:_LENGTH].lower(), _SLIP if slip else _LIKENESS
+    pieces = {wanted[at : at + 2] for at in range(len(wanted) - 1)}
+
+    def held_in(word: str) -> int:
+        return sum(map(word.lower().__contains__, pieces))
+
+    near = nlargest(_CANDIDATES, known, key=lambda word: (held_in(word), -len(word)))
     matcher = SequenceMatcher(autojunk=False)
     matcher.set_seq2(wanted)
-    scored = []
+    scored: list[tuple[float, str]] = []
     for word in near:
         matcher.set_seq1(word.lower())
+        held = held_in(word) / max(len(pieces), 1)
+        # What cannot be among the nearest is not compared closely, which takes longest.
+        enough = scored[most - 1][0] if len(scored) >= most else least
+        if max(bound := matcher.quick_ratio(), (bound + held) / 2) < enough:
+            continue
         whole = matcher.ratio()
-        held = len(pieces & _pairs(word.lower())) / max(len(pieces), 1)
         scored.append((max(whole, (whole + held) / 2), word))
-    return [
-        word
-        for likeness, word in sorted(scored, key=lambda pair: -pair[0])[:most]
-        if likeness >= (_SLIP if slip else _LIKENESS)
-    ]
+        scored.sort(key=lambda pair: -pair[0])
+    return [word for likeness, word in scored[:most] if likeness >= least]
 
 
 def did_you_mean(given: str, known: Iterable[str], *, slip: bool = False) -> str:
@@ -44,7 +49,3 @@ def did_you_mean(given: str, known: Iterable[str], *, slip: bool = False) -> str
     """
     near = suggestions(given, known, most=1, slip=slip)
     return f" Did you mean '{near[0]}'?" if near else ""
-
-
-def _pairs(word: str) -> set[str]:
-    return {word[i : i + 2] for i in range(len(word) - 1)}

@@ -8,7 +8,7 @@ from ratecard.base.identity import Identity
 from ratecard.methods.metered import Metered, Rater
 from ratecard.pricing.counted import price_counted
 from ratecard.pricing.text import price_text
-from ratecard.pricing.video import VideoPricer, price_video
+from ratecard.pricing.video import VideoPricer, VideoTotals, price_video, total_videos
 from ratecard.requests.video import api_wide_fields
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.limits import Limits, Rates
@@ -28,6 +28,7 @@ class Compiler:
         self._windows: dict[Identity, tuple[Window, ...]] = {}
         self._at_hours: dict[tuple[Identity, frozenset[Window]], Version] = {}
         self._video: dict[tuple[Identity, Identity, Rates], VideoPricer] = {}
+        self._totals: dict[tuple[Identity, Identity], VideoTotals] = {}
         # Of every other type. Text versions are compiled with the surcharges and limits in effect, so the key has them.
         self._raters: dict[tuple[object, ...], Rater | None] = {}
 
@@ -50,6 +51,13 @@ class Compiler:
         if key not in self._video:
             self._video[key] = price_video(model, version, self.tables, self.api_wide, rates)
         return self._video[key]
+
+    def video_totals(self, model: VideoModel, version: VideoVersion) -> VideoTotals:
+        """The function that totals many bodies at a video version."""
+        key = (Identity(model), Identity(version))
+        if key not in self._totals:
+            self._totals[key] = total_videos(model, version, self.tables, self.api_wide)
+        return self._totals[key]
 
     def metered(self, model: AnyModel, version: Version, rates: Rates) -> Metered:
         """A version of a model that is not video, with what its function is compiled from."""

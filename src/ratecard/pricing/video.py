@@ -1,11 +1,12 @@
 """Compile one version of a video model into a function from a body to a quote."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
 from typing import Any
 
 from ratecard.base.messages import MOST_NAMES, field_names
 from ratecard.base.money import ROUNDING, step, total
-from ratecard.rating.compiling import Compiling
+from ratecard.rating.compiling import Calculator, Compiling
 from ratecard.rating.quote import PricedVersion, Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.rating.video import calculator
@@ -16,6 +17,9 @@ from ratecard.tables.limits import Rates
 from ratecard.tables.video import VideoModel, VideoVersion
 
 VideoPricer = Callable[[dict[str, Any], SourceVideo | None], Quote]
+# The totals of bodies that differ in one field only: body without it, source, its name and its values; None where the
+# body has no price.
+VideoTotals = Callable[[Mapping[str, Any], SourceVideo | None, str, Iterable[Any]], list[Decimal | None]]
 
 _NONE: tuple[str, ...] = ()
 
@@ -28,13 +32,9 @@ def price_video(
     What does not depend on the body is computed here, once. A quote is then one look-up per field, one look-up and one
     multiplication per charge, and one rounding. The loop is written for speed: a call per step would cost more.
     """
-    schema = VideoRequests(version, api_wide)
+    schema, calculators = _compiled(model, version, tables, api_wide)
     active, inert, defaults, complete = schema.active.get, schema.inert.get, schema.defaults, schema.complete
     settle, refuse = schema.settle, schema.refuse
-    calculators = tuple(
-        calculator(Compiling(model.model, version, charge, tables.units[charge.unit].per, first=number == 0))
-        for number, charge in enumerate(version.charges)
-    )
     first, several = calculators[0], len(calculators) > 1
     priced = PricedVersion(model.model, "video", model.currency, version.effective, tables.digest, rates)
     finest, quantize = step(version.rounding.places), ROUNDING.quantize
@@ -75,3 +75,52 @@ def price_video(
         return Quote(priced, quantize(exact, finest), exact, lines, ignored)
 
     return quote
+
+
+def total_videos(
+    model: VideoModel, version: VideoVersion, tables: Tables, api_wide: Mapping[str, Field]
+) -> VideoTotals:
+    """Compile the function that totals many bodies that differ in one field, as `price_video` would total each.
+
+    Only that field is checked for each body, by itself and by the rule across fields.
+    """
+    schema, calculators = _compiled(model, version, tables, api_wide)
+    settle, first, several = schema.settle, calculators[0], len(calculators) > 1
+    finest, quantize = step(version.rounding.places), ROUNDING.quantize
+
+    def totals(
+        body: Mapping[str, Any], source: SourceVideo | None, name: str, values: Iterable[Any]
+    ) -> list[Decimal | None]:
+        shared, problems = schema.read(body)
+        problems = [problem for problem in problems if problem[0] != (name,)]
+        field, active, found = schema.fields[name], name in schema.active, list[Decimal | None]()
+        for given in values:
+            try:
+                value = None if problems else field.accept(given)
+            except TypeError:  # an unhashable value
+                value = None
+            if value is None:
+                found.append(None)
+                continue
+            shape = shared.copy()
+            if active:
+                shape[name] = value
+            if settle is not None and settle(shape, source):
+                found.append(None)
+                continue
+            exact = total([calculate(shape).amount for calculate in calculators]) if several else first(shape).amount
+            found.append(quantize(exact, finest))
+        return found
+
+    return totals
+
+
+def _compiled(
+    model: VideoModel, version: VideoVersion, tables: Tables, api_wide: Mapping[str, Field]
+) -> tuple[VideoRequests, tuple[Calculator, ...]]:
+    """What a version accepts, and how it charges."""
+    calculators = tuple(
+        calculator(Compiling(model.model, version, charge, tables.units[charge.unit].per, first=number == 0))
+        for number, charge in enumerate(version.charges)
+    )
+    return VideoRequests(version, api_wide), calculators

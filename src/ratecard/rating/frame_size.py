@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 from ratecard.rating.compiling import Shape
@@ -9,6 +10,8 @@ from ratecard.tables.scalars import Size
 from ratecard.tables.video import FrameSize
 
 Place = tuple[str | None, str | None]
+# Most sources are of a few sizes.
+_REMEMBERED = 1_000
 
 
 class Framed(NamedTuple):
@@ -36,10 +39,14 @@ def frame_size_of(sizes: tuple[FrameSize, ...]) -> tuple[dict[Place, Framed], Ca
         found = listed.get((resolution, shape["aspect_ratio"] if with_ratio else None))
         if found:
             return found
-        choices = [framed for (named, _), framed in listed.items() if named == resolution]
         source = shape.get("source")
-        if source is not None and source.width and source.height:
-            ratio = Fraction(source.width, source.height)
+        return matched(resolution, *((source.width, source.height) if source is not None else (None, None)))
+
+    @lru_cache(_REMEMBERED)
+    def matched(resolution: str | None, width: int | None, height: int | None) -> Framed:
+        choices = [framed for (named, _), framed in listed.items() if named == resolution]
+        if width and height:
+            ratio = Fraction(width, height)
             nearest = min(choices, key=lambda framed: _distance(_ratio(framed.ratio or ""), ratio))
             return nearest._replace(note=f"aspect ratio {nearest.ratio} is nearest to the source's")
         dearest = max(choices, key=lambda framed: framed.size.width * framed.size.height)

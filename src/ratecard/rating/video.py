@@ -228,8 +228,8 @@ def token_formula(charge: Compiling, options: TokenFormula) -> Calculator:
     of_pixel = EXACT.divide(Decimal(options.frames_per_second), Decimal(options.pixels_per_token * charge.per))
     finest = step(places)
 
-    def cell_of(shape: Shape) -> _Cell:
-        rate, (size, ratio, note), duration = rates[rate_key(shape)], frame_size(shape), shape["duration"]
+    def cell_of(shape: Shape, framed: Framed) -> _Cell:
+        rate, (size, ratio, note), duration = rates[rate_key(shape)], framed, shape["duration"]
         seconds = SECONDS[duration]
         least = Decimal(ceil(int(seconds) * options.reference_minimum))
         tokens = plain(multiply(of_pixel, Decimal(size.width * size.height)))
@@ -247,13 +247,20 @@ def token_formula(charge: Compiling, options: TokenFormula) -> Calculator:
         values = (duration, *place, video_input)
         shape = dict(zip(names, values, strict=True))
         if rate_key(shape) in rates:
-            cells[values] = cell_of(shape)
+            cells[values] = cell_of(shape, frame_size(shape))
     key = itemgetter(*names)
 
+    def matched(shape: Shape) -> _Cell:
+        # A source-matched ratio: its size, one of those listed, depends on the source.
+        framed = frame_size(shape)
+        values = *key(shape), framed
+        if (cell := cells.get(values)) is None:
+            cell = cells[values] = cell_of(shape, framed)
+        return cell
+
     def calculate(shape: Shape) -> LineItem:
-        # A source-matched ratio is not among the cells: its size depends on the source.
-        cell = cells.get(key(shape))
-        rate, rate_of_least, billed, least, of_second, exact = cell if cell else cell_of(shape)
+        cell = cells.get(key(shape)) or matched(shape)
+        rate, rate_of_least, billed, least, of_second, exact = cell
         reference = shape["reference_seconds"]
         if reference is not None:
             exact = False

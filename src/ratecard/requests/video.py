@@ -211,13 +211,17 @@ class VideoRequests:
         self.complete = len(self.defaults) + len(required)
         self.required = tuple(required)
 
+    def read(self, body: Mapping[str, Any]) -> tuple[RequestShape, Problems]:
+        """The shape that the fields of a body make, before the rule across fields, and every problem of a field."""
+        shape, inert = self.defaults.copy(), {name: self.fields[name] for name in self.inert}
+        problems = field_problems(body, {name: self.fields[name] for name in self.active}, shape)
+        problems += field_problems(body, inert, {})
+        problems += [((name,), REQUIRED) for name in self.required if name not in body]
+        return shape, problems
+
     def refuse(self, body: Mapping[str, Any], source: SourceVideo | None) -> NoReturn:
         """Raise `QuoteError` with every problem of a body that has at least one."""
-        shape = self.defaults.copy()
-        problems = field_problems(body, self.fields, shape)
-        for name in self.inert:
-            shape.pop(name, None)
-        problems += [((name,), REQUIRED) for name in self.required if name not in body]
+        shape, problems = self.read(body)
         if self.settle is not None:
             refused = {path[0] for path, _ in problems}
             # A wrong field counts as given, so that the rule does not call it or another one missing.

@@ -1,10 +1,10 @@
 """Prices shapes under several cards; what two cards have in common is priced once."""
 
-from bisect import bisect_right
 from collections.abc import Callable, Hashable, Sequence
-from datetime import date, datetime
+from datetime import date
 
 from ratecard.base.errors import QuoteError
+from ratecard.base.identity import Identity
 from ratecard.base.instants import utc
 from ratecard.base.money import places_of
 from ratecard.card import RateCard
@@ -12,10 +12,11 @@ from ratecard.changes.sides import Side
 from ratecard.simulation.pricing.outcome import NOT_ADDED, NOT_OFFERED, Outcome, Refused
 from ratecard.simulation.pricing.remap import NO_REMAPPING, Remapping
 from ratecard.simulation.pricing.shape_price import ShapePrices
-from ratecard.simulation.usage.predicates import Predicates, price_basis
+from ratecard.simulation.usage.predicates import Predicates, PriceBasis, price_basis
 from ratecard.simulation.usage.roll_up import Counted, uncollected
 from ratecard.simulation.usage.shape import UsageShape
-from ratecard.tables.windows import Window, open_at
+from ratecard.tables.card import Tables
+from ratecard.tables.windows import open_at, windows_of
 
 # Finer amounts leave no digits for their sum.
 _MOST_PLACES = 24
@@ -35,14 +36,16 @@ class Pricer:
         self._found: dict[Hashable, Outcome] = {}
         self._books: dict[tuple[RateCard, date], ShapePrices] = {}
         self._bases: dict[tuple[RateCard, str | None], _Basis] = {}
-        # One object for all bases of the same parts, so that they are compared and hashed as quickly as can be.
+        # One object for all of the same parts, so that they are compared and hashed as quickly as can be.
         self._same_bases: dict[tuple[Hashable, ...], _Basis] = {}
+        self._same_standings: dict[tuple[Hashable, ...], _Standing] = {}
 
     def apart(self) -> "Pricer":
         """A pricer that knows the same; what it learns is forgotten with it."""
         other = Pricer(self.predicates, self.currency, self.remapping)
         other._found, other._books = dict(self._found), dict(self._books)
         other._bases, other._same_bases = dict(self._bases), dict(self._same_bases)
+        other._same_standings = dict(self._same_standings)
         return other
 
     def outcomes(self, sides: Sequence[Side], shapes: Sequence[Counted]) -> list[list[Outcome]]:
@@ -56,11 +59,11 @@ class Pricer:
 
     def beside(self, side: Side, base: Side, shapes: Sequence[Counted], known: Sequence[Outcome]) -> list[Outcome]:
         """Price shapes under one side; with the same tables as `base`, each outcome is that of `base` (`known`)."""
-        alike: dict[tuple[bool, str | None], bool] = {}
+        alike: dict[tuple[bool, str | None, date | None], bool] = {}
         found = list(known)
         for number, (shape, *_) in enumerate(shapes):
             # Usage of RPC does not name what it is charged by.
-            model = (shape.type == "rpc", shape.model)
+            model = (shape.type == "rpc", shape.model, shape.moment)
             if (same := alike.get(model)) is None:
                 same = alike[model] = self.alike(base, side, shape)
             if not (same or (found[number].refusal and shape.incomplete)):
@@ -88,8 +91,11 @@ class Pricer:
         return Refused(f"as {shape.model}: {why.reason}", NOT_ADDED if why.kind == NOT_ADDED else NOT_OFFERED)
 
     def alike(self, one: Side, other: Side, shape: UsageShape) -> bool:
-        """Whether two sides are sure to charge the same for every shape of a model."""
-        return one.at == other.at and self._basis(one, shape) is self._basis(other, shape)
+        """Whether two sides are sure to charge the same for every shape of a model and moment."""
+        if one.at != other.at:
+            return False
+        moment = _moment(one, shape)
+        return moment is None or self._standing(one, shape, moment) is self._standing(other, shape, moment)
 
     def price(self, side: Side, shape: UsageShape) -> Outcome:
         """What a side charges for each row of a shape, or why it has no price there."""
@@ -97,10 +103,9 @@ class Pricer:
             return Refused(NO_TYPE)
         if (moment := _moment(side, shape)) is None:
             return Refused(NO_INSTANT)
-        basis = self._basis(side, shape)
-        period = basis.period(moment)
+        standing = self._standing(side, shape, moment)
         # Where there is no such model, nothing else of the shape matters.
-        key = (shape[:3] if basis.changes else shape[:2], basis, period)
+        key = (shape[:3] if standing.known else shape[:2], standing)
         if (found := self._found.get(key)) is None:
             known = self._kept[1](shape) if self._kept[0] is side else None
             found = known or self._price(side, shape, moment)
@@ -135,32 +140,54 @@ class Pricer:
         """What contradicts the prices under which rows were billed; empty of usage, which was not."""
         return ""
 
-    def _basis(self, side: Side, shape: UsageShape) -> "_Basis":
-        """What decides the price of a shape's model on a side: one object for the same parts."""
+    def _standing(self, side: Side, shape: UsageShape, moment: date) -> "_Standing":
+        """What decides the price of a shape's model on a side at a moment: one object for the same parts."""
         place = (side.card, shape.model if shape.type != "rpc" else None)
-        if (found := self._bases.get(place)) is None:
-            parts, changes, windows = price_basis(side.card.tables, place[1])
-            found = self._bases[place] = self._same_bases.setdefault(parts, _Basis(changes, windows))
-        return found
+        if (basis := self._bases.get(place)) is None:
+            found = price_basis(side.card.tables, place[1])
+            basis = self._same_bases.get(found.parts) or _Basis(side.card.tables, found)
+            self._bases[place] = self._same_bases[found.parts] = basis
+        if (standing := basis.standings.get(moment)) is None:
+            made = _Standing(known=bool(basis.models))
+            standing = basis.standings[moment] = self._same_standings.setdefault(basis.parts_at(moment), made)
+        return standing
 
 
 def _nothing(_: UsageShape) -> None:
     """No outcome is kept."""
 
 
+class _Standing:
+    """What decides the price of a model at a moment: equal only to itself. `known`: there is such a model."""
+
+    def __init__(self, *, known: bool) -> None:
+        self.known = known
+
+
 class _Basis:
-    """What decides the price of a model: equal only to itself. `changes`: the instants of change, in order."""
+    """What decides the price of a model at any moment."""
 
-    def __init__(self, changes: tuple[datetime, ...], windows: tuple[Window, ...]) -> None:
-        self.changes, self.windows = changes, windows
-        self._periods: dict[date, tuple[int, frozenset[Window]]] = {}
+    def __init__(self, tables: Tables, basis: PriceBasis) -> None:
+        self.models, self._parts, self._limits = basis.models, basis.parts, tables.limits
+        self.standings: dict[date, _Standing] = {}
+        always: list[object] = [tables.units, tables.vocabulary, tables.meters]
+        for model in basis.models:
+            always += [getattr(model, name) for name in type(model).model_fields if name not in ("versions", "retired")]
+        self._always = tuple(map(Identity, always))
 
-    def period(self, moment: date) -> tuple[int, frozenset[Window]]:
-        """What is the same at all instants at which the model has the same prices."""
-        if (found := self._periods.get(moment)) is None:
-            instant = utc(moment)
-            found = self._periods[moment] = bisect_right(self.changes, instant), open_at(self.windows, instant)
-        return found
+    def parts_at(self, moment: date) -> tuple[Hashable, ...]:
+        """The parts of the tables that decide it at a moment, by identity: of the versions, those in effect."""
+        if not self.models:
+            return self._parts
+        instant = utc(moment)
+        versions = [model.version_at(instant) for model in self.models]
+        # What is said of a model before its first version depends on all of them.
+        rates = (Identity(version or model) for version, model in zip(versions, self.models, strict=True))
+        retired = (Identity(model.retired) if model.retired_at(instant) else None for model in self.models)
+        limits = (each for each in self._limits if utc(each.effective) <= instant)
+        known = Identity(next(limits, self._limits[-1] if self._limits else None))
+        opened = open_at(windows_of(version for version in versions if version), instant)
+        return (*self._always, *rates, *retired, known, opened)
 
 
 def _moment(side: Side, shape: UsageShape) -> date | None:

@@ -1,7 +1,8 @@
 """A tornado: what revenue does if all prices of one family, and of it alone, rise or fall by a few percent."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 
@@ -53,7 +54,7 @@ def tornado(simulation: Answers, share: Fraction) -> tuple[Swing, ...]:
     families: dict[str, list[str]] = {}
     for name, family in side.card.tables.families.items():
         families.setdefault(family, []).append(name)
-    models = _by_model(simulation)
+    shapes = _alike(simulation)
     revenues: dict[str, list[Decimal]] = {}
     for row in simulation.by_model:
         revenues.setdefault(side.card.tables.families.get(row.key[0] or "", ""), []).append(row.amounts[0])
@@ -61,7 +62,7 @@ def tornado(simulation: Answers, share: Fraction) -> tuple[Swing, ...]:
     for family, names in families.items():
         revenue = total(revenues.get(family, []))
         try:
-            fall, rise = (_effect(simulation, models, names, EXACT.add(Decimal(1), change)) for change in (-step, step))
+            fall, rise = (_effect(simulation, shapes, names, EXACT.add(Decimal(1), change)) for change in (-step, step))
         except (Refusal, SimulationError) as error:
             words = error.findings[0][1] if isinstance(error, Refusal) else str(error)
             found.append(Swing(family, revenue, None, None, words))
@@ -74,18 +75,17 @@ def tornado(simulation: Answers, share: Fraction) -> tuple[Swing, ...]:
 _Priced = Sequence[tuple[Counted, PricedShape]]
 
 
-def _by_model(simulation: Answers) -> Mapping[tuple[bool, str | None], _Priced]:
+def _alike(simulation: Answers) -> Collection[_Priced]:
     """The shapes that have a price, by what decides about them."""
-    found: dict[tuple[bool, str | None], list[tuple[Counted, PricedShape]]] = {}
+    found: dict[tuple[bool, str | None, date | None], list[tuple[Counted, PricedShape]]] = {}
     for _, counted, prices in simulation.comparison.priced:
         if prices[0] is not None:
-            found.setdefault((counted.shape.type == "rpc", counted.shape.model), []).append((counted, prices[0]))
-    return found
+            shape = counted.shape
+            found.setdefault((shape.type == "rpc", shape.model, shape.moment), []).append((counted, prices[0]))
+    return found.values()
 
 
-def _effect(
-    simulation: Answers, models: Mapping[tuple[bool, str | None], _Priced], names: Sequence[str], factor: Decimal
-) -> Decimal:
+def _effect(simulation: Answers, shapes: Collection[_Priced], names: Sequence[str], factor: Decimal) -> Decimal:
     """What is charged more if the rates of some models are multiplied."""
     current = simulation.sides[0]
     # The examples are of the prices as they are.
@@ -94,7 +94,7 @@ def _effect(
     # What is priced for this family alone is forgotten with it.
     pricer = simulation.pricer.apart()
     added = []
-    for priced in models.values():
+    for priced in shapes:
         if pricer.alike(current, side, priced[0][0].shape):
             continue
         for counted, was in priced:

@@ -19,13 +19,14 @@ from ratecard.tables.windows import Window, seconds_of_changes, windows_of
 
 
 class PriceBasis(NamedTuple):
-    """What decides the price of a model: the parts of the tables by identity, the instants of change, in order, and the
-    windows of its rates.
+    """What decides the price of a model: the parts of the tables by identity, the instants of change, in order, the
+    windows of its rates, and the models whose rates they are.
     """
 
     parts: tuple[Hashable, ...]
     changes: tuple[datetime, ...] = ()
     windows: tuple[Window, ...] = ()
+    models: tuple[AnyModel, ...] = ()
 
 
 def price_basis(tables: Tables, name: str | None) -> PriceBasis:
@@ -49,7 +50,7 @@ def price_basis(tables: Tables, name: str | None) -> PriceBasis:
     changes |= {utc(model.retired.on) for model in models if model.retired}
     changes |= {utc(limits.effective) for limits in tables.limits}
     parts = map(Identity, (*models, tables.units, tables.vocabulary, tables.limits, tables.meters))
-    return PriceBasis(tuple(parts), tuple(sorted(changes)), windows_of(versions))
+    return PriceBasis(tuple(parts), tuple(sorted(changes)), windows_of(versions), tuple(models))
 
 
 # Beside buckets without a price, where it matters which words refuse it: that a row has its counts as `tokens`.
@@ -105,10 +106,9 @@ class Predicates(NamedTuple):
             windows |= {"": card.windows} if dated and card.windows else {}
             changes = {name: basis.changes for name, basis in bases.items()}
             found = found.joined(cls((), {}, card.boundaries() if dated else (), changes, windows))
-            for model, charge in _token_charges(card):
-                rates = TokenRates(model.model, charge, card.tables.units[charge.unit].per, card.tables.meters)
+            for type_, rates in _token_rates(card):
                 lacking = tuple(each for each in found.buckets.names if not rates.prices(each, found.buckets.names))
-                found = found.joined(cls(rates.thresholds, {model.type: lacking} if lacking else {}))
+                found = found.joined(cls(rates.thresholds, {type_: lacking} if lacking else {}))
         own, pairs = dict(found.of_model), tuple(pairs)
         found = found._replace(summed=dict(_summed(cards, pairs, layouts)))
         for old, new in pairs:
@@ -189,10 +189,17 @@ class Predicates(NamedTuple):
         return self.joined(other) == self
 
 
-def _token_charges(card: RateCard) -> Iterator[tuple[AnyModel, Tokens]]:
-    for model in card.tables.models.values():
-        for version in model.versions:
-            yield from ((model, charge) for charge in version.charges if isinstance(charge, Tokens))
+def _token_rates(card: RateCard) -> Iterator[tuple[str, TokenRates]]:
+    """The rates of charges by tokens, with their type: once where only amounts differ, as in most versions."""
+    seen = set[tuple[Hashable, ...]]()
+    tables = card.tables
+    for model in tables.models.values():
+        for charge in (each for version in model.versions for each in version.charges if isinstance(each, Tokens)):
+            named = tuple(tuple(rate.attributes.items()) for rate in charge.rates)
+            kept = (charge.context_token_threshold, charge.missing_cache_rate, *charge.without_rate.items())
+            if (form := (model.type, named, kept)) not in seen:
+                seen.add(form)
+                yield model.type, TokenRates(model.model, charge, tables.units[charge.unit].per, tables.meters)
 
 
 def _summed(
