@@ -21,7 +21,7 @@ from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report import output
 from ratecard.simulation.report.output import WRITERS, write
 from ratecard.simulation.report.report import Question, Report
-from ratecard.simulation.results.comparison import QUANTITY_NAMES
+from ratecard.simulation.results.priced_facts import QUANTITY_NAMES
 from ratecard.simulation.simulation import Simulation
 from reports import CUSTOMERS, simulated
 

@@ -14,7 +14,7 @@ from nightly import examples
 from ratecard import RateCard
 from ratecard.changes.sides import Side
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.results.comparison import QUANTITY_NAMES
+from ratecard.simulation.results.priced_facts import QUANTITY_NAMES
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
 from ratecard.testing import rate_cards, sourced_video_requests, usages

@@ -12,7 +12,7 @@ from rows import charge
 
 from ratecard import QuoteError, RateCard
 from ratecard.simulation.demo.usage import demo_usage
-from ratecard.simulation.results.comparison import QUANTITY_NAMES
+from ratecard.simulation.results.priced_facts import QUANTITY_NAMES
 from ratecard.simulation.simulation import Simulation
 from ratecard.simulation.usage.engines import spark_engine
 from ratecard.simulation.usage.engines.spark_sql import SparkSql

@@ -34,7 +34,7 @@ from ratecard.simulation.usage.kept.kept_usage import open_kept
 from ratecard.simulation.usage.kept.manifest import Distinguished, kept_folder
 from ratecard.simulation.usage.plan import PERIODS, Plan, Usage, places_of_type
 from ratecard.simulation.usage.predicates import Predicates
-from ratecard.simulation.usage.roll_up import RollUp
+from ratecard.simulation.usage.roll_up import RollUp, RowsAgain
 from ratecard.simulation.usage.roll_up_sql import Grouping
 from ratecard.simulation.usage.where import Chosen
 
@@ -54,6 +54,10 @@ class OpenUsage(Protocol):
     @property
     def source(self) -> Source:
         """The files of the usage."""
+
+    @property
+    def again(self) -> RowsAgain | None:
+        """What reads its rows once more, if they can be."""
 
     def groups(self, workspace: Workspace, plan: Plan, progress: Progress) -> Generator[tuple[Grouping, str, str]]:
         """Each grouping with the table of its groups, or with that of its facts too, if other keys are read apart."""
@@ -168,9 +172,11 @@ def simulate(
             rolled.reading = replace(reading.with_columns(known, plan, types), odd=odd)
             if kept_outcomes and not kept_outcomes.complete:
                 kept_outcomes.write(workspace.connection, rolled.shapes, outcomes[0])
+            remapping.check_used({counted.shape.model for counted in rolled.shapes})
+            found = Simulation(rolled, compared, pricer, outcomes, paid)
+            rolled.again = opened.again
+            found.comparison.add_by_key()
         within(progress, READ, PRICED)("Pricing", None)
-        remapping.check_used({counted.shape.model for counted in rolled.shapes})
-        found = Simulation(rolled, compared, pricer, outcomes, paid)
         if found.rows and not found.priced and len(compared) > 1:
             raise SimulationError(found.unpriced_text())
         check_effect(found.no_effect if found.rows else (), found.sides)
@@ -281,8 +287,9 @@ def plan_of(
         for name in (model.model, *(model.aliases or ()))
         if model.type in LAYOUTS
     }
-    by = tuple(dict.fromkeys(by))
-    return Plan(by, predicates, dated, rpc, types, chosen, own, layouts, meters)
+    plan = Plan(tuple(dict.fromkeys(by)), predicates, dated, rpc, types, chosen, own, layouts, meters)
+    # Of prices without a candidate, further ones will be asked, and costs are added up of the facts.
+    return plan._replace(by_key=len(plan.others) == len(plan.keys) > 0 and len(compared) > 1 and costs is None)
 
 
 def _layouts(cards: Sequence[RateCard]) -> LayoutsOf:

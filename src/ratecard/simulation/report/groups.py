@@ -14,7 +14,8 @@ from pyarrow import parquet
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.price_table import SidePrices
 from ratecard.simulation.report.report import Report
-from ratecard.simulation.results.comparison import QUANTITY_NAMES, Comparison
+from ratecard.simulation.results.comparison import Comparison
+from ratecard.simulation.results.priced_facts import QUANTITY_NAMES
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 
 _PERCENT_PLACES = 2

@@ -25,8 +25,8 @@ from ratecard.simulation.report.place import beside
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.report.workbook import write_spreadsheet
 from ratecard.simulation.results.attribution import Part
-from ratecard.simulation.results.comparison import QUANTITY_NAMES
 from ratecard.simulation.results.margin import Cost, Margin
+from ratecard.simulation.results.priced_facts import QUANTITY_NAMES
 from ratecard.simulation.results.rows import Uncommon
 
 _BATCH = 10_000

@@ -10,31 +10,20 @@ from typing import Any
 from ratecard.base.money import EXACT, total
 from ratecard.base.suggestions import did_you_mean
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.pricing.coverage import LOST, NEITHER, NEW, Coverage
+from ratecard.simulation.pricing.coverage import Coverage
 from ratecard.simulation.pricing.outcome import PricedShape, Vector
 from ratecard.simulation.pricing.price_table import SidePrices
+from ratecard.simulation.results.by_key import add_by_key
+from ratecard.simulation.results.priced_facts import QUANTITY_NAMES, UNEVEN, PricedFacts
 from ratecard.simulation.results.rows import EVEN, Row, Since, Uneven
-from ratecard.simulation.usage.columns import BUCKETS, DAY, LAYOUTS
+from ratecard.simulation.usage.columns import DAY
 from ratecard.simulation.usage.engines.duckdb_engine import read_integers
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
-from ratecard.simulation.usage.plan import MONTH, WEEK, token_types
+from ratecard.simulation.usage.plan import MONTH, WEEK
 from ratecard.simulation.usage.roll_up import Counted, RollUp, uncollected
 
 # Rows can be broken down by it whether it is a key or not: a shape has one.
 MODEL = "model"
-_TOKEN_TYPES = token_types(LAYOUTS)
-# The quantities of a report, each with the types that it is of, and its number among the sums of that type. Tokens of
-# further buckets are in that of the bucket which they are part of.
-QUANTITY_NAMES: Mapping[str, tuple[tuple[str, ...], int]] = {
-    "uncached_tokens": (_TOKEN_TYPES, 0),
-    "cached_tokens": (_TOKEN_TYPES, 1),
-    "cache_write_tokens": (_TOKEN_TYPES, 2),
-    "completion_tokens": (_TOKEN_TYPES, 3),
-    "characters": (("speech",), 0),
-    "seconds": (("transcription",), 0),
-}
-# Those of them that are tokens.
-TOKEN_QUANTITIES = tuple(name for name, (types, _) in QUANTITY_NAMES.items() if types == _TOKEN_TYPES)
 # A week is named by its Monday, a month as `2026-10`; days are text.
 _PERIOD_OF = {
     WEEK: "CAST(CAST(date_trunc('week', CAST({day} AS DATE)) AS DATE) AS VARCHAR)",
@@ -43,6 +32,7 @@ _PERIOD_OF = {
 # Most facts that are added up at once where all groups are written.
 _MOST_FACTS = 1_000_000
 _REQUESTS = "CAST(coalesce(sum(requests), 0) AS BIGINT)"
+_QUANTITIES = tuple(f"coalesce(sum(quantity{at}), 0)" for at in range(len(QUANTITY_NAMES)))
 _ZERO = Decimal(0)
 _NO_QUANTITIES = (_ZERO,) * len(QUANTITY_NAMES)
 _KeyValues = tuple[str | None, ...]
@@ -59,8 +49,16 @@ class Comparison:
         for side in sides:
             side.prove_at(self.scale)
         self.coverage = Coverage(roll_up.workspace, self.sides)
+        self._facts = PricedFacts(roll_up, self.sides, self.coverage)
+        # The table of what is added up by all keys, where facts by them are not made.
+        self._by_key = ""
         # Charts and tables ask for the same breakdowns: the engine adds each up once.
         self._breakdowns: dict[tuple[str, ...], tuple[Row, ...]] = {}
+
+    def add_by_key(self) -> None:
+        """Add up by all keys what the roll-up has no facts of, while its usage is open."""
+        if (again := self.roll_up.again) and self.roll_up.lacks_facts:
+            self._by_key = add_by_key(self._facts, again)
 
     @cached_property
     def priced(self) -> list[tuple[int, Counted, tuple[PricedShape | None, ...]]]:
@@ -87,7 +85,7 @@ class Comparison:
 
     def sums_of(self, prices: SidePrices, keys: Sequence[str]) -> dict[_KeyValues, Decimal]:
         """Add up other prices of the same shapes, by keys."""
-        names, sums = list(map(self.name, keys)), (f"coalesce(sum({self._terms(self.amounts)}), 0)",)
+        names, sums = list(map(self.name, keys)), (f"coalesce(sum({self._facts.terms(self.amounts)}), 0)",)
         grouping = f" GROUP BY {', '.join(names)}" if names else ""
         source = f"FROM {self.roll_up.facts_by(keys)} JOIN {prices.table} AS side{self.amounts} USING (shape){grouping}"
         found = read_integers(self.roll_up.workspace.connection, names, sums, source)
@@ -97,12 +95,12 @@ class Comparison:
         """How many requests lie before a day, and what those of that day and after it come to on both sides."""
         query = (
             f"SELECT CAST(coalesce(sum(requests) FILTER (day < DATE '{day}'), 0) AS BIGINT), {_REQUESTS},"
-            f" coalesce(sum({self._terms(0)}) FILTER (day >= DATE '{day}'), 0)"
-            f" {self._source(self.roll_up.cells, 'JOIN', 0)}"
+            f" coalesce(sum({self._facts.terms(0)}) FILTER (day >= DATE '{day}'), 0)"
+            f" {self._facts.source(self.roll_up.cells, 'JOIN', 0)}"
         )
         found: Any = self.roll_up.workspace.connection.execute(query).fetchall()[0]
-        added = f"SELECT coalesce(sum({self._terms(candidate)}) FILTER (day >= DATE '{day}'), 0)"
-        joined = self._source(self.roll_up.cells, "JOIN", candidate)
+        added = f"SELECT coalesce(sum({self._facts.terms(candidate)}) FILTER (day >= DATE '{day}'), 0)"
+        joined = self._facts.source(self.roll_up.cells, "JOIN", candidate)
         more: Any = self.roll_up.workspace.connection.execute(f"{added} {joined}").fetchall()[0]
         now = _decimal(found[2], self.sides[0].scale)
         return Since(day, found[0], found[1], now, EXACT.add(now, _decimal(more[0], self.sides[candidate].scale)))
@@ -110,9 +108,7 @@ class Comparison:
     def count(self, keys: Sequence[str]) -> int:
         """Count the rows of a breakdown."""
         chosen = ", ".join(map(self.name, keys)) or "1"
-        query = (
-            f"SELECT count(*) FROM (SELECT DISTINCT {chosen} {self._source(self.roll_up.facts_by(keys), 'JOIN', 0)})"
-        )
+        query = f"SELECT count(*) FROM (SELECT DISTINCT {chosen} FROM {self._of_keys(keys, 0)})"
         found: Any = self.roll_up.workspace.connection.execute(query).fetchall()[0]
         return int(found[0])
 
@@ -137,7 +133,8 @@ class Comparison:
         if not self.roll_up.plan.by:
             return ("TRUE",)
         name, found = self.name(self.roll_up.plan.by[0]), list[str]()
-        query = f"SELECT {name}, count(*) FROM {self.roll_up.facts} WHERE {name} IS NOT NULL GROUP BY 1 ORDER BY 1"
+        facts = self._by_key or self.roll_up.facts
+        query = f"SELECT {name}, count(*) FROM {facts} WHERE {name} IS NOT NULL GROUP BY 1 ORDER BY 1"
         edges, held = list[str](), 0
         for key, count in self.roll_up.workspace.connection.execute(query).fetchall():
             if held and held + count > _MOST_FACTS:
@@ -157,31 +154,26 @@ class Comparison:
         and last how many requests the first of them leaves out.
         """
         scales = [10 ** (self.scale - side.scale) for side in self.sides]
-        current = f"{self._terms(0)} * {scales[0]}"
-        others = [f"coalesce({self._terms(side)}, 0) * {scales[side]}" for side in range(1, self.amounts)]
-        sums = [current, *(f"{current} + {other}" for other in others)]
-        joins = []
-        for side, other in enumerate(others, 1):
-            if table := self.coverage.uneven[side]:
-                joins.append(f" LEFT JOIN {table} AS uneven{side} USING (shape)")
-                sums += [
-                    f"CASE WHEN uneven{side}.kind = {LOST} THEN {current} END",
-                    f"CASE WHEN uneven{side}.kind = {NEW} THEN {other} END",
-                ]
-            else:
-                sums += [""] * 2
+        current, *others = (f"coalesce(amount{side}, 0) * {scale}" for side, scale in enumerate(scales))
+        sums, joins, sides = [current, *(f"{current} + {other}" for other in others)], "", range(self.amounts)
+        uneven = [side for side in sides[1:] if self.coverage.uneven[side]]
+        for side in sides[1:]:
+            sums += [f"lost{side} * {scales[0]}", f"new{side} * {scales[side]}"] if side in uneven else [""] * 2
+        joins = "".join(self._facts.uneven(side, "LEFT JOIN") for side in uneven)
         for number, prices in enumerate(further, self.amounts):
-            joins.append(f" LEFT JOIN {prices.table} AS side{number} USING (shape)")
-            sums.append(self._terms(number))
+            joins += f" LEFT JOIN {prices.table} AS side{number} USING (shape)"
+            sums.append(f"amount{number}")
         if further:
-            sums.append(f"CASE WHEN side{self.amounts}.p0 IS NULL THEN requests END")
+            sums.append(f"CASE WHEN amount{self.amounts} IS NULL THEN requests END")
+        source = self._by_key
+        if further or not source:
+            facts, beside = self.roll_up.facts, range(self.amounts, self.amounts + len(further))
+            source = self._facts.query(facts, "LEFT JOIN", *sides, others=beside, uneven=uneven, further=joins)
         amounts = (f"coalesce(sum({amount}), 0)" if amount else "CAST(0 AS HUGEINT)" for amount in sums)
         names = list(map(self.name, self.roll_up.plan.by))
         grouping = f" GROUP BY {', '.join(names)}" if names else ""
-        joined = self._source(self.roll_up.facts, "LEFT JOIN", *range(self.amounts), further="".join(joins))
-        return (
-            f"SELECT {', '.join((*names, _REQUESTS, *self._quantities(), *amounts))} {joined} WHERE {within}{grouping}"
-        )
+        chosen = ", ".join((*names, _REQUESTS, *_QUANTITIES, *amounts))
+        return f"SELECT {chosen} FROM {source} WHERE {within}{grouping}"
 
     def _current(self, keys: tuple[str, ...]) -> Sequence[_Group]:
         """The breakdown under the current prices alone, kept for further candidates that leave nothing out."""
@@ -190,7 +182,7 @@ class Comparison:
         if whole and keys in current.breakdowns:
             kept: Sequence[_Group] = current.breakdowns[keys]
             return kept
-        found = self._sums(keys, (_REQUESTS, *self._quantities(), f"coalesce(sum({self._terms(0)}), 0)"), 0)
+        found = self._sums(keys, (_REQUESTS, *_QUANTITIES, "coalesce(sum(amount0), 0)"), 0)
         groups = [self._group(row, len(keys)) for row in found]
         if whole:
             current.breakdowns[keys] = groups
@@ -198,25 +190,15 @@ class Comparison:
 
     def _added(self, side: int, keys: Sequence[str]) -> dict[_KeyValues, Decimal]:
         """What a candidate adds to the rows of a breakdown, where it changes something."""
-        found = self._sums(keys, (f"coalesce(sum({self._terms(side)}), 0)",), side)
+        found = self._sums(keys, (f"coalesce(sum(amount{side}), 0)",), side)
         return {tuple(key): EXACT.scaleb(Decimal(added), -self.sides[side].scale) for *key, added in found if added}
 
     def _uneven_by(self, side: int, keys: Sequence[str]) -> dict[_KeyValues, Uneven]:
         """What only one of the current prices and a candidate prices, by keys."""
-        if not (table := self.coverage.uneven[side]):
+        if not self.coverage.uneven[side]:
             return {}
-        sums = [
-            f"CAST(coalesce(sum(requests) FILTER (kind = {LOST}), 0) AS BIGINT)",
-            f"coalesce(sum({self._terms(0)}) FILTER (kind = {LOST}), 0)",
-            f"CAST(coalesce(sum(requests) FILTER (kind = {NEW}), 0) AS BIGINT)",
-            f"coalesce(sum({self._terms(side)}) FILTER (kind = {NEW}), 0)",
-            f"CAST(coalesce(sum(requests) FILTER (kind = {NEITHER}), 0) AS BIGINT)",
-        ]
-        names = list(map(self.name, keys))
-        facts, others = self.roll_up.facts_by(keys), f" LEFT JOIN {self.sides[side].table} AS side{side} USING (shape)"
-        source = self._source(facts, "JOIN", 0, further=f"{others} JOIN {table} AS uneven USING (shape)")
-        grouping = f" GROUP BY {', '.join(names)}" if names else ""
-        found = read_integers(self.roll_up.workspace.connection, names, sums, source + grouping)
+        sums = [f"coalesce(sum({name}{side}), 0)" for name in UNEVEN]
+        found, names = self._sums(keys, sums, 0, side, uneven=side), keys
         scales, cut = (self.sides[0].scale, self.sides[side].scale), len(names)
         by_key = {}
         for row in found:
@@ -225,26 +207,23 @@ class Comparison:
             by_key[tuple(row[:cut])] = Uneven(lost_requests, amounts[0], new_requests, amounts[1], neither)
         return by_key
 
-    def _sums(self, keys: Sequence[str], sums: Sequence[str], side: int) -> list[tuple[Any, ...]]:
+    def _sums(
+        self, keys: Sequence[str], sums: Sequence[str], *sides: int, uneven: int | None = None
+    ) -> list[tuple[Any, ...]]:
         """Sums by keys, in their order."""
-        names, source = list(map(self.name, keys)), self._source(self.roll_up.facts_by(keys), "JOIN", side)
+        names, source = list(map(self.name, keys)), f"FROM {self._of_keys(keys, *sides, uneven=uneven)}"
         grouping = f" GROUP BY {', '.join(names)} ORDER BY {', '.join(names)}" if names else ""
         return read_integers(self.roll_up.workspace.connection, names, sums, source + grouping)
 
-    def _source(self, facts: str, join: str, *sides: int, further: str = "") -> str:
-        """Facts with prices of some sides, and further joins; without what is in no figure."""
-        first, *others = (f"{self._priced_at(side)} AS side{side} USING (shape)" for side in sides)
-        tables = "".join((f" JOIN {first}", *(f" {join} {other}" for other in others)))
-        left_out = f" ANTI JOIN {self.coverage.left_out} USING (shape)" if self.coverage.left_out else ""
-        return f"FROM {facts}{tables}{further}{left_out}"
+    def _of_keys(self, keys: Sequence[str], *sides: int, uneven: int | None = None) -> str:
+        """What facts by keys come to at the prices of some sides, or what is added up by all keys already.
 
-    def _priced_at(self, side: int) -> str:
-        """The prices of a side; of the current one, nothing for what only candidates price."""
-        table = self.sides[side].table
-        if side or not self.coverage.only_candidates:
-            return table
-        nothing = ", ".join(["shape", *["CAST(0 AS HUGEINT)"] * (1 + self.roll_up.plan.sums)])
-        return f"(FROM {table} UNION ALL SELECT {nothing} FROM {self.coverage.only_candidates})"
+        With `uneven`, a candidate, only what it or the current side alone prices.
+        """
+        if self._by_key and set(keys) <= set(self.roll_up.plan.keys):
+            return self._by_key
+        only, further = ([], "") if uneven is None else ([uneven], self._facts.uneven(uneven, "JOIN"))
+        return self._facts.query(self.roll_up.facts_by(keys), "LEFT JOIN", *sides, uneven=only, further=further)
 
     def forget(self) -> None:
         """Drop what only the candidates need."""
@@ -264,19 +243,6 @@ class Comparison:
         """How many decimals the quantities of a row have in the engine."""
         places = self.roll_up.places
         return tuple(max(places.get(type_, 0) for type_ in types) for types, _ in QUANTITY_NAMES.values())
-
-    def _quantities(self) -> Iterator[str]:
-        buckets = self.roll_up.plan.predicates.buckets
-        for types, number in QUANTITY_NAMES.values():
-            listed = f"type IN ({', '.join(map(repr, types))})"
-            kind = BUCKETS[number] if types == _TOKEN_TYPES else None
-            numbers = [at for at, name in enumerate(buckets.names) if buckets.kind(name) == kind] if kind else [number]
-            yield f"coalesce(sum(CASE WHEN {listed} THEN {' + '.join(f'q{each}' for each in numbers)} END), 0)"
-
-    def _terms(self, side: int) -> str:
-        """What a row of facts comes to at the prices of a side."""
-        rated = (f"q{number} * side{side}.p{number + 1}" for number in range(self.roll_up.plan.sums))
-        return f"({' + '.join((f'requests * side{side}.p0', *rated))})"
 
     def charge(self, counted: Counted, amounts: Vector) -> Decimal:
         """What all rows of a shape come to at these amounts, exactly, whatever decimals they have."""

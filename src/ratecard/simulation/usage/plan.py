@@ -48,6 +48,9 @@ class Plan(NamedTuple):
     layouts: Mapping[str, Layout] = LAYOUTS
     # What these depend on: the meters of every card.
     meters: tuple[Meters, ...] = ()
+    # Whether amounts are added up by key while the usage is read once more, if keys are read apart: then facts are not
+    # made before something else is asked.
+    by_key: bool = False
 
     @property
     def sums(self) -> int:

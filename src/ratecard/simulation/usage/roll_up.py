@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import duckdb
 
@@ -70,6 +70,21 @@ class Taken(NamedTuple):
     cells: str
     facts: str = ""
 
+    @property
+    def lacks_facts(self) -> bool:
+        """Whether it has other keys, and no facts by them were read."""
+        return bool(self.grouping.facts and not self.facts)
+
+
+class RowsAgain(Protocol):
+    """A usage whose rows can be read once more."""
+
+    def facts(self, grouping: Grouping, groups: str) -> str:
+        """The table of the facts of a table of groups. Raises `SimulationError` where it is another usage by now."""
+
+    def amounts(self, grouping: Grouping, groups: str, prices: str, sums: Mapping[str, str]) -> str:
+        """The table of sums by the keys that groups do not have: see `Grouping.amounts_of`."""
+
 
 class RollUp:
     """One usage as shapes (each once, numbered) and facts (number, keys, requests, sums), a view of the engine.
@@ -85,6 +100,8 @@ class RollUp:
         self.reading = Reading()
         self._sums = tuple(f"q{number}" for number in range(plan.sums))
         self.taken: list[Taken] = []
+        # The usage, where its rows are read again for what groups do not have.
+        self.again: RowsAgain | None = None
         # The facts for some of the keys only: see `facts_by`.
         self._coarser: dict[tuple[str, ...], str] = {}
 
@@ -234,9 +251,20 @@ class RollUp:
             self._coarser[wanted] = table
         return self._coarser[wanted]
 
+    @property
+    def lacks_facts(self) -> bool:
+        """Whether there are keys by which no facts were read."""
+        return any(taken.lacks_facts for taken in self.taken)
+
     @cached_property
     def facts(self) -> str:
-        """The view of the facts: shape, type, model, day, keys, requests and sums."""
+        """The view of the facts: shape, type, model, day, keys, requests and sums.
+
+        Raises `SimulationError` where the usage is read again for them, and is not the same.
+        """
+        if again := self.again:
+            for taken in [each for each in self.taken if each.lacks_facts]:
+                self.take_facts(taken.groups, again.facts(taken.grouping, taken.groups))
         return self._view(lambda taken: taken.facts)
 
     @cached_property

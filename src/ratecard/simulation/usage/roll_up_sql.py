@@ -57,11 +57,12 @@ class Grouping(NamedTuple):
     # What the columns of the shape hold, and the columns of the query that are sums.
     attribute_names: tuple[str, ...] = ()
     totals: tuple[str, ...] = ()
-    # Where other keys are read apart: a hash of the columns by which the query groups, and the query that groups by it
-    # and by the other keys. Else empty.
+    # Where other keys are read apart: a hash of the columns by which the query groups, the query that groups by it and
+    # by the other keys, and the query of the rows with all of these columns and what is summed. Else empty.
     cell: str = ""
     facts: str = ""
     others: tuple[str, ...] = ()
+    rows: str = ""
     # Whether the column of the shape is a number, which says the type and the model too.
     numbered: bool = False
 
@@ -70,12 +71,43 @@ class Grouping(NamedTuple):
         """The columns that are the same in all groups of a shape, but for its period."""
         return self.shape if self.numbered else ("type", "model", *self.shape)
 
+    @property
+    def summed(self) -> tuple[int, ...]:
+        """The numbers of the sums that some type has."""
+        return tuple(number for number, total in enumerate(self.sums) if total != "0")
+
     def facts_of(self, groups: str, integer: str) -> str:
         """The query of the facts of a table of groups: their cell, the other keys, requests and sums."""
         known = ", ".join((f"{self.cell} AS cell", "type", *((GIVEN,) if GIVEN in self.shape else ())))
         sums = (f"CAST({total} AS {integer}) AS q{number}" for number, total in enumerate(self.sums))
         chosen = ", ".join(("cell", *(f"{self.keys[int(key[3:])]} AS {key}" for key in self.others), "requests", *sums))
         return f"SELECT {chosen} FROM ({self.facts}) JOIN (SELECT {known} FROM {groups}) USING (cell)"
+
+    def amounts_of(self, prices: str, sums: Mapping[str, str], dialect: Dialect, integer: str) -> str:
+        """The query of sums by the other keys, of the rows whose cell is in the table `prices`.
+
+        Each sum is a name and an integer that is made of the columns of the table, of `type`, and of the quantities of
+        a row (`q0` and so on, as an `integer` of the engine).
+        """
+        keys = ", ".join(self.others)
+        quantities = (f", CAST({self.sums[number]} AS {integer}) AS q{number}" for number in self.summed)
+        rows = f"SELECT {self.cell} AS cell, type, {keys}{''.join(quantities)} FROM ({self.rows}) AS given"
+        totals = "".join(f", {dialect.total(each, 'TRUE', 0)} AS {name}" for name, each in sums.items())
+        joined = f"({rows}) AS counted JOIN {prices} AS prices USING (cell)"
+        return f"SELECT {keys}, count(*) AS requests{totals} FROM {joined} GROUP BY {keys}"
+
+
+class _Summed(NamedTuple):
+    """A number of a row that is summed where a condition holds, and its decimals."""
+
+    number: str
+    condition: str
+    places: int
+
+    @property
+    def of_row(self) -> str:
+        """The number of one row; of another than the condition chooses it means nothing."""
+        return self.number if self.places else f"coalesce({self.number}, 0)"
 
 
 class RollUpSql:
@@ -197,8 +229,8 @@ class RollUpSql:
         }
         regular = self._of_type(layouts, by_type, "TRUE")
         attributes |= self._predicates(counted, tokens, regular)
-        sums = {
-            sum_of(column): self.dialect.total(
+        numbers_of = {
+            sum_of(column): _Summed(
                 self._number(column, layout.places),
                 # What another type has in the column means nothing, and may be too much for a sum.
                 self._of_type(layouts, {each: by_type[each] for each in counted if counted[each] is layout}, "FALSE")
@@ -212,8 +244,8 @@ class RollUpSql:
         }
         for type_, counts in tokens.items():
             if (buckets := counted[type_].buckets) and buckets.counted:
-                sums |= {sum_of_tokens(buckets, name): self.dialect.total(counts[name], regular, 0) for name in counts}
-        sums = {each: self._summing(each, expression) for each, expression in sums.items()}
+                numbers_of |= {sum_of_tokens(buckets, name): _Summed(counts[name], regular, 0) for name in counts}
+        sums = {each: self._summing(each, self.dialect.total(*number)) for each, number in numbers_of.items()}
         shape = {_alias(number, each): expression for number, (each, expression) in enumerate(attributes.items())}
         query = self._query(name, named, shape, sums, where)
         written = self._written(name, query, layouts, tuple(attributes))._replace(totals=tuple(sums))
@@ -221,13 +253,15 @@ class RollUpSql:
             return written
         cell = named | shape
         facts = self._query(name, {"cell": self.dialect.hashed(cell.values())} | others, {}, sums, where)
-        return written._replace(cell=self.dialect.hashed(cell), facts=facts, others=tuple(others))
+        each = cell | others | {name: number.of_row for name, number in numbers_of.items()}
+        rows = f"SELECT {_listed(each)} FROM {self._from} WHERE {where}"
+        return written._replace(cell=self.dialect.hashed(cell), facts=facts, others=tuple(others), rows=rows)
 
     def _query(
         self, _: str, named: Mapping[str, str], shape: Mapping[str, str], sums: Mapping[str, str], where: str
     ) -> str:
         """The query of a part: rows grouped by what is named and by the columns of their shape, with their sums."""
-        inner = ", ".join(f"{expression} AS {alias}" for alias, expression in {**named, **shape, **sums}.items())
+        inner = _listed({**named, **shape, **sums})
         groups = ", ".join(str(number + 1) for number in range(len(named) + len(shape)))
         return f"SELECT {inner}, count(*) AS requests FROM {self._from} WHERE {where} GROUP BY {groups}"
 
@@ -258,7 +292,7 @@ class RollUpSql:
         record = {each: self.writer.text(expression) for each, expression in (columns | predicates).items()}
         sums = []
         for number in range(self.plan.sums):
-            totals = {type_: self._total(each, number) for type_, each in layouts.items() if each.quantities}
+            totals = {type_: self._total(each, number) for type_, each in layouts.items() if number < each.sums}
             sums.append(self._of_type(layouts, totals, "0", "type"))
         return Grouping(
             name,
@@ -283,8 +317,6 @@ class RollUpSql:
 
     def _total(self, layout: Layout, number: int) -> str:
         """A sum of a type as an integer, by its number. Token counts overlap, and are made disjoint."""
-        if number >= layout.sums:
-            return "0"
         if buckets := layout.buckets:
             names = {name: sum_of_tokens(buckets, name) for name in buckets.names}
             total = _signed(buckets.own()[buckets.names[number]], names)
@@ -454,6 +486,11 @@ class RollUpSql:
 
     def _column(self, name: str) -> str:
         return self.dialect.quoted(self.usage.columns.get(name, name))
+
+
+def _listed(columns: Mapping[str, str]) -> str:
+    """Expressions as columns with these names."""
+    return ", ".join(f"{expression} AS {alias}" for alias, expression in columns.items())
 
 
 def _alias(number: int, name: str) -> str:

@@ -6,9 +6,9 @@ name file, line and reason, without the engine's SQL.
 
 import csv
 import re
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -203,17 +203,45 @@ class DuckDbUsage(NamedTuple):
     workspace: Workspace
     rows: int | None = None
     stamps: Mapping[str, Stamp] = {}
+    # Looks whether its files are still those that were opened, around what reads them later.
+    unchanged: Callable[[], AbstractContextManager[None]] = nullcontext
 
     def groups(
         self, workspace: Workspace, plan: Plan, progress: Progress = silent, *, whole: bool = False
     ) -> Generator[tuple[Grouping, str, str]]:
         """Each grouping with the table of its groups, in the order of the plan; the next is read while one is used.
 
-        Where keys are read apart, each again in the end, with the table of its facts; none is with `whole`.
+        Where keys are read apart, each again in the end, with the table of its facts; none is with `whole`, nor by a
+        plan that adds up amounts by key.
         """
         together = self._groupings(plan)
         apart = self._groupings(plan, apart=True) if not whole and self._many(plan) else ()
-        yield from grouped(workspace, together, progress, self.rows, apart)
+        yield from grouped(workspace, together, progress, self.rows, apart, with_facts=not plan.by_key)
+
+    @property
+    def again(self) -> "DuckDbUsage":
+        """This usage, which can be read again."""
+        return self
+
+    def facts(self, grouping: Grouping, groups: str) -> str:
+        """The table of the facts of a table of groups, also once the usage is closed: it is read again.
+
+        Raises `SimulationError` where a file is not the one any more that was opened.
+        """
+        with self.unchanged():
+            query = grouping.facts_of(groups, integer_of(self.workspace.connection, grouping, groups))
+            return self._read("facts", query)
+
+    def amounts(self, grouping: Grouping, groups: str, prices: str, sums: Mapping[str, str]) -> str:
+        """The table of sums by the keys that groups do not have: see `Grouping.amounts_of`."""
+        integer = integer_of(self.workspace.connection, grouping, groups)
+        return self._read("amounts", grouping.amounts_of(prices, sums, DuckDbSql(), integer))
+
+    def _read(self, name: str, query: str) -> str:
+        table = self.workspace.new_table(name)
+        with readable():
+            self.workspace.connection.execute(f"CREATE TABLE {table} AS {query}")
+        return table
 
     def of_files(self, files: Collection[str]) -> "DuckDbUsage":
         """The rows of some of its files; it has to be by file."""
@@ -262,10 +290,12 @@ def grouped(
     progress: Progress,
     rows: int | None = None,
     apart: Sequence[Grouping] = (),
+    *,
+    with_facts: bool = True,
 ) -> Generator[tuple[Grouping, str, str]]:
     """Run the queries of groupings, each into a table; the next one runs while a table is used.
 
-    With those that read keys `apart`, these run, and then those of their facts.
+    With those that read keys `apart`, these run, and then those of their facts, if they are asked for.
     """
     connection, groupings = workspace.connection, apart or together
     share = (READ - OPENED) / max(len(groupings) * (2 if apart else 1), 1)
@@ -295,7 +325,7 @@ def grouped(
 
     with ThreadPoolExecutor(1) as pool:
         reading = [pool.submit(group, number) for number in range(len(groupings))]
-        adding = [pool.submit(add, number) for number in range(len(apart))]
+        adding = [pool.submit(add, number) for number in range(len(apart) if with_facts else 0)]
         try:
             yield from (each.result() for each in reading)
             yield from (found for each in adding if (found := each.result())[2])
@@ -352,7 +382,8 @@ def open_usage(
             query, rows = _reading(workspace, kind, files, f", filename = '{FILE}'" if by_file else "")
             workspace.connection.execute(f"CREATE OR REPLACE VIEW usage AS {query}")
         opened = _opened(workspace, names, Source.of(before), limits, layouts, dialect, written=kind != ".parquet")
-        yield opened._replace(rows=rows if opened.rows is None else opened.rows, stamps=before)
+        rows = rows if opened.rows is None else opened.rows
+        yield opened._replace(rows=rows, stamps=before, unchanged=partial(unchanged, before, look))
 
 
 def _opened(

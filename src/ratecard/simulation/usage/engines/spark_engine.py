@@ -53,6 +53,10 @@ class SparkUsage(NamedTuple):
     session: "SparkSession"
     stamps: Mapping[str, Stamp] = {}
 
+    @property
+    def again(self) -> None:
+        """Nothing: its facts are read at once."""
+
     def of_files(self, files: Collection[str]) -> "SparkUsage":
         """The rows of some of its files; it has to be by file."""
         sql, view = SparkSql(), f"{self.known.table}_of_files"
