@@ -216,7 +216,7 @@ def opened_usage(
             raise SimulationError("responses are read by DuckDB; leave out engine spark, and give their files")
         from ratecard.simulation.usage.engines import spark_engine
 
-        return spark_engine.open_usage(usage, names, master, progress, layouts, by_file=by_file)
+        return spark_engine.open_usage(workspace, usage, names, master, progress, layouts, by_file=by_file)
     if master:
         raise SimulationError(f"the master {master} is of Spark; add engine spark")
     return open_usage(workspace, usage, names, limits, progress, layouts, dialect, by_file=by_file)
