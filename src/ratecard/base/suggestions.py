@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 from heapq import nlargest
+from typing import Any
 
 # Minimum similarity (0 to 1) for a suggestion, and for one that differs by a typing mistake only.
 _LIKENESS, _SLIP = 0.55, 0.95
@@ -27,7 +28,7 @@ def suggestions(given: str, known: Iterable[str], most: int = 3, *, slip: bool =
     near = nlargest(_CANDIDATES, known, key=lambda word: (held_in(word), -len(word)))
     matcher = SequenceMatcher(autojunk=False)
     matcher.set_seq2(wanted)
-    scored: list[tuple[float, str]] = []
+    scored = list[tuple[Any, str]]()
     for word in near:
         matcher.set_seq1(word.lower())
         held = held_in(word) / max(len(pieces), 1)

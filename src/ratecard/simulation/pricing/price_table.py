@@ -43,7 +43,7 @@ class SidePrices:
         self._prove(numbers, (whole[vector] for vector in vectors))
         self.table = self._keep(numbers, vectors, whole)
         # What has been added up at these prices alone, by keys: further candidates are compared with the same.
-        self.breakdowns: dict[tuple[str, ...], Any] = {}
+        self.breakdowns: dict[tuple[object, ...], Any] = {}
 
     @cached_property
     def priced(self) -> frozenset[int]:

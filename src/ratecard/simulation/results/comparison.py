@@ -80,7 +80,7 @@ class Comparison:
                 candidates = range(1, self.amounts)
                 added = [self._added(side, keys) for side in candidates]
                 uneven = [self._uneven_by(side, keys) for side in candidates]
-                self._breakdowns[keys] = tuple(_rows(self._current(keys), added, uneven))
+                self._breakdowns[keys] = tuple(self._rows(keys, added, uneven))
         return self._breakdowns[keys]
 
     def sums_of(self, prices: SidePrices, keys: Sequence[str]) -> dict[_KeyValues, Decimal]:
@@ -177,16 +177,41 @@ class Comparison:
 
     def _current(self, keys: tuple[str, ...]) -> Sequence[_Group]:
         """The breakdown under the current prices alone, kept for further candidates that leave nothing out."""
-        current = self.sides[0]
-        whole = not self.coverage.left_out and not self.coverage.only_candidates
-        if whole and keys in current.breakdowns:
-            kept: Sequence[_Group] = current.breakdowns[keys]
-            return kept
-        found = self._sums(keys, (_REQUESTS, *_QUANTITIES, "coalesce(sum(amount0), 0)"), 0)
-        groups = [self._group(row, len(keys)) for row in found]
-        if whole:
-            current.breakdowns[keys] = groups
+        known = self._breakdowns_of_current
+        if keys not in known:
+            found = self._sums(keys, (_REQUESTS, *_QUANTITIES, "coalesce(sum(amount0), 0)"), 0)
+            known[keys] = [self._group(row, len(keys)) for row in found]
+        groups: Sequence[_Group] = known[keys]
         return groups
+
+    @cached_property
+    def _breakdowns_of_current(self) -> dict[tuple[object, ...], Any]:
+        """What has been added up at the current prices; of a candidate that leaves something out, for it alone."""
+        whole = not self.coverage.left_out and not self.coverage.only_candidates
+        return self.sides[0].breakdowns if whole else {}
+
+    def _rows(
+        self,
+        keys: tuple[str, ...],
+        added: Sequence[Mapping[_KeyValues, Decimal]],
+        uneven: Sequence[Mapping[_KeyValues, Uneven]],
+    ) -> Iterator[Row]:
+        """The groups with the amounts of the candidates beside the current ones."""
+        groups, some = self._current(keys), any(uneven)
+        changed = set[_KeyValues]().union(*added, *uneven)
+        # Of what no candidate changes, all have the same rows.
+        beside = (EVEN,) * len(uneven) if some else ()
+        same: list[Row | None] = self._breakdowns_of_current.setdefault((keys, len(added), some), [None] * len(groups))
+        for number, (key, requests, quantities, amount) in enumerate(groups):
+            if key in changed:
+                more = (each.get(key) for each in added)
+                amounts = (amount, *(amount if add is None else EXACT.add(amount, add) for add in more))
+                own = tuple(each.get(key, EVEN) for each in uneven) if some else ()
+                yield Row(key, requests, quantities, amounts, own)
+                continue
+            if (row := same[number]) is None:
+                row = same[number] = Row(key, requests, quantities, (amount,) * (1 + len(added)), beside)
+            yield row
 
     def _added(self, side: int, keys: Sequence[str]) -> dict[_KeyValues, Decimal]:
         """What a candidate adds to the rows of a breakdown, where it changes something."""
@@ -253,23 +278,6 @@ class Comparison:
 
 
 def _decimal(value: int, places: int) -> Decimal:
-    return EXACT.scaleb(Decimal(value), -places) if value else _ZERO
-
-
-def _rows(
-    groups: Sequence[_Group],
-    added: Sequence[Mapping[_KeyValues, Decimal]],
-    uneven: Sequence[Mapping[_KeyValues, Uneven]],
-) -> Iterator[Row]:
-    """The groups with the amounts of the candidates beside the current ones."""
-    current = [amount for *_, amount in groups]
-    columns = [current]
-    for each in added:
-        more = (each.get(key) for key, *_ in groups)
-        columns.append(
-            [amount if add is None else EXACT.add(amount, add) for amount, add in zip(current, more, strict=True)]
-        )
-    some = any(uneven)
-    for (key, requests, quantities, _), amounts in zip(groups, zip(*columns, strict=True), strict=True):
-        beside = tuple(each.get(key, EVEN) for each in uneven) if some else ()
-        yield Row(key, requests, quantities, amounts, beside)
+    if not value:
+        return _ZERO
+    return EXACT.scaleb(Decimal(value), -places) if places else Decimal(value)
