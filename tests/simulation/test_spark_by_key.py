@@ -36,9 +36,9 @@ def test_amounts_by_customer_are_those_of_duckdb_and_no_facts_come(engines: Engi
 
 def test_amounts_beyond_64_bits_are_exact(engines: Engines) -> None:
     rows = 20
-    usage = usage_of("text", "e2ee-glm-4-7-p", prompt_tokens=[2**58] * rows, completion_tokens=[2**57 + 1] * rows)
+    usage = usage_of("text", "deepseek-v4-pro-0813", prompt_tokens=[2**58] * rows, completion_tokens=[2**57 + 1] * rows)
     usage = usage.append_column("customer", pyarrow.array([str(number % 7) for number in range(rows)]))
-    compared = {"current": "2026-08-10", "candidates": CANDIDATE, "by": BY}
+    compared = {"current": "2026-08-20", "candidates": CANDIDATE, "by": BY}
     found = engines.on_spark(usage, **compared)
     assert found.comparison.roll_up.lacks_facts
     assert found.total.quantities[0] > 2**62

@@ -28,7 +28,6 @@ from ratecard.simulation.usage.columns import DAY, LAYOUTS, USAGE_COLUMNS, Layou
 from ratecard.simulation.usage.engines.duckdb_engine import Workspace, open_usage
 from ratecard.simulation.usage.engines.duckdb_responses import requests_only, table_dialect
 from ratecard.simulation.usage.engines.spark_session import is_spark_frame
-from ratecard.simulation.usage.engines.spill import DEFAULT_MEMORY
 from ratecard.simulation.usage.files import Reading, Source
 from ratecard.simulation.usage.kept.kept_usage import open_kept
 from ratecard.simulation.usage.kept.manifest import Distinguished, kept_folder
@@ -83,7 +82,7 @@ def simulate(
     tables: str | Path | None = None,
     strict: bool = False,
     currency: str = "USD",
-    memory: str = DEFAULT_MEMORY,
+    memory: str | None = None,
     engine: Engine | None = None,
     master: str | None = None,
     costs: Specification | Costs | None = None,

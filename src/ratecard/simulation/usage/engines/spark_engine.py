@@ -269,6 +269,7 @@ def open_usage(
     has a column `FILE`: of which file each row is. Raises `SimulationError` with the column, and what is allowed; at
     the end also where a file is not the one any more that it was in the beginning.
     """
+    workspace.make_room()
     with ExitStack() as stack:
         progress("Reading usage: columns", None)
         named: Stamps = {}
