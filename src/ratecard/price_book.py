@@ -24,7 +24,7 @@ from ratecard.requests.usage import RATED, AnyUsage, read_usage
 from ratecard.requests.video import FIELD_ORDER, refuse_without_model
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.limits import NO_LIMITS, Limits
-from ratecard.tables.metered import TextVersion, Tokens
+from ratecard.tables.metered import TextVersion
 from ratecard.tables.version import AnyVersion, Model, Version
 from ratecard.tables.video import VideoModel, VideoVersion
 
@@ -278,7 +278,7 @@ class PriceBook(LimitsOfADay):
         full = self._name({"model": model})
         suffix = _NO_SUFFIX if self.plain_name(full) == full else split_model(full)[1]
         found, version = self.in_effect(self.plain_name(full))
-        if not isinstance(version, TextVersion) or not any(isinstance(each, Tokens) for each in version.charges):
+        if not isinstance(version, TextVersion) or version.tokens is None:
             self._wrong_type(found, "text" if found.type != "text" else "tokens")
         surcharges: dict[str, Metered] = {
             search: self._metered(*self.in_effect(of)) for search, of in version.surcharges.items()

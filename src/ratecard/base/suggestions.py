@@ -1,6 +1,6 @@
 """Find the known words nearest to a mistyped one."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import SequenceMatcher
 from heapq import nlargest
 from typing import Any
@@ -50,3 +50,12 @@ def did_you_mean(given: str, known: Iterable[str], *, slip: bool = False) -> str
     """
     near = suggestions(given, known, most=1, slip=slip)
     return f" Did you mean '{near[0]}'?" if near else ""
+
+
+def meant_or_allowed(given: str, known: Collection[str]) -> str:
+    """Write what may be meant by a word that is not known, and all that are.
+
+    >>> meant_or_allowed("bach", ["batch", "flex"])
+    " Did you mean 'batch'? Allowed: batch, flex"
+    """
+    return f"{did_you_mean(given, known)} Allowed: {', '.join(known)}"

@@ -11,14 +11,15 @@ from typing import Any
 from ratecard.base.instants import utc
 from ratecard.base.messages import Finding, Path
 from ratecard.base.money import ISO_4217
-from ratecard.base.suggestions import did_you_mean
+from ratecard.base.suggestions import did_you_mean, meant_or_allowed
 from ratecard.methods.conditions import check_without_rate
+from ratecard.methods.findings import below, listed_twice
 from ratecard.methods.hours import check_hours
 from ratecard.tables.limits import LIMIT_TYPES, TIERS, Limits, LimitsFile, Rates, TopUp
 from ratecard.tables.metered import Tokens
 from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, USAGE_KEYS, Meter, Meters
 from ratecard.tables.rate import WINDOW, Charge
-from ratecard.tables.units import Unit, Units, VideoFields
+from ratecard.tables.units import Unit, Units, Vocabulary
 from ratecard.tables.version import Model, Version
 from ratecard.tables.video import SOURCE_MATCHED_RATIOS, TokenFormula
 
@@ -41,7 +42,7 @@ def check_model(model: Model[Any], units: Mapping[str, Unit] | None, meters: Met
         words = f"retired on {model.retired.on}, but the first version takes effect on {first.effective}"
         yield ("retired", "on"), words
     for index, version in enumerate(model.versions):
-        yield from ((("versions", index, *path), words) for path, words in _check_version(version, units, meters))
+        yield from below(("versions", index), _check_version(version, units, meters))
 
 
 def check_currency(path: Path, currency: str) -> Iterator[Finding]:
@@ -58,16 +59,17 @@ def _check_version(version: Version, units: Mapping[str, Unit] | None, meters: M
     names: set[str] = set()
     counted: set[str | None] = set()
     for number, charge in enumerate(version.charges):
+        at = ("charges", number)
         if charge.charge.casefold() in names:
-            yield ("charges", number, "charge"), f"charge '{charge.charge}' is listed twice; give each its own name"
+            yield (*at, "charge"), f"charge '{charge.charge}' is listed twice; give each its own name"
         names.add(charge.charge.casefold())
         if units is not None and meters is not None:
-            yield from ((("charges", number, *path), words) for path, words in check_unit(charge, units, meters))
+            yield from below(at, check_unit(charge, units, meters))
             counts = units[charge.unit].counts if charge.ANY_METER and charge.unit in units else None
             if counts and counts in counted:
-                yield ("charges", number, "unit"), f"another charge counts each {counts} already; keep one"
+                yield (*at, "unit"), f"another charge counts each {counts} already; keep one"
             counted.add(counts)
-        yield from ((("charges", number, *path), words) for path, words in check_hours(charge))
+        yield from below(at, check_hours(charge))
     for name in getattr(version, "surcharges", ()):
         if name in counted:
             yield ("surcharges", name), f"surcharge '{name}' has the name of a meter that a charge counts. Rename it"
@@ -116,32 +118,27 @@ _LETTERS = 10
 
 def check_units(part: Units) -> Iterator[Finding]:
     """Check that each unit is listed once."""
-    seen: set[str] = set()
-    for index, unit in enumerate(part.units):
-        if unit.unit in seen:
-            yield ("units", index, "unit"), f"unit '{unit.unit}' is listed twice; keep one"
-        seen.add(unit.unit)
+    yield from listed_twice("units", "unit", [unit.unit for unit in part.units])
 
 
 def check_meters(part: Meters) -> Iterator[Finding]:
     """Check that meters, buckets and conditions are listed once, and name what they declare."""
-    yield from _named_once("meters", "meter", [meter.meter for meter in part.meters])
-    yield from _named_once("conditions", "condition", [each.condition for each in part.conditions])
+    yield from listed_twice("meters", "meter", [meter.meter for meter in part.meters])
+    yield from listed_twice("conditions", "condition", [each.condition for each in part.conditions])
     for index, meter in enumerate(part.meters):
         at = ("meters", index)
-        yield from (((*at, *path), words) for path, words in check_without_rate(meter.without_rate, meter))
+        yield from below(at, check_without_rate(meter.without_rate, meter))
         names = [bucket.bucket for bucket in meter.buckets]
-        yield from (((*at, *path), words) for path, words in _named_once("buckets", "bucket", names))
+        yield from below(at, listed_twice("buckets", "bucket", names))
         seen: list[tuple[Mapping[str, str], str]] = []
         for number, bucket in enumerate(meter.buckets):
             place = (*at, "buckets", number)
             for name, value in bucket.dimensions.items():
                 if name not in meter.dimensions:
-                    near, allowed = did_you_mean(name, meter.dimensions), ", ".join(meter.dimensions)
-                    yield (*place, name), f"'{name}' is not a dimension of {meter.meter}.{near} Allowed: {allowed}"
-                elif value not in meter.dimensions[name]:
-                    near, allowed = did_you_mean(value, meter.dimensions[name]), ", ".join(meter.dimensions[name])
-                    yield (*place, name), f"{name} '{value}' is not known.{near} Allowed: {allowed}"
+                    words = f"'{name}' is not a dimension of {meter.meter}.{meant_or_allowed(name, meter.dimensions)}"
+                    yield (*place, name), words
+                elif value not in (known := meter.dimensions[name]):
+                    yield (*place, name), f"{name} '{value}' is not known.{meant_or_allowed(value, known)}"
             twin = next((other for dimensions, other in seen if dimensions == bucket.dimensions), None)
             if twin:
                 yield (*place, "bucket"), f"bucket '{bucket.bucket}' counts the same as '{twin}'; keep one"
@@ -150,7 +147,7 @@ def check_meters(part: Meters) -> Iterator[Finding]:
             for name in (PROMPT, COMPLETION):
                 if name not in names:
                     yield (*at, "buckets"), f"bucket '{name}' is missing: every usage of tokens has it"
-            yield from (((*at, "buckets", number), words) for number, words in _wrong_buckets(meter))
+            yield from below(at, _wrong_buckets(meter))
     for index, condition in enumerate(part.conditions):
         at = ("conditions", index)
         if condition.condition in (*USAGE_KEYS, *Tokens.ATTRIBUTES, *WINDOW, "rate", "factor"):
@@ -166,29 +163,25 @@ def check_meters(part: Meters) -> Iterator[Finding]:
             *(("same_as", word) for word in condition.same_as.values()),
         ):
             if value not in condition.values:
-                near, allowed = did_you_mean(value, condition.values), ", ".join(condition.values)
-                yield (*at, name), f"'{value}' is not a value of {condition.condition}.{near} Allowed: {allowed}"
+                choices = meant_or_allowed(value, condition.values)
+                yield (*at, name), f"'{value}' is not a value of {condition.condition}.{choices}"
 
 
-def _wrong_buckets(meter: Meter) -> Iterator[tuple[int, str]]:
-    """Yield (index, message) for buckets that are in neither the prompt nor the completion, or share a SKU."""
+def _wrong_buckets(meter: Meter) -> Iterator[Finding]:
+    """Check that each bucket is in the prompt or the completion, and has a name of its own in SKUs."""
     words: dict[str, str] = {}
     wholes = [bucket for bucket in meter.buckets if bucket.bucket in (PROMPT, COMPLETION)]
     for number, bucket in enumerate(meter.buckets):
+        at = ("buckets", number)
         if bucket not in wholes and not any(bucket.within(whole) for whole in wholes):
-            yield number, f"bucket '{bucket.bucket}' is part of neither {PROMPT} nor {COMPLETION}. Name its direction"
+            yield at, f"bucket '{bucket.bucket}' is part of neither {PROMPT} nor {COMPLETION}. Name its direction"
         if (other := words.setdefault(bucket.sku_word, bucket.bucket)) != bucket.bucket:
-            yield number, f"SKUs name bucket '{bucket.bucket}' like '{other}'. Give it another sku"
+            yield at, f"SKUs name bucket '{bucket.bucket}' like '{other}'. Give it another sku"
 
 
-def _named_once(rows: str, key: str, names: Sequence[str]) -> Iterator[Finding]:
-    for index, name in enumerate(names):
-        if name in names[:index]:
-            yield (rows, index, key), f"{key} '{name}' is listed twice; keep one"
-
-
-def check_vocabulary(fields: VideoFields) -> Iterator[Finding]:
+def check_vocabulary(part: Vocabulary) -> Iterator[Finding]:
     """Check that ratios are ratios, resolutions are short, and ranges rise."""
+    fields = part.video
     for value in fields.aspect_ratio:
         if not _RATIO.fullmatch(value) and value not in SOURCE_MATCHED_RATIOS:
             allowed = " or ".join(SOURCE_MATCHED_RATIOS)
@@ -211,7 +204,7 @@ def check_limits(part: LimitsFile) -> Iterator[Finding]:
             words = f"effective {older.effective} must be before {newer.effective}: newest first"
             yield ("limits", index + 1, "effective"), words
     for index, limits in enumerate(part.limits):
-        yield from ((("limits", index, *path), words) for path, words in _check_dated(limits))
+        yield from below(("limits", index), _check_dated(limits))
 
 
 def _check_dated(limits: Limits) -> Iterator[Finding]:
@@ -223,12 +216,9 @@ def _check_dated(limits: Limits) -> Iterator[Finding]:
     yield from _each_once("types", "type", types, [(type_, False) for type_ in LIMIT_TYPES if types])
     if limits.top_up:
         yield from _check_top_up(limits.top_up, limits.rates)
-    seen: set[str] = set()
+    yield from listed_twice("sunsets", "endpoint", [each.endpoint for each in limits.sunsets])
     for index, each in enumerate(limits.sunsets):
         path = ("sunsets", index)
-        if each.endpoint in seen:
-            yield (*path, "endpoint"), f"endpoint '{each.endpoint}' is listed twice; keep one"
-        seen.add(each.endpoint)
         if each.sunset < each.deprecated:
             words = f"sunset {each.sunset} is before {each.deprecated}, from which it is deprecated. Write a later day"
             yield (*path, "sunset"), words

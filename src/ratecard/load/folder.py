@@ -5,7 +5,7 @@ revision, so they are written for a `Tree`, which is either.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from importlib.resources import files
@@ -30,6 +30,7 @@ from ratecard.load.metered_checks import check_metered
 from ratecard.load.names import check_names
 from ratecard.load.video_checks import check_video
 from ratecard.load.yaml_text import TextFile, read_yaml_text
+from ratecard.methods.findings import below
 from ratecard.tables.card import AnyModel, Family, Tables
 from ratecard.tables.limits import LimitsFile, Rates
 from ratecard.tables.meters import Meters
@@ -40,8 +41,6 @@ from ratecard.tables.video import VideoModel
 UNITS, METERS, VOCABULARY, LIMITS = SHARED = "units.yaml", "meters.yaml", "vocabulary.yaml", "limits.yaml"
 # Optional: whether models of the folder may have open names.
 NAMES = "names.yaml"
-# The shipped units and meters, which a folder's own are laid over; not names of files.
-_INHERITED = {name: f"(shipped) {name}" for name in (UNITS, METERS)}
 _Part = TypeVar("_Part", bound=BaseModel)
 _MODEL: TypeAdapter[AnyModel] = TypeAdapter(AnyModel)
 
@@ -85,24 +84,27 @@ def read_folder(folder: str | Path | None = None) -> dict[str, bytes]:
     return contents
 
 
-@cache
-def _shipped() -> Mapping[str, bytes]:
-    """The files of the shipped tables that any folder has."""
-    return {name: (shipped_folder() / name).read_bytes() for name in (UNITS, METERS, VOCABULARY)}
+def _shipped(name: str, kind: type[_Part]) -> _Part:
+    """A shared file of the shipped tables."""
+    return kind.model_validate(read_yaml_text(name, (shipped_folder() / name).read_bytes()).data)
 
 
 @cache
 def shipped_meters() -> Meters:
     """The meters and conditions of the shipped tables."""
-    text = read_yaml_text(METERS, _shipped()[METERS])
-    return Meters.model_validate(text.data)
+    return _shipped(METERS, Meters)
 
 
 @cache
 def shipped_units() -> Mapping[str, Unit]:
     """The units of the shipped tables, by name."""
-    text = read_yaml_text(UNITS, _shipped()[UNITS])
-    return {unit.unit: unit for unit in Units.model_validate(text.data).units}
+    return _shipped(UNITS, Units).by_name
+
+
+@cache
+def _vocabulary() -> Vocabulary:
+    """That of a folder without its own: the shipped one without the service parameters, which are of this service."""
+    return _shipped(VOCABULARY, Vocabulary).model_copy(update={"service_parameters": False})
 
 
 @cache
@@ -112,45 +114,23 @@ def shipped_rates() -> Rates:
     >>> shipped_rates().DIEM, shipped_rates().VCU
     (Decimal('1'), None)
     """
-    text = read_yaml_text(LIMITS, (shipped_folder() / LIMITS).read_bytes())
-    return LimitsFile.model_validate(text.data).limits[0].rates
-
-
-def _with_shipped(contents: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Add the shared files that a folder lacks, and those that its own add to."""
-    shipped = _shipped()
-    below = {
-        _INHERITED[name]: shipped[name] for name in _INHERITED if contents.get(name, shipped[name]) != shipped[name]
-    }
-    return {**shipped, **contents, **below}
+    return _shipped(LIMITS, LimitsFile).limits[0].rates
 
 
 def tables_from(contents: Mapping[str, bytes]) -> Tables:
     """Make tables of file names and their bytes, wherever they come from. Raises `TableError`."""
-    texts = {name: read_yaml_text(name, content) for name, content in _with_shipped(contents).items()}
-    units_part = _validated(texts[UNITS], Units)
-    meters = _validated(texts[METERS], Meters)
-    vocabulary = _validated(texts[VOCABULARY], Vocabulary)
-    if vocabulary and VOCABULARY not in contents:  # those of the shipped tables are of this service alone
-        vocabulary = vocabulary.model_copy(update={"service_parameters": False})
-    limits = _validated(texts[LIMITS], LimitsFile) if LIMITS in texts else LimitsFile(limits=())
-    if units_part:
-        _record(texts[UNITS], (), check_units(units_part))
-    if meters:
-        _record(texts[METERS], (), check_meters(meters))
-        if _INHERITED[METERS] in texts and (shipped := _validated(texts[_INHERITED[METERS]], Meters)):
-            meters = meters.laid_over(shipped)
-    if vocabulary:
-        _record(texts[VOCABULARY], (), check_vocabulary(vocabulary.video))
-    if limits and LIMITS in texts:
-        _record(texts[LIMITS], (), check_limits(limits))
-    below = _validated(texts[_INHERITED[UNITS]], Units) if _INHERITED[UNITS] in texts else None
-    inherited = below.units if below else ()
-    units = {unit.unit: unit for unit in (*inherited, *units_part.units)} if units_part else None
+    texts = {name: read_yaml_text(name, content) for name, content in contents.items()}
+    own_units = _shared(texts.get(UNITS), Units, check_units, Units(units=()))
+    own_meters = _shared(texts.get(METERS), Meters, check_meters, Meters())
+    units = {**shipped_units(), **own_units.by_name} if own_units else None
+    meters = own_meters.laid_over(shipped_meters()) if own_meters else None
+    vocabulary = _shared(texts.get(VOCABULARY), Vocabulary, check_vocabulary, _vocabulary())
+    limits = _shared(texts.get(LIMITS), LimitsFile, check_limits, LimitsFile(limits=()))
+    named = _shared(texts.get(NAMES), Names, lambda part: (), Names())
     models: dict[str, AnyModel] = {}
     homes: dict[str, str] = {}
     found: list[tuple[TextFile, int, AnyModel]] = []
-    for text in (text for name, text in texts.items() if name not in (*SHARED, NAMES, *_INHERITED.values())):
+    for text in (text for name, text in texts.items() if name not in (*SHARED, NAMES)):
         for index, model in _models(text):
             _record(text, ("models", index), check_model(model, units, meters))
             if not isinstance(model, VideoModel):
@@ -163,7 +143,6 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
                 text.fault(("models", index, "model"), f"model '{model.model}' is in {homes[model.model]} too")
             homes[model.model] = text.name
             models[model.model] = model
-    named = _validated(texts[NAMES], Names) if NAMES in texts else Names()
     check_names(found, patterns=named is None or named.patterns)
     broken = {name for text in texts.values() for name in _written(text)} - models.keys()
     for text, index, model in found:
@@ -174,6 +153,18 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
     families = {model.model: str(text.data["family"]) for text, _, model in found}
     patterns = named is not None and named.patterns
     return Tables(models, units, meters, vocabulary, limits.limits, patterns=patterns, families=families, files=homes)
+
+
+def _shared(
+    text: TextFile | None, kind: type[_Part], check: Callable[[_Part], Iterable[Finding]], otherwise: _Part
+) -> _Part | None:
+    """A shared file, checked; None where it is at fault, and `otherwise` where there is none."""
+    if text is None:
+        return otherwise
+    part = _validated(text, kind)
+    if part:
+        _record(text, (), check(part))
+    return part
 
 
 def _models(text: TextFile) -> Iterator[tuple[int, AnyModel]]:
@@ -209,8 +200,8 @@ def _validated(text: TextFile, part: type[_Part]) -> _Part | None:
 
 
 def _record(text: TextFile, at: Place, findings: Iterable[Finding]) -> None:
-    for path, message in findings:
-        text.fault((*at, *path), message)
+    for path, message in below(at, findings):
+        text.fault(path, message)
 
 
 FileKind = Literal["file", "folder", "link"]

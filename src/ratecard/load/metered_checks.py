@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from functools import partial
 
 from ratecard.base.messages import Finding
-from ratecard.base.suggestions import did_you_mean
+from ratecard.base.suggestions import meant_or_allowed
 from ratecard.load.checks import check_line_places
 from ratecard.methods import METHODS
 from ratecard.methods.conditions import at_each_condition, check_factors
+from ratecard.methods.findings import below
 from ratecard.methods.hours import at_each_hour
 from ratecard.tables.metered import MeteredModel, MeteredVersion, TextModel, Tokens
 from ratecard.tables.meters import Meters
@@ -22,38 +23,35 @@ def check_metered(model: MeteredModel | TextModel, meters: Meters) -> Iterator[F
     allowed = [name for name, method in METHODS.items() if model.type in method.types]
     for index, version in enumerate(model.versions):
         seen: set[str] = set()
-        for place, path, words in check_factors(version.factors, meters):
-            yield ("versions", index, "factors", place, *path), words
-        if getattr(version, "surcharges", None) and not any(isinstance(each, Tokens) for each in version.charges):
+        yield from below(("versions", index), check_factors(version.factors, meters))
+        if getattr(version, "surcharges", None) and version.tokens is None:
             yield (
                 ("versions", index, "surcharges"),
                 "surcharges have no effect here: only a model that is charged by tokens has them",
             )
-        yield from ((("versions", index, *path), words) for path, words in check_line_places(version.line_places))
+        yield from below(("versions", index), check_line_places(version.line_places))
         if version.minimum and model.type == "surcharge":
             words = "minimum is that of a request, and a surcharge is part of one. Write at_least, or a minimum there"
             yield ("versions", index, "minimum"), words
         for number, charge in enumerate(version.charges):
             at = ("versions", index, "charges", number)
             if charge.method not in allowed:
-                near = did_you_mean(charge.method, allowed)
-                words = f"method {charge.method} does not price {model.type}.{near} Allowed: {', '.join(allowed)}"
-                yield (*at, "method"), words
+                choices = meant_or_allowed(charge.method, allowed)
+                yield (*at, "method"), f"method {charge.method} does not price {model.type}.{choices}"
                 continue
             method = METHODS[charge.method]
             if not method.beside:
                 if seen and (charge.method in seen or model.type in _ONE_CHARGE):
                     yield (*at, "method"), f"method {charge.method}: a second charge would never be billed; keep one"
                 seen.add(charge.method)
-            yield from (((*at, *path), words) for path, words in _check_charge(version, charge, model.type, meters))
+            yield from below(at, _check_charge(version, charge, model.type, meters))
 
 
 def _check_charge(version: MeteredVersion, charge: Charge, type_: str, meters: Meters) -> Iterator[Finding]:
     """Check a charge as its method does: at each of its hours, and under each of the conditions that its rates name."""
     check = partial(METHODS[charge.method].check, version=version, type_=type_, meters=meters)
     if isinstance(charge, Conditioned):
-        factors = check_factors(charge.factors, meters, version.factors)
-        yield from ((("factors", index, *path), words) for index, path, words in factors)
+        yield from check_factors(charge.factors, meters, version.factors)
         if not isinstance(charge, Tokens):  # its rates are chosen together with buckets and tiers
             check = partial(at_each_condition, version, meters=meters, check=check)
     yield from at_each_hour(version, charge, check)

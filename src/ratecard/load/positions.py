@@ -10,8 +10,7 @@ import yaml
 
 from ratecard.base.errors import Fault, TableError
 from ratecard.base.messages import Path
-
-_Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+from ratecard.load.yaml_text import LOADER
 
 # What YAML takes for the end of a line, comments included.
 _ENDINGS = "\n\r\x85\u2028\u2029"
@@ -50,7 +49,7 @@ class Positions:
         # Values with an anchor (&name), and its aliases (*name): a copy writes them out.
         self.shared: dict[Span, str] = {}
         self._anchors: dict[str, str] = {}
-        events = yaml.parse(text, Loader=_Loader)
+        events = yaml.parse(text, Loader=LOADER)
         for event in events:
             if isinstance(event, yaml.DocumentStartEvent):
                 self._value(next(events), (), events)

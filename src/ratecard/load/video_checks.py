@@ -6,9 +6,10 @@ from fractions import Fraction
 from itertools import product
 
 from ratecard.base.messages import Finding
-from ratecard.base.suggestions import did_you_mean
+from ratecard.base.suggestions import did_you_mean, meant_or_allowed
 from ratecard.load.checks import check_line_places
 from ratecard.methods.check_rates import check_rates
+from ratecard.methods.findings import below
 from ratecard.tables.rate import Charge
 from ratecard.tables.units import VideoFields
 from ratecard.tables.version import Rounding
@@ -37,17 +38,12 @@ _SECONDS = re.compile(r"[1-9]\d{0,2}s", re.ASCII)
 def check_video(model: VideoModel, fields: VideoFields) -> Iterator[Finding]:
     """Check the rules for video models beyond those for all models."""
     for index, version in enumerate(model.versions):
-        for path, words in _check_version(version, fields):
-            yield ("versions", index, *path), words
+        yield from below(("versions", index), _check_version(version, fields))
 
 
 def _check_version(version: VideoVersion, fields: VideoFields) -> Iterator[Finding]:
-    for path, words in (
-        *_check_vocabulary(version.accepts, fields),
-        *_check_resolutions(version.accepts, fields),
-        *_check_limits(version.accepts, fields),
-    ):
-        yield ("accepts", *path), words
+    for check in (_check_vocabulary, _check_resolutions, _check_limits):
+        yield from below(("accepts",), check(version.accepts, fields))
     yield from _check_rounding(version.rounding)
     yield from _check_defaults(version)
     yield from _check_examples(version)
@@ -61,8 +57,7 @@ def _check_vocabulary(accepts: VideoAccepts, fields: VideoFields) -> Iterator[Fi
         folded = {value.casefold() for value in known}
         for value in map(str, getattr(accepts, name) or ()):
             if value.casefold() not in folded:
-                near = did_you_mean(value, known)
-                yield (name,), f"{name} '{value}' is not in vocabulary.yaml.{near} Allowed: {', '.join(known)}"
+                yield (name,), f"{name} '{value}' is not in vocabulary.yaml.{meant_or_allowed(value, known)}"
 
 
 def _check_resolutions(accepts: VideoAccepts, fields: VideoFields) -> Iterator[Finding]:
@@ -99,7 +94,7 @@ def _check_limits(accepts: VideoAccepts, fields: VideoFields) -> Iterator[Findin
 
 def _check_rounding(rounding: Rounding) -> Iterator[Finding]:
     at, line_places = ("rounding",), rounding.line_places
-    yield from (((*at, *path), words) for path, words in check_line_places(line_places))
+    yield from below(at, check_line_places(line_places))
     if rounding.places > line_places:
         yield (*at, "places"), f"places {rounding.places} is more than line_places. Allowed: 0 to {line_places}"
 
@@ -135,8 +130,8 @@ def _check_examples(version: VideoVersion) -> Iterator[Finding]:
 def _check_charges(version: VideoVersion) -> Iterator[Finding]:
     """Check the charges of a version against what it accepts."""
     for number, charge in enumerate(version.charges):
-        found = (*check_rates(version, charge), *_check_formula(version, charge))
-        yield from ((("charges", number, *path), words) for path, words in found)
+        yield from below(("charges", number), check_rates(version, charge))
+        yield from below(("charges", number), _check_formula(version, charge))
     needed = {name: charge.method for charge in version.charges for name in _needs(charge)}
     for name, method in needed.items():
         if getattr(version.accepts, name) is None:

@@ -15,7 +15,8 @@ from ratecard.base.errors import Fault
 from ratecard.base.messages import Path
 from ratecard.tables.rate import MINIMUM_KEY, PLACED_BY, SOURCE_KEY
 
-_Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+# Every scalar stays text; in C where that is there.
+LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 # Far above any table that a person writes, and low enough that a hostile file is harmless.
 MAX_BYTES = 5_000_000
@@ -79,7 +80,7 @@ def _line(event: Any) -> int:
 class _Reader:
     def __init__(self, file: TextFile, content: bytes) -> None:
         self.file = file
-        self.events: Iterator[Any] = yaml.parse(content, Loader=_Loader)
+        self.events: Iterator[Any] = yaml.parse(content, Loader=LOADER)
         self.anchors: dict[str, str] = {}
         self.aliases = 0
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from ratecard.base.messages import Finding, NotOffered, too_big, too_small
 from ratecard.methods.metered import Metered
-from ratecard.methods.method import ANY_NUMBER, MOST_COUNTED, Method, UsageReading, least_charged
+from ratecard.methods.method import ANY_NUMBER, MOST_COUNTED, Method, Samples, UsageReading, least_charged
 from ratecard.rating.compiling import slug
 from ratecard.rating.quote import LineItem
 from ratecard.requests.fields import Field, WholeNumber, WholeSeconds
@@ -106,16 +106,12 @@ class Characters(Method[PerCharacter]):
         """The count of characters."""
         return _counted(charge, metered, "characters" if kind == "speech" else "character_count", kind, _CHARACTERS)
 
-    def samples(
-        self, charge: PerCharacter, version: MeteredVersion, type_: str, tables: Tables
-    ) -> Iterator[dict[str, Any]]:
+    def samples(self, charge: PerCharacter, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """Many characters."""
         field, count = ("character_count", 1_000) if type_ == "music" else ("characters", 1_000_000)
         yield {field: least_charged(charge, count)}
 
-    def typical(
-        self, charge: PerCharacter, usages: Iterable[dict[str, Any]], chance: Random
-    ) -> Iterator[dict[str, Any]]:
+    def typical(self, charge: PerCharacter, usages: Iterable[dict[str, Any]], chance: Random) -> Samples:
         """A paragraph."""
         for usage in usages:
             yield {name: 700 if name.startswith("character") else value for name, value in usage.items()}
@@ -134,15 +130,11 @@ class Seconds(Method[PerAudioSecond]):
             return _counted(charge, metered, "seconds", kind, ANY_NUMBER)
         return _counted(charge, metered, "duration_seconds", kind, _WHOLE_SECONDS)
 
-    def samples(
-        self, charge: PerAudioSecond, version: MeteredVersion, type_: str, tables: Tables
-    ) -> Iterator[dict[str, Any]]:
+    def samples(self, charge: PerAudioSecond, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """One second."""
         yield {"duration_seconds" if type_ == "music" else "seconds": least_charged(charge, 1)}
 
-    def typical(
-        self, charge: PerAudioSecond, usages: Iterable[dict[str, Any]], chance: Random
-    ) -> Iterator[dict[str, Any]]:
+    def typical(self, charge: PerAudioSecond, usages: Iterable[dict[str, Any]], chance: Random) -> Samples:
         """A recording of some minutes, and sounds from an effect to a minute of music."""
         for usage in usages:
             typical = {"seconds": (Decimal(150),), "duration_seconds": (5, 10, 30, 60)}
@@ -199,17 +191,13 @@ class DurationBands(Method[DurationBand]):
         fields = {**_SOUND, "duration_seconds": BandSeconds(edges for edges, _ in bands)}
         return UsageReading(lines, fields, {"duration_seconds": least}, inert=("character_count",))
 
-    def samples(
-        self, charge: DurationBand, version: MeteredVersion, type_: str, tables: Tables
-    ) -> Iterator[dict[str, Any]]:
+    def samples(self, charge: DurationBand, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """The longest song of each band."""
         for rate in charge.rates:
             yield from (
                 {"duration_seconds": edges[1]} for value in rate.attributes["seconds"] if (edges := band(value))
             )
 
-    def edges(
-        self, charge: DurationBand, version: MeteredVersion, type_: str, tables: Tables
-    ) -> Iterator[dict[str, Any]]:
+    def edges(self, charge: DurationBand, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """The shortest song of each band."""
         return ({"duration_seconds": first} for (first, _), _ in bands_of(charge))

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ratecard.base.messages import Finding, Path
-from ratecard.base.suggestions import did_you_mean
-from ratecard.methods.cases import CheckOfCharge, of_all_cases, placed
+from ratecard.base.messages import Finding
+from ratecard.base.suggestions import did_you_mean, meant_or_allowed
+from ratecard.methods.findings import CheckOfCharge, of_all_cases, placed
 from ratecard.tables.conditions import combinations_of, held_under, in_full, named_conditions, rank
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.meters import Meter, Meters
@@ -23,32 +23,29 @@ def check_attribute(
         return
     for value in rate.attributes[name]:
         if known[name] and value not in known[name]:
-            near = did_you_mean(value, known[name])
-            yield path, f"{name} '{value}' is not known.{near} Allowed: {', '.join(known[name])}"
+            yield path, f"{name} '{value}' is not known.{meant_or_allowed(value, known[name])}"
 
 
 def check_factors(
     factors: Sequence[RateFactor], meters: Meters, of_version: Sequence[RateFactor] = ()
-) -> Iterator[tuple[int, Path, str]]:
-    """Check factors; those of a charge multiply with those `of_version`."""
+) -> Iterator[Finding]:
+    """Check the factors of a version, or of a charge, which multiply with those `of_version`."""
     seen = list(of_version)
     for index, factor in enumerate(factors):
         if not factor.conditions:
-            yield index, (), f"names no condition. Write one of: {', '.join(meters.condition)}"
+            yield ("factors", index), f"names no condition. Write one of: {', '.join(meters.condition)}"
         for name, value in factor.conditions.items():
+            path = ("factors", index, name)
             if name not in meters.condition:
-                near, allowed = did_you_mean(name, meters.condition), ", ".join(meters.condition)
-                yield index, (name,), f"'{name}' is not a condition of meters.yaml.{near} Allowed: {allowed}"
-            elif value not in meters.condition[name].values:
-                known = meters.condition[name].values
-                near = did_you_mean(value, known)
-                yield index, (name,), f"{name} '{value}' is not known.{near} Allowed: {', '.join(known)}"
+                yield path, f"'{name}' is not a condition of meters.yaml.{meant_or_allowed(name, meters.condition)}"
+            elif value not in (known := meters.condition[name].values):
+                yield path, f"{name} '{value}' is not known.{meant_or_allowed(value, known)}"
         for other in seen:
             shared = factor.conditions.keys() & other.conditions.keys()
             if shared and not contradict(factor.conditions, other.conditions):
                 line = other.source.rpartition(":")[2]
                 words = f"this factor and that of line {line} would both apply for one {min(shared)}"
-                yield index, (), f"{words}. Let no two hold at once"
+                yield ("factors", index), f"{words}. Let no two hold at once"
                 break
         seen.append(factor)
 

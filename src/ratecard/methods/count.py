@@ -1,10 +1,9 @@
 """Anything that meters.yaml declares, by itself or beside what a model charges otherwise: a fee per page or request."""
 
-from collections.abc import Iterator
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from ratecard.methods.metered import Metered
-from ratecard.methods.method import ANY_NUMBER, Method, UsageReading, least_charged
+from ratecard.methods.method import ANY_NUMBER, Method, Samples, UsageReading, least_charged
 from ratecard.rating.compiling import slug
 from ratecard.rating.quote import LineItem
 from ratecard.requests.counts import Meterage
@@ -40,9 +39,7 @@ class PricedByCount(Method[PerCount]):
         every = metered.meters.by_name[meter].every_usage
         return UsageReading(lines, meters={meter: Meterage(ANY_NUMBER, every)})
 
-    def samples(
-        self, charge: PerCount, version: MeteredVersion, type_: str, tables: Tables
-    ) -> Iterator[dict[str, Any]]:
+    def samples(self, charge: PerCount, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """One unit."""
         unit = tables.units[charge.unit]
         yield {"counts": {unit.counts: least_charged(charge, unit.per)}}

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 
 from ratecard.base.messages import Finding
-from ratecard.base.suggestions import did_you_mean
-from ratecard.methods.cases import CheckOfCharge, of_all_cases, placed
+from ratecard.base.suggestions import did_you_mean, meant_or_allowed
+from ratecard.methods.findings import CheckOfCharge, of_all_cases, placed
 from ratecard.tables.metered import Tokens
 from ratecard.tables.rate import HOURS, WEEKDAYS, WINDOW, ZONE, Accepting, Charge
 from ratecard.tables.token_rates import chosen, written_rates
@@ -39,7 +39,7 @@ def _wrong_words(attributes: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[st
             yield HOURS, f"hours '{given}' {wrong}. Write from and to, like 16:30..00:30; to is the first minute after"
     for given in attributes.get(WEEKDAYS, ()):
         if given not in DAYS:
-            yield WEEKDAYS, f"weekdays '{given}' is not known.{did_you_mean(given, DAYS)} Allowed: {', '.join(DAYS)}"
+            yield WEEKDAYS, f"weekdays '{given}' is not known.{meant_or_allowed(given, DAYS)}"
     several = attributes.get(ZONE, ())
     if len(several) > 1:
         yield ZONE, f"names {len(several)} zones. Write a line for each"

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from ratecard.base.messages import Finding
 from ratecard.methods.metered import Metered
-from ratecard.methods.method import MOST_COUNTED, Method, UsageReading, least_charged
+from ratecard.methods.method import MOST_COUNTED, Method, Samples, UsageReading, least_charged
 from ratecard.rating.compiling import slug
 from ratecard.rating.quote import LineItem
 from ratecard.requests.fields import Choice, Field, TextField, WholeNumber
@@ -65,7 +65,7 @@ class Images(Method[PerImage]):
             rate, sku = charge.rates[0], f"{model}-{charge.unit}-unit"
             also = any(isinstance(each, PerUpscale) for each in metered.version.charges)
             return UsageReading(lambda shape: [] if "factor" in shape else [count(1, rate, sku)]) if also else None
-        choices = {name: rate_values(charge, name) for name in self.choices}
+        choices = {name: charge.values_of(name) for name in self.choices}
         rates = {key: rate for rate in charge.rates for key in _keys(rate, choices)}
         choices["quality"] = tuple(quality for quality in choices["quality"] if quality != UNSTATED)
         fields: dict[str, Field] = {"n": _COUNT}
@@ -88,19 +88,17 @@ class Images(Method[PerImage]):
 
         return UsageReading(lines, fields, {"n": 1}, inert=inert)
 
-    def samples(
-        self, charge: PerImage, version: MeteredVersion, type_: str, tables: Tables
-    ) -> Iterator[dict[str, Any]]:
+    def samples(self, charge: PerImage, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """An image at every rate."""
         names = self.choices if type_ != "upscale" else ()
         return (_stated(values) for values in _named(charge, names))
 
-    def edges(self, charge: PerImage, version: MeteredVersion, type_: str, tables: Tables) -> Iterator[dict[str, Any]]:
+    def edges(self, charge: PerImage, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """Every choice alone and together: one that is left out may mean another one later."""
         stated = [(None, *version.values_of(name)) for name in self.choices]
         return (_stated(dict(zip(self.choices, values, strict=True))) for values in product(*stated))
 
-    def typical(self, charge: PerImage, usages: Iterable[dict[str, Any]], chance: Random) -> Iterator[dict[str, Any]]:
+    def typical(self, charge: PerImage, usages: Iterable[dict[str, Any]], chance: Random) -> Samples:
         """One image, and some."""
         for usage in usages:
             inputs = {"input_images": chance.randint(1, 4)} if usage["type"] == "edit" else {}
@@ -125,9 +123,7 @@ class InputImages(Method[PerInputImage]):
 
         return UsageReading(lines, {"n": _COUNT, "input_images": _COUNT}, {"n": 1, "input_images": 1})
 
-    def samples(
-        self, charge: PerInputImage, version: MeteredVersion, type_: str, tables: Tables
-    ) -> Iterator[dict[str, Any]]:
+    def samples(self, charge: PerInputImage, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """One further image."""
         yield {"input_images": least_charged(charge, 1)}
 
@@ -154,9 +150,7 @@ class Upscales(Method[PerUpscale]):
         """The factor, which only an upscaler that has a price without it lets a usage leave out."""
         if kind != "upscale":
             return None  # an image that is made
-        rates = {
-            key[0]: rate for rate in charge.rates for key in _keys(rate, {"factor": rate_values(charge, "factor")})
-        }
+        rates = {factor: rate for rate in charge.rates for factor in rate.attributes["factor"]}
         count, model = metered.counter(charge), metered.model.model
         plain = metered.model.type == "upscale" and any(isinstance(each, PerImage) for each in metered.version.charges)
 
@@ -166,18 +160,11 @@ class Upscales(Method[PerUpscale]):
             factor = shape["factor"]
             return [count(1, rates[factor], f"{model}-upscale-{slug(factor)}-{charge.unit}-unit")]
 
-        return UsageReading(lines, {"factor": Choice(rate_values(charge, "factor"))}, {}, () if plain else ("factor",))
+        return UsageReading(lines, {"factor": Choice(rates)}, {}, () if plain else ("factor",))
 
-    def samples(
-        self, charge: PerUpscale, version: MeteredVersion, type_: str, tables: Tables
-    ) -> Iterator[dict[str, Any]]:
+    def samples(self, charge: PerUpscale, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """An upscale by every factor."""
         return ({"type": "upscale", **values} for values in _named(charge, self.choices))
-
-
-def rate_values(charge: Charge, attribute: str) -> tuple[str, ...]:
-    """Every value of an attribute that a charge's rates name, in the order of the table."""
-    return tuple(dict.fromkeys(value for rate in charge.rates for value in rate.attributes.get(attribute, ())))
 
 
 def _unnamed_quality(rates: Mapping[Any, Rate], resolution: str | None, named: bool) -> str | None:
@@ -197,7 +184,7 @@ def _keys(rate: Rate, choices: Mapping[str, tuple[str, ...]]) -> list[tuple[str 
     return list(product(*(rate.attributes.get(name, values or (None,)) for name, values in choices.items())))
 
 
-def _named(charge: Charge, names: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+def _named(charge: Charge, names: tuple[str, ...]) -> Samples:
     """The values that each rate of a charge names."""
     for rate in charge.rates:
         for values in product(*(rate.attributes.get(name, (None,)) for name in names)):

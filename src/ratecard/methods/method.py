@@ -21,6 +21,8 @@ from ratecard.tables.units import Unit
 
 AnyCharge = TypeVar("AnyCharge", bound=Charge)
 Lines = Callable[[RequestShape], list[LineItem]]
+# Usages, or what they say beside their type and model.
+Samples = Iterator[dict[str, Any]]
 # The most of anything that a usage may count.
 MOST_COUNTED = 10**12
 # A number of anything, or a part of one.
@@ -79,9 +81,7 @@ class Method(Generic[AnyCharge]):
         """How usages of a kind (their type, or `audio` for a body) are priced by a charge; None if they are not."""
         raise NotImplementedError
 
-    def samples(
-        self, charge: AnyCharge, version: MeteredVersion, type_: str, tables: Tables
-    ) -> Iterator[dict[str, Any]]:
+    def samples(self, charge: AnyCharge, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """What a usage says beside type and model to be charged one unit at each rate, if that can be by itself."""
         yield {}
 
@@ -89,11 +89,11 @@ class Method(Generic[AnyCharge]):
         """The meters that each usage has to count."""
         return ()
 
-    def edges(self, charge: AnyCharge, version: MeteredVersion, type_: str, tables: Tables) -> Iterator[dict[str, Any]]:
+    def edges(self, charge: AnyCharge, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """Further such usages, which may have a rate or a line of their own."""
         yield from ()
 
-    def typical(self, charge: AnyCharge, usages: Iterable[dict[str, Any]], chance: Random) -> Iterator[dict[str, Any]]:
+    def typical(self, charge: AnyCharge, usages: Iterable[dict[str, Any]], chance: Random) -> Samples:
         """Usages as they come in practice, of those of one unit at each rate: with medians of what requests count."""
         yield from usages
 

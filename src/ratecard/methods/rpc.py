@@ -10,13 +10,14 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from ratecard.base.messages import REQUIRED, Finding, NotOffered, Problems, echo, wrong_type
 from ratecard.base.money import add, multiply, text
 from ratecard.base.suggestions import did_you_mean
+from ratecard.methods.findings import below, listed_twice
 from ratecard.methods.metered import Metered
-from ratecard.methods.method import Items, Method, UsageReading
+from ratecard.methods.method import Items, Method, Samples, UsageReading
 from ratecard.rating.counts import LineCounter
 from ratecard.rating.quote import LineItem
 from ratecard.requests.body import mapping_of
-from ratecard.requests.fields import Boolean, Choice, RequestShape, TextField
-from ratecard.requests.metered import accepted, unrecognized
+from ratecard.requests.fields import Boolean, Choice, Field, RequestShape, TextField, field_problems
+from ratecard.requests.metered import unrecognized
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.meters import Meters
@@ -54,7 +55,7 @@ _COMMON = (
     "sendTransaction",
     "getSupply",
 )
-_CALL_KEYS = dict.fromkeys(("method", "failed")).keys()
+_CALL: Mapping[str, Field] = {"method": TextField(), "failed": Boolean()}
 
 
 class Chain(Frozen):
@@ -103,12 +104,9 @@ class RpcBatches(Method[RpcCredits]):
     def check(self, charge: RpcCredits, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
         """Chains, kinds and tiers are listed once, and name each other."""
         yield from super().check(charge, version, type_, meters)
-        seen: set[str] = set()
-        for index, chain in enumerate(charge.chains):
-            if chain.chain in seen:
-                yield ("chains", index, "chain"), f"chain '{chain.chain}' is listed twice; keep one"
-            seen.add(chain.chain)
-        known = dict.fromkeys([*seen, *(chain.kind for chain in charge.chains if chain.kind)])
+        names = [chain.chain for chain in charge.chains]
+        yield from listed_twice("chains", "chain", names)
+        known = dict.fromkeys([*names, *(chain.kind for chain in charge.chains if chain.kind)])
         factors = {tier.tier: tier.factor for tier in reversed(charge.tiers)}
         for index, tier in enumerate(charge.tiers):
             if tier.factor != factors[tier.tier]:
@@ -119,7 +117,7 @@ class RpcBatches(Method[RpcCredits]):
                     words = f"'{word}' is not a chain or a kind of chains.{did_you_mean(word, known)}"
                     yield ("tiers", index, "chains"), f"{words} Known: {', '.join(known)}"
         for index, chain in enumerate(charge.chains):
-            if chain.kind in seen:
+            if chain.kind in names:
                 words = f"kind '{chain.kind}' is the name of a chain. Name the kind otherwise, or leave it out"
                 yield ("chains", index, "kind"), words
             if charge.tiers and not any(tier.on(chain) for tier in charge.tiers):
@@ -139,31 +137,27 @@ class RpcBatches(Method[RpcCredits]):
             shape["calls"] = _read_calls(usage, charge, chains.get(shape.get("network", "")), problems)
 
         return UsageReading(
-            lambda shape: rpc_lines(charge, count, model, shape["network"], shape["calls"]),
+            lambda shape: rpc_lines(charge, count, model, chains[shape["network"]], shape["calls"]),
             {"network": Choice(chains)},
             required=("network",),
             further={"calls": Items(lambda usage: _calls(charge, chains[usage["network"]]), charge.max_calls)},
             settle=settle,
         )
 
-    def samples(
-        self, charge: RpcCredits, version: MeteredVersion, type_: str, tables: Tables
-    ) -> Iterator[dict[str, Any]]:
+    def samples(self, charge: RpcCredits, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """The first method of each tier on each chain: several lines may add to one tier."""
         for chain in charge.chains:
             tiers = {tier.tier: tier for tier in reversed(charge.tiers) if tier.on(chain)}
             for tier in (tier for tier in charge.tiers if tier is tiers.get(tier.tier)):
                 yield _call(chain, tier.methods[0])
 
-    def edges(
-        self, charge: RpcCredits, version: MeteredVersion, type_: str, tables: Tables
-    ) -> Iterator[dict[str, Any]]:
+    def edges(self, charge: RpcCredits, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """Every method, answered and failed."""
         for chain, tier in product(charge.chains, charge.tiers):
             for method, failed in product(tier.methods if tier.on(chain) else (), (False, True)):
                 yield _call(chain, method, failed=failed)
 
-    def typical(self, charge: RpcCredits, usages: Iterable[dict[str, Any]], chance: Random) -> Iterator[dict[str, Any]]:
+    def typical(self, charge: RpcCredits, usages: Iterable[dict[str, Any]], chance: Random) -> Samples:
         """A call to every network by common methods of its chain; a table without any of these shows its own."""
         named = {name: value for name, value in next(iter(usages)).items() if name not in ("network", "calls")}
         for chain in charge.chains:
@@ -212,10 +206,9 @@ def tier_of_method(charge: RpcCredits, method: str, chain: Chain | None = None) 
 
 
 def rpc_lines(
-    charge: RpcCredits, count: LineCounter, model: str, network: str, calls: Iterable[Tier | None]
+    charge: RpcCredits, count: LineCounter, model: str, chain: Chain, calls: Iterable[Tier | None]
 ) -> list[LineItem]:
-    """Make one line for each tier of the batch, and one for its failed calls (None). Exact."""
-    chain = networks_of(charge)[network]
+    """Make one line for each tier of a batch on a chain, and one for its failed calls (None). Exact."""
     credits_by: dict[str, Decimal] = {}
     for call in calls:
         if call is None:
@@ -248,19 +241,15 @@ def _read_call(given: object, index: int, charge: RpcCredits, chain: Chain | Non
     if call is None:
         problems.append((("calls", index), wrong_type("object", given)))
         return None
-    problems += unrecognized(call, _CALL_KEYS, ("calls", index))
-    method, failed, tier = accepted(TextField(), call.get("method")), "false", None
-    if "failed" in call:
-        failed = accepted(Boolean(), call["failed"])
-    if method is None:
-        message = wrong_type("string", call["method"]) if "method" in call else REQUIRED
-        problems.append((("calls", index, "method"), message))
-    elif failed != "true":
+    problems += unrecognized(call, _CALL.keys(), ("calls", index))
+    read: RequestShape = {}
+    wrong, tier = field_problems(call, _CALL, read, required=("method",)), None
+    if "method" in read and read.get("failed") != "true":
+        method = read["method"]
         tier = tier_of_method(charge, method, chain)
         if tier is None:
             where = f" on {chain.chain}" if chain and tier_of_method(charge, method) else ""
             words = NotOffered(f"This method is not supported{where}: {echo(method)}")
             problems.append((("calls", index, "method"), words))
-    if failed is None:
-        problems.append((("calls", index, "failed"), wrong_type("boolean", call["failed"])))
+    problems += below(("calls", index), wrong)
     return tier

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ratecard.methods.method import METHODS
+from ratecard.methods.method import METHODS, Samples
 from ratecard.rating.factors import StatedRate, charge_under, is_plain
 from ratecard.tables.card import Tables
 from ratecard.tables.conditions import combinations_of, named_conditions
@@ -12,7 +12,7 @@ from ratecard.tables.rate import Charge
 from ratecard.tables.version import Model
 
 
-def unit_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> Iterator[dict[str, Any]]:
+def unit_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> Samples:
     """A usage for `prices.rate` for every rate of the version: one unit of it, if that can be used by itself."""
     whole = _Whole(model, version, tables)
     for charge in version.charges:
@@ -22,7 +22,7 @@ def unit_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> I
                 yield whole.usage({**sample, **stated}, beside=method.beside)
 
 
-def edge_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> Iterator[dict[str, Any]]:
+def edge_usages(model: Model[Any], version: MeteredVersion, tables: Tables) -> Samples:
     """Further usages that may have a rate or a line of their own."""
     whole = _Whole(model, version, tables)
     for charge in version.charges:
@@ -55,7 +55,7 @@ class _Whole:
     def __init__(self, model: Model[Any], version: MeteredVersion, tables: Tables) -> None:
         self._named = {"type": model.type, "model": model.model}
         self._counts: dict[str, int] = {}
-        own: Iterator[dict[str, Any]] = iter(())
+        own: Samples = iter(())
         for charge in reversed(version.charges):
             method = METHODS[charge.method]
             self._counts |= dict.fromkeys(method.needed(charge, tables), 0)

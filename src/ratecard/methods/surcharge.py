@@ -1,11 +1,11 @@
 """Surcharges: what a text request pays beside its tokens, by the rates of a model of its own."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from decimal import Decimal
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from ratecard.methods.metered import Metered
-from ratecard.methods.method import ANY_NUMBER, Method, UsageReading
+from ratecard.methods.method import ANY_NUMBER, Method, Samples, UsageReading
 from ratecard.rating.quote import LineItem
 from ratecard.requests.fields import Field, WholeNumber
 from ratecard.requests.token_usage import MOST_TOKENS, count_messages
@@ -34,9 +34,7 @@ class Surcharges(Method[Surcharge]):
         fields = {"count": surcharge_count(metered)}
         return UsageReading(lambda shape: [line(shape["count"])], fields, required=("count",))
 
-    def samples(
-        self, charge: Surcharge, version: MeteredVersion, type_: str, tables: Tables
-    ) -> Iterator[dict[str, Any]]:
+    def samples(self, charge: Surcharge, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """One search."""
         yield {"count": 1}
 

@@ -1,12 +1,11 @@
 """Tokens by bucket. Their lines are made in `rating/tokens.py` and priced in `pricing/text.py`, beside searches."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from ratecard.base.messages import Finding
 from ratecard.methods.conditions import check_attribute, check_without_rate, contradict
 from ratecard.methods.metered import Metered
-from ratecard.methods.method import Method, UsageReading
+from ratecard.methods.method import Method, Samples, UsageReading
 from ratecard.requests.token_usage import usage_of_buckets
 from ratecard.tables.card import Tables
 from ratecard.tables.conditions import combinations_of, named_conditions
@@ -73,7 +72,7 @@ class TokensByBucket(Method[Tokens]):
         """None: providers write tokens in many ways, which `requests/token_usage.py` reads."""
         return None
 
-    def samples(self, charge: Tokens, version: MeteredVersion, type_: str, tables: Tables) -> Iterator[dict[str, Any]]:
+    def samples(self, charge: Tokens, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """A million tokens at each rate, or the longest prompt of its tier; and under each factor."""
         edges = tiers_of(charge)
         for each in written_rates(charge):
@@ -88,7 +87,7 @@ class TokensByBucket(Method[Tokens]):
                 if not factor.conditions.keys() & each.conditions.keys():
                     yield {**usage_of_buckets(counts), **each.conditions, **factor.conditions}
 
-    def edges(self, charge: Tokens, version: MeteredVersion, type_: str, tables: Tables) -> Iterator[dict[str, Any]]:
+    def edges(self, charge: Tokens, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """Every bucket, at both sides of where each tier begins, under every combination of conditions."""
         stated = list(combinations_of(named_conditions([charge], version.factors), tables.meters))
         thresholds = tiers_of(charge)[1:]

@@ -12,7 +12,7 @@ from ratecard.pricing.video import VideoPricer, VideoTotals, price_video, total_
 from ratecard.requests.video import api_wide_fields
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.limits import Limits, Rates
-from ratecard.tables.metered import MeteredVersion, Tokens
+from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.version import AnyVersion, Version
 from ratecard.tables.video import VideoModel, VideoVersion
 from ratecard.tables.windows import Window, open_at, version_at_hours, windows_of
@@ -79,23 +79,16 @@ class Compiler:
         """
         versions = tuple(Identity(charged) for _, charged in searches.values())
         key = (kind, Identity(model), Identity(version), versions, limits.effective)
-        if key not in self._raters:
-            self._raters[key] = self._compile(kind, model, version, searches, limits)
-        return self._raters[key]
-
-    def _compile(
-        self,
-        kind: str,
-        model: AnyModel,
-        version: Version,
-        searches: Mapping[str, tuple[AnyModel, Version]],
-        limits: Limits,
-    ) -> Rater | None:
-        if not isinstance(version, MeteredVersion):
-            return None
-        metered = self.metered(model, version, limits.rates)
-        if kind == model.type and any(isinstance(charge, Tokens) for charge in version.charges):
-            surcharges = {search: self.metered(*charged, limits.rates) for search, charged in searches.items()}
-            with_parameters = self.tables.vocabulary.service_parameters
-            return price_text(metered, surcharges, limits.scraped_urls, with_parameters=with_parameters)
-        return price_counted(metered, kind)
+        if key in self._raters:
+            return self._raters[key]
+        rater = None
+        if isinstance(version, MeteredVersion):
+            metered = self.metered(model, version, limits.rates)
+            if kind == model.type and version.tokens:
+                surcharges = {search: self.metered(*charged, limits.rates) for search, charged in searches.items()}
+                with_parameters = self.tables.vocabulary.service_parameters
+                rater = price_text(metered, surcharges, limits.scraped_urls, with_parameters=with_parameters)
+            else:
+                rater = price_counted(metered, kind)
+        self._raters[key] = rater
+        return rater

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import REQUIRED, NotOffered, Path, Problems
@@ -28,7 +28,7 @@ from ratecard.requests.token_usage import (
     read_conditions,
     read_tokens,
 )
-from ratecard.tables.metered import MeteredVersion, Tokens
+from ratecard.tables.metered import Tokens
 
 # The number of keys of a usage with tokens alone: `type`, `model` and `usage`.
 _TOKENS_ALONE = 3
@@ -118,8 +118,8 @@ def price_text(
 
 
 def token_rates(metered: Metered) -> TokenRates:
-    """The rates of a version's tokens."""
-    charge = tokens_of(metered.version)
+    """The rates of the tokens of a version that charges them."""
+    charge = cast(Tokens, metered.version.tokens)
     name, version, per = metered.model.model, metered.version, metered.per(charge.unit)
     return TokenRates(name, charge, per, metered.meters, version.factors, version.places_of_lines)
 
@@ -204,8 +204,3 @@ def _read_searches(
     ignored = [".".join(map(str, path_to(kind))) for kind in uncharged]
     ignored += [f"service_parameters.{name}" for name in parameters if name not in switches or name in idle]
     return _Searches(billed, tuple(ignored))
-
-
-def tokens_of(version: MeteredVersion) -> Tokens:
-    """The charge of a version for its tokens."""
-    return next(charge for charge in version.charges if isinstance(charge, Tokens))

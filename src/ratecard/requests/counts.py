@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from ratecard.base.messages import REQUIRED, NotOffered, Problems, wrong_type
 from ratecard.requests.body import mapping_of
-from ratecard.requests.fields import Field
-from ratecard.requests.metered import accepted, unrecognized
+from ratecard.requests.fields import Field, accepted
+from ratecard.requests.metered import unrecognized
 
 
 class Meterage(NamedTuple):

@@ -5,7 +5,7 @@ messages: type, integer, least, greatest.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from decimal import Decimal
 from itertools import product
 from typing import Any, Protocol
@@ -13,7 +13,9 @@ from typing import Any, Protocol
 from ratecard.base.messages import (
     INVALID_URL,
     NOT_AN_INTEGER,
+    REQUIRED,
     NotOffered,
+    Problems,
     invalid_enum,
     invalid_literal,
     too_big,
@@ -44,6 +46,29 @@ class Field(Protocol):
 
     def messages(self, given: object) -> list[str]:
         """Why a value is wrong."""
+
+
+def accepted(field: Field, given: object) -> Any:
+    """A field's value as the shape keeps it; None if it is wrong."""
+    try:
+        return field.accept(given)
+    except TypeError:  # an unhashable value
+        return None
+
+
+def field_problems(
+    given: Mapping[str, Any], fields: Mapping[str, Field], shape: RequestShape, required: Collection[str] = ()
+) -> Problems:
+    """Put the valid fields of a request into `shape`; return the problems of the others, in the order of `fields`."""
+    problems: Problems = []
+    for name, field in fields.items():
+        if name not in given:
+            problems += [((name,), REQUIRED)] if name in required else []
+        elif (value := accepted(field, given[name])) is None:
+            problems += [((name,), message) for message in field.messages(given[name])]
+        else:
+            shape[name] = value
+    return problems
 
 
 class Choice:

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ratecard.base.errors import QuoteError
-from ratecard.base.messages import MOST_NAMES, REQUIRED, Path, Problems, field_names, wrong_type
+from ratecard.base.messages import MOST_NAMES, Path, Problems, field_names, wrong_type
 from ratecard.base.suggestions import suggestions
 from ratecard.requests.body import INVALID, mapping_of
-from ratecard.requests.fields import Field, RequestShape
+from ratecard.requests.fields import Field, RequestShape, field_problems
 
 # (request, shape, problems): adds to the last two.
 Settle = Callable[[Mapping[str, Any], RequestShape, Problems], None]
@@ -81,7 +81,8 @@ class UsageSchema:
 
         Unknown keys are an error in a usage; in the `body` of a quote they are listed as fields without effect.
         """
-        shape, problems = self.checked(given)
+        shape = dict(self.defaults)
+        problems = field_problems(given, self.fields, shape, self.required)
         if self.settle:
             self.settle(given, shape, problems)
         if not body:
@@ -90,26 +91,3 @@ class UsageSchema:
             raise QuoteError(INVALID, problems)
         ignored = tuple(name for name in self.fields if name in given and name in self.inert)
         return shape, ignored + (further_fields(given, (*self.fields, *self.further, "model"), ignored) if body else ())
-
-    def checked(self, given: Mapping[str, Any]) -> tuple[RequestShape, Problems]:
-        """Return the valid fields with every default filled in, and the problems of the others, in order."""
-        shape, problems = dict(self.defaults), Problems()
-        for name, expected in self.fields.items():
-            if name not in given:
-                if name in self.required:
-                    problems.append(((name,), REQUIRED))
-                continue
-            value = accepted(expected, given[name])
-            if value is None:
-                problems += [((name,), message) for message in expected.messages(given[name])]
-            else:
-                shape[name] = value
-        return shape, problems
-
-
-def accepted(expected: Field, given: object) -> Any:
-    """A field's value as the shape keeps it; None if it is wrong."""
-    try:
-        return expected.accept(given)
-    except TypeError:  # an unhashable value
-        return None

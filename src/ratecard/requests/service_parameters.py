@@ -7,8 +7,8 @@ from typing import Any, get_args
 from ratecard.base.messages import Problems, echo, wrong_type
 from ratecard.base.suggestions import did_you_mean
 from ratecard.requests.body import MOST_PROBLEMS, mapping_of
-from ratecard.requests.fields import Boolean, Choice, Field, TextField
-from ratecard.requests.metered import accepted, unrecognized
+from ratecard.requests.fields import Boolean, Choice, Field, TextField, field_problems
+from ratecard.requests.metered import unrecognized
 from ratecard.requests.usage import ServiceParameters
 
 
@@ -77,12 +77,8 @@ def read_parameters(given: object, suffix: Mapping[str, Any], problems: Problems
         near = did_you_mean(name, PARAMETERS)
         problems.append((("model",), f"Unrecognized parameter in the model name: '{echo(name)}'.{near}"))
     parameters: dict[str, Any] = {}
-    for name in [name for name in PARAMETERS if name in own or name in suffix]:
-        expected = PARAMETERS[name]
-        value = own[name] if name in own else suffix[name]
-        parameters[name] = accepted(expected, value)
-        if parameters[name] is None:
-            problems += [(("service_parameters", name), message) for message in expected.messages(value)]
+    wrong = field_problems({**suffix, **own}, PARAMETERS, parameters)
+    problems += [(("service_parameters", *path), message) for path, message in wrong]
     return parameters
 
 

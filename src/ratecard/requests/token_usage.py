@@ -10,6 +10,7 @@ in one pass (`_gather`); everything else takes the slower way (`_sort_out`, `_Fu
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 from ratecard.base.messages import (
@@ -206,7 +207,8 @@ AMBIGUOUS = "In the prompt, or beside it? Give them with input_tokens alone, or 
 _AT: Path = ("usage",)
 _NOTHING: Found = [None] * FIRST_PART
 # Bounds on unknown values: levels of nesting, and their number.
-_DEEPEST, _MOST_VALUES = 20, 10_000
+DEEPEST, _MOST_VALUES = 20, 10_000
+TOO_DEEP = f"Object must be nested at most {DEEPEST} levels deep"
 
 
 # What a usage counts: buckets by name and their inclusive tokens, searches, and the dotted paths of what has no effect.
@@ -388,7 +390,7 @@ def _conflicts(problems: Problems, fields: Mapping[Any, Any], at: Path) -> None:
     problems[:] = [problem for problem in problems if problem[1] is not _CONFLICT]
     for counter in COUNTERS:
         said = [(path, whole(_at(path, fields))) for path in counter.paths if not count_messages(_at(path, fields))]
-        problems += [((*at, *path), _disagrees(said[0][1])) for path, count in said if count != said[0][1]]
+        problems += [((*at, *path), disagrees(said[0][1])) for path, count in said if count != said[0][1]]
 
 
 def _at(path: Iterable[str], usage: object) -> Any:
@@ -399,8 +401,15 @@ def _at(path: Iterable[str], usage: object) -> Any:
     return usage
 
 
-def _disagrees(known: int | None) -> str:
+def disagrees(known: int | Decimal | None) -> str:
+    """The message for a count that another name of it contradicts."""
     return f"Expected {known}, as another name of this count says"
+
+
+def no_price(name: object, known: Iterable[str]) -> str:
+    """The message for a count under a name that is not `known`, and which of those may be meant."""
+    near = did_you_mean(field_name(name), known, slip=True)
+    return f"{NO_PRICE}.{near}" if near else NO_PRICE
 
 
 def _require(count: str, other: str, fields: Mapping[Any, Any], problems: Problems) -> None:
@@ -427,10 +436,10 @@ def _whole_prompt(found: Found, fields: Mapping[Any, Any], problems: Problems) -
     if named is None:
         return inputs or 0, cached, written
     if inputs not in (None, named):
-        problems.append((path_of("input", fields), _disagrees(named)))
+        problems.append((path_of("input", fields), disagrees(named)))
     for name, inside, top in (("top read", cached, top_cached), ("top written", written, top_written)):
         if inside is not None and top not in (None, inside):
-            problems.append((path_of(name, fields), _disagrees(inside)))
+            problems.append((path_of(name, fields), disagrees(inside)))
     return named, top_cached if cached is None else cached, top_written if written is None else written
 
 
@@ -524,8 +533,8 @@ class _Further:
         listed = isinstance(given, (list, tuple))
         inside = None if listed else mapping_of(given)
         if inside or (listed and given):
-            if len(path) >= _DEEPEST:
-                self._tell(path, f"Object must be nested at most {_DEEPEST} levels deep")
+            if len(path) >= DEEPEST:
+                self._tell(path, TOO_DEEP)
                 return
             for key, value in enumerate(given) if listed else (inside or {}).items():
                 self._value((*path, key if listed else field_name(key)), key, value, counts or is_counter(key))
@@ -534,8 +543,7 @@ class _Further:
         elif counts and inside is None and not listed:
             messages = count_messages(given)
             if whole(given) and not messages and self.listed < MOST_PROBLEMS:
-                near = did_you_mean(field_name(name), known, slip=True)
-                messages = [f"{NO_PRICE}.{near}" if near else NO_PRICE]
+                messages = [no_price(name, known)]
             self._tell(path, *messages)
         else:
             self.ignored.append(".".join(map(str, path)))

@@ -5,17 +5,15 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import QuoteError
-from ratecard.base.messages import REQUIRED, Path, Problems, field_name, invalid_enum, too_big, too_small, wrong_type
-from ratecard.base.suggestions import did_you_mean
+from ratecard.base.messages import REQUIRED, Path, Problems, invalid_enum, too_big, too_small, wrong_type
 from ratecard.requests.body import MOST_PROBLEMS, mapping_of, read_body
 from ratecard.requests.dialects import DIALECTS, UsageDialect, Way
 from ratecard.requests.fields import decimal
-from ratecard.requests.token_usage import NO_PRICE, Counter, count_messages
+from ratecard.requests.token_usage import DEEPEST, TOO_DEEP, Counter, count_messages, disagrees, no_price
 from ratecard.requests.usage import EmbeddingUsage, ImageUsage, TextUsage, TranscriptionUsage
 from ratecard.tables.meters import COMPLETION, PROMPT
 
 _UNREADABLE = "Invalid response"
-_DEEPEST = 20
 # The buckets that every usage of tokens has.
 _WHOLES = (PROMPT, COMPLETION)
 
@@ -205,10 +203,9 @@ class _Response:
         if number is not None:
             if number and len(self._problems) < MOST_PROBLEMS:
                 known = [path[-1] for path in self._names if path[:-1] == way[:-1]]
-                near = did_you_mean(field_name(way[-1]), known, slip=True)
-                self._problems.append(((*self._at, *way), f"{NO_PRICE}.{near}" if near else NO_PRICE))
-        elif len(way) > _DEEPEST:
-            self._problems.append(((*self._at, *way), f"Object must be nested at most {_DEEPEST} levels deep"))
+                self._problems.append(((*self._at, *way), no_price(way[-1], known)))
+        elif len(way) > DEEPEST:
+            self._problems.append(((*self._at, *way), TOO_DEEP))
         elif not isinstance(given, (str, bytes)) and (inside := mapping_of(given)) is not None:
             yield from self._read(inside, way)
 
@@ -270,8 +267,7 @@ class _Response:
         for way, count in self._counts.items():
             name = self._names[way].name
             if found.counts.setdefault(name, count) != count:
-                words = f"Expected {found.counts[name]}, as another name of this count says"
-                self._problems.append(((*self._at, *way), words))
+                self._problems.append(((*self._at, *way), disagrees(found.counts[name])))
             found.at.setdefault(name, (*self._at, *way))
         return found
 

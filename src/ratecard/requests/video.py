@@ -26,6 +26,7 @@ from ratecard.requests.fields import (
     Unwanted,
     Url,
     WholeNumber,
+    field_problems,
 )
 from ratecard.tables.units import VideoFields
 from ratecard.tables.video import (
@@ -214,9 +215,8 @@ class VideoRequests:
     def read(self, body: Mapping[str, Any]) -> tuple[RequestShape, Problems]:
         """The shape that the fields of a body make, before the rule across fields, and every problem of a field."""
         shape, inert = self.defaults.copy(), {name: self.fields[name] for name in self.inert}
-        problems = field_problems(body, {name: self.fields[name] for name in self.active}, shape)
+        problems = field_problems(body, {name: self.fields[name] for name in self.active}, shape, self.required)
         problems += field_problems(body, inert, {})
-        problems += [((name,), REQUIRED) for name in self.required if name not in body]
         return shape, problems
 
     def refuse(self, body: Mapping[str, Any], source: SourceVideo | None) -> NoReturn:
@@ -233,22 +233,6 @@ class VideoRequests:
 def in_order(names: Collection[str]) -> tuple[str, ...]:
     """Field names in the order of the specification."""
     return tuple(sorted(names, key=FIELD_ORDER.index))
-
-
-def field_problems(body: Mapping[str, Any], fields: Mapping[str, Field], shape: RequestShape) -> Problems:
-    """The problems of each field by itself; valid values are put into `shape`."""
-    problems: Problems = []
-    for name, field in fields.items():
-        if name in body:
-            try:
-                value = field.accept(body[name])
-            except TypeError:
-                value = None
-            if value is None:
-                problems += [((name,), message) for message in field.messages(body[name])]
-            else:
-                shape[name] = value
-    return problems
 
 
 def refuse_without_model(body: Mapping[str, Any], api_wide: Mapping[str, Field]) -> NoReturn:

@@ -30,25 +30,22 @@ def _read_flag(given: object) -> object:
     return found
 
 
-def _read_endpoint(given: object) -> str:
-    if not re.fullmatch(f"({_METHODS}) {_PATH}", read_text(given)):
-        raise ValueError("is not an endpoint. Write its method and path, like GET /billing/usage")
-    return read_text(given)
+def _written_as(pattern: str, words: str) -> tuple[BeforeValidator, WithJsonSchema]:
+    """How to read and describe a word of this pattern; `words` say what another one is not."""
 
+    def read(given: object) -> str:
+        if not re.fullmatch(pattern, text := read_text(given)):
+            raise ValueError(words)
+        return text
 
-def _read_path(given: object) -> str:
-    if not re.fullmatch(_PATH, read_text(given)):
-        raise ValueError("is not a path. Write it without method and base path, like /billing/usage-history")
-    return read_text(given)
-
-
-def _pattern(pattern: str) -> dict[str, Any]:
-    return {"type": "string", "pattern": f"^{pattern}$"}
+    return BeforeValidator(read), WithJsonSchema({"type": "string", "pattern": f"^{pattern}$"})
 
 
 Flag = Annotated[bool, BeforeValidator(_read_flag), WithJsonSchema({"enum": [True, False, "true", "false"]})]
-Endpoint = Annotated[str, BeforeValidator(_read_endpoint), WithJsonSchema(_pattern(f"({_METHODS}) {_PATH}"))]
-UrlPath = Annotated[str, BeforeValidator(_read_path), WithJsonSchema(_pattern(_PATH))]
+_NO_ENDPOINT = "is not an endpoint. Write its method and path, like GET /billing/usage"
+_NO_PATH = "is not a path. Write it without method and base path, like /billing/usage-history"
+Endpoint = Annotated[str, *_written_as(f"({_METHODS}) {_PATH}", _NO_ENDPOINT)]
+UrlPath = Annotated[str, *_written_as(_PATH, _NO_PATH)]
 
 
 class _Placed(Frozen):

@@ -100,10 +100,14 @@ class MeteredVersion(Version):
         """The conditions that rates and factors name, and of each the values."""
         return named_conditions(self.charges, self.factors)
 
+    @property
+    def tokens(self) -> Tokens | None:
+        """The charge for tokens, if there is one."""
+        return next((charge for charge in self.charges if isinstance(charge, Tokens)), None)
+
     def values_of(self, attribute: str) -> tuple[str, ...]:
         """Every value of an attribute that a rate names, in the order of the table."""
-        rates = (rate for charge in self.charges for rate in charge.rates)
-        return tuple(dict.fromkeys(value for rate in rates for value in rate.attributes.get(attribute, ())))
+        return tuple(dict.fromkeys(value for charge in self.charges for value in charge.values_of(attribute)))
 
 
 class TextVersion(MeteredVersion):

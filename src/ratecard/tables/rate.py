@@ -36,6 +36,15 @@ WINDOW = HOURS, WEEKDAYS, ZONE = ("hours", "weekdays", "zone")
 ANY = "any"
 
 
+def _line_of(given: Any, amount: str, others: str, like: str) -> dict[str, Any]:
+    """A line that has an amount, with its other keys in one mapping, where a program made it so or a table did not."""
+    if not isinstance(given, dict):
+        raise ValueError(f"must be a line like {like}")
+    if amount not in given:
+        raise ValueError(f"has no {amount}. Write one, like {like}")
+    return given if isinstance(given.get(others), dict) else gathered(given, (amount, SOURCE_KEY), others)
+
+
 class Rate(Frozen):
     """One line of a table: `{resolution: [480p, 720p], audio: true, rate: 0.154}`.
 
@@ -50,17 +59,11 @@ class Rate(Frozen):
     @model_validator(mode="before")
     @classmethod
     def _gather_attributes(cls, given: Any) -> Any:
-        if not isinstance(given, dict):
-            raise ValueError("must be a line like {resolution: 720p, rate: 0.10}")
-        if "rate" not in given:
-            raise ValueError("has no rate. Write one, like {resolution: 720p, rate: 0.10}")
-        if isinstance(given.get("attributes"), dict):
-            return given
-        own = {"rate", SOURCE_KEY}
-        digits = next((key for key in given if str(key).isdigit()), None)
+        line = _line_of(given, "rate", "attributes", "{resolution: 720p, rate: 0.10}")
+        digits = next((key for key in line["attributes"] if str(key).isdigit()), None)
         if digits is not None:
             raise ValueError(f"is cut off by a comma before {digits}. Write a decimal point, like 0.25")
-        return gathered(given, own, "attributes")
+        return line
 
 
 class HeldRate(Rate):
@@ -80,13 +83,7 @@ class RateFactor(Frozen):
     @model_validator(mode="before")
     @classmethod
     def _gather_conditions(cls, given: Any) -> Any:
-        if not isinstance(given, dict):
-            raise ValueError("must be a line like {service_tier: batch, factor: 0.5}")
-        if "factor" not in given:
-            raise ValueError("has no factor. Write one, like {service_tier: batch, factor: 0.5}")
-        if isinstance(given.get("conditions"), dict):
-            return given
-        return gathered(given, ("factor", SOURCE_KEY), "conditions")
+        return _line_of(given, "factor", "conditions", "{service_tier: batch, factor: 0.5}")
 
 
 class Charge(Frozen):
@@ -114,6 +111,10 @@ class Charge(Frozen):
     def fields(self) -> frozenset[str]:
         """The request fields that this charge's amount depends on."""
         return frozenset(attribute for rate in self.rates for attribute in rate.attributes)
+
+    def values_of(self, attribute: str) -> tuple[str, ...]:
+        """Every value of an attribute that a rate names, in the order of the table."""
+        return tuple(dict.fromkeys(value for rate in self.rates for value in rate.attributes.get(attribute, ())))
 
     @property
     def of_source(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from datetime import date, datetime
 from decimal import Context, Decimal
 from fractions import Fraction
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, PlainValidator, WithJsonSchema
 
@@ -26,6 +26,9 @@ _SIZE = re.compile(r"([1-9]\d{0,4})x([1-9]\d{0,4})", re.ASCII)
 _ADDRESS = re.compile(r"https?://[^\s/?#:@]+(:\d{1,5})?([/?#]\S*)?", re.ASCII)
 _FRACTION = re.compile(r"(\d{1,4})(?:/([1-9]\d{0,3}))?", re.ASCII)
 _SECONDS_RANGE = re.compile(r"(\d{1,4})s\.\.(\d{1,4})s", re.ASCII)
+
+
+AnyNumber = TypeVar("AnyNumber", int, Decimal, int | Decimal)
 
 
 class Frozen(BaseModel):
@@ -93,10 +96,7 @@ def read_amount(given: object) -> Decimal:
 
 def read_positive(given: object) -> Decimal:
     """As `read_number`, and above zero."""
-    number = read_number(given)
-    if not number:
-        raise ValueError("must be more than zero")
-    return number
+    return _above_zero(read_number(given))
 
 
 def read_quantity(given: object) -> int | Decimal:
@@ -109,7 +109,10 @@ def read_quantity(given: object) -> int | Decimal:
 
 def read_positive_quantity(given: object) -> int | Decimal:
     """As `read_quantity`, and above zero."""
-    number = read_quantity(given)
+    return _above_zero(read_quantity(given))
+
+
+def _above_zero(number: AnyNumber) -> AnyNumber:
     if not number:
         raise ValueError("must be more than zero")
     return number
@@ -138,9 +141,7 @@ def read_integer(given: object) -> int:
 
 def read_count(given: object) -> int:
     """A whole number, one or more."""
-    if not read_integer(given):
-        raise ValueError("must be more than zero")
-    return read_integer(given)
+    return _above_zero(read_integer(given))
 
 
 def read_day(given: object) -> date:

@@ -1,6 +1,7 @@
 """Which rate of a charge a bucket of tokens takes: by the tier of the prompt, and under the conditions stated."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from typing import NamedTuple
 
 from ratecard.tables.metered import Tokens
@@ -62,10 +63,7 @@ def edge_of(name: str, threshold: int) -> Edge:
 
 
 def _combinations(named: Mapping[str, Sequence[str]]) -> Iterator[dict[str, str]]:
-    found: list[dict[str, str]] = [{}]
-    for name, values in named.items():
-        found = [{**each, name: value} for each in found for value in values]
-    yield from found
+    return (dict(zip(named, values, strict=True)) for values in product(*named.values()))
 
 
 def chosen(written: Iterable[WrittenRate], bucket: str, above: int, stated: Mapping[str, str]) -> WrittenRate | None:

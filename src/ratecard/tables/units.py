@@ -59,3 +59,8 @@ class Units(Frozen):
     """The file of units."""
 
     units: tuple[Unit, ...]
+
+    @cached_property
+    def by_name(self) -> dict[str, Unit]:
+        """The units by name."""
+        return {unit.unit: unit for unit in self.units}

@@ -5,7 +5,6 @@ example of a version, whole files.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import cache
 from itertools import product
 from typing import Any, TypeVar
 
@@ -16,7 +15,7 @@ from hypothesis.errors import InvalidArgument
 from ratecard.base.money import plain, step, text
 from ratecard.card import RateCard
 from ratecard.examples import price_example
-from ratecard.load.folder import UNITS, shipped_folder, tables_from
+from ratecard.load.folder import UNITS, tables_from
 from ratecard.load.positions import literal
 from ratecard.testing.offer import check_range, check_words
 
@@ -481,11 +480,6 @@ def table_files(
     return drawn.filter(lambda methods: methods.count(_RPC) < 2).flatmap(_files)
 
 
-@cache
-def _shipped_units() -> bytes:
-    return (shipped_folder() / UNITS).read_bytes()
-
-
 def card_of(files: dict[str, bytes]) -> RateCard:
     """The card of these files, with the shipped units, vocabulary and limits."""
     return RateCard(tables_from(files))
@@ -502,8 +496,7 @@ def _files(draw: st.DrawFn, methods: list[str]) -> dict[str, bytes]:
     family = {"family": "made-up", "models": models}
     units = {charge["unit"] for model in models for version in model["versions"] for charge in version["charges"]}
     odd = {each["unit"]: each for each in _ODD_UNITS.values() if each["unit"] in units}
-    added = yaml_text({"units": list(odd.values())}).removeprefix("units:\n").encode()
-    further = {UNITS: _shipped_units() + added} if odd else {}
+    further = {UNITS: yaml_text({"units": list(odd.values())}).encode()} if odd else {}
     # Read once to know what the examples cost, which a person would work out by hand.
     card = card_of({**further, _NAME: yaml_text(family).encode()})
     for model in models:

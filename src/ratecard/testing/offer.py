@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.errors import InvalidArgument
 
 from ratecard.base.errors import QuoteError
-from ratecard.base.suggestions import did_you_mean
+from ratecard.base.suggestions import meant_or_allowed
 from ratecard.price_book import PriceBook
 from ratecard.rating.compiling import SECONDS
 from ratecard.requests.video import FIELD_ORDER, VideoRequests
@@ -53,8 +53,8 @@ def check_words(name: str, given: object, known: Sequence[Word]) -> tuple[Word, 
         raise InvalidArgument(f"Expected some of {', '.join(known)} but got {name}={given!r}")
     for word in given:
         if word not in known:
-            near = did_you_mean(str(word), known)
-            raise InvalidArgument(f"Got {name}={given!r}: {word!r} is not known.{near} Allowed: {', '.join(known)}")
+            choices = meant_or_allowed(str(word), known)
+            raise InvalidArgument(f"Got {name}={given!r}: {word!r} is not known.{choices}")
     return tuple(word for word in known if word in given)
 
 

@@ -11,14 +11,14 @@ from ratecard.methods.audio import BandSeconds
 from ratecard.methods.method import Items, UsageReading
 from ratecard.price_book import PriceBook
 from ratecard.pricing.counted import readings_of, together
+from ratecard.pricing.text import token_rates
 from ratecard.requests.fields import Choice, Field, WholeNumber
 from ratecard.requests.metered import UsageSchema
 from ratecard.requests.service_parameters import SEARCHES
 from ratecard.requests.usage import TYPES
 from ratecard.tables.card import AnyModel
-from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens
-from ratecard.tables.meters import COMPLETION, PROMPT, Meters
-from ratecard.tables.token_rates import tiers_of
+from ratecard.tables.metered import MeteredVersion, TextVersion
+from ratecard.tables.meters import COMPLETION, PROMPT
 from ratecard.tables.version import Version
 from ratecard.testing.offer import Offer, check_prices, check_words, priced_models, seconds
 from ratecard.testing.request import Request
@@ -83,39 +83,23 @@ _PARTS = ("text_tokens", "rejected_prediction_tokens")
 _REASONING = ("reasoning_tokens", "thinking_tokens")
 
 
-def drawn_tokens(version: MeteredVersion) -> Tokens:
-    """The charge of a language model's tokens."""
-    return next(charge for charge in version.charges if isinstance(charge, Tokens))
-
-
-def priced_buckets(charge: Tokens, meters: Meters) -> set[str]:
-    """The buckets of a provider's usage that have a price whatever the prompt and the conditions."""
-    plain = (rate for rate in charge.rates if rate.attributes.get("context", ("base",)) != ("extended",)
-             and rate.attributes.keys() <= {"tokens", "context"})  # fmt: skip
-    base = {bucket for rate in plain for bucket in rate.attributes["tokens"]}
-    sides = {each for each in (PROMPT, COMPLETION) if each in base or not meters.refuses(charge.without_rate, each)}
-    merged = charge.missing_cache_rate and PROMPT in sides
-    return sides | {bucket for bucket in DETAILS if bucket in base or merged}
-
-
 @st.composite
 def token_usages(draw: st.DrawFn, prices: PriceBook, model: AnyModel, version: MeteredVersion) -> dict[str, Any]:
     """Tokens, on both sides of each threshold, with as many from the cache as the prompt has; and what is counted."""
-    charge = drawn_tokens(version)
-    buckets, prompts = priced_buckets(charge, prices.tables.meters), st.integers(0, _MANY)
-    for edge in tiers_of(charge)[1:]:
+    metered = prices.compiler.metered(model, version, prices.limits.rates)
+    rates, prompts = token_rates(metered), st.integers(0, _MANY)
+    for edge in rates.thresholds:
         prompts |= st.sampled_from((edge, edge + 1)) | st.integers(edge + 1, 10 * edge + 1)
-    usage: dict[str, Any] = {"prompt_tokens": draw(prompts) if PROMPT in buckets else 0}
+    usage: dict[str, Any] = {"prompt_tokens": draw(prompts) if rates.prices(PROMPT) else 0}
     if model.type == "text":
-        usage["completion_tokens"] = draw(st.integers(0, _MANY)) if COMPLETION in buckets else 0
+        usage["completion_tokens"] = draw(st.integers(0, _MANY)) if rates.prices(COMPLETION) else 0
     details, left = {}, usage["prompt_tokens"]
     for bucket, field in DETAILS.items():
-        if bucket in buckets and draw(st.booleans()):
+        if rates.prices(bucket) and draw(st.booleans()):
             details[field] = draw(st.integers(0, left))
             left -= details[field]
     if details:
         usage["prompt_tokens_details"] = details
-    metered = prices.compiler.metered(model, version, prices.limits.rates)
     counts = counts_of(readings_of(metered, model.type))
     return {"type": model.type, "model": model.model, "usage": usage} | draw(st.fixed_dictionaries(counts))
 
@@ -228,7 +212,7 @@ def _of_model(prices: PriceBook, model: AnyModel, version: Version) -> st.Search
 
 
 def _metered(prices: PriceBook, model: AnyModel, version: MeteredVersion) -> st.SearchStrategy[dict[str, Any]]:
-    if not any(isinstance(charge, Tokens) for charge in version.charges):
+    if version.tokens is None:
         return counted_usages(prices, model, version)
     if isinstance(version, TextVersion):
         return text_usages(prices, model, version)

@@ -14,7 +14,7 @@ from ratecard.tables.rate import Charge, Conditioned, Rate
 from ratecard.testing.case import Case, expect
 from ratecard.testing.laws.law import Law, any_case, charged_by
 from ratecard.testing.request import Request
-from ratecard.testing.usage_strategies import DETAILS, drawn_tokens, in_any_dialect, token_usages
+from ratecard.testing.usage_strategies import DETAILS, in_any_dialect, token_usages
 
 
 def every_token_is_charged_once(case: Case, data: st.DataObject) -> None:
@@ -22,7 +22,7 @@ def every_token_is_charged_once(case: Case, data: st.DataObject) -> None:
     asked = case.ask(data.draw(_tokens(case)))
     usage = asked.request.body["usage"]
     counted = usage["prompt_tokens"] + usage.get("completion_tokens", 0)
-    unit = drawn_tokens(case.version).unit
+    unit = case.version.tokens.unit
     billed = sum(line.count for line in asked.counted if line.unit == unit)
     expect(billed == counted, f"{billed} tokens are charged, not {counted}", asked)
 
@@ -32,7 +32,7 @@ def the_whole_prompt_chooses_one_tier(case: Case, data: st.DataObject) -> None:
     asked = case.ask(data.draw(_tokens(case)))
     rates = expected_rates(case, asked.request.body["usage"])
     expected = [rate.source for rate in rates]
-    sources = [line.source for line in asked.counted if line.unit == drawn_tokens(case.version).unit]
+    sources = [line.source for line in asked.counted if line.unit == case.version.tokens.unit]
     expect(sources == expected, f"The tier says {', '.join(expected) or 'nothing'}", asked)
 
 
@@ -81,7 +81,7 @@ def an_estimate_holds_what_it_will_cost(case: Case, data: st.DataObject) -> None
 
 def expected_rates(case: Case, usage: dict[str, Any]) -> list[Rate]:
     """The rates of the buckets that have tokens, in the order of the lines."""
-    charge, prompt, details = drawn_tokens(case.version), usage["prompt_tokens"], usage.get("prompt_tokens_details", {})
+    charge, prompt, details = case.version.tokens, usage["prompt_tokens"], usage.get("prompt_tokens_details", {})
     counts = {bucket: details.get(field, 0) for bucket, field in DETAILS.items()}
     counts = {"input": prompt - sum(counts.values()), **counts, "output": usage.get("completion_tokens", 0)}
     begun = [(rate, edge) for rate in charge.rates if (edge := _begun(charge, rate, prompt)) is not None]

@@ -1,11 +1,23 @@
-"""Faults of a charge that is checked in several cases: at each of its hours, and under each of its conditions."""
+"""What checks of tables find: at its place in the whole; in several cases of one charge, said once."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from ratecard.base.messages import Finding
+from ratecard.base.messages import Finding, Path
 from ratecard.tables.rate import Charge, Rate
 
 CheckOfCharge = Callable[[Charge], Iterable[Finding]]
+
+
+def below(at: Path, findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Findings of a part that is `at` a path of the whole."""
+    return (((*at, *path), words) for path, words in findings)
+
+
+def listed_twice(rows: str, key: str, names: Sequence[str]) -> Iterator[Finding]:
+    """Yield a finding for each row of a list whose name an earlier one has."""
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            yield (rows, index, key), f"{key} '{name}' is listed twice; keep one"
 
 
 def placed(findings: Iterable[Finding], numbered: Sequence[tuple[int, Rate]]) -> Iterator[Finding]:
