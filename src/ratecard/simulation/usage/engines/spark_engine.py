@@ -333,7 +333,7 @@ def _counts(outer: str, fields: Sequence[str], names: Sequence[str]) -> Iterator
 def _batches(frame: "DataFrame", schema: pyarrow.Schema, size: int) -> Iterator[pyarrow.RecordBatch]:
     """The `size` rows of a frame; of its partitions, no more than two are here at once."""
     if getattr(frame.sparkSession, "_jvm", None) is None:
-        yield from frame.toArrow().to_batches()  # Spark Connect has no partitions
+        yield from _chosen_batches(frame)
         return
     from pyspark import RDD
     from pyspark.serializers import NoOpSerializer
@@ -346,6 +346,15 @@ def _batches(frame: "DataFrame", schema: pyarrow.Schema, size: int) -> Iterator[
         found = partitions(frame.repartition(size // _ROWS_AT_ONCE + 1))
     for each in found.toLocalIterator(prefetchPartitions=True):
         yield pyarrow.ipc.read_record_batch(pyarrow.py_buffer(each), schema)
+
+
+def _chosen_batches(frame: "DataFrame") -> Iterator[pyarrow.RecordBatch]:
+    """The rows of a frame, by a query for each partition: Spark Connect can say no other way which it wants."""
+    from pyspark.sql import functions
+
+    number = functions.spark_partition_id()
+    for (each,) in sorted(frame.select(number).distinct().collect()):
+        yield from frame.where(number == each).toArrow().to_batches()
 
 
 class Jobs:
