@@ -5,6 +5,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pyarrow
+import pytest
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 from oracle import told, uneven
@@ -17,6 +19,7 @@ from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.results.priced_facts import QUANTITY_NAMES
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
+from ratecard.simulation.usage.engines import duckdb_engine
 from ratecard.testing import rate_cards, sourced_video_requests, usages
 from shipped import CARD as SHIPPED
 
@@ -71,6 +74,16 @@ def check(card: RateCard, candidate: RateCard, rows: list[Row]) -> None:
     with both:
         check_totals(both, rows)
         assert both.attribution().difference == both.total.difference()
+        check_added_by_key(both, table, now, then)
+
+
+def check_added_by_key(both: Simulation, table: pyarrow.Table, *sides: Side) -> None:
+    """What the engine adds up by customer alone is what facts by customer come to."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(duckdb_engine, "_FEW_KEYS", -1)
+        with simulate(table, *sides, by=["customer"]) as added:
+            assert added.table("customer") == both.table("customer")
+            assert added.comparison.roll_up.lacks_facts
 
 
 def check_totals(result: Simulation, rows: list[Row]) -> None:

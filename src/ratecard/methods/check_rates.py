@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from ratecard.base.messages import Finding
-from ratecard.base.suggestions import did_you_mean
+from ratecard.methods.conditions import check_attribute
 from ratecard.methods.hours import at_each_hour
-from ratecard.tables.rate import ANY, WINDOW, Accepting, Charge, domains_of, missing, overlaps, tiers
+from ratecard.tables.rate import ANY, Accepting, Charge, domains_of, missing, overlaps, tiers
 
 
 def check_rates(version: Accepting, charge: Charge) -> Iterator[Finding]:
@@ -33,14 +33,12 @@ def _check_rates(version: Accepting, charge: Charge) -> Iterator[Finding]:
 
 
 def _wrong_attributes(version: Accepting, charge: Charge) -> Iterator[Finding]:
-    allowed = (*charge.ATTRIBUTES, "rate")
+    known = dict.fromkeys(charge.ATTRIBUTES, ())
     for index, rate in enumerate(charge.rates):
         for attribute, values in rate.attributes.items():
             path = ("rates", index, attribute)
-            if attribute not in charge.ATTRIBUTES:
-                near = did_you_mean(attribute, (*allowed, *WINDOW))
-                words = f"unknown key '{attribute}' in a rate of {charge.method}.{near}"
-                yield path, f"{words} Allowed: {', '.join(allowed)}"
+            if attribute not in known:
+                yield from check_attribute(index, rate, attribute, known, f" in a rate of {charge.method}")
             elif attribute == "up_to":
                 yield from ((path, words) for words in _wrong_tier(values))
             else:

@@ -86,7 +86,7 @@ def _under_each(
         if not numbered:
             yield "", [(("rates",), "no rate for a request without conditions. Write one")]
             continue
-        held = charge.model_copy(update={"rates": tuple(rate for _, rate in numbered)})
+        held = charge.with_rates(rate for _, rate in numbered)
         unclear = list(_unclear(version, charge, held, [index for index, _ in numbered], stated))
         yield "", unclear
         words = ", ".join(f"{name} {value}" for name, value in stated.items())

@@ -63,7 +63,7 @@ def at_each_hour(version: Accepting, charge: Charge, check: CheckOfCharge) -> It
 def _at(version: Accepting, charge: Charge, windows: frozenset[Window], check: CheckOfCharge) -> Iterator[Finding]:
     """Check a charge as it is while these windows hold."""
     numbered = held_rates(version, charge, windows)
-    held = charge.model_copy(update={"rates": tuple(rate for _, rate in numbered)})
+    held = charge.with_rates(rate for _, rate in numbered)
     found = list(placed(check(held), numbered)) if numbered else [(("rates",), "no rate holds")]
     if isinstance(charge, Tokens) and isinstance(held, Tokens) and not found:
         found = list(_lacking(charge, held))

@@ -26,35 +26,13 @@ from ratecard.tables.scalars import Frozen, Integer, Positive, Text, Words
 
 # What is called most.
 _COMMON = (
-    "eth_call",
-    "eth_getBalance",
-    "eth_blockNumber",
-    "eth_getLogs",
-    "eth_getTransactionReceipt",
-    "eth_sendRawTransaction",
-    "net_version",
-    "debug_traceTransaction",
-    "trace_block",
-    "txpool_status",
-    "trace_replayTransaction",
-    "starknet_call",
-    "starknet_getStorageAt",
-    "starknet_blockNumber",
-    "starknet_getEvents",
-    "starknet_getTransactionReceipt",
-    "starknet_addInvokeTransaction",
-    "starknet_chainId",
-    "starknet_estimateFee",
-    "starknet_getNonce",
-    "starknet_getClassAt",
-    "starknet_getBlockWithTxs",
-    "getBalance",
-    "getSlot",
-    "getAccountInfo",
-    "getSignatureStatuses",
-    "sendTransaction",
-    "getSupply",
-)
+    "eth_call", "eth_getBalance", "eth_blockNumber", "eth_getLogs", "eth_getTransactionReceipt",
+    "eth_sendRawTransaction", "net_version", "debug_traceTransaction", "trace_block", "txpool_status",
+    "trace_replayTransaction", "starknet_call", "starknet_getStorageAt", "starknet_blockNumber", "starknet_getEvents",
+    "starknet_getTransactionReceipt", "starknet_addInvokeTransaction", "starknet_chainId", "starknet_estimateFee",
+    "starknet_getNonce", "starknet_getClassAt", "starknet_getBlockWithTxs", "getBalance", "getSlot", "getAccountInfo",
+    "getSignatureStatuses", "sendTransaction", "getSupply",
+)  # fmt: skip
 _CALL: Mapping[str, Field] = {"method": TextField(), "failed": Boolean()}
 
 

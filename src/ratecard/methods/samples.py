@@ -40,13 +40,13 @@ def _each_condition(
         return
     for stated in combinations_of(named_conditions([charge], version.factors), tables.meters):
         held = charge_under(charge, version, model.model, tables.meters, stated)
-        rates = tuple(
+        rates = [
             rate
             for rate in held.rates
             if isinstance(rate, StatedRate) and stated.items() <= rate.factored.conditions.items()
-        )
+        ]
         if rates:
-            yield stated, held.model_copy(update={"rates": rates})
+            yield stated, held.with_rates(rates)
 
 
 class _Whole:

@@ -9,7 +9,7 @@ from ratecard.methods.method import Method, Samples, UsageReading
 from ratecard.requests.token_usage import usage_of_buckets
 from ratecard.tables.card import Tables
 from ratecard.tables.conditions import combinations_of, named_conditions
-from ratecard.tables.metered import MeteredVersion, Tokens
+from ratecard.tables.metered import ABOVE, BEGINS, CONTEXT, FROM, MeteredVersion, Tokens
 from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, Meters
 from ratecard.tables.token_rates import (
     EVERY_PROMPT,
@@ -23,8 +23,6 @@ from ratecard.tables.token_rates import (
 
 _MILLION = 1_000_000
 _CONTEXTS = ("base", "extended")
-# The keys of a rate that say where its tier begins.
-_BEGINS = ("context", "above", "from")
 # More digits than any prompt has.
 _DIGITS = 12
 
@@ -51,7 +49,7 @@ class TokensByBucket(Method[Tokens]):
                 words = f"begins where another rate says {edges[each.edge.above]}. Write all of this tier in one way"
                 yield ("rates", index), words
         yield from _check_twice(charge, written)
-        contexts = {name for rate in charge.rates for name in rate.attributes.get("context", ()) if name in _CONTEXTS}
+        contexts = {name for rate in charge.rates for name in rate.attributes.get(CONTEXT, ()) if name in _CONTEXTS}
         # What the charge refuses by its own words needs no rate; but a tier is that of a prompt with a price.
         needed = {PROMPT: True, COMPLETION: type_ == "text"}
         needed |= {name: False for name in needed.keys() & meters.buckets if meters.refuses(charge.without_rate, name)}
@@ -99,17 +97,17 @@ class TokensByBucket(Method[Tokens]):
 
 
 def _check_lines(charge: Tokens, meters: Meters) -> Iterator[Finding]:
-    known = {"context": _CONTEXTS, "above": (), "from": (), "tokens": tuple(meters.buckets)}
+    known = {CONTEXT: _CONTEXTS, ABOVE: (), FROM: (), "tokens": tuple(meters.buckets)}
     known |= {each.condition: each.values for each in meters.conditions}
     for index, rate in enumerate(charge.rates):
         if "tokens" not in rate.attributes:
             yield ("rates", index), f"tokens is missing. Write one of: {', '.join(known['tokens'])}"
-        begins = [name for name in _BEGINS if name in rate.attributes]
+        begins = [name for name in BEGINS if name in rate.attributes]
         for second in begins[1:]:
             yield ("rates", index, second), f"{begins[0]} and {second} both say where the tier begins; keep one"
         for name, values in rate.attributes.items():
             yield from check_attribute(index, rate, name, known)
-            for value in values if name in ("above", "from") else ():
+            for value in values if name in (ABOVE, FROM) else ():
                 if not (value.isascii() and value.isdigit() and value[0] != "0" and len(value) <= _DIGITS):
                     words = f"{name} '{value}' is not a number of tokens. Write digits, like 200000"
                     yield ("rates", index, name), words

@@ -228,11 +228,7 @@ _LITELLM = UsageDialect(
         _one("prompt"),
         _one("read", "top read", further=(("prompt_cache_hit_tokens",),)),
         _MISSED,
-        _one(
-            "written",
-            "top written",
-            further=(("prompt_tokens_details", "cache_creation_tokens"),),
-        ),
+        _one("written", "top written", further=(("prompt_tokens_details", "cache_creation_tokens"),)),
         _one("searches", further=(("prompt_tokens_details", "web_search_requests"), _SEARCHED)),
         *_shared("completion", "total", "reasoning_tokens", *_PREDICTIONS),
         *_shared(*_PROMPT_PARTS, *_CACHE_PARTS, *_COMPLETION_PARTS),
@@ -288,6 +284,19 @@ _METER_WHOLES = {
     "output_audio_second": "audio_second",
     "input_annotated_document_page": "input_document_page",
 }
+_METERS = (
+    *("input_character", "input_text_message", "audio_second", "input_audio_second", "output_audio_second"),
+    *("input_pixel", "input_document_page", "input_annotated_document_page"),
+    *("rerank_search", "web_search", "social_search", "storage_search", "code_execution", "request"),
+)
+
+
+def _of_meter(meter: str) -> Counter:
+    """The count of genai-prices for a meter, which has its name in the plural."""
+    name = f"{meter}es" if meter.endswith("search") else f"{meter}s"
+    return Counter(meter, ((name,),), whole=_METER_WHOLES.get(meter, ""), meter=meter)
+
+
 _GENAI_PRICES = UsageDialect(
     (
         *_of_modality("input{}", "input_{}tokens"),
@@ -300,25 +309,7 @@ _GENAI_PRICES = UsageDialect(
         *_of_modality("input{}_tool", "input_{}tool_tokens"),
         *_of_modality("output{}_reasoning", "output_{}reasoning_tokens"),
         *_of_modality("output{}_citation", "output_{}citation_tokens"),
-        *(
-            Counter(meter, ((key,),), whole=_METER_WHOLES.get(meter, ""), meter=meter)
-            for key, meter in (
-                ("input_characters", "input_character"),
-                ("input_text_messages", "input_text_message"),
-                ("audio_seconds", "audio_second"),
-                ("input_audio_seconds", "input_audio_second"),
-                ("output_audio_seconds", "output_audio_second"),
-                ("input_pixels", "input_pixel"),
-                ("input_document_pages", "input_document_page"),
-                ("input_annotated_document_pages", "input_annotated_document_page"),
-                ("rerank_searches", "rerank_search"),
-                ("web_searches", "web_search"),
-                ("social_searches", "social_search"),
-                ("storage_searches", "storage_search"),
-                ("code_executions", "code_execution"),
-                ("requests", "request"),
-            )
-        ),
+        *map(_of_meter, _METERS),
     ),
     usage=(("usage",),),
     stream="add",

@@ -68,7 +68,7 @@ def held_under(version: Accepting, charge: Conditioned, stated: Mapping[str, str
             held.append((index, rank(charge, rate), rate.model_copy(update={"attributes": attributes})))
     domains = domains_of(version, charge)
     return [
-        (index, rate.model_copy(update={"attributes": dict(left)}))
+        (index, left)
         for index, own, rate in held
-        for left in less(rate.attributes, [other for _, one, other in held if one.above(own)], domains)
+        for left in less(rate, [other for _, one, other in held if one.above(own)], domains)
     ]

@@ -16,6 +16,9 @@ from ratecard.tables.rate import MINIMUM_KEY, Charge, Conditioned, RateFactor
 from ratecard.tables.scalars import Integer, Positive, Text
 from ratecard.tables.version import Example, Model, Version
 
+# The keys of a rate of tokens that say where its tier begins.
+BEGINS = CONTEXT, ABOVE, FROM = ("context", "above", "from")
+
 
 class Tokens(Conditioned):
     """Tokens by bucket (see meters.yaml), by the length of the whole prompt, and by conditions.
@@ -26,7 +29,7 @@ class Tokens(Conditioned):
     `without_rate` says, here or in meters.yaml, whether it takes its parent's rate of the chosen tier or is refused.
     """
 
-    ATTRIBUTES: ClassVar = ("context", "above", "from", "tokens")
+    ATTRIBUTES: ClassVar = (*BEGINS, "tokens")
     METERS: ClassVar = ("token",)
     method: Literal["tokens"]
     context_token_threshold: Integer | None = None

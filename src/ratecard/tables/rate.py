@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import product
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, Self
 
 from pydantic import Field, model_validator
 
@@ -112,6 +112,10 @@ class Charge(Frozen):
         """The request fields that this charge's amount depends on."""
         return frozenset(attribute for rate in self.rates for attribute in rate.attributes)
 
+    def with_rates(self, rates: Iterable[Rate]) -> Self:
+        """The same charge with these rates."""
+        return self.model_copy(update={"rates": tuple(rates)})
+
     def values_of(self, attribute: str) -> tuple[str, ...]:
         """Every value of an attribute that a rate names, in the order of the table."""
         return tuple(dict.fromkeys(value for rate in self.rates for value in rate.attributes.get(attribute, ())))
@@ -201,19 +205,17 @@ def select(version: Accepting, charge: Charge) -> _Selection:
     return _Selection(attributes, rates)
 
 
-def less(
-    attributes: Mapping[str, tuple[str, ...]], others: Iterable[Rate], domains: Domains
-) -> list[Mapping[str, tuple[str, ...]]]:
-    """What is left of the attributes of a rate, as those of several, without the combinations of other rates.
+def less(rate: Rate, others: Iterable[Rate], domains: Domains) -> list[Rate]:
+    """What is left of a rate, as several, without the combinations of other rates.
 
-    >>> one = Rate(rate="1", attributes={"resolution": "720p"})
-    >>> less({}, [one], {"resolution": ("480p", "720p")})
+    >>> one, other = Rate(rate="1", attributes={}), Rate(rate="2", attributes={"resolution": "720p"})
+    >>> [rate.attributes for rate in less(one, [other], {"resolution": ("480p", "720p")})]
     [{'resolution': ('480p',)}]
     """
-    left = [attributes]
+    left: list[Mapping[str, tuple[str, ...]]] = [rate.attributes]
     for other in others:
         left = [part for each in left for part in _without(each, other.attributes, domains)]
-    return left
+    return [rate.model_copy(update={"attributes": dict(attributes)}) for attributes in left]
 
 
 def _without(

@@ -60,6 +60,14 @@ def _one(given: object) -> str:
     return given
 
 
+def _matched(pattern: re.Pattern[str], given: object, words: str) -> re.Match[str]:
+    """What a pattern finds in one value; `words` say what another value is not."""
+    match = pattern.fullmatch(_one(given))
+    if match is None:
+        raise ValueError(words)
+    return match
+
+
 def read_text(given: object) -> str:
     """A word or sentence; never empty."""
     if not _one(given).strip():
@@ -124,9 +132,9 @@ def read_percent(given: object) -> Decimal:
     >>> read_percent("-15%"), read_percent("7.25 %")
     (Decimal('-0.15'), Decimal('0.0725'))
     """
-    if not _PERCENT.fullmatch(_one(given)):
-        raise ValueError("is not a percentage. Write digits with at most 10 decimal places and %, like -15% or 2.5%")
-    share = plain(READING.scaleb(READING.create_decimal(_one(given).rstrip("% ")), -2))
+    words = "is not a percentage. Write digits with at most 10 decimal places and %, like -15% or 2.5%"
+    digits = _matched(_PERCENT, given, words)[0].rstrip("% ")
+    share = plain(READING.scaleb(READING.create_decimal(digits), -2))
     if share <= -1:
         raise ValueError("leaves nothing of a rate. Write more than -100%")
     return share
@@ -134,9 +142,7 @@ def read_percent(given: object) -> Decimal:
 
 def read_integer(given: object) -> int:
     """A whole number, zero or more."""
-    if not _INTEGER.fullmatch(_one(given)):
-        raise ValueError("is not a whole number. Write digits, like 16")
-    return int(_one(given))
+    return int(_matched(_INTEGER, given, "is not a whole number. Write digits, like 16")[0])
 
 
 def read_count(given: object) -> int:
@@ -176,24 +182,19 @@ def read_effective(given: object) -> date:
 
 def read_address(given: object) -> str:
     """The address of a page: http or https, a host, no space, no name or password."""
-    if not _ADDRESS.fullmatch(_one(given)):
-        raise ValueError("is not the address of a page. Write it whole, like https://example.com/pricing")
-    return _one(given)
+    words = "is not the address of a page. Write it whole, like https://example.com/pricing"
+    return _matched(_ADDRESS, given, words)[0]
 
 
 def read_size(given: object) -> Size:
     """Pixels, as `1280x720`."""
-    match = _SIZE.fullmatch(_one(given))
-    if not match:
-        raise ValueError("is not a size. Write width x height in pixels, like 1280x720")
+    match = _matched(_SIZE, given, "is not a size. Write width x height in pixels, like 1280x720")
     return Size(int(match[1]), int(match[2]))
 
 
 def read_fraction(given: object) -> Fraction:
     """A ratio, as `5/3` or `2`."""
-    match = _FRACTION.fullmatch(_one(given))
-    if not match:
-        raise ValueError("is not a fraction. Write it like 5/3")
+    match = _matched(_FRACTION, given, "is not a fraction. Write it like 5/3")
     return Fraction(int(match[1]), int(match[2] or 1))
 
 

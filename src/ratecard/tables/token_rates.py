@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
-from ratecard.tables.metered import Tokens
+from ratecard.tables.metered import ABOVE, BEGINS, CONTEXT, FROM, Tokens
 from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, Meters
 from ratecard.tables.rate import HeldRate, Rate
 
@@ -43,12 +43,12 @@ def written_rates(charge: Tokens) -> Iterator[WrittenRate]:
 
 
 def _edges_of(charge: Tokens, rate: Rate) -> Iterator[Edge]:
-    for context in rate.attributes.get("context", ()):
+    for context in rate.attributes.get(CONTEXT, ()):
         yield EVERY_PROMPT if context == "base" else Edge(charge.context_token_threshold or 0, context)
-    for name in ("above", "from"):
+    for name in (ABOVE, FROM):
         for threshold in rate.attributes.get(name, ()):
             yield edge_of(name, int(threshold))
-    if not rate.attributes.keys() & {"context", "above", "from"}:
+    if rate.attributes.keys().isdisjoint(BEGINS):
         yield EVERY_PROMPT
 
 
@@ -59,7 +59,7 @@ def edge_of(name: str, threshold: int) -> Edge:
     (Edge(above=200000, sku='above-200k'), Edge(above=127999, sku='from-128k'))
     """
     short = f"{threshold // 1_000}k" if threshold and threshold % 1_000 == 0 else str(threshold)
-    return Edge(threshold - (name == "from"), f"{name}-{short}")
+    return Edge(threshold - (name == FROM), f"{name}-{short}")
 
 
 def _combinations(named: Mapping[str, Sequence[str]]) -> Iterator[dict[str, str]]:

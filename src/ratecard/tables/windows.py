@@ -5,7 +5,7 @@ one that is left out never comes. A window over midnight belongs to the weekday 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib.resources import files
@@ -19,7 +19,6 @@ from ratecard.tables.rate import (
     ZONE,
     Accepting,
     Charge,
-    Domains,
     HeldRate,
     Rate,
     domains_of,
@@ -183,7 +182,7 @@ def charge_at_hours(version: Accepting, charge: ChargeAtHours, held: frozenset[W
     """A charge of a version as it is while these windows hold."""
     if not any(ZONE in rate.attributes for rate in charge.rates):
         return charge
-    return charge.model_copy(update={"rates": tuple(rate for _, rate in held_rates(version, charge, held))})
+    return charge.with_rates(rate for _, rate in held_rates(version, charge, held))
 
 
 def held_rates(version: Accepting, charge: Charge, held: frozenset[Window]) -> list[tuple[int, Rate]]:
@@ -200,14 +199,8 @@ def held_rates(version: Accepting, charge: Charge, held: frozenset[Window]) -> l
     return [
         (index, part)
         for index, rate in rates
-        for part in ([rate] if isinstance(rate, HeldRate) else _left(rate, timed, domains))
+        for part in ([rate] if isinstance(rate, HeldRate) else less(rate, timed, domains))
     ]
-
-
-def _left(rate: Rate, timed: Sequence[Rate], domains: Domains) -> list[Rate]:
-    """What is left of a rate that always holds."""
-    left = less(rate.attributes, timed, domains)
-    return [rate.model_copy(update={"attributes": dict(attributes)}) for attributes in left]
 
 
 def _held(rate: Rate) -> HeldRate:

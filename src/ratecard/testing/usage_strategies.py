@@ -76,8 +76,8 @@ def counts_of(readings: Iterable[UsageReading]) -> dict[str, st.SearchStrategy[A
 
 
 DETAILS = {"cache_input": "cached_tokens", "cache_write": "cache_creation_input_tokens"}
-# Names of clients and providers for cache reads, cache writes, the completion, and its parts.
-_READ, _WRITTEN = ("cached_tokens",), ("cache_creation_input_tokens", "cache_write_tokens")
+# Names of clients and providers for cache writes, the completion, and its parts.
+_WRITTEN = ("cache_creation_input_tokens", "cache_write_tokens")
 _COMPLETION = ("completion_tokens", "output_tokens")
 _PARTS = ("text_tokens", "rejected_prediction_tokens")
 _REASONING = ("reasoning_tokens", "thinking_tokens")
@@ -127,7 +127,7 @@ def in_any_dialect(draw: st.DrawFn, usage: Mapping[str, Any], *, embedding: bool
     """
     prompt, completion = usage["prompt_tokens"], usage.get("completion_tokens")
     cached, written = (usage.get("prompt_tokens_details", {}).get(name, 0) for name in DETAILS.values())
-    details = {draw(st.sampled_from(_READ)): cached, draw(st.sampled_from(_WRITTEN)): written}
+    details = {"cached_tokens": cached, draw(st.sampled_from(_WRITTEN)): written}
     details = {name: count for name, count in details.items() if count or draw(st.booleans())}
     inside, outside = draw(st.permutations(("prompt_tokens_details", "input_tokens_details")))
     dialect = draw(st.sampled_from(("prompt_tokens", "input_tokens", "both", "anthropic")))

@@ -388,7 +388,7 @@ def open_usage(
             workspace.connection.execute(f"CREATE OR REPLACE VIEW usage AS {query}")
         opened = _opened(workspace, names, Source.of(before), limits, layouts, dialect, written=kind != ".parquet")
         rows = rows if opened.rows is None else opened.rows
-        yield opened._replace(rows=rows, stamps=before, unchanged=partial(unchanged, before, look))
+        yield opened._replace(rows=rows, stamps=before, unchanged=partial(unchanged, before, look, "since"))
 
 
 def _opened(

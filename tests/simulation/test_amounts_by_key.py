@@ -1,0 +1,165 @@
+"""Amounts by customer are added up as rows are read a second time; what else is asked by customer reads them again."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow
+import pytest
+from pyarrow import parquet
+from test_answers import CANDIDATE
+from test_oracle import MIXED
+
+from ratecard.simulation.demo.usage import demo_usage
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.results import by_key, comparison
+from ratecard.simulation.simulate import simulate
+from ratecard.simulation.simulation import Simulation
+from ratecard.simulation.usage.engines import duckdb_engine
+from ratecard.simulation.usage.roll_up_sql import Grouping
+from shipped import CARD
+
+# Of some models of the usage what they cost falls away, and of others it is dearer.
+FILES = {
+    "dearer.yaml": CANDIDATE.format(factor="1.1"),
+    "mixed.yaml": MIXED,
+    "other.yaml": MIXED.replace("candidate: mixed", "candidate: other").replace("factor: 1.1", "factor: 1.2"),
+}
+KEYS = [("customer",), ("region", "customer")]
+Simulated = Callable[..., Simulation]
+
+
+@pytest.fixture(autouse=True)
+def apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys of however few values are read apart."""
+    monkeypatch.setattr(duckdb_engine, "_FEW_KEYS", -1)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    found = tmp_path_factory.mktemp("by_key")
+    demo_usage(found / "usage.parquet", 3_000, seed=3)
+    for name, text in FILES.items():
+        (found / name).write_text(text)
+    return found
+
+
+@pytest.fixture
+def simulated(folder: Path) -> Iterator[Simulated]:
+    """Simulate the usage at candidates of the folder."""
+    opened = []
+
+    def found(candidates: list[str], *by: str, usage: Any = folder / "usage.parquet", **how: Any) -> Simulation:
+        opened.append(simulate(usage, CARD, [folder / each for each in candidates], by=by, **how))
+        return opened[-1]
+
+    yield found
+    for each in opened:
+        each.close()
+
+
+def is_by_key(found: Simulation) -> bool:
+    return found.comparison.roll_up.lacks_facts
+
+
+def answers(found: Simulation, *keys: str) -> list[Any]:
+    """What is said by these keys."""
+    run = found.comparison.roll_up.workspace.connection.execute
+    written = sorted(map(repr, run(found.comparison.groups()).fetchall()))
+    tables = [found.groups, found.total, found.size(*keys), *(found.table(key) for key in keys)]
+    candidates = range(1, len(found.sides))
+    customers = [found.customers("customer", candidate).distribution for candidate in candidates]
+    uneven = [(found.lost(candidate), found.new(candidate)) for candidate in candidates]
+    return [*tables, customers, uneven, written, found.to_arrow("groups"), found.to_arrow("customers")]
+
+
+@pytest.mark.parametrize("by", KEYS)
+@pytest.mark.parametrize("candidates", [["dearer.yaml"], ["mixed.yaml", "dearer.yaml"]])
+def test_they_are_those_of_facts(simulated: Simulated, by: tuple[str, ...], candidates: list[str]) -> None:
+    # Costs are added up of facts, so these are made.
+    added, facts = simulated(candidates, *by), simulated(candidates, *by, costs=CARD)
+    assert (is_by_key(added), is_by_key(facts)) == (True, False)
+    assert bool(added.total.beside(1).lost_requests) == ("mixed.yaml" in candidates)
+    facts.costs = None
+    assert answers(added, *by) == answers(facts, *by)
+    assert is_by_key(added)
+
+
+def test_long_integers_are_added_as_such(simulated: Simulated, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = answers(simulated(["mixed.yaml"], "customer"), "customer")
+    monkeypatch.setattr(by_key, "_SHORT", 1)
+    assert answers(simulated(["mixed.yaml"], "customer"), "customer") == expected
+
+
+def test_what_else_is_asked_reads_the_usage_again(simulated: Simulated) -> None:
+    added, facts = simulated(["dearer.yaml"], "customer"), simulated(["dearer.yaml"], "customer", costs=CARD)
+    assert added.table("customer", "model") == facts.table("customer", "model")
+    assert not is_by_key(added)
+    assert answers(added, "customer") == answers(simulated(["dearer.yaml"], "customer"), "customer")
+
+
+def test_a_further_candidate_reads_the_usage_again(simulated: Simulated, folder: Path) -> None:
+    added, other = simulated(["mixed.yaml"], "customer"), folder / "other.yaml"
+    by_model = added.against(other).by_model
+    assert is_by_key(added)
+    further = added.against(other)
+    assert further.groups == simulated(["other.yaml"], "customer").groups
+    assert further.by_model == by_model
+    assert not is_by_key(added)
+    with added.trying(other) as tried:
+        assert tried.groups == further.groups
+
+
+@pytest.mark.parametrize(("candidates", "by"), [([], ("customer",)), (["dearer.yaml"], ("model", "customer"))])
+def test_facts_are_made_where_they_are_asked_for_or_no_more_than_groups(
+    simulated: Simulated, candidates: list[str], by: tuple[str, ...]
+) -> None:
+    assert not is_by_key(simulated(candidates, *by))
+
+
+def test_groups_are_written_in_parts(simulated: Simulated, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = simulated(["mixed.yaml"], "customer")
+    found.write(tmp_path / "whole.csv")
+    monkeypatch.setattr(comparison, "_MOST_FACTS", 50)
+    assert len(found.comparison.parts()) > 3
+    found.write(tmp_path / "parts.csv")
+    assert (tmp_path / "parts.csv").read_text() == (tmp_path / "whole.csv").read_text()
+    assert is_by_key(found)
+
+
+def test_other_rows_the_second_time_are_refused(simulated: Simulated, monkeypatch: pytest.MonkeyPatch) -> None:
+    amounts_of = Grouping.amounts_of
+
+    def doubled(self: Grouping, *given: Any) -> str:
+        return amounts_of(self._replace(rows=f"{self.rows} UNION ALL {self.rows}"), *given)
+
+    monkeypatch.setattr(Grouping, "amounts_of", doubled)
+    with pytest.raises(SimulationError, match="changed while it was read"):
+        simulated(["dearer.yaml"], "customer")
+
+
+def test_a_file_that_changes_after_the_first_answer_is_refused(
+    simulated: Simulated, folder: Path, tmp_path: Path
+) -> None:
+    usage = tmp_path / "usage.parquet"
+    usage.write_bytes((folder / "usage.parquet").read_bytes())
+    found = simulated(["mixed.yaml"], "customer", usage=usage)
+    groups = found.groups
+    parquet.write_table(parquet.read_table(usage).slice(1), tmp_path / "new.parquet")
+    (tmp_path / "new.parquet").replace(usage)
+    further = found.against(folder / "other.yaml")
+    assert further.by_model
+    with pytest.raises(SimulationError, match=r"usage\.parquet was changed or replaced since the usage was read"):
+        _ = further.groups
+    assert found.table("customer") == groups
+
+
+def test_without_a_price_there_is_nothing_to_add(simulated: Simulated) -> None:
+    usage = pyarrow.table({"type": ["none"], "customer": ["a"], "model": ["b"], "timestamp": ["2026-10-02"]})
+    with duckdb.connect() as connection:
+        empty = connection.from_arrow(usage).filter("FALSE")
+        found = simulated(["dearer.yaml"], "customer", usage=empty)
+    assert (found.rows, found.groups, found.total.requests) == (0, (), 0)
+    with pytest.raises(SimulationError, match="1 of 1 rows cannot be priced"):
+        simulated(["dearer.yaml"], "customer", usage=usage)
