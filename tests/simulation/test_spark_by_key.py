@@ -50,5 +50,5 @@ def test_a_file_that_is_another_later_is_said(engines: Engines, tmp_path: Path) 
     demo_usage(path, 300, seed=5)
     found = engines.on_spark(str(path), by=BY, candidates=CANDIDATE)
     demo_usage(path, 300, seed=6)
-    with pytest.raises(SimulationError, match="was changed or replaced while the usage was read"):
+    with pytest.raises(SimulationError, match="was changed or replaced since the usage was read"):
         found.against("2026-09-01").groups  # noqa: B018

@@ -68,7 +68,7 @@ class SparkUsage(NamedTuple):
 
         Raises `SimulationError` where a file is not the one any more that was opened.
         """
-        with self.opened() as usage, unchanged(self.stamps, lambda: usage.stamps):
+        with self.opened() as usage, unchanged(self.stamps, lambda: usage.stamps, "since"):
             return usage._facts(grouping, groups)
 
     def _facts(self, grouping: Grouping, groups: str) -> str:
