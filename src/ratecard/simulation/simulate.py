@@ -29,7 +29,7 @@ from ratecard.simulation.usage.engines.duckdb_engine import Workspace, open_usag
 from ratecard.simulation.usage.engines.duckdb_responses import requests_only, table_dialect
 from ratecard.simulation.usage.engines.spark_session import is_spark_frame
 from ratecard.simulation.usage.files import Reading, Source
-from ratecard.simulation.usage.kept.kept_usage import open_kept
+from ratecard.simulation.usage.kept.kept_usage import KeptUsage, open_kept
 from ratecard.simulation.usage.kept.manifest import Distinguished, kept_folder
 from ratecard.simulation.usage.plan import PERIODS, Plan, Usage, places_of_type
 from ratecard.simulation.usage.predicates import Predicates
@@ -154,6 +154,7 @@ def simulate(
             if kept_outcomes and kept_outcomes.read(workspace.connection):
                 pricer.keep(compared[0], partial(kept_outcomes.of, pricer=pricer))
             places = {type_: places_of_type(known, layout) for type_, layout in known.layouts.items()}
+            numbering = opened.numbering(plan) if isinstance(opened, KeptUsage) else None
             rolled = RollUp(workspace, plan, places)
             outcomes: list[list[Outcome]] = [[] for _ in compared]
             with closing(opened.groups(workspace, plan, progress)) as tables_of_groups:
@@ -162,7 +163,7 @@ def simulate(
                     if facts:
                         rolled.take_facts(groups_of, facts)
                         continue
-                    shapes = rolled.take(grouping, groups_of)
+                    shapes = rolled.take(grouping, groups_of, numbering)
                     for found_of, more in zip(outcomes, pricer.outcomes(compared, shapes), strict=True):
                         found_of += more
             moments = {each.shape.moment for each in rolled.shapes}

@@ -76,6 +76,18 @@ class Taken(NamedTuple):
         return bool(self.grouping.facts and not self.facts)
 
 
+class Numbering(Protocol):
+    """Tables of numbered shapes that are kept, by the name of a grouping."""
+
+    def read(
+        self, connection: duckdb.DuckDBPyConnection, part: str, tables: Mapping[str, Sequence[str]]
+    ) -> Mapping[str, str]:
+        """The query of each table, which has these columns; of none where they are not kept."""
+
+    def write(self, connection: duckdb.DuckDBPyConnection, part: str, tables: Mapping[str, str]) -> None:
+        """Keep what these queries give."""
+
+
 class RowsAgain(Protocol):
     """A usage whose rows can be read once more."""
 
@@ -109,32 +121,29 @@ class RollUp:
     def _keys(self) -> tuple[str, ...]:
         return tuple(f"key{number}" for number in range(len(self.plan.keys)))
 
-    def take(self, grouping: Grouping, groups: str) -> Sequence[Counted]:
-        """Number the shapes of a table of groups, of types that no other table has.
+    def take(self, grouping: Grouping, groups: str, numbering: Numbering | None = None) -> Sequence[Counted]:
+        """Number the shapes of a table of groups, of types that no other table has, or take them as they are kept.
 
         Gives the shapes. The engine may be reading the next table: this has a connection of its own.
         """
-        alike, kept = (*grouping.alike, "moment"), ("type", "model", "day", "requests", *self._sums)
-        # Joined by one number; by all columns where two shapes have the same.
-        hashed, joined = DuckDbSql().hashed(alike), "rows.hashed = numbered.hashed"
-        total = ", ".join(f"CAST(sum({name}) AS HUGEINT) AS {name}" for name in ("requests", *self._sums))
-        named = (f"any_value({name}) AS {name}, " for name in ("type", "model") if name not in alike)
-        by_shape = f"SELECT {', '.join(alike)}, {''.join(named)}{total} FROM dated GROUP BY {', '.join(alike)}"
-        # In one order, whatever engine grouped them: what is said of several shapes is said of the first.
-        number = f"{len(self.shapes)} + row_number() OVER (ORDER BY {', '.join(_SAME)}) - 1 AS shape"
-        cells = self.workspace.new_table("cells")
+        cells, first = self.workspace.new_table("cells"), len(self.shapes)
+        tables = {
+            "numbered": ("shape", *_SAME, "requests", *self._sums),
+            "cells": ("shape", *self._columns_of(grouping)),
+        }
         with self.workspace.another() as connection:
             run = connection.execute
-            run(f"CREATE TEMP VIEW dated AS {self._dated(connection, grouping, groups)}")
-            written = f"SELECT *, {hashed} AS hashed, {grouping.attributes} AS attributes FROM ({by_shape})"
-            run(f"CREATE TEMP TABLE numbered AS SELECT {number}, * FROM ({written})")
-            if not is_unique(connection, "hashed", "numbered"):
-                joined = " AND ".join(f"rows.{name} IS NOT DISTINCT FROM numbered.{name}" for name in alike)
-            own = [key for key in self._keys if key not in grouping.others]
-            columns = ("cell", *kept, *own) if grouping.facts else (*kept, *own)
-            listed = ", ".join(("CAST(shape AS INTEGER) AS shape", *(f"rows.{name}" for name in columns)))
-            rows = f"SELECT *, {hashed} AS hashed FROM dated"
-            run(f"CREATE TABLE {cells} AS SELECT {listed} FROM ({rows}) AS rows JOIN numbered ON {joined}")
+            if kept := numbering.read(connection, grouping.name, tables) if numbering else {}:
+                run(f"CREATE TEMP TABLE numbered AS {kept['numbered']}")
+                own = f"SELECT * REPLACE (CAST(shape + {first} AS INTEGER) AS shape)"
+                run(f"CREATE TABLE {cells} AS {own} FROM ({kept['cells']})")
+            else:
+                self._number(connection, grouping, groups, cells)
+            if numbering and not kept:
+                own = f"SELECT * REPLACE (CAST(shape - {first} AS INTEGER) AS shape)"
+                made = {"numbered": "numbered", "cells": cells}
+                queries = {name: f"{own} FROM (SELECT {', '.join(tables[name])} FROM {made[name]})" for name in tables}
+                numbering.write(connection, grouping.name, queries)
             with uncollected():
                 # Of what has no quantities, a million shapes share the sums; and all share the words.
                 counted = self._sums if set(grouping.sums) != {"0"} else ()
@@ -152,10 +161,35 @@ class RollUp:
                 if grouping.slot:
                     shapes = [each._replace(shape=_in_utc(each.shape)) for each in shapes]
             self.taken.append(Taken(grouping, groups, cells))
-            if not grouping.facts:
+            if not (grouping.facts or numbering):
                 self._forget(connection, groups)
         self.shapes += shapes
         return shapes
+
+    def _columns_of(self, grouping: Grouping) -> tuple[str, ...]:
+        """The columns of the cells of a grouping, beside the number of their shape."""
+        own = [key for key in self._keys if key not in grouping.others]
+        return (*(("cell",) if grouping.facts else ()), "type", "model", "day", "requests", *self._sums, *own)
+
+    def _number(self, connection: duckdb.DuckDBPyConnection, grouping: Grouping, groups: str, cells: str) -> None:
+        """Make the table of numbered shapes, and that of the cells."""
+        run, alike = connection.execute, (*grouping.alike, "moment")
+        # Joined by one number; by all columns where two shapes have the same.
+        hashed, joined = DuckDbSql().hashed(alike), "rows.hashed = numbered.hashed"
+        total = ", ".join(f"CAST(sum({name}) AS HUGEINT) AS {name}" for name in ("requests", *self._sums))
+        named = (f"any_value({name}) AS {name}, " for name in ("type", "model") if name not in alike)
+        by_shape = f"SELECT {', '.join(alike)}, {''.join(named)}{total} FROM dated GROUP BY {', '.join(alike)}"
+        # In one order, whatever engine grouped them: what is said of several shapes is said of the first.
+        number = f"{len(self.shapes)} + row_number() OVER (ORDER BY {', '.join(_SAME)}) - 1 AS shape"
+        run(f"CREATE TEMP VIEW dated AS {self._dated(connection, grouping, groups)}")
+        written = f"SELECT *, {hashed} AS hashed, {grouping.attributes} AS attributes FROM ({by_shape})"
+        run(f"CREATE TEMP TABLE numbered AS SELECT {number}, * FROM ({written})")
+        if not is_unique(connection, "hashed", "numbered"):
+            joined = " AND ".join(f"rows.{name} IS NOT DISTINCT FROM numbered.{name}" for name in alike)
+        columns = (f"rows.{name}" for name in self._columns_of(grouping))
+        listed = ", ".join(("CAST(shape AS INTEGER) AS shape", *columns))
+        rows = f"SELECT *, {hashed} AS hashed FROM dated"
+        run(f"CREATE TABLE {cells} AS SELECT {listed} FROM ({rows}) AS rows JOIN numbered ON {joined}")
 
     def take_facts(self, groups: str, facts: str) -> None:
         """Keep the facts of a table of groups whose shapes were taken.
