@@ -7,7 +7,7 @@ from typing import Any
 
 from ratecard.base.money import EXACT, plain, plain_text, total
 from ratecard.rating.counts import LineCounter, per_unit
-from ratecard.rating.factors import is_plain, version_under
+from ratecard.rating.factors import charge_under, is_plain
 from ratecard.rating.quote import MINIMUM, LineItem, LineRate, PricedVersion, Quote
 from ratecard.tables.limits import Rates
 from ratecard.tables.metered import MeteredVersion
@@ -40,23 +40,19 @@ class Metered:
         """This version for requests that state these conditions, and the defaults of others; itself if none matters."""
         if all(is_plain(charge, self.version) for charge in self.version.charges):
             return self
-        return replace(self, version=version_under(self.version, self.model.model, self.meters, stated))
+        version, model = self.version, self.model.model
+        charges = tuple(charge_under(charge, version, model, self.meters, stated) for charge in version.charges)
+        return replace(self, version=version.model_copy(update={"charges": charges}))
 
     def counter(self, charge: Charge) -> LineCounter:
         """The function (count, rate, SKU, times=1) -> line item of a charge of this version."""
         return per_unit(charge, self.per(charge.unit), self.version.places_of_lines)
 
-    def quote(
-        self,
-        lines: Sequence[LineItem],
-        ignored: tuple[str, ...] = (),
-        tokens: tuple[int, int] | None = None,
-        type_: str = "",
-    ) -> Quote:
+    def quote(self, lines: Sequence[LineItem], ignored: tuple[str, ...] = (), type_: str = "") -> Quote:
         """The quote of these lines and what the minimum adds. Exact: the total is the sum of their amounts."""
         lines = (*lines, *self.up_to_minimum(lines))
         exact = total([line.amount for line in lines])
-        return Quote(self.priced(type_), exact, exact, lines, ignored, tokens)
+        return Quote(self.priced(type_), exact, exact, lines, ignored)
 
     def up_to_minimum(self, lines: Sequence[LineItem]) -> tuple[LineItem, ...]:
         """The line of what the charges of a request lack of the version's minimum; none where they reach it.

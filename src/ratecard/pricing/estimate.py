@@ -123,7 +123,4 @@ def _search_amounts(most: Mapping[str, int], parameters: Mapping[str, Any], line
     """Yield the charge for every combination of searches at their most or not at all: one may replace another."""
     for counts in product(*((0, count) for count in most.values())):
         billed = billed_searches(dict(zip(most, counts, strict=True)), parameters)
-        amount = Decimal(0)
-        for kind, count in billed.items():
-            amount = add(amount, line_of[kind](count).amount)
-        yield amount
+        yield total([line_of[kind](count).amount for kind, count in billed.items()])

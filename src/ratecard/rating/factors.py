@@ -66,17 +66,11 @@ class Factors:
                 yield slug(used[name] if first is condition else f"{name}-{used[name]}")
 
 
-def version_under(version: MeteredVersion, model: str, meters: Meters, stated: Mapping[str, str]) -> MeteredVersion:
-    """A version as it is for requests that state these conditions: calculators then see neither them nor factors.
-
-    Tokens stay as they are, because their buckets and tiers choose together with the conditions.
-    """
-    charges = tuple(charge_under(charge, version, model, meters, stated) for charge in version.charges)
-    return version.model_copy(update={"charges": charges})
-
-
 def is_plain(charge: Charge, version: MeteredVersion) -> bool:
-    """Whether a charge is compiled as it is, whatever a request states."""
+    """Whether a charge is compiled as it is, whatever a request states.
+
+    So are tokens, because their buckets and tiers choose together with the conditions.
+    """
     if isinstance(charge, Tokens):
         return True
     timed = any(isinstance(rate, HeldRate) for rate in charge.rates)
@@ -86,7 +80,7 @@ def is_plain(charge: Charge, version: MeteredVersion) -> bool:
 def charge_under(
     charge: Charge, version: MeteredVersion, model: str, meters: Meters, stated: Mapping[str, str]
 ) -> Charge:
-    """A charge of a version as it is for such requests."""
+    """A charge of a version as it is for requests that state these conditions: without them, and without factors."""
     if not isinstance(charge, Conditioned) or is_plain(charge, version):
         return charge
     full = in_full(named_conditions([charge], version.factors), stated, meters)

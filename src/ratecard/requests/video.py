@@ -68,18 +68,12 @@ def fields_of(version: VideoVersion, api_wide: dict[str, Field]) -> dict[str, Fi
     if accepts.duration:
         also = {_EITHER_AUTO[word]: word for word in accepts.duration if word in _EITHER_AUTO}
         own["duration"] = Choice(accepts.duration, {k: v for k, v in also.items() if k not in accepts.duration})
-    if accepts.aspect_ratio:
-        own["aspect_ratio"] = Choice(accepts.aspect_ratio)
     if accepts.resolution:
         own["resolution"] = Choice(accepts.resolution, accepts.resolution_aliases, fold=True)
     elif accepts.upscale_factor:
         own["resolution"] = Unwanted(NO_RESOLUTION)
-    if accepts.enhancement_model:
-        own["enhancement_model"] = Choice(accepts.enhancement_model)
-    if accepts.upscale_factor:
-        own["upscale_factor"] = Literals(accepts.upscale_factor)
-    if accepts.slowdown_factor:
-        own["slowdown_factor"] = Literals(accepts.slowdown_factor)
+    own |= {name: Choice(words) for name in ("aspect_ratio", "enhancement_model") if (words := getattr(accepts, name))}
+    own |= {name: Literals(each) for name in ("upscale_factor", "slowdown_factor") if (each := getattr(accepts, name))}
     if accepts.target_fps:
         own["target_fps"] = WholeNumber(accepts.target_fps.min, accepts.target_fps.max)
     if accepts.reference_video_total_duration:

@@ -16,7 +16,7 @@ from ratecard.simulation.billing.repricer import LedgerPricer
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.costs import Costs
 from ratecard.simulation.pricing.kept_outcomes import KeptOutcomes
-from ratecard.simulation.pricing.outcome import Outcome
+from ratecard.simulation.pricing.outcomes import Outcomes, of_chunks
 from ratecard.simulation.pricing.pricer import Pricer
 from ratecard.simulation.pricing.remap import NO_REMAPPING, Remapping
 from ratecard.simulation.pricing.sides import AS_BILLED, OWN_DATE, Specification, costs_of, sides
@@ -156,7 +156,7 @@ def simulate(
             places = {type_: places_of_type(known, layout) for type_, layout in known.layouts.items()}
             numbering = opened.numbering(plan) if isinstance(opened, KeptUsage) else None
             rolled = RollUp(workspace, plan, places)
-            outcomes: list[list[Outcome]] = [[] for _ in compared]
+            priced: list[list[Outcomes]] = []
             with closing(opened.groups(workspace, plan, progress)) as tables_of_groups:
                 # What has been read is priced while the engine reads on.
                 for grouping, groups_of, facts in tables_of_groups:
@@ -164,15 +164,15 @@ def simulate(
                         rolled.take_facts(groups_of, facts)
                         continue
                     shapes = rolled.take(grouping, groups_of, numbering)
-                    for found_of, more in zip(outcomes, pricer.outcomes(compared, shapes), strict=True):
-                        found_of += more
-            moments = {each.shape.moment for each in rolled.shapes}
-            odd = opened.odd_instant(plan) if reading.undated or (plan.dated and None in moments) else ""
-            types = {each.shape.type for each in rolled.shapes}
+                    priced.append(pricer.outcomes(compared, shapes))
+            outcomes = of_chunks(rolled.shapes, priced, len(compared))
+            without_moment = any(each.moment is None for each in rolled.shapes.standing[0])
+            odd = opened.odd_instant(plan) if reading.undated or (plan.dated and without_moment) else ""
+            types = {each.type for each in rolled.shapes.families}
             rolled.reading = replace(reading.with_columns(known, plan, types), odd=odd)
             if kept_outcomes and not kept_outcomes.complete:
                 kept_outcomes.write(workspace.connection, rolled.shapes, outcomes[0])
-            remapping.check_used({counted.shape.model for counted in rolled.shapes})
+            remapping.check_used({each.model for each in rolled.shapes.families})
             found = Simulation(rolled, compared, pricer, outcomes, paid)
             rolled.again = opened.again
             found.comparison.add_by_key()

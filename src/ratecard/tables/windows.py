@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple, TypeVar, cast
+from typing import NamedTuple, cast
 from zoneinfo import ZoneInfo
 
 from ratecard.tables.rate import (
@@ -30,8 +30,6 @@ from ratecard.tables.version import AnyVersion, Version
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _RANGE = re.compile(r"([01]\d|2[0-3]):([0-5]\d)\.\.([01]\d|2[0-3]|24(?=:00)):([0-5]\d)", re.ASCII)
 _MINUTE = timedelta(minutes=1)
-
-ChargeAtHours = TypeVar("ChargeAtHours", bound=Charge)
 
 
 def read_hours(text: str) -> tuple[int, int] | None:
@@ -178,7 +176,7 @@ def version_at_hours(version: AnyVersion, held: frozenset[Window]) -> AnyVersion
     return version.model_copy(update={"charges": charges})
 
 
-def charge_at_hours(version: Accepting, charge: ChargeAtHours, held: frozenset[Window]) -> ChargeAtHours:
+def charge_at_hours(version: Accepting, charge: Charge, held: frozenset[Window]) -> Charge:
     """A charge of a version as it is while these windows hold."""
     if not any(ZONE in rate.attributes for rate in charge.rates):
         return charge

@@ -36,11 +36,11 @@ def check_prices(prices: object) -> PriceBook:
     return prices
 
 
-def check_range(low_name: str, low: object, high_name: str, high: object, *, least: int = 1) -> None:
-    """Check two whole numbers of at least `least`, the second not below the first."""
+def check_range(low_name: str, low: object, high_name: str, high: object) -> None:
+    """Check two whole numbers of at least 1, the second not below the first."""
     for name, value in ((low_name, low), (high_name, high)):
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            raise InvalidArgument(f"Expected a whole number of at least {least} but got {name}={value!r}")
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise InvalidArgument(f"Expected a whole number of at least 1 but got {name}={value!r}")
     if int(str(high)) < int(str(low)):
         raise InvalidArgument(f"Cannot have {high_name}={high!r} < {low_name}={low!r}")
 

@@ -17,7 +17,7 @@ from ratecard.rating.quote import MINIMUM
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.outcome import NOTHING, ROUNDING_PART, PricedLine, PricedShape, Vector
 from ratecard.simulation.pricing.pricer import Pricer
-from ratecard.simulation.usage.roll_up import Counted
+from ratecard.simulation.usage.shapes import Counted
 from ratecard.tables.scalars import read_number
 
 _COLUMNS = ("model", "sku", "unit", "cost")

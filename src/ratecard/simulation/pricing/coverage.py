@@ -1,7 +1,10 @@
 """Which shapes are in the figures, and which of them only some sides price."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import Any
+
+import numpy
 
 from ratecard.simulation.pricing.price_table import SidePrices
 from ratecard.simulation.usage.engines.duckdb_engine import Workspace
@@ -21,45 +24,43 @@ class Coverage:
         self._workspace, self._sides = workspace, sides
 
     @cached_property
-    def _apart(self) -> tuple[frozenset[int], frozenset[int]]:
-        """The numbers of the shapes that some sides price and others do not: in the figures, and left out of them."""
+    def _apart(self) -> tuple[Any, Any]:
+        """Of each shape that only some sides price: whether it is in the figures, and whether it is left out."""
         priced = [side.priced for side in self._sides]
-        apart = frozenset[int]().union(*priced) - frozenset.intersection(*priced)
-        refusals = ((number, [side.refusal(number) for side in self._sides]) for number in apart)
-        kept = frozenset(number for number, each in refusals if all(why is None or why.not_offered for why in each))
-        return kept, apart - kept
+        apart = numpy.logical_or.reduce(priced) & ~numpy.logical_and.reduce(priced)
+        known = numpy.logical_and.reduce([side.priced | side.outcomes.not_offered for side in self._sides])
+        return apart & known, apart & ~known
 
     @cached_property
-    def in_figures(self) -> frozenset[int]:
-        """The numbers of the shapes that are in the figures."""
-        return frozenset.intersection(*(side.priced for side in self._sides)) | self._apart[0]
+    def in_figures(self) -> Any:
+        """Of each shape, whether it is in the figures."""
+        return numpy.logical_and.reduce([side.priced for side in self._sides]) | self._apart[0]
 
-    def lost(self, candidate: int) -> frozenset[int]:
+    def lost(self, candidate: int) -> Any:
         """The numbers of the shapes that the current prices have, and a candidate has not."""
-        return (self._apart[0] & self._sides[0].priced) - self._sides[candidate].priced
+        return numpy.flatnonzero(self._apart[0] & self._sides[0].priced & ~self._sides[candidate].priced)
 
-    def new(self, candidate: int) -> frozenset[int]:
+    def new(self, candidate: int) -> Any:
         """The numbers of the shapes that a candidate prices, and the current prices do not."""
-        return (self._apart[0] & self._sides[candidate].priced) - self._sides[0].priced
+        return numpy.flatnonzero(self._apart[0] & self._sides[candidate].priced & ~self._sides[0].priced)
 
     @cached_property
     def left_out(self) -> str:
         """The table of shapes that some side prices, and that are in no figure; empty without any."""
-        return self._table("left_out", ((number, 0) for number in self._apart[1]))
+        return self._table("left_out", {0: numpy.flatnonzero(self._apart[1])})
 
     @cached_property
     def only_candidates(self) -> str:
         """The table of shapes that only candidates price; empty without any."""
-        return self._table("only_candidates", ((number, 0) for number in self._apart[0] - self._sides[0].priced))
+        return self._table("only_candidates", {0: numpy.flatnonzero(self._apart[0] & ~self._sides[0].priced)})
 
     @cached_property
     def uneven(self) -> tuple[str, ...]:
         """For each side, the table of shapes that only one of it and the current one prices; empty without any."""
         found = [""]
         for side, prices in enumerate(self._sides[1:], 1):
-            neither = self._apart[0] - self._sides[0].priced - prices.priced
-            kinds = ((LOST, self.lost(side)), (NEW, self.new(side)), (NEITHER, neither))
-            found.append(self._table("uneven", ((number, kind) for kind, numbers in kinds for number in numbers)))
+            neither = numpy.flatnonzero(self._apart[0] & ~self._sides[0].priced & ~prices.priced)
+            found.append(self._table("uneven", {LOST: self.lost(side), NEW: self.new(side), NEITHER: neither}))
         return tuple(found)
 
     def drop(self) -> None:
@@ -67,11 +68,12 @@ class Coverage:
         for table in filter(None, (self.left_out, self.only_candidates, *self.uneven)):
             self._workspace.connection.execute(f"DROP TABLE IF EXISTS {table}")
 
-    def _table(self, name: str, rows: Iterable[tuple[int, int]]) -> str:
-        """A table of shapes, each with a number; empty without any."""
-        if not (numbers := sorted(rows)):
+    def _table(self, name: str, kinds: Mapping[int, Any]) -> str:
+        """A table of shapes, each with the number of its kind; empty without any."""
+        rows = sorted((number, kind) for kind, numbers in kinds.items() for number in numbers.tolist())
+        if not rows:
             return ""
-        table, columns = self._workspace.new_table(name), list(map(list, zip(*numbers, strict=True)))
+        table, columns = self._workspace.new_table(name), list(map(list, zip(*rows, strict=True)))
         query = f"CREATE TABLE {table} AS SELECT unnest(?::BIGINT[]) AS shape, unnest(?::TINYINT[]) AS kind"
         self._workspace.connection.execute(query, columns)
         return table

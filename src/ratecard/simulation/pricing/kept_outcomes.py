@@ -31,8 +31,8 @@ from ratecard.simulation.pricing.outcome import (
 from ratecard.simulation.pricing.pricer import Pricer
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.kept.manifest import Distinguished
-from ratecard.simulation.usage.roll_up import Counted
 from ratecard.simulation.usage.shape import UsageShape
+from ratecard.simulation.usage.shapes import Counted
 
 OUTCOMES = "outcomes"
 _DIGITS = 32

@@ -5,7 +5,7 @@ long to make (0.8 us against 0.3 us).
 """
 
 from decimal import Decimal
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from ratecard.base.errors import QuoteError
 from ratecard.simulation.usage.shape import UsageShape
@@ -51,16 +51,25 @@ class LinesOf(Protocol):
         """Make the lines."""
 
 
+@runtime_checkable
+class Unquoted(Protocol):
+    """What makes the lines of every shape of a price, once it is known which shape is meant."""
+
+    def of(self, shape: UsageShape) -> LinesOf:
+        """The lines of a shape."""
+
+
 class PricedShape(NamedTuple):
     """What each row of a shape is charged: an amount per request and per unit of each quantity, and the lines of it.
 
-    `charged` has the lines, or makes them when they are asked for: those of a million shapes would fill the memory.
+    `charged` has the lines, or makes them when they are asked for: those of a million shapes would fill the memory. It
+    is `Unquoted` where many shapes share a price (`Outcomes` gives that of each).
     `shape` is the shape that the rows are priced as, where that is another one. `unit_price` and `unit` are the rate of
     a row of a billing export.
     """
 
     amounts: Vector
-    charged: "tuple[PricedLine, ...] | LinesOf"
+    charged: tuple[PricedLine, ...] | LinesOf | Unquoted
     currency: str
     shape: UsageShape | None = None
     unit_price: Decimal | None = None
@@ -69,6 +78,8 @@ class PricedShape(NamedTuple):
     @property
     def lines(self) -> tuple[PricedLine, ...]:
         """The lines of the charge."""
+        if isinstance(self.charged, Unquoted):
+            raise TypeError("a price of several shapes has no lines of its own")
         return self.charged if isinstance(self.charged, tuple) else self.charged.made()
 
     @property

@@ -1,18 +1,18 @@
 """The prices of one side for every shape: outcomes, and a table of integers that the engine joins."""
 
-from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from functools import cached_property
 from operator import mul
 from typing import Any
 
 import duckdb
+import numpy
 import pyarrow
 
 from ratecard.base.money import EXACT, places_of
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.pricing.outcome import Outcome, Refused, Vector
+from ratecard.simulation.pricing.outcome import Refused, Vector
+from ratecard.simulation.pricing.outcomes import Outcomes
 from ratecard.simulation.usage.roll_up import RollUp
 
 # What an engine's 128-bit integers hold, halved: an amount and what a candidate adds to it are summed side by side.
@@ -26,30 +26,31 @@ class SidePrices:
     the others. Raises `SimulationError` where a sum of the engine could overflow.
     """
 
-    def __init__(self, roll_up: RollUp, outcomes: Sequence[Outcome], base: "SidePrices | None" = None) -> None:
+    def __init__(self, roll_up: RollUp, outcomes: Outcomes, base: "SidePrices | None" = None) -> None:
         self.roll_up, self.outcomes, self.base = roll_up, outcomes, base
         self._numbers = tuple(f"p{number}" for number in range(1 + roll_up.plan.sums))
-        known: Sequence[Outcome | None] = base.outcomes if base else [None] * len(outcomes)
-        self._changed = [at for at, pair in enumerate(zip(outcomes, known, strict=True)) if pair[0] is not pair[1]]
-        there: frozenset[int] = base.priced if base else frozenset()
-        # What only the base prices is taken away from it.
-        numbers = [number for number in self._changed if outcomes[number].price or number in there]
+        some = outcomes.priced
+        if base:  # what only the base prices is taken away from it
+            some = (some | base.priced) & (outcomes.of != base.outcomes.of)
+        numbers = numpy.flatnonzero(some)
+        shapes = roll_up.shapes
+        places = numpy.array([roll_up.places_of(each) for each in shapes.families] or [0])[shapes.family[numbers]]
         # Many shapes have the same amounts.
+        pairs, of = numpy.unique(numpy.stack((outcomes.of[numbers], places)), axis=1, return_inverse=True)
         unique: dict[tuple[Vector, int], int] = {}
-        places = ((outcomes[number].amounts, roll_up.places_of(roll_up.shapes[number])) for number in numbers)
-        vectors = [unique.setdefault(amounts, len(unique)) for amounts in places]
+        found = [(outcomes.distinct[one].amounts, decimals) for one, decimals in pairs.T.tolist()]
+        vectors = numpy.array([unique.setdefault(each, len(unique)) for each in found], numpy.int64)[of]
         self.scale: int = max([base.scale if base else 0, *(_places(*amounts) for amounts in unique)])
         whole = [self._integers(*amounts) for amounts in unique]
-        self._prove(numbers, (whole[vector] for vector in vectors))
+        self._prove(numbers, vectors, whole)
         self.table = self._keep(numbers, vectors, whole)
         # What has been added up at these prices alone, by keys: further candidates are compared with the same.
         self.breakdowns: dict[tuple[object, ...], Any] = {}
 
-    @cached_property
-    def priced(self) -> frozenset[int]:
-        """The numbers of the shapes that have a price."""
-        found = frozenset(number for number in self._changed if self.outcomes[number].price)
-        return found | self.base.priced.difference(self._changed) if self.base else found
+    @property
+    def priced(self) -> Any:
+        """For each shape, whether it has a price."""
+        return self.outcomes.priced
 
     def refusal(self, number: int) -> Refused | None:
         """Why a shape has no price here; None where it has one."""
@@ -65,15 +66,18 @@ class SidePrices:
         found = (_integer(fixed, self.scale), *(_integer(rate, scale) if rate else 0 for rate in rates))
         return (*found, *(0,) * (len(self._numbers) - len(found)))
 
-    def _prove(self, numbers: Iterable[int], vectors: Iterable[tuple[int, ...]]) -> None:
+    def _prove(self, numbers: Any, vectors: Any, whole: Sequence[tuple[int, ...]]) -> None:
         """Prove that no sum, product or part of one can overflow: together they are at most `most`."""
-        shapes, most = self.roll_up.shapes, 0
-        for number, (fixed, *rates) in zip(numbers, vectors, strict=True):
-            _, requests, sums = shapes[number]
-            most += requests * abs(fixed)
-            if any(rates):
-                most = max(most + sum(map(mul, map(abs, sums), map(abs, rates))), *map(abs, rates))
-        self.most: int = most + (self.base.most * 10 ** (self.scale - self.base.scale) if self.base else 0)
+        shapes, order = self.roll_up.shapes, numpy.argsort(vectors, kind="stable")
+        starts = numpy.flatnonzero(numpy.diff(vectors[order], prepend=-1))
+        most = greatest = 0
+        for at, column in enumerate((shapes.requests, *shapes.sums)):
+            prices = [abs(amounts[at]) for amounts in whole]
+            if any(prices):
+                most += sum(map(mul, _added(column[numbers[order]], starts), prices))
+                greatest = max(greatest, *prices) if at else 0
+        self.most: int = max(most, greatest)
+        self.most += self.base.most * 10 ** (self.scale - self.base.scale) if self.base else 0
         self.prove_at(self.scale)
 
     def prove_at(self, scale: int) -> None:
@@ -82,13 +86,13 @@ class SidePrices:
             words = f"the amounts have more than 38 digits at {scale} decimals"
             raise SimulationError(f"{words}; split the usage, or write rates with fewer decimals")
 
-    def _keep(self, shapes: Sequence[int], vectors: Sequence[int], whole: Sequence[tuple[int, ...]]) -> str:
+    def _keep(self, shapes: Any, vectors: Any, whole: Sequence[tuple[int, ...]]) -> str:
         workspace = self.roll_up.workspace
         connection, name = workspace.connection, workspace.new_table("prices")
         columns = list(zip(*whole, strict=True)) if whole else [()] * len(self._numbers)
         _register(connection, "given_shapes", {"shape": shapes, "vector": vectors})
         prices = dict(zip(self._numbers, columns, strict=True))
-        _register(connection, "given_prices", {"vector": range(len(whole)), **prices})
+        _register(connection, "given_prices", {"vector": numpy.arange(len(whole)), **prices})
         given = "given_shapes JOIN given_prices AS given USING (vector)"
         numbers, joined = (f"CAST(given.{number} AS HUGEINT)" for number in self._numbers), ""
         if self.base:
@@ -103,16 +107,25 @@ class SidePrices:
         return name
 
 
-def _register(connection: duckdb.DuckDBPyConnection, name: str, columns: Mapping[str, Sequence[int]]) -> None:
+def _register(connection: duckdb.DuckDBPyConnection, name: str, columns: Mapping[str, Any]) -> None:
     arrays = list(map(_array, columns.values()))
     connection.register(name, pyarrow.Table.from_arrays(arrays, list(columns)))
 
 
-def _array(column: Sequence[int]) -> Any:
+def _added(column: Any, starts: Any) -> Iterable[int]:
+    """The sums of the sizes of integers, from each start to the next, exactly."""
+    sizes = abs(column)
+    if len(sizes) and int(sizes.max()) * len(sizes) >= 2**63:
+        sizes = sizes.astype(object)
+    found: list[int] = numpy.add.reduceat(sizes, starts).tolist() if len(sizes) else []
+    return found
+
+
+def _array(column: Any) -> Any:
     """Integers as the engine reads them, of 64 bits where they fit."""
     try:
         # By way of a buffer: `pyarrow.array` would import pandas first where there is one.
-        buffer = pyarrow.py_buffer(array("q", column))
+        buffer = pyarrow.py_buffer(numpy.ascontiguousarray(column, numpy.int64))
     except OverflowError:
         return pyarrow.array(map(Decimal, column), pyarrow.decimal128(38))
     return pyarrow.Array.from_buffers(pyarrow.int64(), len(column), [None, buffer])

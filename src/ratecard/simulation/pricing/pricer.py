@@ -1,7 +1,11 @@
 """Prices shapes under several cards; what two cards have in common is priced once."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import suppress
 from datetime import date
+from typing import Any
+
+import numpy
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.identity import Identity
@@ -9,12 +13,14 @@ from ratecard.base.instants import utc
 from ratecard.base.money import places_of
 from ratecard.card import RateCard
 from ratecard.changes.sides import Side
-from ratecard.simulation.pricing.outcome import NOT_ADDED, NOT_OFFERED, Outcome, Refused
+from ratecard.simulation.pricing.outcome import NOT_ADDED, NOT_OFFERED, Outcome, PricedShape, Refused
+from ratecard.simulation.pricing.outcomes import Distinct, Outcomes
 from ratecard.simulation.pricing.remap import NO_REMAPPING, Remapping
 from ratecard.simulation.pricing.shape_price import ShapePrices
 from ratecard.simulation.usage.predicates import Predicates, PriceBasis, price_basis
-from ratecard.simulation.usage.roll_up import Counted, uncollected
+from ratecard.simulation.usage.roll_up import uncollected
 from ratecard.simulation.usage.shape import UsageShape
+from ratecard.simulation.usage.shapes import Shapes
 from ratecard.tables.card import Tables
 from ratecard.tables.windows import open_at, windows_of
 
@@ -22,6 +28,7 @@ from ratecard.tables.windows import open_at, windows_of
 _MOST_PLACES = 24
 # Outcomes that are remembered: where there are more shapes, nearly each is of one request, and none comes again.
 _MOST_FOUND = 100_000
+_VIDEO = "video"
 NO_TYPE = "type: missing, and no model of this name that would say it"
 NO_INSTANT = "timestamp: missing, or not an instant"
 
@@ -48,39 +55,79 @@ class Pricer:
         other._same_standings = dict(self._same_standings)
         return other
 
-    def outcomes(self, sides: Sequence[Side], shapes: Sequence[Counted]) -> list[list[Outcome]]:
+    def outcomes(self, sides: Sequence[Side], shapes: Shapes) -> list[Outcomes]:
         """What each side charges for each of these shapes."""
         with uncollected():
             # What is kept is asked by shape alone, unless sides of other instants may have the same prices.
             alone = all(side.at == sides[0].at for side in sides)
-            known = self._kept[1] if alone and self._kept[0] is sides[0] else _nothing
-            first = [known(shape) or self.price(sides[0], shape) for shape, *_ in shapes]
+            known = self._kept[1] if alone and self._kept[0] is sides[0] else None
+            first = Outcomes(shapes, [], numpy.zeros(len(shapes), numpy.int32))
+            self._price_all(sides[0], first, numpy.arange(len(shapes)), known)
             return [first, *(self.beside(side, sides[0], shapes, first) for side in sides[1:])]
 
-    def beside(self, side: Side, base: Side, shapes: Sequence[Counted], known: Sequence[Outcome]) -> list[Outcome]:
+    def beside(self, side: Side, base: Side, shapes: Shapes, known: Outcomes) -> Outcomes:
         """Price shapes under one side; with the same tables as `base`, each outcome is that of `base` (`known`)."""
-        alike: dict[tuple[bool, str | None, date | None], bool] = {}
-        found = list(known)
-        for number, (shape, *_) in enumerate(shapes):
-            # Usage of RPC does not name what it is charged by.
-            model = (shape.type == "rpc", shape.model, shape.moment)
-            if (same := alike.get(model)) is None:
-                same = alike[model] = self.alike(base, side, shape)
-            if not (same or (found[number].refusal and shape.incomplete)):
-                found[number] = self.price(side, shape)
+        standings, of = shapes.standing
+        numbers = numpy.flatnonzero(~numpy.array([self.alike(base, side, each) for each in standings] or [True])[of])
+        some = numbers[~known.priced[numbers]]
+        lacking = [each.shape.incomplete for each in shapes.among(some)]
+        numbers = numpy.setdiff1d(numbers, some[numpy.array(lacking, bool)], assume_unique=True)
+        found = Outcomes(shapes, [*known.distinct], known.of.copy())
+        self._price_all(side, found, numbers)
         if self.remapping:
-            for number, (shape, *_) in enumerate(shapes):
-                if (other := self._other(side, shape, known[number], found[number])) is not None:
-                    found[number] = self._priced_as(side, other)
+            named = numpy.array([self.remapping.named(each) is not None for each in standings] or [False])[of]
+            others = numpy.flatnonzero(named | (known.priced & found.not_offered))
+            distinct = Distinct(found.distinct)
+            for number, (shape, *_) in zip(others.tolist(), shapes.among(others), strict=True):
+                if (other := self._other(side, shape)) is not None:
+                    found.of[number] = distinct.number(self._priced_as(side, other))
+            found = Outcomes(shapes, distinct.outcomes, found.of)
         return found
 
-    def _other(self, side: Side, shape: UsageShape, known: Outcome, found: Outcome) -> UsageShape | None:
+    def _price_all(
+        self,
+        side: Side,
+        found: Outcomes,
+        numbers: Any,
+        known: Callable[[UsageShape], Outcome | None] | None = None,
+    ) -> None:
+        """Price the shapes of these numbers; with what is known already of some of them."""
+        shapes, distinct = found.shapes, Distinct(found.distinct)
+        together = numpy.zeros(len(numbers), bool) if known else shapes.length[numbers] >= 0
+        alone, numbers = numbers[~together], numbers[together]
+        ask = known or _nothing
+        for_each = ((ask(each.shape) or self.price(side, each.shape)) for each in shapes.among(alone))
+        found.of[alone] = numpy.fromiter(map(distinct.number, for_each), numpy.int32, len(alone))
+        # Shapes of a family and a moment differ only in their length.
+        place = shapes.family[numbers].astype(numpy.int64) * max(1, len(shapes.moments)) + shapes.moment[numbers]
+        numbers = numbers[numpy.argsort(place, kind="stable")]
+        edges = numpy.flatnonzero(numpy.diff(numpy.sort(place))) + 1
+        for group in numpy.split(numbers, edges) if len(numbers) else ():
+            found.of[group] = [distinct.number(each) for each in self._by_length(side, shapes, group)]
+        found.distinct[:] = distinct.outcomes
+
+    def _by_length(self, side: Side, shapes: Shapes, numbers: Any) -> Iterable[Outcome]:
+        """Price shapes that differ only in their length."""
+        first = shapes[numbers[0]].shape
+        moment, totals = _moment(side, first), list[PricedShape | None]()
+        if first.type == _VIDEO and moment is not None:
+            family = shapes.families[shapes.family[numbers[0]]].shape(None, first.moment)
+            lengths = [shapes.numbers[each] for each in shapes.length[numbers].tolist()]
+            with suppress(QuoteError):
+                totals = self._shape_prices(side, moment).by_length(family, lengths, self.currency)
+        totals = totals or [None] * len(numbers)
+        some = next((at for at, each in enumerate(totals) if each), None)
+        # What holds of one of them, like its currency, holds of all.
+        refused = some is not None and self.price(side, shapes[numbers[some]].shape).refusal
+        for number, price in zip(numbers, totals, strict=True):
+            yield (refused or price) if price else self.price(side, shapes[number].shape)
+
+    def _other(self, side: Side, shape: UsageShape) -> UsageShape | None:
         """What the rows of a shape are priced as beside the current prices, where that is not what they are."""
         if (named := self.remapping.named(shape)) is not None:
             return named
-        lost = known.price and found.not_offered
         moment = _moment(side, shape)
-        return self.remapping.successor(side.card.tables, shape, moment) if lost and moment else None
+        return self.remapping.successor(side.card.tables, shape, moment) if moment else None
 
     def _priced_as(self, side: Side, shape: UsageShape) -> Outcome:
         """The price of other rows; what these would lack is not offered to those that are."""
@@ -122,12 +169,15 @@ class Pricer:
         moment = _moment(side, shape)
         return self._price(side, shape, moment) if moment else Refused(NO_INSTANT)
 
-    def _price(self, side: Side, shape: UsageShape, moment: date) -> Outcome:
+    def _shape_prices(self, side: Side, moment: date) -> ShapePrices:
         place = (side.card, moment)
         if place not in self._books:
             self._books[place] = ShapePrices(side.card.at(moment), self.predicates)
+        return self._books[place]
+
+    def _price(self, side: Side, shape: UsageShape, moment: date) -> Outcome:
         try:
-            price = self._books[place].price(shape)
+            price = self._shape_prices(side, moment).price(shape)
         except QuoteError as error:
             return Refused.of(error)
         if any(places_of(amount) > _MOST_PLACES for amount in price.amounts if amount):

@@ -14,7 +14,7 @@ from ratecard.rating.quote import LineItem, Quote
 from ratecard.requests.body import INVALID
 from ratecard.requests.token_usage import usage_of_buckets
 from ratecard.simulation.pricing.outcome import ROUNDING_PART, PricedLine, PricedShape, Vector
-from ratecard.simulation.usage.columns import LAYOUTS
+from ratecard.simulation.usage.columns import LAYOUTS, LENGTH
 from ratecard.simulation.usage.predicates import BY_BUCKET, Predicates
 from ratecard.simulation.usage.shape import ShapeRequest, UsageShape, request_of
 from ratecard.tables.meters import COMPLETION, PROMPT
@@ -44,6 +44,19 @@ class _Quoted:
         return charged_lines(self._prices.quote(self._shape))
 
 
+class _QuotedApart:
+    """The lines of every shape with the same amount."""
+
+    __slots__ = ("_prices",)
+
+    def __init__(self, prices: "ShapePrices") -> None:
+        self._prices = prices
+
+    def of(self, shape: UsageShape) -> _Quoted:
+        """Those of one shape."""
+        return _Quoted(self._prices, shape)
+
+
 class ShapePrices:
     """Prices shapes in one price book. Rates of tokens are kept, because many shapes share them."""
 
@@ -65,6 +78,15 @@ class ShapePrices:
         if len(quantities) == 1:
             return _counted(self._prices, given.usage, quantities[0].name)
         return self._with_tokens(given.usage, given.predicates)
+
+    def by_length(self, shape: UsageShape, lengths: Iterable[Decimal | str], currency: str) -> list[PricedShape | None]:
+        """Price videos that are this shape with each of these lengths; None where one must be priced alone."""
+        given = _request_of(shape)
+        del given.usage["type"]
+        totals = self._prices.video_totals(given.usage, LENGTH, lengths, source=given.source)
+        charged = _QuotedApart(self)
+        prices = {total: PricedShape((total,), charged, currency) for total in totals if total is not None}
+        return [None if total is None else prices[total] for total in totals]
 
     def quote(self, shape: UsageShape) -> Quote:
         """The quote of one row of a shape, of which only requests are summed. Raises `QuoteError`."""

@@ -1,17 +1,20 @@
 """The answers of a simulation: totals, breakdowns, and what could not be priced."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from functools import cached_property
 from typing import Any, Self
+
+import numpy
 
 from ratecard.base.money import EXACT
 from ratecard.changes.sides import Side
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.costs import Costs
 from ratecard.simulation.pricing.outcome import Outcome, PricedShape, Refused
+from ratecard.simulation.pricing.outcomes import Outcomes
 from ratecard.simulation.pricing.price_table import SidePrices
 from ratecard.simulation.pricing.pricer import Pricer
 from ratecard.simulation.pricing.sides import Specification, against
@@ -25,7 +28,8 @@ from ratecard.simulation.results.rows import Disputed, Row, Since, Uncommon, Unp
 from ratecard.simulation.results.volume import AnyElasticity, Response, elasticities_of, response
 from ratecard.simulation.usage.files import Reading
 from ratecard.simulation.usage.predicates import Predicates
-from ratecard.simulation.usage.roll_up import Counted, RollUp, uncollected
+from ratecard.simulation.usage.roll_up import RollUp, uncollected
+from ratecard.simulation.usage.shapes import Counted
 
 _EXAMPLES = 3
 # The limit of a number that depends on other numbers of the same row.
@@ -45,7 +49,7 @@ class Answers:
         rolled: RollUp,
         sides: Sequence[Side],
         pricer: Pricer,
-        outcomes: Sequence[Sequence[Outcome]],
+        outcomes: Sequence[Outcomes],
         costs: Costs | None = None,
         *,
         current: SidePrices | None = None,
@@ -99,7 +103,7 @@ class Answers:
         self.comparison.forget()
 
     @property
-    def outcomes(self) -> list[Sequence[Outcome]]:
+    def outcomes(self) -> list[Outcomes]:
         """What each side charges for each shape, or why it has no price."""
         return [side.outcomes for side in self.comparison.sides]
 
@@ -116,7 +120,7 @@ class Answers:
     @cached_property
     def priced(self) -> int:
         """The number of rows in the figures: some side prices them, and the others do too or do not offer them."""
-        return sum(self.comparison.roll_up.shapes[number].requests for number in self.comparison.coverage.in_figures)
+        return sum(self.comparison.roll_up.shapes.requests[self.comparison.coverage.in_figures].tolist())
 
     @cached_property
     def total(self) -> Row:
@@ -143,10 +147,9 @@ class Answers:
     def unpriced(self) -> tuple[Unpriced, ...]:
         """The rows without a price, by side and reason, the most rows first."""
         found: dict[tuple[str, str, str], list[Counted]] = {}
-        in_figures, labels = self.comparison.coverage.in_figures, [side.label for side in self.sides]
-        for number, each in enumerate(self.comparison.roll_up.shapes):
-            if number in in_figures:
-                continue
+        labels = [side.label for side in self.sides]
+        numbers = numpy.flatnonzero(~self.comparison.coverage.in_figures)
+        for number, each in zip(numbers.tolist(), self.comparison.roll_up.shapes.among(numbers), strict=True):
             sides = zip(labels, self.comparison.sides, strict=True)
             refused = [(label, why) for label, side in sides if (why := side.refusal(number))]
             # What is wrong says more than what is not offered.
@@ -181,15 +184,11 @@ class Answers:
         """What a candidate offers and the current prices do not, with the reason; the greatest revenue first."""
         return self._uncommon(self.comparison.coverage.new(candidate), candidate, 0)
 
-    def _uncommon(self, numbers: Collection[int], offers: int, lacks: int) -> tuple[Uncommon, ...]:
+    def _uncommon(self, numbers: Any, offers: int, lacks: int) -> tuple[Uncommon, ...]:
         sums: dict[tuple[str, str, str], tuple[int, Decimal]] = {}
         sides = self.comparison.sides
-        for number in sorted(numbers):
-            counted, price, why = (
-                self.comparison.roll_up.shapes[number],
-                sides[offers].outcomes[number].price,
-                sides[lacks].refusal(number),
-            )
+        for number, counted in zip(numbers, self.comparison.roll_up.shapes.among(numbers), strict=True):
+            price, why = sides[offers].outcomes[number].price, sides[lacks].refusal(number)
             if price and why:
                 key = (counted.shape.type or "", counted.shape.model or "", why.reason)
                 requests, amount = sums.get(key, (0, Decimal(0)))
@@ -251,7 +250,8 @@ class Answers:
                 price = side.outcomes[number]
                 left = tuple(map(EXACT.subtract, price.amounts, vectors[at]))
                 costs[number], margins[number] = (PricedShape(each, (), "") for each in (vectors[at], left))
-            found.append((SidePrices(rolled, costs), SidePrices(rolled, margins)))
+            both = (SidePrices(rolled, Outcomes.listed(rolled.shapes, each)) for each in (costs, margins))
+            found.append((next(both), next(both)))
         return tuple(found)
 
     def costs_by(self, *keys: str) -> dict[tuple[str | None, ...], tuple[tuple[Decimal, Decimal], ...]]:

@@ -76,7 +76,7 @@ def attribute(comparison: Comparison, sides: Sequence[Side], candidate: int) -> 
     before, after = _labels(sides[0].card.tables), _labels(sides[candidate].card.tables)
     amounts: dict[_Key, Decimal] = {}
     touched: set[tuple[str, str, str]] = set()
-    for number, counted, found in comparison.priced:
+    for number, counted, found in comparison.changed(candidate):
         old, new = found[0], found[candidate]
         if old is new:
             continue

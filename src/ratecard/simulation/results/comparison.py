@@ -7,6 +7,8 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
+import numpy
+
 from ratecard.base.money import EXACT, total
 from ratecard.base.suggestions import did_you_mean
 from ratecard.simulation.errors import SimulationError
@@ -20,7 +22,8 @@ from ratecard.simulation.usage.columns import DAY
 from ratecard.simulation.usage.engines.duckdb_engine import read_integers
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.plan import MONTH, WEEK
-from ratecard.simulation.usage.roll_up import Counted, RollUp, uncollected
+from ratecard.simulation.usage.roll_up import RollUp, uncollected
+from ratecard.simulation.usage.shapes import Counted
 
 # Rows can be broken down by it whether it is a key or not: a shape has one.
 MODEL = "model"
@@ -38,6 +41,8 @@ _NO_QUANTITIES = (_ZERO,) * len(QUANTITY_NAMES)
 _KeyValues = tuple[str | None, ...]
 # Key, requests, quantities and the current amount: a bare tuple, as there may be millions, of which each becomes a row.
 _Group = tuple[_KeyValues, int, tuple[Decimal, ...], Decimal]
+# A shape with its number and its price under each side; None under one that does not offer it.
+_Priced = tuple[int, Counted, tuple[PricedShape | None, ...]]
 
 
 class Comparison:
@@ -61,13 +66,21 @@ class Comparison:
             self._by_key = add_by_key(self._facts, again)
 
     @cached_property
-    def priced(self) -> list[tuple[int, Counted, tuple[PricedShape | None, ...]]]:
-        """Every shape in the figures, with its number and its prices; None under a side that does not offer it."""
-        found = []
-        for number in sorted(self.coverage.in_figures):
-            prices = tuple(side.outcomes[number].price for side in self.sides)
-            found.append((number, self.roll_up.shapes[number], prices))
-        return found
+    def priced(self) -> list[_Priced]:
+        """Every shape in the figures."""
+        return list(self._among(numpy.flatnonzero(self.coverage.in_figures)))
+
+    def changed(self, candidate: int) -> Iterator[_Priced]:
+        """The shapes in the figures that a candidate may price in another way."""
+        changed = self.sides[candidate].outcomes.changed(self.sides[0].outcomes)
+        return self._among(changed[self.coverage.in_figures[changed]])
+
+    def _among(self, numbers: Any) -> Iterator[_Priced]:
+        known, *others = (side.outcomes for side in self.sides)
+        for number, counted in zip(numbers.tolist(), self.roll_up.shapes.among(numbers), strict=True):
+            now = known[number].price
+            then = (now if each.of[number] == known.of[number] else each[number].price for each in others)
+            yield number, counted, (now, *then)
 
     def rows(self, keys: Sequence[str]) -> tuple[Row, ...]:
         """The breakdown by keys of the roll-up, or by `model`, in their order; without keys all usage as one row.
@@ -273,7 +286,7 @@ class Comparison:
         """What all rows of a shape come to at these amounts, exactly, whatever decimals they have."""
         fixed, *rates = amounts
         rated = total([EXACT.multiply(Decimal(count), rate) for count, rate in zip(counted.sums, rates, strict=False)])
-        places = self.roll_up.places_of(counted)
+        places = self.roll_up.places_of(counted.shape)
         return EXACT.add(EXACT.multiply(Decimal(counted.requests), fixed), EXACT.scaleb(rated, -places))
 
 

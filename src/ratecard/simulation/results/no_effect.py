@@ -25,9 +25,7 @@ def without_effect(comparison: Comparison, sides: Sequence[Side]) -> tuple[str, 
     """For each candidate, why it changes nothing: each row has its present price, or none as now. Else empty."""
     current, *candidates = (side.outcomes for side in comparison.sides)
     return tuple(
-        _why(comparison.roll_up, sides[0], side)
-        if all(was.charges_like(now) for was, now in zip(current, outcomes, strict=True))
-        else ""
+        _why(comparison.roll_up, sides[0], side) if outcomes.charge_like(current) else ""
         for side, outcomes in zip(sides[1:], candidates, strict=True)
     )
 
@@ -41,11 +39,11 @@ def first_day(old: Side, new: Side) -> date | None:
 
 def _why(rolled: RollUp, current: Side, side: Side) -> str:
     shapes, days = rolled.shapes, rolled.days
-    moments = [day_or_instant(each.shape.moment) for each in shapes if each.shape.moment]
+    moments = [day_or_instant(each.moment) for each in shapes.standing[0] if each.moment]
     changed = _first_days(current, side, days[0] if days else min(moments, default=EARLIEST, key=utc))
     if not changed:
         return "no rate is another than the current one on any day of the usage, or after it"
-    used = {each.shape.model or "" for each in shapes}
+    used = {each.model or "" for each in shapes.families}
     found = {model: day for model, day in changed.items() if model in used}
     if not found:
         return f"the usage has none of the models whose rates it changes ({_listed(changed)}); it has {_listed(used)}"

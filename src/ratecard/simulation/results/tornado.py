@@ -13,7 +13,7 @@ from ratecard.changes.sides import Side
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.outcome import PricedShape
 from ratecard.simulation.results.answers import Answers
-from ratecard.simulation.usage.roll_up import Counted
+from ratecard.simulation.usage.shapes import Counted
 from ratecard.tables.candidate import Scale, Selection
 from ratecard.tables.card import AnyModel, Tables
 

@@ -118,6 +118,8 @@ _SEARCHES = (
     ),
 )
 _IMAGE = (UsageColumn.of("n", "number"), UsageColumn.of("resolution", "text"), UsageColumn.of("quality", "text"))
+# The attribute in which requests that are otherwise alike may all differ.
+LENGTH = "reference_video_total_duration"
 _VIDEO = (
     UsageColumn.of("duration", "text"),
     UsageColumn.of("aspect_ratio", "text"),
@@ -128,7 +130,7 @@ _VIDEO = (
     UsageColumn.of("slowdown_factor", "number"),
     UsageColumn.of("audio", "flag"),
     UsageColumn.of("video_url", "url"),
-    UsageColumn.of("reference_video_total_duration", "number"),
+    UsageColumn.of(LENGTH, "number"),
     UsageColumn("source_seconds", "number", ("source", "seconds")),
     UsageColumn("source_width", "number", ("source", "width")),
     UsageColumn("source_height", "number", ("source", "height")),

@@ -4,7 +4,7 @@ import gc
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
@@ -15,13 +15,14 @@ from ratecard.base.instants import utc
 from ratecard.card import RateCard
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.usage.columns import DAY, LAYOUTS
-from ratecard.simulation.usage.engines.duckdb_engine import Workspace, is_unique, read_integers
+from ratecard.simulation.usage.engines.duckdb_engine import Workspace, is_unique
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.files import Reading
 from ratecard.simulation.usage.plan import EARLIEST, PREDICATES, Plan
 from ratecard.simulation.usage.predicates import BY_BUCKET, Predicates
 from ratecard.simulation.usage.roll_up_sql import Grouping, period
 from ratecard.simulation.usage.shape import UsageShape
+from ratecard.simulation.usage.shapes import Counted, Shapes, UsageFamily
 from ratecard.tables.windows import open_at
 
 
@@ -43,21 +44,9 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
-_SAME = ("type", "model", "attributes", "moment")
-
-
-def _in_utc(shape: UsageShape) -> UsageShape:
-    """A shape whose moment the engine has read without a time zone."""
-    moment = shape.moment
-    return shape._replace(moment=moment.replace(tzinfo=UTC)) if isinstance(moment, datetime) else shape
-
-
-class Counted(NamedTuple):
-    """A shape, how many requests have it, and the sums of its quantities in their smallest unit."""
-
-    shape: UsageShape
-    requests: int
-    sums: tuple[int, ...]
+# What tells one family of shapes from another.
+_FAMILY = ("type", "model", "attributes")
+_SHAPE = ("family", "length", "moment")
 
 
 class Taken(NamedTuple):
@@ -107,7 +96,7 @@ class RollUp:
     def __init__(self, workspace: Workspace, plan: Plan, places: Mapping[str, int]) -> None:
         self.workspace, self.plan, self.places = workspace, plan, places
         # Every shape, in the order of its number.
-        self.shapes: list[Counted] = []
+        self.shapes = Shapes()
         # What was read, once all of it is.
         self.reading = Reading()
         self._sums = tuple(f"q{number}" for number in range(plan.sums))
@@ -121,75 +110,96 @@ class RollUp:
     def _keys(self) -> tuple[str, ...]:
         return tuple(f"key{number}" for number in range(len(self.plan.keys)))
 
-    def take(self, grouping: Grouping, groups: str, numbering: Numbering | None = None) -> Sequence[Counted]:
+    def take(self, grouping: Grouping, groups: str, numbering: Numbering | None = None) -> Shapes:
         """Number the shapes of a table of groups, of types that no other table has, or take them as they are kept.
 
         Gives the shapes. The engine may be reading the next table: this has a connection of its own.
         """
         cells, first = self.workspace.new_table("cells"), len(self.shapes)
         tables = {
-            "numbered": ("shape", *_SAME, "requests", *self._sums),
+            "families": ("family", *_FAMILY),
+            "numbered": ("shape", *_SHAPE, "requests", *self._sums),
             "cells": ("shape", *self._columns_of(grouping)),
         }
         with self.workspace.another() as connection:
-            run = connection.execute
             if kept := numbering.read(connection, grouping.name, tables) if numbering else {}:
-                run(f"CREATE TEMP TABLE numbered AS {kept['numbered']}")
-                own = f"SELECT * REPLACE (CAST(shape + {first} AS INTEGER) AS shape)"
-                run(f"CREATE TABLE {cells} AS {own} FROM ({kept['cells']})")
+                own = f"SELECT * REPLACE (CAST(shape + {first} AS INTEGER) AS shape) FROM"
+                connection.execute(f"CREATE TEMP TABLE families AS {kept['families']}")
+                connection.execute(f"CREATE TEMP TABLE numbered AS {own} ({kept['numbered']})")
+                connection.execute(f"CREATE TABLE {cells} AS {own} ({kept['cells']})")
             else:
                 self._number(connection, grouping, groups, cells)
             if numbering and not kept:
-                own = f"SELECT * REPLACE (CAST(shape - {first} AS INTEGER) AS shape)"
-                made = {"numbered": "numbered", "cells": cells}
-                queries = {name: f"{own} FROM (SELECT {', '.join(tables[name])} FROM {made[name]})" for name in tables}
+                number = {
+                    "shape": f"CAST(shape - {first} AS INTEGER) AS shape",
+                    "length": "CAST(length AS VARCHAR) AS length",
+                }
+                columns = {name: ", ".join(number.get(each, each) for each in own) for name, own in tables.items()}
+                made = {name: cells if name == "cells" else name for name in tables}
+                queries = {name: f"SELECT {columns[name]} FROM {made[name]}" for name in tables}
                 numbering.write(connection, grouping.name, queries)
-            with uncollected():
-                # Of what has no quantities, a million shapes share the sums; and all share the words.
-                counted = self._sums if set(grouping.sums) != {"0"} else ()
-                found = read_integers(connection, _SAME, ("requests", *counted), "FROM numbered ORDER BY shape")
-                nothing, same = (0,) * len(self._sums), dict[Any, Any]().setdefault
-                shapes = [
-                    Counted(
-                        UsageShape(same(type_, type_), same(model, model), attributes, same(moment, moment)),
-                        requests,
-                        tuple(sums) or nothing,
-                    )
-                    for type_, model, attributes, moment, requests, *sums in found
-                ]
-                del found
-                if grouping.slot:
-                    shapes = [each._replace(shape=_in_utc(each.shape)) for each in shapes]
+            shapes = self._shapes(connection)
             self.taken.append(Taken(grouping, groups, cells))
             if not (grouping.facts or numbering):
                 self._forget(connection, groups)
-        self.shapes += shapes
+        self.shapes.extend(shapes)
         return shapes
 
     def _columns_of(self, grouping: Grouping) -> tuple[str, ...]:
         """The columns of the cells of a grouping, beside the number of their shape."""
         own = [key for key in self._keys if key not in grouping.others]
-        return (*(("cell",) if grouping.facts else ()), "type", "model", "day", "requests", *self._sums, *own)
+        return ("type", "model", "day", "requests", *self._sums, *own, *(("cell",) if grouping.facts else ()))
 
     def _number(self, connection: duckdb.DuckDBPyConnection, grouping: Grouping, groups: str, cells: str) -> None:
-        """Make the table of numbered shapes, and that of the cells."""
-        run, alike = connection.execute, (*grouping.alike, "moment")
-        # Joined by one number; by all columns where two shapes have the same.
-        hashed, joined = DuckDbSql().hashed(alike), "rows.hashed = numbered.hashed"
+        """Make the tables of families and of numbered shapes, and that of the cells."""
+        run, kept = connection.execute, self._columns_of(grouping)
         total = ", ".join(f"CAST(sum({name}) AS HUGEINT) AS {name}" for name in ("requests", *self._sums))
-        named = (f"any_value({name}) AS {name}, " for name in ("type", "model") if name not in alike)
-        by_shape = f"SELECT {', '.join(alike)}, {''.join(named)}{total} FROM dated GROUP BY {', '.join(alike)}"
-        # In one order, whatever engine grouped them: what is said of several shapes is said of the first.
-        number = f"{len(self.shapes)} + row_number() OVER (ORDER BY {', '.join(_SAME)}) - 1 AS shape"
+        length, names, source = grouping.length or "CAST(NULL AS VARCHAR)", grouping.family, "dated"
         run(f"CREATE TEMP VIEW dated AS {self._dated(connection, grouping, groups)}")
-        written = f"SELECT *, {hashed} AS hashed, {grouping.attributes} AS attributes FROM ({by_shape})"
-        run(f"CREATE TEMP TABLE numbered AS SELECT {number}, * FROM ({written})")
-        if not is_unique(connection, "hashed", "numbered"):
-            joined = " AND ".join(f"rows.{name} IS NOT DISTINCT FROM numbered.{name}" for name in alike)
-        columns = (f"rows.{name}" for name in self._columns_of(grouping))
-        listed = ", ".join(("CAST(shape AS INTEGER) AS shape", *columns))
-        rows = f"SELECT *, {hashed} AS hashed FROM dated"
-        run(f"CREATE TABLE {cells} AS SELECT {listed} FROM ({rows}) AS rows JOIN numbered ON {joined}")
+        attributes = f"{grouping.attributes} AS attributes"
+        if grouping.numbered:  # a number stands for all that decides a shape
+            numbers = f"SELECT DISTINCT type, model, {', '.join(grouping.shape)} FROM dated"
+            run(f"CREATE TEMP TABLE numbers AS SELECT *, {length} AS length, {attributes} FROM ({numbers})")
+            names, source, attributes = _FAMILY, "numbers", "*"
+        hashed = DuckDbSql().hashed(names)
+        found = f"SELECT DISTINCT {', '.join(dict.fromkeys(('type', 'model', *names)))} FROM {source}"
+        written = f"SELECT *, {attributes} FROM ({found})" if source == "dated" else found
+        # In one order, whatever engine grouped them: what is said of several shapes is said of the first.
+        ordered = f"CAST(row_number() OVER (ORDER BY {', '.join(_FAMILY)}) - 1 AS INTEGER) AS family"
+        run(f"CREATE TEMP TABLE families AS SELECT *, {ordered}, {hashed} AS hashed FROM ({written})")
+        # Joined by one number; by all columns where two families have the same.
+        joined = " AND ".join(f"source.{name} IS NOT DISTINCT FROM families.{name}" for name in names)
+        if is_unique(connection, "hashed", "families"):
+            joined = "source.hashed = families.hashed"
+        source = f"(SELECT *, {hashed} AS hashed FROM {source}) AS source JOIN families ON {joined}"
+        chosen = ", ".join(f"dated.{name}" for name in (*kept, "moment"))
+        if grouping.numbered:
+            same = ", ".join(grouping.shape)
+            of_number = f"SELECT {', '.join(f'source.{name}' for name in grouping.shape)}, length, family FROM {source}"
+            source = f"SELECT {chosen}, length, family FROM dated JOIN ({of_number}) USING ({same})"
+        else:
+            source = f"SELECT {chosen.replace('dated.', 'source.')}, {length} AS length, family FROM {source}"
+        run(f"CREATE TEMP TABLE found AS {source}")
+        in_order = f"{len(self.shapes)} + row_number() OVER (ORDER BY family, length, moment) - 1"
+        by_shape = f"SELECT family, length, moment, {total} FROM found GROUP BY family, length, moment"
+        run(f"CREATE TEMP TABLE numbered AS SELECT CAST({in_order} AS INTEGER) AS shape, * FROM ({by_shape})")
+        joined = " AND ".join(f"found.{name} IS NOT DISTINCT FROM numbered.{name}" for name in _SHAPE)
+        listed = ", ".join(("shape", *(f"found.{name}" for name in kept)))
+        run(f"CREATE TABLE {cells} AS SELECT {listed} FROM found JOIN numbered ON {joined}")
+
+    def _shapes(self, connection: duckdb.DuckDBPyConnection) -> Shapes:
+        """The shapes that are numbered."""
+        names = ("requests", *self._sums)
+        fit = " AND ".join(f"coalesce(max(abs({name})), 0) < {2**63}" for name in names)
+        ((short,),) = connection.execute(f"SELECT {fit} FROM numbered").fetchall()
+        integers = ", ".join(f"CAST({name} AS {'BIGINT' if short else 'VARCHAR'}) AS {name}" for name in names)
+        length = DuckDbSql().text("length")
+        columns = f"shape, family, {length} AS length, moment, {integers}"
+        table = connection.sql(f"SELECT {columns} FROM numbered").to_arrow_table()
+        found = connection.execute(f"SELECT {', '.join(_FAMILY)} FROM families ORDER BY family").fetchall()
+        same = dict[Any, Any]().setdefault
+        families = [UsageFamily(same(type_, type_), same(model, model), words) for type_, model, words in found]
+        return Shapes.read(families, table, self._sums)
 
     def take_facts(self, groups: str, facts: str) -> None:
         """Keep the facts of a table of groups whose shapes were taken.
@@ -321,14 +331,14 @@ class RollUp:
         self.workspace.connection.execute(f"CREATE VIEW {view} AS {' UNION ALL BY NAME '.join(parts)}")
         return view
 
-    def places_of(self, counted: Counted) -> int:
+    def places_of(self, shape: UsageShape | UsageFamily) -> int:
         """How many decimals the sums of a shape have."""
-        return self.places.get(counted.shape.type or "", 0)
+        return self.places.get(shape.type or "", 0)
 
     @cached_property
     def rows(self) -> int:
         """Every row of the usage."""
-        return sum(each.requests for each in self.shapes)
+        return sum(self.shapes.requests.tolist())
 
     def words(self, counted: Counted) -> Iterator[str]:
         """Describe a shape: its values, and the tier and buckets of its quantities."""

@@ -9,7 +9,7 @@ from datetime import date, datetime
 from typing import NamedTuple
 
 from ratecard.methods.method import MOST_COUNTED
-from ratecard.simulation.usage.columns import BUCKET_OF, BUCKETS, DAY, OF_BUCKETS, Buckets, Layout, UsageColumn
+from ratecard.simulation.usage.columns import BUCKET_OF, BUCKETS, DAY, LENGTH, OF_BUCKETS, Buckets, Layout, UsageColumn
 from ratecard.simulation.usage.dialect import ColumnType, Dialect, Writer
 from ratecard.simulation.usage.plan import (
     EARLIEST,
@@ -44,9 +44,11 @@ class Grouping(NamedTuple):
     name: str
     query: str
     model: str
-    # The columns of the query that make a shape, and the expression that writes them as one JSON record.
+    # The columns of the query that make a shape, the expression that writes them, but for the length, as one JSON
+    # record, and the column of the length; empty if no shape has one.
     shape: tuple[str, ...]
     attributes: str
+    length: str
     # The column of the day, or of the first day of its period; empty if groups have none.
     day: str
     # The column of how many of the cuts of its day an instant has passed; empty if no price changes within a day.
@@ -70,6 +72,11 @@ class Grouping(NamedTuple):
     def alike(self) -> tuple[str, ...]:
         """The columns that are the same in all groups of a shape, but for its period."""
         return self.shape if self.numbered else ("type", "model", *self.shape)
+
+    @property
+    def family(self) -> tuple[str, ...]:
+        """Those of them that are the same in all shapes of a family."""
+        return tuple(name for name in self.alike if name != self.length)
 
     @property
     def summed(self) -> tuple[int, ...]:
@@ -290,6 +297,7 @@ class RollUpSql:
         if PREDICATES in columns:  # quantities that are given as they are say by themselves what these would
             predicates = {PREDICATES: f"CASE WHEN {GIVEN} IS NULL THEN {columns[PREDICATES]} END"}
         record = {each: self.writer.text(expression) for each, expression in (columns | predicates).items()}
+        record.pop(LENGTH, None)
         sums = []
         for number in range(self.plan.sums):
             totals = {type_: self._total(each, number) for type_, each in layouts.items() if number < each.sums}
@@ -300,6 +308,7 @@ class RollUpSql:
             model,
             tuple(columns.values()),
             self.writer.record(record) if record else "'{}'",
+            columns.get(LENGTH, ""),
             self._day_of_group(),
             SLOT if self._cuts else "",
             tuple(own.get(key) or self.writer.text(f"key{number}") for number, key in enumerate(self.plan.keys)),

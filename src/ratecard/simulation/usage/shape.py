@@ -98,7 +98,8 @@ def _flag(value: str) -> bool | str:
     return _FLAGS.get(value.lower(), value)
 
 
-def _number(value: str) -> Decimal | str:
+def number_as_given(value: str) -> Decimal | str:
+    """A number as JSON would hold it; what is none stays text."""
     try:
         number = READING.create_decimal(value)
     except InvalidOperation:
@@ -117,5 +118,5 @@ def _place(name: str) -> tuple[tuple[str, ...], str, Callable[[str], Any]]:
 _READERS: Mapping[ColumnKind, Callable[[str], Any]] = {
     **dict.fromkeys(("text", "url", "condition"), str),
     "flag": _flag,
-    "number": _number,
+    "number": number_as_given,
 }

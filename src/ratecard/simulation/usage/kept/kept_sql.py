@@ -96,8 +96,11 @@ class KeptSql(RollUpSql):
     def _written(self, name: str, query: str, layouts: Mapping[str, Layout], attributes: tuple[str, ...]) -> Grouping:
         written = super()._written(name, query, layouts, attributes)
         asked = self._tables[name].asked if name in self._tables else ""
-        text = f"(SELECT {written.attributes} FROM {asked} WHERE {SHAPE} = {_NUMBER})"
-        return written._replace(shape=(_NUMBER,), attributes=text, numbered=True)
+        text, length = (
+            each and f"(SELECT {each} FROM {asked} WHERE {SHAPE} = {_NUMBER})"
+            for each in (written.attributes, written.length)
+        )
+        return written._replace(shape=(_NUMBER,), attributes=text, length=length, numbered=True)
 
     def _named(self, name: str) -> tuple[str, ColumnType]:
         column = name if name in _OWN else key_column(name)
