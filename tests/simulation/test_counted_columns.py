@@ -1,17 +1,25 @@
 """Columns of counts by meter, of any type: every row costs what `prices.rate` says of it."""
 
-from collections import Counter
+import json
+from collections import Counter, defaultdict
 from decimal import Decimal
+from pathlib import Path
+from random import Random
 from typing import Any
 
-import pyarrow
+import pyarrow.parquet
 import pytest
-from test_buckets_and_conditions import DAY, by_row, check, flat
+from counted_rows import counted_table, random_counting_card, random_counting_rows
+from kept_roll_ups import same_or_refused
+from test_buckets_and_conditions import DAY, by_row, check, flat, usage_of
 
-from ratecard import RateCard
+from ratecard import QuoteError, RateCard, rollup
 from ratecard.changes.sides import Side
 from ratecard.load.folder import tables_from
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.pricing.outcome import Refused
 from ratecard.simulation.simulate import simulate
+from ratecard.simulation.usage.engines import duckdb_engine
 
 UNITS = """units:
   - {unit: mtoken, counts: token, per: 1000000}
@@ -143,3 +151,121 @@ def test_counts_that_are_not_linear(units: str, edit: tuple[str, str]) -> None:
     uneven = RateCard(tables_from({"tables.yaml": text.encode(), "units.yaml": units.encode()})).unproved
     with simulate(table(rows()), Side("now", uneven, DAY), by=("model",)) as found:
         check(found, rows())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_counts_of_random_cards(seed: int) -> None:
+    """Under every card each row costs what its usage costs, or is refused in the same words."""
+    random = Random(seed)  # noqa: S311
+    cards = [random_counting_card(random, plain=seed % 3 == number) for number in (0, 1)]
+    listed = random_counting_rows(cards[1], random, 120)
+    table = counted_table(listed, seed)
+    now, then = (Side(name, card) for name, card in zip(("now", "then"), cards, strict=True))
+    answers = [each_row(card, listed) for card in cards]
+    with simulate(table, now, by=("model",)) as found:
+        by_model = {str(row.key[0]): row.amounts[0] for row in found.groups if row.amounts[0]}
+        assert by_model == {name: amount for name, amount in answers[0][0].items() if amount}
+    with simulate(table, now, [then], by=("model",)) as found:
+        for number, (sums, refused) in enumerate(answers):
+            added, said = defaultdict[str, Decimal](Decimal), Counter[str]()
+            for counted, outcome in zip(found.comparison.roll_up.shapes, found.outcomes[number], strict=True):
+                if outcome.refusal:
+                    said[outcome.refusal.reason] += counted.requests
+                else:
+                    added[str(counted.shape.model)] += found.comparison.charge(counted, outcome.amounts)
+            assert {key: (said[key], refused[key]) for key in said | refused if said[key] != refused[key]} == {}
+            assert dict(added) == sums
+
+
+@pytest.mark.parametrize("by", [("customer",), ("model", "customer")])
+def test_counts_by_keys_that_are_read_apart(monkeypatch: pytest.MonkeyPatch, by: tuple[str, ...]) -> None:
+    random = Random(3)  # noqa: S311
+    now, then = (Side(name, random_counting_card(random)) for name in ("now", "then"))
+    usage, found = counted_table(random_counting_rows(now.card, random, 120)), []
+    for few in (-1, 10**9):
+        monkeypatch.setattr(duckdb_engine, "_FEW_KEYS", few)
+        with simulate(usage, now, [then], by=by) as each, simulate(usage, now, by=by) as alone:
+            found.append((each.groups, alone.groups))
+    assert found[0] == found[1]
+    assert all(row.amounts[0] for row in found[0][1])
+
+
+def test_counts_that_are_charged_linearly_are_added(card: RateCard) -> None:
+    """Rows that differ in their counts alone are one shape; where pages are rounded, their number is part of it."""
+    listed = flat([
+        {"type": type_, "model": model, "counts.page": pages, "counts.request": 3 * pages, **own}
+        for type_, model, own in (("text", "chat", {"tokens.input": 5}), ("image", "picture", {}))
+        for pages in range(1, 41)
+    ])  # fmt: skip
+    listed = [row | {"counts.page": None} if row["model"] == "picture" else row for row in listed]
+    rounded = TABLES.replace("unit: kpage,", "unit: kpage, started: 4,", 1)
+    files = {"tables.yaml": rounded.encode(), "units.yaml": UNITS.encode()}
+    for charged, shapes in ((card, 2), (RateCard(tables_from(files)).unproved, 41)):
+        with simulate(table(listed), Side("now", charged, DAY), by=("model",)) as found:
+            assert len(found.comparison.roll_up.shapes) == shapes
+            check(found, listed)
+
+
+def test_a_candidate_that_charges_no_tokens(card: RateCard) -> None:
+    """What the current prices refuse for want of tokens has a price where only pages are charged."""
+    listed = flat([
+        *({"type": "text", "model": "ocr", "counts.page": pages} for pages in (5, 7)),
+        {"type": "text", "model": "chat", "prompt_tokens": 0, "completion_tokens": 0, "counts.page": 0},
+    ])  # fmt: skip
+    tokens = "{charge: t, method: tokens, unit: mtoken, rates: [{tokens: input, rate: 4}, {tokens: output, rate: 4}]}"
+    text = TABLES.replace(f"text{HEAD}        charges:\n          - {PAGES}", f"text{HEAD}        charges: [{tokens}]")
+    text = text.replace("{usage: {counts: {page: 1000}}, total: 1.5}", "{usage: {prompt_tokens: 1000000}, total: 4}")
+    now = RateCard(tables_from({"tables.yaml": text.encode(), "units.yaml": UNITS.encode()})).unproved
+    with simulate(table(listed), Side("now", now, DAY), [Side("then", card, DAY)], by=("model",)) as found:
+        shapes = zip(found.comparison.roll_up.shapes, *found.outcomes, strict=True)
+        amounts = {each.shape.model: (one.amounts[0], sum(other.amounts)) for each, one, other in shapes}
+    assert amounts["ocr"] == (Decimal(0), Decimal("0.0015"))
+
+
+def test_kept_roll_ups_answer_alike(tmp_path: Path) -> None:
+    """With the counts of models that charge them linearly as sums, and those of others as they are."""
+    random = Random(2)  # noqa: S311
+    cards = [random_counting_card(random) for _ in range(2)]
+    now, then = (Side(name, card) for name, card in zip(("now", "then"), cards, strict=True))
+    listed = random_counting_rows(cards[0], random, 80)
+    pyarrow.parquet.write_table(counted_table(listed), tmp_path / "usage.parquet")
+    rollup(tmp_path / "usage.parquet", tmp_path / "kept", now, [then], by=["model", "day"])
+    assert same_or_refused(tmp_path / "kept", tmp_path / "usage.parquet", now, [then], by=["model", "day"])
+    assert same_or_refused(tmp_path / "kept", tmp_path / "usage.parquet", now, [then], by=["model"])
+
+
+def test_a_kept_roll_up_says_which_counts_it_adds(card: RateCard, tmp_path: Path) -> None:
+    pyarrow.parquet.write_table(table(rows()), tmp_path / "usage.parquet")
+    text = TABLES.replace("unit: kpage,", "unit: kpage, started: 4,", 1)
+    uneven = RateCard(tables_from({"tables.yaml": text.encode(), "units.yaml": UNITS.encode()})).unproved
+    linear, rounded = Side("linear", card, DAY), Side("rounded", uneven, DAY)
+    for made, other, words in (
+        (linear, rounded, "does not distinguish counts.page of each request of chat."),
+        (rounded, linear, "keeps counts.page of each request of chat apart, which are to be added up."),
+    ):
+        kept = tmp_path / made.label
+        rollup(tmp_path / "usage.parquet", kept, made, by=["model"])
+        assert same_or_refused(kept, tmp_path / "usage.parquet", made, by=["model"])
+        with pytest.raises(SimulationError, match=words):
+            simulate(kept, other, by=["model"])
+    # As it was written while each count was part of the shape.
+    manifest = tmp_path / "linear" / "manifest.json"
+    said = json.loads(manifest.read_text())
+    for layout in said["distinguished"]["layouts"].values():
+        layout[0] += layout.pop()
+    manifest.write_text(json.dumps(said))
+    with pytest.raises(SimulationError, match=r"does not distinguish counts\.page of type text, .* This one would: "):
+        simulate(tmp_path / "linear", linear, by=["model"])
+
+
+def each_row(card: RateCard, listed: list[dict[str, Any]]) -> tuple[dict[str, Decimal], Counter[str]]:
+    """What rows cost by model, and how many are refused in which words."""
+    sums, refused = defaultdict[str, Decimal](Decimal), Counter[str]()
+    for row in listed:
+        usage = usage_of({name: value for name, value in row.items() if name not in ("timestamp", "customer")})
+        try:
+            charged = card.at(row["timestamp"]).rate(usage).total
+            sums[row["model"]] += charged
+        except QuoteError as error:
+            refused[Refused.of(error).reason] += 1
+    return dict(sums), refused

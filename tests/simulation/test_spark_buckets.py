@@ -1,6 +1,9 @@
 """Spark on columns of buckets and conditions: the same shapes, sums and reasons as DuckDB."""
 
+from random import Random
+
 import pyarrow
+from counted_rows import counted_table, random_counting_card, random_counting_rows
 from engines_agree import Engines, same
 from made_up_card import card_of, token_columns
 
@@ -24,3 +27,14 @@ def test_counts_within_an_object_agree(engines: Engines) -> None:
     with simulate(table, now, by=("model",)) as other:
         same(other, found)
     assert found.priced == 1
+
+
+def test_counts_by_meter_agree(engines: Engines) -> None:
+    """Those that are charged linearly are sums, also of fractions; others are part of the shape."""
+    random = Random(1)  # noqa: S311
+    card = random_counting_card(random)
+    rows = random_counting_rows(card, random, 60)
+    table = counted_table(rows)
+    found = engines.on_spark(table, current=Side("now", card), by=("model",))
+    same(engines.on_duckdb(table, current=Side("now", card), by=("model",)), found)
+    assert found.priced > found.rows / 3

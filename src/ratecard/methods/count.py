@@ -36,15 +36,14 @@ class PricedByCount(Method[PerCount]):
             number = shape["counts"].get(meter)
             return [count(number, charge.rates[0], sku)] if number else []
 
-        every = metered.meters.by_name[meter].every_usage
-        return UsageReading(lines, meters={meter: Meterage(ANY_NUMBER, every)})
+        return UsageReading(lines)
+
+    def meters(self, charge: PerCount, of: Metered | Tables) -> dict[str, Meterage]:
+        """The meter of the unit, of which a usage may have any number."""
+        meter = of.units[charge.unit].counts
+        return {meter: Meterage(ANY_NUMBER, of.meters.by_name[meter].every_usage)}
 
     def samples(self, charge: PerCount, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """One unit."""
         unit = tables.units[charge.unit]
         yield {"counts": {unit.counts: least_charged(charge, unit.per)}}
-
-    def needed(self, charge: PerCount, tables: Tables) -> tuple[str, ...]:
-        """The meter, unless every usage has some of it."""
-        meter = tables.units[charge.unit].counts
-        return () if tables.meters.by_name[meter].every_usage is not None else (meter,)

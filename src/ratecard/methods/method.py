@@ -40,8 +40,8 @@ class UsageReading(NamedTuple):
     """What a charge reads from a usage, and the function from that to its lines.
 
     `inert` fields are checked and have no effect. `settle` reads what fields cannot say: it is given the usage, and
-    adds to the shape and to the problems; its keys are `further`, each a list. `meters` are the names in `counts` that
-    the charge knows: the shape has their counts.
+    adds to the shape and to the problems; its keys are `further`, each a list. `meters` are those of its method, which
+    need not be given here: the shape has their `counts`.
     """
 
     lines: Lines
@@ -85,9 +85,9 @@ class Method(Generic[AnyCharge]):
         """What a usage says beside type and model to be charged one unit at each rate, if that can be by itself."""
         yield {}
 
-    def needed(self, charge: AnyCharge, tables: Tables) -> tuple[str, ...]:
-        """The meters that each usage has to count."""
-        return ()
+    def meters(self, charge: AnyCharge, of: Metered | Tables) -> Mapping[str, Meterage]:
+        """What the charge reads of the `counts` of a usage, by meter."""
+        return {}
 
     def edges(self, charge: AnyCharge, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """Further such usages, which may have a rate or a line of their own."""
@@ -111,8 +111,15 @@ def register(method: Method[Any]) -> None:
     METHODS[METERED_CHARGES.add(method.charge)] = method
 
 
-def is_linear(version: MeteredVersion, units: Mapping[str, Unit]) -> bool:
-    """Whether all that a version charges is linear."""
-    return version.minimum is None and all(
-        METHODS[charge.method].linear(charge, units[charge.unit]) for charge in version.charges
-    )
+def is_linear(version: MeteredVersion, tables: Tables, meter: str = "") -> bool:
+    """Whether what a version charges for one of the `counts` is linear, or without a meter for all else of a usage."""
+    if version.minimum is not None:
+        return False
+    for charge in version.charges:
+        method = METHODS[charge.method]
+        meters = method.meters(charge, tables)
+        asked = meter in meters if meter else not (meters and method.beside)
+        known = not meter or (asked and meters[meter].field is ANY_NUMBER)
+        if asked and not (known and method.linear(charge, tables.units[charge.unit])):
+            return False
+    return True

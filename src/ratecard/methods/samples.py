@@ -58,7 +58,8 @@ class _Whole:
         own: Samples = iter(())
         for charge in reversed(version.charges):
             method = METHODS[charge.method]
-            self._counts |= dict.fromkeys(method.needed(charge, tables), 0)
+            meters = method.meters(charge, tables)
+            self._counts |= {name: 0 for name, meterage in meters.items() if meterage.otherwise is None}
             if not method.beside:
                 own = method.samples(charge, version, model.type, tables)
         self._own = next(own, {})

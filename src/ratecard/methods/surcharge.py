@@ -12,12 +12,16 @@ from ratecard.requests.token_usage import MOST_TOKENS, count_messages
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.rate import CountedCharge
+from ratecard.tables.units import Unit
+
+# Searches of which there is one for each prompt, however many it makes.
+_ONCE = "prompt"
 
 
 class Surcharge(CountedCharge):
     """A charge for what a text request does beside its tokens, as searches; the unit says what is counted."""
 
-    METERS: ClassVar = ("search request", "search query", "search result", "scraped URL", "prompt")
+    METERS: ClassVar = ("search request", "search query", "search result", "scraped URL", _ONCE)
     ANY_METER: ClassVar = True
     method: Literal["surcharge"]
 
@@ -38,6 +42,10 @@ class Surcharges(Method[Surcharge]):
         """One search."""
         yield {"count": 1}
 
+    def linear(self, charge: Surcharge, unit: Unit) -> bool:
+        """Not per prompt, which is charged once."""
+        return unit.counts != _ONCE and super().linear(charge, unit)
+
 
 class _Searches(WholeNumber):
     """A whole number of searches, results or URLs."""
@@ -56,5 +64,5 @@ def surcharge_line(surcharge: Metered) -> Callable[[int | Decimal], LineItem]:
     """Compile the function that charges a count; a surcharge per prompt is charged once."""
     charge = surcharge.version.charges[0]
     counter, sku = surcharge.counter(charge), f"{surcharge.model.model}-{charge.unit}"
-    once = surcharge.units[charge.unit].counts == "prompt"
+    once = surcharge.units[charge.unit].counts == _ONCE
     return lambda count: counter(1 if once else count, charge.rates[0], sku)

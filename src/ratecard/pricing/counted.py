@@ -89,7 +89,7 @@ def readings_of(metered: Metered, kind: str, stated: Mapping[str, str] = NO_COND
     for charge in held.version.charges:
         method = METHODS[charge.method]
         if (method.beside or own or kind in method.kinds) and (reading := method.reading(charge, held, kind)):
-            found.append(reading)
+            found.append(reading._replace(meters=method.meters(charge, held)))
             priced = priced or not method.beside
     return found if priced else []
 

@@ -225,7 +225,7 @@ def opened_usage(
 def _check_names(known: Usage, names: Mapping[str, str], used: Sequence[str]) -> None:
     """Raise `SimulationError` where `columns` maps a name that is not used."""
     meant = (*(EXPORT_NAMES if known.is_ledger else ()), *_NAMES, *used)
-    own = {each.name for layout in known.layouts.values() for each in (*layout.attributes, *layout.quantities)}
+    own = {each.name for layout in known.layouts.values() for each in layout.columns}
     for name, theirs in names.items():
         if name not in meant and name not in own:
             near = did_you_mean(name, meant)

@@ -30,11 +30,7 @@ from ratecard.views.sheet import price_cells
 
 DemoRow = dict[str, Any]
 # The columns of a usage, in their order.
-DEMO_COLUMNS = {
-    column.name: column
-    for layout in (LAYOUTS[kind] for kind in TYPES.words)
-    for column in (*layout.attributes, *layout.quantities)
-}
+DEMO_COLUMNS = {column.name: column for layout in (LAYOUTS[kind] for kind in TYPES.words) for column in layout.columns}
 
 
 class Sample(NamedTuple):

@@ -34,11 +34,13 @@ class SidePrices:
             some = (some | base.priced) & (outcomes.of != base.outcomes.of)
         numbers = numpy.flatnonzero(some)
         shapes = roll_up.shapes
-        places = numpy.array([roll_up.places_of(each) for each in shapes.families] or [0])[shapes.family[numbers]]
+        of_sums = list(dict.fromkeys(map(roll_up.places_of, shapes.families)))
+        places = [of_sums.index(roll_up.places_of(each)) for each in shapes.families]
+        places = numpy.array(places or [0])[shapes.family[numbers]]
         # Many shapes have the same amounts.
         pairs, of = numpy.unique(numpy.stack((outcomes.of[numbers], places)), axis=1, return_inverse=True)
-        unique: dict[tuple[Vector, int], int] = {}
-        found = [(outcomes.distinct[one].amounts, decimals) for one, decimals in pairs.T.tolist()]
+        unique: dict[tuple[Vector, tuple[int, ...]], int] = {}
+        found = [(outcomes.distinct[one].amounts, of_sums[at]) for one, at in pairs.T.tolist()]
         vectors = numpy.array([unique.setdefault(each, len(unique)) for each in found], numpy.int64)[of]
         self.scale: int = max([base.scale if base else 0, *(_places(*amounts) for amounts in unique)])
         whole = [self._integers(*amounts) for amounts in unique]
@@ -60,10 +62,10 @@ class SidePrices:
         """Drop the table."""
         self.roll_up.workspace.connection.execute(f"DROP TABLE IF EXISTS {self.table}")
 
-    def _integers(self, amounts: Vector, of_sums: int) -> tuple[int, ...]:
+    def _integers(self, amounts: Vector, of_sums: tuple[int, ...]) -> tuple[int, ...]:
         fixed, *rates = amounts
-        scale = self.scale - of_sums
-        found = (_integer(fixed, self.scale), *(_integer(rate, scale) if rate else 0 for rate in rates))
+        pairs = zip(rates, of_sums, strict=False)
+        found = (_integer(fixed, self.scale), *(_integer(rate, self.scale - of) if rate else 0 for rate, of in pairs))
         return (*found, *(0,) * (len(self._numbers) - len(found)))
 
     def _prove(self, numbers: Any, vectors: Any, whole: Sequence[tuple[int, ...]]) -> None:
@@ -131,10 +133,10 @@ def _array(column: Any) -> Any:
     return pyarrow.Array.from_buffers(pyarrow.int64(), len(column), [None, buffer])
 
 
-def _places(amounts: Vector, of_sums: int) -> int:
+def _places(amounts: Vector, of_sums: tuple[int, ...]) -> int:
     """How many decimals amounts have, for sums that have some themselves."""
     fixed, *rates = amounts
-    return max([places_of(fixed), *(places_of(rate) + of_sums for rate in rates if rate)])
+    return max([places_of(fixed), *(places_of(rate) + of for rate, of in zip(rates, of_sums, strict=False) if rate)])
 
 
 def _integer(amount: Decimal, places: int) -> int:

@@ -69,19 +69,27 @@ class ShapePrices:
         """Price each row of a shape. Raises `QuoteError` that says why none of them has a price."""
         layout = LAYOUTS.get(shape.type or "")
         quantities = layout.quantities if layout else ()
-        given = _request_of(shape) if quantities else None
-        if given is None or given.predicates is None:
-            quote = self.quote(shape)
+        given = self._request_of(shape) if quantities or self._predicates.counts else None
+        if given is None or given.predicates is None or not quantities:
+            quote = self._quote(given or self._request_of(shape), shape.type)
+            if given and given.counted:
+                charged = _sum(charged_lines(quote), quote.currency)
+                return self._with_counts(charged, given.usage, given.counted)
             # Most of a million shapes have the amount of another.
             amounts = self._amounts.setdefault(str(quote.total), (quote.total,))
             return PricedShape(amounts, _Quoted(self, shape), quote.currency)
         if len(quantities) == 1:
-            return _counted(self._prices, given.usage, quantities[0].name)
-        return self._with_tokens(given.usage, given.predicates)
+            none = {**given.usage, quantities[0].name: 0}
+            price = _counted(self._prices, given.usage, quantities[0].name)
+        else:
+            price = self._with_tokens(given.usage, given.predicates)
+            used = self._predicates.split(given.usage["type"], given.predicates)[1]
+            none = {**given.usage, **self._counted({PROMPT: 0, COMPLETION: 0}, used)}
+        return self._with_counts(price, none, given.counted) if given.counted else price
 
     def by_length(self, shape: UsageShape, lengths: Iterable[Decimal | str], currency: str) -> list[PricedShape | None]:
         """Price videos that are this shape with each of these lengths; None where one must be priced alone."""
-        given = _request_of(shape)
+        given = self._request_of(shape)
         del given.usage["type"]
         totals = self._prices.video_totals(given.usage, LENGTH, lengths, source=given.source)
         charged = _QuotedApart(self)
@@ -90,11 +98,33 @@ class ShapePrices:
 
     def quote(self, shape: UsageShape) -> Quote:
         """The quote of one row of a shape, of which only requests are summed. Raises `QuoteError`."""
-        given = _request_of(shape)
-        if shape.type == "video":
+        return self._quote(self._request_of(shape), shape.type)
+
+    def _request_of(self, shape: UsageShape) -> ShapeRequest:
+        try:
+            return request_of(shape, self._predicates.counts)
+        except ValueError as error:
+            raise QuoteError(INVALID, [(("source",), str(error))]) from None
+
+    def _quote(self, given: ShapeRequest, type_: str | None) -> Quote:
+        if type_ == "video":
             del given.usage["type"]
             return self._prices.quote_video(given.usage, source=given.source)
         return self._prices.rate(given.usage)
+
+    def _with_counts(self, price: PricedShape, none: dict[str, Any], counted: Iterable[tuple[int, str]]) -> PricedShape:
+        """A price and what one of each count by meter adds to the quote of a usage that has none of what is summed."""
+        before, lines = list(self._prices.rate(none).lines), list(price.lines)
+        layout = LAYOUTS[none["type"]]
+        first = 1 + len(self._predicates.buckets.names if layout.buckets else layout.quantities)
+        for number, meter in counted:
+            own = before.copy()
+            for line in self._prices.rate({**none, "counts": {**none["counts"], meter: 1}}).lines:
+                if line in own:
+                    own.remove(line)
+                else:
+                    lines.append(_line(line, first + number))
+        return _sum(lines, price.currency)
 
     def _with_tokens(self, usage: Mapping[str, Any], number: int) -> PricedShape:
         """Price the buckets of tokens at the tier of the prompt, and the searches, which are charged per request.
@@ -173,13 +203,6 @@ class ShapePrices:
 def _hashable(value: Any) -> Any:
     """A value of a usage as part of a key."""
     return tuple(value.items()) if value.__class__ is dict else value
-
-
-def _request_of(shape: UsageShape) -> ShapeRequest:
-    try:
-        return request_of(shape)
-    except ValueError as error:
-        raise QuoteError(INVALID, [(("source",), str(error))]) from None
 
 
 def charged_lines(quote: Quote) -> tuple[PricedLine, ...]:

@@ -280,14 +280,17 @@ class Comparison:
     def places(self) -> tuple[int, ...]:
         """How many decimals the quantities of a row have in the engine."""
         places = self.roll_up.places
-        return tuple(max(places.get(type_, 0) for type_ in types) for types, _ in QUANTITY_NAMES.values())
+        return tuple(
+            max((*places.get(type_, ()), *(0,) * (number + 1))[number] for type_ in types)
+            for types, number in QUANTITY_NAMES.values()
+        )
 
     def charge(self, counted: Counted, amounts: Vector) -> Decimal:
         """What all rows of a shape come to at these amounts, exactly, whatever decimals they have."""
         fixed, *rates = amounts
-        rated = total([EXACT.multiply(Decimal(count), rate) for count, rate in zip(counted.sums, rates, strict=False)])
-        places = self.roll_up.places_of(counted.shape)
-        return EXACT.add(EXACT.multiply(Decimal(counted.requests), fixed), EXACT.scaleb(rated, -places))
+        each = zip(counted.sums, rates, self.roll_up.places_of(counted.shape), strict=False)
+        rated = [EXACT.scaleb(EXACT.multiply(Decimal(count), rate), -places) for count, rate, places in each]
+        return total([EXACT.multiply(Decimal(counted.requests), fixed), *rated])
 
 
 def _decimal(value: int, places: int) -> Decimal:

@@ -77,7 +77,8 @@ class Layout(NamedTuple):
 
     Its `quantities` enter the price linearly and unrounded, so that they can be summed; its `attributes` decide the
     rates, or enter in another way. `places` is how many decimals a quantity may have. Without a quantity that is not
-    `optional`, a row is refused by every card. What is charged by tokens has `buckets`, and a sum for each.
+    `optional`, a row is refused by every card. What is charged by tokens has `buckets`, and a sum for each. `counts`
+    are those by meter: each is summed by itself, after the others, where its model charges it linearly.
     """
 
     attributes: tuple[UsageColumn, ...]
@@ -85,11 +86,22 @@ class Layout(NamedTuple):
     places: int = 0
     optional: tuple[str, ...] = ()
     buckets: Buckets | None = None
+    counts: tuple[UsageColumn, ...] = ()
+
+    @property
+    def columns(self) -> tuple[UsageColumn, ...]:
+        """All of its columns."""
+        return (*self.attributes, *self.quantities, *self.counts)
+
+    @property
+    def own_sums(self) -> int:
+        """How many sums it has of what is not by meter."""
+        return len(self.buckets.names if self.buckets else self.quantities)
 
     @property
     def sums(self) -> int:
         """How many sums it has."""
-        return len(self.buckets.names if self.buckets else self.quantities)
+        return self.own_sums + len(self.counts)
 
 
 # The buckets of tokens that every table can count, in the order of their sums.
@@ -138,7 +150,9 @@ _VIDEO = (
 )
 
 # More decimals than any clock or bill has; a finer number is priced by itself, not summed.
-_PLACES = 18
+PLACES_SUMMED = 18
+# As many as an integer of the engine has bits: of further meters each number is priced by itself.
+_MOST_METERS = 62
 
 LAYOUTS: dict[str, Layout] = {
     "text": Layout(_SEARCHES, _TOKENS, optional=_CACHE, buckets=_BUCKETS),
@@ -147,7 +161,7 @@ LAYOUTS: dict[str, Layout] = {
     "edit": Layout((*_IMAGE, UsageColumn.of("input_images", "number"))),
     "upscale": Layout((UsageColumn.of("factor", "text"),)),
     "speech": Layout((), (UsageColumn.of("characters", "number"),)),
-    "transcription": Layout((), (UsageColumn.of("seconds", "number"),), _PLACES),
+    "transcription": Layout((), (UsageColumn.of("seconds", "number"),), PLACES_SUMMED),
     "music": Layout((UsageColumn.of("duration_seconds", "number"), UsageColumn.of("character_count", "number"))),
     "rpc": Layout(
         (
@@ -165,13 +179,13 @@ LEDGER_LAYOUTS: dict[str, Layout] = {
     LEDGER: Layout(
         tuple(UsageColumn.of(f"ledger_{name}", "text") for name in ("sku", "currency", "price", "entry", "odd")),
         (UsageColumn.of("ledger_units", "number"), UsageColumn.of("ledger_amount", "number")),
-        _PLACES,
+        PLACES_SUMMED,
     )
 }
 
 # Every column that has a meaning of its own; any other can be grouped by.
 USAGE_COLUMNS: Mapping[str, UsageColumn] = {
-    column.name: column for layout in LAYOUTS.values() for column in (*layout.attributes, *layout.quantities)
+    column.name: column for layout in LAYOUTS.values() for column in layout.columns
 }
 
 
@@ -214,7 +228,8 @@ def layouts_of(meters: Sequence[Meters], names: Iterable[str]) -> Mapping[str, L
             layout = layout._replace(quantities=(*of_usage, *counts), optional=layout.optional + optional)
             layout = layout._replace(buckets=buckets)
         if type_ != "video":  # its quotes have their fields alone
-            layout = layout._replace(attributes=layout.attributes + stated + metered)
+            further = metered[_MOST_METERS:]
+            layout = layout._replace(attributes=layout.attributes + stated + further, counts=metered[:_MOST_METERS])
         layouts[type_] = layout
     return layouts
 

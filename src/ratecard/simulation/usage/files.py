@@ -197,10 +197,7 @@ class Reading:
     def with_columns(self, usage: Usage, plan: Plan, types: Collection[str | None]) -> "Reading":
         """The same with the columns that rows of these types have, or could have."""
         layouts = {name: layout for name, layout in usage.layouts.items() if name in types}
-        known = {
-            name: tuple(column.name for column in (*layout.attributes, *layout.quantities))
-            for name, layout in layouts.items()
-        }
+        known = {name: tuple(column.name for column in layout.columns) for name, layout in layouts.items()}
         dated = plan.dated or plan.chosen.by_day or DAY in plan.keys
         asked = [name for name in _HEAD if name != "timestamp" or dated]
         chosen = read_condition(usage.where).columns if usage.where else ()

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import NamedTuple
 
-from ratecard.simulation.usage.columns import DAY, LAYOUTS, LEDGER, Layout
+from ratecard.simulation.usage.columns import DAY, LAYOUTS, LEDGER, PLACES_SUMMED, Layout, UsageColumn
 from ratecard.simulation.usage.dialect import ColumnType
 from ratecard.simulation.usage.predicates import Predicates
 from ratecard.simulation.usage.where import Chosen
@@ -15,6 +15,8 @@ _LEAST_SUMS = 4
 # A shape of quantities has one of these beside the attributes of its type: its quantities as they are, where they
 # cannot be added; else the tier of the prompt and the used buckets without a price, as one number (`Predicates.split`).
 GIVEN, PREDICATES = "given", "predicates"
+# And where there are counts by meter, as one number: those that are summed, of those that a row has.
+SUMMED = "summed"
 # The keys that are made of the day: a week is its Monday, a month is like `2026-10`.
 WEEK, MONTH = "week", "month"
 PERIODS = (WEEK, MONTH)
@@ -104,14 +106,19 @@ class Usage(NamedTuple):
         return self.table == LEDGER
 
 
-def places_of_type(usage: Usage, layout: Layout) -> int:
-    """How many decimals the sums of a type's quantities have."""
-    if not layout.places or not layout.quantities or not usage.has(layout.quantities[0].name):
+def places_of_type(usage: Usage, layout: Layout) -> tuple[int, ...]:
+    """How many decimals the sums of a type have: those of its quantities alike, and of each count by meter."""
+    own = _places_of_column(usage, layout.quantities[0], layout.places) if layout.places else 0
+    return (*(own,) * layout.own_sums, *(_places_of_column(usage, column, PLACES_SUMMED) for column in layout.counts))
+
+
+def _places_of_column(usage: Usage, column: UsageColumn, most: int) -> int:
+    if not usage.has(column.name):
         return 0
-    name = usage.columns[layout.quantities[0].name]
-    if usage.types[name] == "decimal" and usage.scales.get(name, 0) <= layout.places:
+    name = usage.columns[column.name]
+    if usage.types[name] == "decimal" and usage.scales.get(name, 0) <= most:
         return usage.scales[name]
-    return _PLACES.get(usage.types[name], layout.places)
+    return _PLACES.get(usage.types[name], most)
 
 
 def parts_of(layouts: Mapping[str, Layout]) -> dict[str, tuple[str, ...]]:

@@ -8,9 +8,9 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.identity import Identity
 from ratecard.base.instants import utc
 from ratecard.card import RateCard
-from ratecard.methods.method import is_linear
+from ratecard.methods.method import METHODS, is_linear
 from ratecard.rating.tokens import TokenRates
-from ratecard.requests.service_parameters import split_name
+from ratecard.requests.service_parameters import SEARCHES, split_name
 from ratecard.simulation.usage.columns import BUCKET_OF, LAYOUTS, Buckets, Layout
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens
@@ -65,8 +65,8 @@ class Predicates(NamedTuple):
     type has no price, so that it matters whether a request has any. `boundaries`: the instants at which some price
     changes; `of_model`: those of one model, where fewer are enough. `windows`: those of the rates of each model, and of
     all of them under "". `buckets`: those of the usage; `in_usage`: whether rows can have them as `usage`. `summed`:
-    for each type with a version whose amounts are not linear, the models whose quantities can be summed nevertheless;
-    those of all other models are part of the shape.
+    for each type, and each column of counts by meter, with a version that does not charge it linearly, the models whose
+    quantities can be summed nevertheless; those of all other models are part of the shape. `counts`: these columns.
     """
 
     thresholds: tuple[int, ...] = ()
@@ -77,6 +77,7 @@ class Predicates(NamedTuple):
     buckets: Buckets = _BUCKETS
     in_usage: bool = True
     summed: Mapping[str, frozenset[str]] = {}
+    counts: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -98,7 +99,8 @@ class Predicates(NamedTuple):
         for layout in layouts.values() if known is None else ():
             if layout.buckets:
                 in_usage = any(column.name in BUCKET_OF for column in layout.quantities)
-                found = cls(buckets=layout.buckets, in_usage=in_usage)
+                counts = tuple(column.name for column in layout.counts)
+                found = cls(buckets=layout.buckets, in_usage=in_usage, counts=counts)
         for card in cards[known is not None :]:
             names = card.tables.models if dated and by_model else ()
             bases = {name: price_basis(card.tables, _rpc_or(card, name)) for name in names}
@@ -205,22 +207,29 @@ def _token_rates(card: RateCard) -> Iterator[tuple[str, TokenRates]]:
 def _summed(
     cards: Iterable[RateCard], pairs: Iterable[tuple[str, str]], layouts: Mapping[str, Layout]
 ) -> Iterator[tuple[str, frozenset[str]]]:
-    """Of each type, the models of `Predicates.summed`."""
+    """Of each type, and each column of counts by meter, the models of `Predicates.summed`."""
     known: dict[str, set[str]] = {}
-    uneven: list[tuple[Tables, set[str]]] = []
+    uneven: list[tuple[Tables, dict[str, set[str]]]] = []
     for tables in (card.tables for card in cards):
-        uneven.append((tables, set()))
+        uneven.append((tables, {}))
         for model in tables.models.values():
-            if (layout := layouts.get(model.type)) and layout.quantities:
-                known.setdefault(model.type, set()).add(model.model)
-                if not all(_linear(version, tables) for version in model.versions):
-                    uneven[-1][1].add(model.model)
-    apart = {name for tables, models in uneven if models for names in known.values() for name in names
-             if (meant := _meant(tables, name)) and meant.model in models}  # fmt: skip
-    apart |= {old for old, new in pairs if new in apart}
-    for type_, names in known.items():
+            for part, meter in _parts(model.type, layouts):
+                known.setdefault(part, set()).add(model.model)
+                if not all(_linear(version, tables, meter) for version in model.versions):
+                    uneven[-1][1].setdefault(part, set()).add(model.model)
+    for part, names in known.items():
+        apart = {name for tables, models in uneven if part in models for name in names
+                 if (meant := _meant(tables, name)) and meant.model in models[part]}  # fmt: skip
+        apart |= {old for old, new in pairs if new in apart}
         if names & apart:
-            yield type_, frozenset(names - apart)
+            yield part, frozenset(names - apart)
+
+
+def _parts(type_: str, layouts: Mapping[str, Layout]) -> Iterator[tuple[str, str]]:
+    """What is summed by itself of the rows of a type: its quantities, and each column of counts, with its meter."""
+    if layout := layouts.get(type_):
+        yield from [(type_, "")] if layout.quantities else ()
+        yield from ((column.name, column.path[-1]) for column in layout.counts)
 
 
 def _meant(tables: Tables, name: str) -> AnyModel | None:
@@ -231,8 +240,18 @@ def _meant(tables: Tables, name: str) -> AnyModel | None:
         return None
 
 
-def _linear(version: Version, tables: Tables) -> bool:
-    return not isinstance(version, MeteredVersion) or is_linear(version, tables.units)
+def _linear(version: Version, tables: Tables, meter: str) -> bool:
+    """Whether what a version charges for a count by meter, or without a meter for all else, can be summed."""
+    if not isinstance(version, MeteredVersion):
+        return True
+    own = is_linear(version, tables, meter)
+    if not (meter and isinstance(version, TextVersion) and meter in version.surcharges):
+        return own
+    if meter in SEARCHES:  # a field of the same name may say how many, unless a charge counts them by itself
+        return own and any(meter in METHODS[each.method].meters(each, tables) for each in version.charges)
+    charged = [each for each in tables.models[version.surcharges[meter]].versions if isinstance(each, MeteredVersion)]
+    declared = all(tables.units[each.charges[0].unit].counts in tables.meters.by_name for each in charged)
+    return own and declared and all(is_linear(each, tables) for each in charged)
 
 
 def _rpc_or(card: RateCard, name: str) -> str | None:

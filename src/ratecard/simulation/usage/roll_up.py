@@ -18,7 +18,7 @@ from ratecard.simulation.usage.columns import DAY, LAYOUTS
 from ratecard.simulation.usage.engines.duckdb_engine import Workspace, is_unique
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.files import Reading
-from ratecard.simulation.usage.plan import EARLIEST, PREDICATES, Plan
+from ratecard.simulation.usage.plan import EARLIEST, PREDICATES, SUMMED, Plan
 from ratecard.simulation.usage.predicates import BY_BUCKET, Predicates
 from ratecard.simulation.usage.roll_up_sql import Grouping, period
 from ratecard.simulation.usage.shape import UsageShape
@@ -90,10 +90,10 @@ class RowsAgain(Protocol):
 class RollUp:
     """One usage as shapes (each once, numbered) and facts (number, keys, requests, sums), a view of the engine.
 
-    `places` says how many decimals the sums of a type have.
+    `places` says how many decimals each sum of a type has.
     """
 
-    def __init__(self, workspace: Workspace, plan: Plan, places: Mapping[str, int]) -> None:
+    def __init__(self, workspace: Workspace, plan: Plan, places: Mapping[str, tuple[int, ...]]) -> None:
         self.workspace, self.plan, self.places = workspace, plan, places
         # Every shape, in the order of its number.
         self.shapes = Shapes()
@@ -331,9 +331,9 @@ class RollUp:
         self.workspace.connection.execute(f"CREATE VIEW {view} AS {' UNION ALL BY NAME '.join(parts)}")
         return view
 
-    def places_of(self, shape: UsageShape | UsageFamily) -> int:
-        """How many decimals the sums of a shape have."""
-        return self.places.get(shape.type or "", 0)
+    def places_of(self, shape: UsageShape | UsageFamily) -> tuple[int, ...]:
+        """How many decimals each sum of a shape has."""
+        return self.places.get(shape.type or "", ())
 
     @cached_property
     def rows(self) -> int:
@@ -348,6 +348,8 @@ class RollUp:
         if tier:
             yield f"prompt above {self.plan.predicates.thresholds[tier - 1]:,} tokens"
         yield from (f"tokens {bucket}" for bucket in sorted(used - {BY_BUCKET}))
+        summed = int(shape.values().get(SUMMED, 0))
+        yield from (name for number, name in enumerate(self.plan.predicates.counts) if summed >> number & 1)
 
     @cached_property
     def days(self) -> tuple[date, date] | None:

@@ -9,13 +9,24 @@ from datetime import date, datetime
 from typing import NamedTuple
 
 from ratecard.methods.method import MOST_COUNTED
-from ratecard.simulation.usage.columns import BUCKET_OF, BUCKETS, DAY, LENGTH, OF_BUCKETS, Buckets, Layout, UsageColumn
+from ratecard.simulation.usage.columns import (
+    BUCKET_OF,
+    BUCKETS,
+    DAY,
+    LENGTH,
+    OF_BUCKETS,
+    PLACES_SUMMED,
+    Buckets,
+    Layout,
+    UsageColumn,
+)
 from ratecard.simulation.usage.dialect import ColumnType, Dialect, Writer
 from ratecard.simulation.usage.plan import (
     EARLIEST,
     GIVEN,
     OTHER_TYPES,
     PREDICATES,
+    SUMMED,
     Plan,
     Usage,
     parts_of,
@@ -25,7 +36,8 @@ from ratecard.simulation.usage.predicates import BY_BUCKET
 from ratecard.simulation.usage.where import Columns
 from ratecard.tables.meters import PROMPT
 
-_TOO_MANY_SECONDS = 10**9
+# Of what may have decimals, seconds and counts by meter: sums of it are exact.
+_TOO_MANY = 10**9
 # Tokens are added up to the greatest power of two below what a request can have; more are priced by themselves. Of many
 # buckets fewer, so that no sum or difference of them overflows.
 _MOST_TOKENS, _MOST_OF_MANY = 2**59 - 1, 2**55 - 1
@@ -227,6 +239,8 @@ class RollUpSql:
             stating = {name: attributes[column.name] for name, each in layouts.items() if column in each.attributes}
             if len(stating) < len(layouts):  # of other types it says nothing
                 attributes[column.name] = self._of_type(layouts, stating, "NULL")
+        added = self._added(layouts)
+        attributes |= self._counts(layouts, added) if added else {}
         counted = {type_: layout for type_, layout in layouts.items() if layout.quantities}
         numbers = self._numbers(counted)
         tokens = {each: self._tokens(layout, numbers[each]) for each, layout in counted.items() if layout.buckets}
@@ -252,6 +266,11 @@ class RollUpSql:
         for type_, counts in tokens.items():
             if (buckets := counted[type_].buckets) and buckets.counted:
                 numbers_of |= {sum_of_tokens(buckets, name): _Summed(counts[name], regular, 0) for name in counts}
+        numbers_of |= {
+            sum_of_count(number): _Summed(f"CASE WHEN {is_added} THEN {each} ELSE 0 END", "TRUE", PLACES_SUMMED)
+            for number, (column, is_added) in enumerate(added.items())
+            for each in [self._number(column, PLACES_SUMMED)]
+        }
         sums = {each: self._summing(each, self.dialect.total(*number)) for each, number in numbers_of.items()}
         shape = {_alias(number, each): expression for number, (each, expression) in enumerate(attributes.items())}
         query = self._query(name, named, shape, sums, where)
@@ -326,13 +345,16 @@ class RollUpSql:
 
     def _total(self, layout: Layout, number: int) -> str:
         """A sum of a type as an integer, by its number. Token counts overlap, and are made disjoint."""
+        places = places_of_type(self.usage, layout)[number]
+        if number >= layout.own_sums:
+            return self.writer.scaled(sum_of_count(number - layout.own_sums), places)
         if buckets := layout.buckets:
             names = {name: sum_of_tokens(buckets, name) for name in buckets.names}
             total = _signed(buckets.own()[buckets.names[number]], names)
         else:
             total = sum_of(layout.quantities[number])
         regular = f"CASE WHEN {GIVEN} IS NULL THEN {total} ELSE 0 END"
-        return self.writer.scaled(regular, places_of_type(self.usage, layout))
+        return self.writer.scaled(regular, places)
 
     def _attribute(self, column: UsageColumn) -> str:
         name = self._column(column.name)
@@ -340,6 +362,28 @@ class RollUpSql:
             defaults = ", ".join(map(self.dialect.literal, column.defaults))
             return f"CASE WHEN {name} IN ({defaults}) THEN NULL ELSE {name} END"
         return self.dialect.url(name) if column.kind == "url" else name
+
+    def _added(self, layouts: Mapping[str, Layout]) -> dict[UsageColumn, str]:
+        """Of each count by meter, whether that of a row is summed: if it can be, and its model charges it linearly."""
+        found = {}
+        for column in dict.fromkeys(column for layout in layouts.values() for column in layout.counts):
+            number = self._number(column, PLACES_SUMMED)
+            summed = self._summed(column.name, f"coalesce({number} >= 0 AND {number} < {_TOO_MANY}, FALSE)")
+            of_types = {name: summed for name, layout in layouts.items() if layout.counts}
+            found[column] = self._of_type(layouts, of_types, "FALSE")
+        return found
+
+    def _counts(self, layouts: Mapping[str, Layout], added: Mapping[UsageColumn, str]) -> dict[str, str]:
+        """The columns of counts by meter: those that are not summed as they are, and which of the others a row has."""
+        found = {
+            column.name: f"CASE WHEN NOT {is_added} THEN {self._column(column.name)} END"
+            for column, is_added in added.items()
+        }
+        for name, value in found.items():
+            stating = {each: value for each, layout in layouts.items() if layout.counts}
+            found[name] = self._of_type(layouts, stating, "NULL")  # of video it says nothing
+        terms = (f"{_one_if(is_added)} * {1 << number}" for number, is_added in enumerate(added.values()))
+        return found | {SUMMED: " + ".join(terms)}
 
     def _predicates(
         self, counted: Mapping[str, Layout], tokens: Mapping[str, Mapping[str, str]], regular: str
@@ -409,7 +453,7 @@ class RollUpSql:
         if layout.buckets:
             return self._regular_tokens(layout, layout.buckets, tokens)
         if len(numbers) == 1:
-            beyond = _TOO_MANY_SECONDS if layout.places else MOST_COUNTED + 1
+            beyond = _TOO_MANY if layout.places else MOST_COUNTED + 1
             return f"coalesce({numbers[0]} >= 0 AND {numbers[0]} < {beyond}, FALSE)"
         return " AND ".join(f"{number} IS NOT NULL" for number in numbers)
 
@@ -539,6 +583,11 @@ def _one_if(condition: str) -> str:
 def sum_of(column: UsageColumn) -> str:
     """The column of the sum of a quantity in the query."""
     return f"sum_{column.name}"
+
+
+def sum_of_count(number: int) -> str:
+    """The column of the sum of a count by meter in the query, by its number."""
+    return f"sum_count{number}"
 
 
 def sum_of_tokens(buckets: Buckets, name: str) -> str:

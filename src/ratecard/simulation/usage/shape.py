@@ -1,6 +1,6 @@
 """A shape of usage: all that decides the rates of a row; and a usage of that shape to be priced."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from functools import cache
@@ -11,10 +11,10 @@ from pydantic_core import from_json
 from ratecard.base.money import READING
 from ratecard.rating.source_video import SourceVideo
 from ratecard.simulation.usage.columns import LAYOUTS, LEDGER_LAYOUTS, OF_BUCKETS, USAGE_COLUMNS, ColumnKind, column_of
-from ratecard.simulation.usage.plan import GIVEN, PREDICATES
+from ratecard.simulation.usage.plan import GIVEN, PREDICATES, SUMMED
 
 _COLUMNS = {
-    type_: {GIVEN, PREDICATES, *(column.name for column in layout.attributes)}
+    type_: {GIVEN, PREDICATES, SUMMED, *(column.name for column in layout.attributes)}
     for type_, layout in (LAYOUTS | LEDGER_LAYOUTS).items()
 }
 # Types by tokens are grouped together, each with the columns of the others. What is nobody's is a condition or a count.
@@ -33,14 +33,14 @@ class UsageShape(NamedTuple):
 
     @property
     def incomplete(self) -> bool:
-        """Whether it lacks a quantity without which every card refuses its rows."""
+        """Whether it lacks a quantity without which every card refuses its rows; one that has none may need none."""
         if not self.irregular or not (layout := LAYOUTS.get(self.type or "")):
             return False
-        given = from_json(from_json(self.attributes)[GIVEN])
-        if any(name.startswith(f"{OF_BUCKETS}.") for name, value in given.items() if value is not None):
+        given = {name for name, value in from_json(from_json(self.attributes)[GIVEN]).items() if value is not None}
+        if any(name.startswith(f"{OF_BUCKETS}.") for name in given):
             return False
-        needed = (column.name for column in layout.quantities if column.name not in layout.optional)
-        return any(given.get(name) is None for name in needed)
+        own = {column.name for column in layout.quantities}
+        return bool(own & given) and not own - {*layout.optional} <= given
 
     @property
     def irregular(self) -> bool:
@@ -57,7 +57,8 @@ class UsageShape(NamedTuple):
         """A row that has this shape, in the columns of a usage table."""
         values = self.values()
         given = from_json(values.pop(GIVEN, "{}"))
-        values.pop(PREDICATES, None)
+        for name in (PREDICATES, SUMMED):
+            values.pop(name, None)
         found = {"type": self.type, "model": self.model, **values, **given}
         return {name: value for name, value in found.items() if value is not None}
 
@@ -69,10 +70,15 @@ class ShapeRequest(NamedTuple):
     source: SourceVideo | None
     # The number for `Predicates.split`; None: the shape has quantities as they are.
     predicates: int | None = 0
+    # The counts by meter that are summed: their numbers among the columns of these, and their meters.
+    counted: tuple[tuple[int, str], ...] = ()
 
 
-def request_of(shape: UsageShape) -> ShapeRequest:
-    """Make the request of a shape, without summed quantities. Raises `ValueError` for an invalid source video."""
+def request_of(shape: UsageShape, counts: Sequence[str] = ()) -> ShapeRequest:
+    """Make the request of a shape, with none of what is summed; `counts` are the columns of counts by meter.
+
+    Raises `ValueError` for an invalid source video.
+    """
     usage: dict[str, Any] = {"type": shape.type} if shape.type is not None else {}
     if shape.model is not None and shape.type != "rpc":
         usage["model"] = shape.model
@@ -80,6 +86,13 @@ def request_of(shape: UsageShape) -> ShapeRequest:
     given, predicates = values.pop(GIVEN, None), values.pop(PREDICATES, 0)
     if given is not None:
         values |= {name: value for name, value in from_json(given).items() if value is not None}
+    summed, counted = int(values.pop(SUMMED, 0)), []
+    for number, name in enumerate(counts):
+        if summed >> number & 1:
+            values[name] = "0"
+            counted.append((number, name.partition(".")[2]))
+        elif name in values:  # all of them in the order of the row
+            values[name] = values.pop(name)
     for name, value in values.items():
         way, own, read = _place(name)
         within = usage
@@ -90,7 +103,10 @@ def request_of(shape: UsageShape) -> ShapeRequest:
         usage["calls"] = [usage.pop("call", {})]
     source = usage.pop("source", None)
     return ShapeRequest(
-        usage, SourceVideo(**source) if source else None, None if given is not None else int(predicates)
+        usage,
+        SourceVideo(**source) if source else None,
+        None if given is not None else int(predicates),
+        tuple(counted),
     )
 
 

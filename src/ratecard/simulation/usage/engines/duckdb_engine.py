@@ -481,7 +481,7 @@ def checked_usage(
         )
     layouts = layouts_of(columns)
     kinds = {name: column.kind for name, column in USAGE_COLUMNS.items()}
-    kinds |= {each.name: each.kind for layout in layouts.values() for each in (*layout.attributes, *layout.quantities)}
+    kinds |= {each.name: each.kind for layout in layouts.values() for each in layout.columns}
     for name, theirs in columns.items():
         expected = _FITTING[kinds[name]] if name in kinds else ()
         expected = ("timestamp", "date", "text") if name == "timestamp" else expected

@@ -3,17 +3,18 @@
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from ratecard.simulation.usage.columns import DAY, Layout
+from ratecard.simulation.usage.columns import DAY, Layout, UsageColumn
 from ratecard.simulation.usage.dialect import ColumnType
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.kept.manifest import Distinguished, Manifest
-from ratecard.simulation.usage.plan import GIVEN, PREDICATES, Plan
+from ratecard.simulation.usage.plan import GIVEN, PREDICATES, SUMMED, Plan
 from ratecard.simulation.usage.roll_up_sql import Grouping, RollUpSql
 
 # Columns of a kept group: the number of its shape, whose share it is, the last cut of the day before its instants, how
 # many requests it is.
 SHAPE, SHARE, SECOND, ROWS = "shape", "share", "second", "requests"
 _OWN = ("type", "model")
+_OF_QUANTITIES = (GIVEN, PREDICATES, SUMMED)
 # Of several shapes that a plan does not distinguish, the number of one; and the column of it in a table of groups.
 _ALIKE, _NUMBER = "alike", "number"
 
@@ -25,12 +26,12 @@ def key_column(name: str) -> str:
 
 def shape_column(name: str) -> str:
     """The column of a part of a shape."""
-    return name if name in (GIVEN, PREDICATES) else f"shape.{name}"
+    return name if name in _OF_QUANTITIES else f"shape.{name}"
 
 
 def is_of_shape(column: str) -> bool:
     """Whether a column of kept rows is of their shape, and not of the group."""
-    return column in (*_OWN, GIVEN, PREDICATES) or column.startswith(shape_column(""))
+    return column in (*_OWN, *_OF_QUANTITIES) or column.startswith(shape_column(""))
 
 
 class KeptTables(NamedTuple):
@@ -120,6 +121,9 @@ class KeptSql(RollUpSql):
 
     def _summing(self, name: str, total: str) -> str:
         return name if self._whole else f"sum({name})"
+
+    def _counts(self, layouts: Mapping[str, Layout], added: Mapping[UsageColumn, str]) -> dict[str, str]:
+        return {column.name: self._column(column.name) for column in added} | {SUMMED: SUMMED}
 
     def _predicates(
         self, counted: Mapping[str, Layout], tokens: Mapping[str, Mapping[str, str]], regular: str

@@ -60,6 +60,7 @@ class Distinguished(_Part):
             known = {column.name: column for column in own.attributes}
             if (layout.quantities, layout.buckets, layout.places) != (own.quantities, own.buckets, own.places):
                 yield f"the buckets of tokens of type {type_}"
+            yield from (f"{column.name} of type {type_}" for column in layout.counts if column not in own.counts)
             for column in layout.attributes:
                 if column.name not in known:
                     yield f"{column.name} of type {type_}"
@@ -70,7 +71,7 @@ class Distinguished(_Part):
             for bucket in buckets:
                 if bucket not in self.lacking.get(type_, ()):
                     yield f"whether a request of type {type_} has tokens {bucket}"
-        yield from (f"the quantities of each request of {model}" for model in self._summed_only_by_one(asked, models))
+        yield from self._summed_only_by_one(asked, models)
         cuts = (cut for cut in asked.cuts if cut not in (self.cuts or (0,)))
         yield from (f"prices that change at {cut // 3600:02}:{cut // 60 % 60:02} UTC" for cut in cuts)
         # What is behind a colon are parameters, unless the names of models have colons.
@@ -83,17 +84,20 @@ class Distinguished(_Part):
 
     def finer(self, asked: "Distinguished", models: Mapping[str | None, set[str | None]]) -> Iterator[str]:
         """What these groups keep apart, and others add up, in words."""
-        yield from (f"the quantities of each request of {model}" for model in asked._summed_only_by_one(self, models))
+        yield from asked._summed_only_by_one(self, models)
 
     def _summed_only_by_one(
         self, other: "Distinguished", models: Mapping[str | None, set[str | None]]
     ) -> Iterator[str]:
-        """The models whose quantities are summed here, and not by the other."""
-        for type_, named in other.summed.items():
-            own = self.summed.get(type_)
-            for model in sorted(name for name in models.get(type_, ()) if name is not None):
+        """The quantities, and the counts by meter, that are summed here and not by the other, in words by model."""
+        every = {name for names in models.values() for name in names}
+        for part, named in other.summed.items():
+            own, (words, there) = self.summed.get(part), (part, every)
+            if part in self.layouts:
+                words, there = "the quantities", models.get(part, set())
+            for model in sorted(name for name in there if name is not None):
                 if model not in named and (own is None or model in own):
-                    yield model
+                    yield f"{words} of each request of {model}"
 
 
 class KeptFile(_Part):
