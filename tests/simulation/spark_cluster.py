@@ -59,12 +59,13 @@ class Cluster:
             "spark.local.dir": folder / "local",
             "spark.locality.wait": "0s",
             "spark.task.maxFailures": 2,
-            "spark.sql.shuffle.partitions": 2,
             # Queries of other tests are compiled once.
             "spark.sql.codegen.cache.maxEntries": 5_000,
             "spark.driver.extraJavaOptions": _SOON_READY,
             "spark.executor.extraJavaOptions": _SOON_READY,
         }
+        if memory == SMALL:  # a few rows need no more
+            own["spark.sql.shuffle.partitions"] = 2
         (settings / "spark-defaults.conf").write_text("".join(f"{name} {value}\n" for name, value in own.items()))
         self._environment = os.environ | {
             "SPARK_HOME": str(self._place),

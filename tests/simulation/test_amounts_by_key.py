@@ -1,6 +1,7 @@
 """Amounts by customer are added up as rows are read a second time; what else is asked by customer reads them again."""
 
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +9,14 @@ import duckdb
 import pyarrow
 import pytest
 from pyarrow import parquet
+from rows import table_of
 from test_answers import CANDIDATE
 from test_oracle import MIXED
+from usage import row
 
 from ratecard.simulation.demo.usage import demo_usage
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.results import by_key, comparison
+from ratecard.simulation.results import comparison
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
 from ratecard.simulation.usage.engines import duckdb_engine
@@ -26,7 +29,8 @@ FILES = {
     "mixed.yaml": MIXED,
     "other.yaml": MIXED.replace("candidate: mixed", "candidate: other").replace("factor: 1.1", "factor: 1.2"),
 }
-KEYS = [("customer",), ("region", "customer")]
+# After the first day of all of these.
+LATE = {"timestamp": datetime(2026, 10, 20, tzinfo=UTC)}
 Simulated = Callable[..., Simulation]
 
 
@@ -74,9 +78,10 @@ def answers(found: Simulation, *keys: str) -> list[Any]:
     return [*tables, customers, uneven, written, found.to_arrow("groups"), found.to_arrow("customers")]
 
 
-@pytest.mark.parametrize("by", KEYS)
-@pytest.mark.parametrize("candidates", [["dearer.yaml"], ["mixed.yaml", "dearer.yaml"]])
-def test_they_are_those_of_facts(simulated: Simulated, by: tuple[str, ...], candidates: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("candidates", "by"), [(["dearer.yaml"], ("region", "customer")), (["mixed.yaml", "dearer.yaml"], ("customer",))]
+)
+def test_they_are_those_of_facts(simulated: Simulated, candidates: list[str], by: tuple[str, ...]) -> None:
     # Costs are added up of facts, so these are made.
     added, facts = simulated(candidates, *by), simulated(candidates, *by, costs=CARD)
     assert (is_by_key(added), is_by_key(facts)) == (True, False)
@@ -86,10 +91,29 @@ def test_they_are_those_of_facts(simulated: Simulated, by: tuple[str, ...], cand
     assert is_by_key(added)
 
 
-def test_long_integers_are_added_as_such(simulated: Simulated, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = answers(simulated(["mixed.yaml"], "customer"), "customer")
-    monkeypatch.setattr(by_key, "_SHORT", 1)
-    assert answers(simulated(["mixed.yaml"], "customer"), "customer") == expected
+@pytest.mark.parametrize("rows", [4, 40])
+def test_amounts_of_more_than_64_bits(simulated: Simulated, rows: int) -> None:
+    """Of 40 rows the tokens of a customer have more too."""
+    count = 2**59 - 1
+    tokens = [{"prompt_tokens": count, "completion_tokens": at, "cached_tokens": 0} for at in range(rows)]
+    texts = [row("text", "claude-sonnet-4-6", f"{at % 2}", **each) | LATE for at, each in enumerate(tokens)]
+    added = simulated(["mixed.yaml"], "customer", usage=table_of(texts))
+    assert is_by_key(added)
+    facts = simulated(["mixed.yaml"], "customer", usage=table_of(texts), costs=CARD)
+    assert added.groups == facts.groups
+    assert added.groups[0].quantities[0] == rows // 2 * count
+
+
+def test_cells_of_one_number_are_told_apart(simulated: Simulated, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected, is_unique = answers(simulated(["mixed.yaml"], "customer"), "customer"), duckdb_engine.is_unique
+
+    def weak(connection: duckdb.DuckDBPyConnection, hashed: str, table: str) -> bool:
+        return table != "groups2" and is_unique(connection, hashed, table)
+
+    monkeypatch.setattr(duckdb_engine, "is_unique", weak)
+    found = simulated(["mixed.yaml"], "customer")
+    assert [taken.lacks_facts for taken in found.comparison.roll_up.taken] == [True, False, True]
+    assert answers(found, "customer") == expected
 
 
 def test_what_else_is_asked_reads_the_usage_again(simulated: Simulated) -> None:

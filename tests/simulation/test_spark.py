@@ -33,7 +33,8 @@ def on_spark(engines: Engines, usage: Path) -> Simulation:
     """As if the usage were large: customers are read apart from the shapes, and come in parts."""
     with pytest.MonkeyPatch.context() as large:
         large.setattr(spark_engine, "_SMALL", 0)
-        large.setattr(spark_engine, "_ROWS_AT_ONCE", ROWS // 4)
+        large.setattr(spark_engine, "_ROWS_AT_ONCE", ROWS // 20)
+        large.setattr(spark_engine, "_MOST_ROWS", ROWS // 4)
         return engines.on_spark(engines.spark.read.parquet(str(usage)), by=BY)
 
 

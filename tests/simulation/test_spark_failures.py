@@ -12,6 +12,7 @@ from killed_executors import killing_always, killing_once
 
 from ratecard.simulation.demo.usage import demo_usage
 from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.usage.engines.spark_session import failures
 
 if TYPE_CHECKING:
     from spark_cluster import Cluster
@@ -113,6 +114,18 @@ def test_a_cluster_that_has_too_little_is_said_and_one_that_is_lost(cluster: "Cl
             waiting.kill()
     assert said.endswith("the cluster of Spark was lost. Look whether its master runs, and try again\n")
     assert more == ""
+
+
+def test_of_what_waited_in_vain_the_cause_is_said(engines: Engines) -> None:
+    from py4j.protocol import Py4JJavaError
+
+    java = engines.spark._jvm
+    assert java
+    error = java.java.lang.IllegalStateException("the disk is full")
+    for _ in range(2):
+        error = java.org.apache.spark.SparkException("Exception thrown in awaitResult: ", error)
+    with pytest.raises(SimulationError, match=r"^it failed: the disk is full$"), failures("it failed"):
+        raise Py4JJavaError("it ended", error)
 
 
 def alone(

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from engines_agree import Engines, usage_of
+from test_spark_failures import alone
 
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.simulate import simulate
@@ -44,6 +45,15 @@ def test_a_session_that_runs_is_used_and_goes_on(engines: Engines, cluster: "Clu
     with pytest.raises(SimulationError, match=r"runs already. Stop it, or leave out the master local\[7\]"):
         simulate("usage.csv", engine="spark", master="local[7]")
     assert engines.spark.range(3).count() == 3
+
+
+def test_the_driver_of_a_cluster_has_little_memory_unless_told_otherwise(engines: Engines, cluster: "Cluster") -> None:
+    assert engines.spark.sparkContext.getConf().get("spark.driver.memory") == "512m"
+    launched = "from ratecard.simulation.usage.engines.spark_session import _launched\n"
+    told = f"{launched}print(_launched(alone=False).jvm.System.getProperty('spark.driver.memory'))\n"
+    assert alone(cluster, code=told, options="--driver-memory 300m").stdout == "300m\n"
+    as_by_spark = f"{launched}print(_launched(alone=True).jvm.System.getProperty('spark.driver.memory'))\n"
+    assert alone(cluster, code=as_by_spark).stdout in ("None\n", "1g\n")
 
 
 def test_a_frame_chooses_spark(engines: Engines) -> None:

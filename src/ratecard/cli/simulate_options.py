@@ -11,7 +11,7 @@ import click
 from ratecard.requests.dialects import TABLE_DIALECTS
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.place import beside
-from ratecard.simulation.usage.engines.spill import DEFAULT_MEMORY
+from ratecard.simulation.usage.engines.spill import DEFAULT_MEMORY, MEMORY_BESIDE_SPARK
 from ratecard.simulation.usage.files import kind_to_write
 
 ENDINGS = (".html", ".xlsx", ".csv", ".parquet", ".json")
@@ -56,7 +56,9 @@ dialect_option = click.option(
     "--dialect", type=click.Choice(TABLE_DIALECTS), help="Rows are spans, or rows of litellm's spend logs."
 )
 memory_option = click.option(
-    "--memory", default=DEFAULT_MEMORY, show_default=True, help="Most memory of the engine; it spills what is more."
+    "--memory",
+    help="Most memory of the engine; it spills what is more.",
+    show_default=f"{DEFAULT_MEMORY}, with Spark {MEMORY_BESIDE_SPARK}",
 )
 
 

@@ -25,7 +25,7 @@ class _Asked(NamedTuple):
     where: str | None
     since: str | None
     until: str | None
-    memory: str
+    memory: str | None
     locale: Locale
     port: int
     no_open: bool

@@ -63,7 +63,8 @@ def field_problems(
     problems: Problems = []
     for name, field in fields.items():
         if name not in given:
-            problems += [((name,), REQUIRED)] if name in required else []
+            if name in required:
+                problems.append(((name,), REQUIRED))
         elif (value := accepted(field, given[name])) is None:
             problems += [((name,), message) for message in field.messages(given[name])]
         else:

@@ -16,7 +16,6 @@ from ratecard.simulation.simulate import Engine, keys_of, opened_usage, plan_of
 from ratecard.simulation.usage.columns import DAY
 from ratecard.simulation.usage.engines.duckdb_engine import Workspace
 from ratecard.simulation.usage.engines.duckdb_responses import requests_only, table_dialect
-from ratecard.simulation.usage.engines.spill import DEFAULT_MEMORY
 from ratecard.simulation.usage.files import FILE, is_remote
 from ratecard.simulation.usage.kept.keep import Changes, Written, keep, locked
 from ratecard.simulation.usage.kept.manifest import (
@@ -60,7 +59,7 @@ def rollup(
     where: str | None = None,
     columns: Mapping[str, str] | None = None,
     dialect: str | None = None,
-    memory: str = DEFAULT_MEMORY,
+    memory: str | None = None,
     engine: Engine | None = None,
     master: str | None = None,
     progress: Progress = silent,

@@ -28,7 +28,6 @@ from ratecard.simulation.usage.columns import DAY, LAYOUTS, USAGE_COLUMNS, Layou
 from ratecard.simulation.usage.engines.duckdb_engine import Workspace, open_usage
 from ratecard.simulation.usage.engines.duckdb_responses import requests_only, table_dialect
 from ratecard.simulation.usage.engines.spark_session import is_spark_frame
-from ratecard.simulation.usage.engines.spill import DEFAULT_MEMORY
 from ratecard.simulation.usage.files import Reading, Source
 from ratecard.simulation.usage.kept.kept_usage import KeptUsage, open_kept
 from ratecard.simulation.usage.kept.manifest import Distinguished, kept_folder
@@ -83,7 +82,7 @@ def simulate(
     tables: str | Path | None = None,
     strict: bool = False,
     currency: str = "USD",
-    memory: str = DEFAULT_MEMORY,
+    memory: str | None = None,
     engine: Engine | None = None,
     master: str | None = None,
     costs: Specification | Costs | None = None,
@@ -217,7 +216,7 @@ def opened_usage(
             raise SimulationError("responses are read by DuckDB; leave out engine spark, and give their files")
         from ratecard.simulation.usage.engines import spark_engine
 
-        return spark_engine.open_usage(usage, names, master, progress, layouts, by_file=by_file)
+        return spark_engine.open_usage(workspace, usage, names, master, progress, layouts, by_file=by_file)
     if master:
         raise SimulationError(f"the master {master} is of Spark; add engine spark")
     return open_usage(workspace, usage, names, limits, progress, layouts, dialect, by_file=by_file)

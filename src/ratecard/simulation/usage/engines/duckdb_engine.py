@@ -23,7 +23,7 @@ from ratecard.simulation.usage.billing_export import Export, are_pages, ledger_v
 from ratecard.simulation.usage.columns import COUNTED, LAYOUTS, LEDGER, LEDGER_LAYOUTS, USAGE_COLUMNS, LayoutsOf
 from ratecard.simulation.usage.engines.duckdb_responses import usage_view
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql, column_type
-from ratecard.simulation.usage.engines.spill import DEFAULT_MEMORY, SpillFolder
+from ratecard.simulation.usage.engines.spill import DEFAULT_MEMORY, MEMORY_BESIDE_SPARK, SpillFolder
 from ratecard.simulation.usage.files import (
     FILE,
     Source,
@@ -130,13 +130,13 @@ _CONVERTED = "docs/simulation.md says how to convert it"
 class Workspace:
     """One connection with its settings and a folder to spill to; closing it leaves nothing behind."""
 
-    def __init__(self, memory: str = DEFAULT_MEMORY) -> None:
-        self._tables = 0
+    def __init__(self, memory: str | None = None) -> None:
+        self._tables, self._memory = 0, memory
         self._folder = SpillFolder()
         self._connection: duckdb.DuckDBPyConnection | None = duckdb.connect()
         settings: dict[str, object] = {
             "TimeZone": "UTC",
-            "memory_limit": memory,
+            "memory_limit": memory or DEFAULT_MEMORY,
             "temp_directory": str(self._folder.path),
             "preserve_insertion_order": False,
             # Nothing is kept, so a checkpoint would be wasted work.
@@ -159,6 +159,11 @@ class Workspace:
         if self._connection is None:
             raise SimulationError("the simulation is closed: ask it before its `with` block ends, or before close()")
         return self._connection
+
+    def make_room(self) -> None:
+        """Hold less from now on, beside the processes of Spark, where nobody has said how much."""
+        if self._memory is None:
+            self.connection.execute(f"SET memory_limit = '{MEMORY_BESIDE_SPARK}'")
 
     def another(self) -> duckdb.DuckDBPyConnection:
         """One more connection, for what is done while this one reads. A time zone is of one connection only."""

@@ -1,7 +1,7 @@
 """Spark groups usage where it is stored. Only the groups come to the driver, into the tables of DuckDB."""
 
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -30,17 +30,21 @@ from ratecard.simulation.usage.plan import GIVEN, Plan, Usage
 from ratecard.simulation.usage.roll_up_sql import Grouping, RollUpSql, sum_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 # The type whose quantity has decimals.
 _TIMED, _SECONDS = next((name, layout.quantities[0]) for name, layout in LAYOUTS.items() if layout.places)
 
-# A part of a result, and the column of which part a row is in; about how many rows come to the driver at once.
+# A part of a result here; about how many rows come to the driver at once.
 _PART, _ROWS_AT_ONCE = "ratecard_part", 100_000
+# Partitions of more rows than this, in the mean, are made smaller before they come.
+_MOST_ROWS = 5 * _ROWS_AT_ONCE
 # Files of fewer bytes than this together have so few different rows that their groups come at once.
 _SMALL = 4 * 2**20
 # So has a usage of fewer rows than these. Keys of more values among them are read apart from the shapes.
 _FIRST_ROWS, _FEW_KEYS = 10_000, 20
+# What an integer of DuckDB is here.
+_INTEGERS = {"BIGINT": "BIGINT", "HUGEINT": "DECIMAL(38, 0)"}
 
 
 class SparkUsage(NamedTuple):
@@ -49,11 +53,57 @@ class SparkUsage(NamedTuple):
     known: Usage
     source: Source
     session: "SparkSession"
+    workspace: Workspace
+    # Opens it once more, under the same name, when it may have been closed.
+    opened: Callable[[], AbstractContextManager["SparkUsage"]]
     stamps: Mapping[str, Stamp] = {}
 
     @property
-    def again(self) -> None:
-        """Nothing: its facts are read at once."""
+    def again(self) -> "SparkUsage":
+        """This usage, which can be read again."""
+        return self
+
+    def facts(self, grouping: Grouping, groups: str) -> str:
+        """The table of the facts of a table of groups, also once the usage is closed: it is read again.
+
+        Raises `SimulationError` where a file is not the one any more that was opened.
+        """
+        with self.opened() as usage, unchanged(self.stamps, lambda: usage.stamps, "since"):
+            return usage._facts(grouping, groups)
+
+    def _facts(self, grouping: Grouping, groups: str) -> str:
+        of_cells, integer = grouping._replace(facts=f"FROM {_PART}"), self._integer(grouping, groups)
+        return self._brought("facts", grouping.facts, of_cells.facts_of(groups, integer))
+
+    def amounts(self, grouping: Grouping, groups: str, prices: str, sums: Mapping[str, str]) -> str:
+        """The table of sums by the keys that groups do not have: see `Grouping.amounts_of`."""
+        numbers = tuple(total if total == "0" else f"q{number}" for number, total in enumerate(grouping.sums))
+        integer = _INTEGERS[self._integer(grouping, groups)]
+        whole = ", ".join(f"CAST({name} AS HUGEINT) AS {name}" for name in sums)
+        with self._priced(prices) as view:
+            query = grouping._replace(sums=numbers).amounts_of(view, sums, SparkSql(), integer)
+            return self._brought("amounts", query, f"SELECT * REPLACE ({whole}) FROM {_PART}")
+
+    def _integer(self, grouping: Grouping, groups: str) -> str:
+        return integer_of(self.workspace.connection, grouping, groups)
+
+    @contextmanager
+    def _priced(self, prices: str) -> Iterator[str]:
+        """A view of a table of prices by cell. Many cells have the same prices: each is sent as one number."""
+        described = self.workspace.connection.execute(f"DESCRIBE {prices}").fetchall()
+        columns = ", ".join(name for name, *_ in described if name != "cell")
+        numbered = f"(SELECT cell, {columns}, dense_rank() OVER (ORDER BY {columns}) AS priced FROM {prices})"
+        view = f"ratecard_{uuid4().hex}"
+        parts = {f"{view}_cells": "cell, priced", f"{view}_prices": f"DISTINCT priced, {columns}"}
+        with failures("prices cannot be given to Spark"):
+            for name, chosen in parts.items():
+                table = self.workspace.connection.sql(f"SELECT {chosen} FROM {numbered}").to_arrow_table()
+                self.session.createDataFrame(table).createOrReplaceTempView(name)
+        try:
+            yield f"(SELECT cell, {columns} FROM {view}_cells JOIN {view}_prices USING (priced))"
+        finally:
+            for name in parts:
+                _drop(self.session, name)
 
     def of_files(self, files: Collection[str]) -> "SparkUsage":
         """The rows of some of its files; it has to be by file."""
@@ -72,9 +122,10 @@ class SparkUsage(NamedTuple):
     ) -> Generator[tuple[Grouping, str, str]]:
         """Each grouping that has rows, with the table of its groups.
 
-        Where keys are read apart, each again in the end, with the table of its facts; none is with `whole`.
+        Where keys are read apart, each again in the end, with the table of its facts; none is with `whole`,
+        nor by a plan that adds up amounts by key.
         """
-        connection = workspace.connection
+        connection = self.workspace.connection
         within(progress, OPENED, OPENED + 1)("Reading usage: types", Jobs(self.session))
         # That some row has no type is known only now; of all others the types are read as they are.
         typed = RollUpSql(self.known._replace(untyped=self.known.has("model")), plan, SparkSql(), DuckDbSql())
@@ -85,7 +136,7 @@ class SparkUsage(NamedTuple):
         first = self._first_keys(plan)
         apart = [] if whole or not self._many(first, plan) else self._apart(known, plan, names)
         tell = self._teller(progress, len(together) + len(apart))
-        bring, read_apart = partial(self._brought, workspace, at_once=len(first) < _FIRST_ROWS), list[Any]()
+        bring, read_apart = partial(self._brought, at_once=len(first) < _FIRST_ROWS), list[Any]()
         for number, grouping in enumerate(apart or together):
             tell(grouping)
             table = bring("groups", grouping.query)
@@ -93,14 +144,12 @@ class SparkUsage(NamedTuple):
                 connection.execute(f"DROP TABLE {table}")
                 grouping = together[number]
                 table = bring("groups", grouping.query)
-            if grouping.facts:
-                of_cells = grouping._replace(facts=f"FROM {_PART}")
-                query = of_cells.facts_of(table, integer_of(connection, grouping, table))
-                read_apart.append((grouping, table, query))
+            if grouping.facts and not plan.by_key:
+                read_apart.append((grouping, table))
             yield grouping, table, ""
-        for grouping, table, query in read_apart:
+        for grouping, table in read_apart:
             tell(grouping)
-            yield grouping, table, bring("facts", grouping.facts, query)
+            yield grouping, table, self._facts(grouping, table)
 
     def _first_keys(self, plan: Plan) -> list[Any]:
         """The keys that shapes do not have, in the first rows; nothing of files that are small."""
@@ -123,13 +172,17 @@ class SparkUsage(NamedTuple):
         return bool(plan.others) and several and seconds != "double"
 
     def _apart(self, known: Usage, plan: Plan, names: Collection[str]) -> list[Grouping]:
-        """The groupings without those keys, each with the number of its cell."""
-        found = RollUpSql(known, plan, SparkSql(), DuckDbSql(), apart=True).groupings()
-        return [
-            each._replace(query=f"SELECT *, {each.cell} AS cell FROM ({each.query})", cell="cell")
-            for each in found
-            if each.name in names
-        ]
+        """The groupings without those keys, each with the number of its cell; its rows have their numbers too."""
+        found, there = (
+            RollUpSql(known, plan, SparkSql(), writer, apart=True).groupings() for writer in (DuckDbSql(), _RowWriter())
+        )
+        groupings = []
+        for each, of_rows in zip(found, there, strict=True):
+            numbers = "".join(f", {of_rows.sums[number]} AS q{number}" for number in each.summed)
+            query = f"SELECT *, {each.cell} AS cell FROM ({each.query})"
+            rows = f"SELECT *, {each.cell} AS cell{numbers} FROM ({each.rows})"
+            groupings.append(each._replace(query=query, rows=rows, cell="cell"))
+        return [each for each in groupings if each.name in names]
 
     def _teller(self, progress: Progress, steps: int) -> Callable[[Grouping], None]:
         """A function that tells the progress which grouping is read next, and how many steps there are."""
@@ -141,9 +194,9 @@ class SparkUsage(NamedTuple):
 
         return tell
 
-    def _brought(self, workspace: Workspace, name: str, query: str, written: str = "", *, at_once: bool) -> str:
+    def _brought(self, name: str, query: str, written: str = "", *, at_once: bool = False) -> str:
         """A table here of what a query finds: of groups, or of each part what the query `written` makes of it."""
-        connection, table = workspace.connection, workspace.new_table(name)
+        connection, table = self.workspace.connection, self.workspace.new_table(name)
         how = f"CREATE TABLE {table} AS"
         for part in [self._asked(query)] if at_once else self._parts(query):
             connection.register(_PART, part)
@@ -163,23 +216,25 @@ class SparkUsage(NamedTuple):
         return str(found[0]["odd"] or "") if found else ""
 
     def _parts(self, query: str) -> Iterator[pyarrow.Table]:
-        """What a query finds, at least one table, each of no more rows than the driver should have at once.
+        """What a query finds, at least one table, each of about as many rows as the driver should have at once.
 
         Executors keep it on their disks meanwhile; what is lost with one of them is found again.
         """
         from pyspark import StorageLevel
-        from pyspark.sql import functions
 
         with failures(UNREADABLE):
-            found = (
-                self.session.sql(query)
-                .withColumn(_PART, functions.spark_partition_id())
-                .persist(StorageLevel.DISK_ONLY)
-            )
+            found = self.session.sql(query).persist(StorageLevel.DISK_ONLY)
             try:
-                sizes = found.groupBy(_PART).agg(functions.count("*")).orderBy(_PART).toArrow().to_pydict().values()
-                for first, last in _runs(zip(*sizes, strict=True)):
-                    yield found.where(functions.col(_PART).between(first, last)).drop(_PART).toArrow()
+                # By all executors at once; of what they have then, one partition comes after the other.
+                size, schema, rows = found.count(), found.limit(0).toArrow().schema, 0
+                waiting: list[pyarrow.RecordBatch] = []
+                for batch in _batches(found, schema, size):
+                    waiting.append(batch)
+                    rows += batch.num_rows
+                    if rows >= _ROWS_AT_ONCE:
+                        yield pyarrow.Table.from_batches(waiting)
+                        waiting, rows = [], 0
+                yield pyarrow.Table.from_batches(waiting, schema)
             finally:
                 with as_far_as_it_runs():
                     found.unpersist()
@@ -189,8 +244,16 @@ class SparkUsage(NamedTuple):
             return self.session.sql(query).toArrow()
 
 
+class _RowWriter(DuckDbSql):
+    """Writes the integers of a row as Spark makes them."""
+
+    def scaled(self, total: str, places: int) -> str:
+        return SparkSql().scaled(total, places)
+
+
 @contextmanager
 def open_usage(
+    workspace: Workspace,
     usage: Any,
     names: Mapping[str, str],
     master: str | None = None,
@@ -198,6 +261,7 @@ def open_usage(
     layouts: LayoutsOf = lambda _: LAYOUTS,
     *,
     by_file: bool = False,
+    view: str = "",
 ) -> Iterator[SparkUsage]:
     """The usage of a Spark frame, in its own session, or of paths and tables that a session started here reads.
 
@@ -205,6 +269,7 @@ def open_usage(
     has a column `FILE`: of which file each row is. Raises `SimulationError` with the column, and what is allowed; at
     the end also where a file is not the one any more that it was in the beginning.
     """
+    workspace.make_room()
     with ExitStack() as stack:
         progress("Reading usage: columns", None)
         named: Stamps = {}
@@ -230,7 +295,7 @@ def open_usage(
         if by_file:
             places = {file: place for file in files if (place := place_of(file)) in before}
             frame = frame.selectExpr("*", f"{SparkSql().looked_up('input_file_name()', places)} AS {FILE}")
-        view = f"ratecard_{uuid4().hex}"
+        view = view or f"ratecard_{uuid4().hex}"
         for outer in COUNTED:
             if outer in frame.columns and frame.schema[outer].dataType.typeName() == "struct":
                 counts = _counts(outer, frame.schema[outer].dataType.fieldNames(), frame.columns)
@@ -244,7 +309,8 @@ def open_usage(
         found = {name: column_type(type_) for name, type_ in declared.items()}
         known = checked_usage(found, {name: type_.upper() for name, type_ in declared.items()}, names, layouts)
         known = known._replace(table=view, untyped=known.has("model"))
-        yield SparkUsage(known, Source.of(before), session, before)
+        opened = partial(open_usage, workspace, usage, names, master, layouts=layouts, by_file=by_file, view=view)
+        yield SparkUsage(known, Source.of(before), session, workspace, opened, before)
         if by_file:
             session.catalog.dropTempView(f"{view}_of_files")
 
@@ -264,15 +330,31 @@ def _counts(outer: str, fields: Sequence[str], names: Sequence[str]) -> Iterator
         yield f"{outer}.{quoted(name)} AS {quoted(flat)}"
 
 
-def _runs(sizes: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The first and the last of as many parts as come at once, by the number of their rows; at least one run."""
-    first, last, rows = 0, 0, 0
-    for number, size in sizes:
-        if rows and rows + size > _ROWS_AT_ONCE:
-            yield first, last
-            first, rows = number, 0
-        last, rows = number, rows + size
-    yield first, last
+def _batches(frame: "DataFrame", schema: pyarrow.Schema, size: int) -> Iterator[pyarrow.RecordBatch]:
+    """The `size` rows of a frame; of its partitions, no more than two are here at once."""
+    if getattr(frame.sparkSession, "_jvm", None) is None:
+        yield from _chosen_batches(frame)
+        return
+    from pyspark import RDD
+    from pyspark.serializers import NoOpSerializer
+
+    def partitions(frame: "DataFrame") -> Any:
+        return RDD(frame._jdf.toArrowBatchRdd().toJavaRDD(), frame.sparkSession.sparkContext, NoOpSerializer())
+
+    found = partitions(frame)
+    if size > _MOST_ROWS * found.getNumPartitions():
+        found = partitions(frame.repartition(size // _ROWS_AT_ONCE + 1))
+    for each in found.toLocalIterator(prefetchPartitions=True):
+        yield pyarrow.ipc.read_record_batch(pyarrow.py_buffer(each), schema)
+
+
+def _chosen_batches(frame: "DataFrame") -> Iterator[pyarrow.RecordBatch]:
+    """The rows of a frame, by a query for each partition: Spark Connect can say no other way which it wants."""
+    from pyspark.sql import functions
+
+    number = functions.spark_partition_id()
+    for (each,) in sorted(frame.select(number).distinct().collect()):
+        yield from frame.where(number == each).toArrow().to_batches()
 
 
 class Jobs:

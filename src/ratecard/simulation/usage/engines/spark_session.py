@@ -34,6 +34,8 @@ _SETTINGS = {
     # A part of the groups is taken to the driver at a time, and so must be small beside its memory.
     "spark.sql.adaptive.advisoryPartitionSizeInBytes": "16m",
 }
+# The memory of the driver's Java on a cluster, unless something else says it: no more than a part of the groups passes.
+_DRIVER_MEMORY, _MEMORY_OF_DRIVER = "512m", "SPARK_DRIVER_MEMORY"
 # Bytes of usage whose groups are one shuffle partition: Parquet has tens of bytes a row, a group has hundreds.
 _PARTITION, _MOST_PARTITIONS = 4 * 2**20, 4_000
 # Seconds until a master that says nothing is taken for gone.
@@ -45,6 +47,10 @@ _CAUSES = {
         f"an executor of Spark ran out of memory, or was killed. {_MORE.format('executor')}"
     ),
     r"OutOfMemoryError|Not enough memory": f"the driver of Spark ran out of memory. {_MORE.format('driver')}",
+    r"TaskResultLost": (
+        "what an executor of Spark found did not reach the driver, which may have too little memory. "
+        f"{_MORE.format('driver')}"
+    ),
     r"UnsupportedClassVersionError|Unrecognized (VM )?option": (
         "Spark needs Java 17 or newer, and found an older one. Set JAVA_HOME"
     ),
@@ -123,7 +129,7 @@ def failures(what: str) -> Iterator[None]:
         try:
             yield
         except Py4JJavaError as error:
-            raise SimulationError(f"{what}: {_cause(str(error), error.java_exception.getMessage())}") from error
+            raise SimulationError(f"{what}: {_cause(str(error), _own_words(error.java_exception))}") from error
         except (PySparkException, Py4JError, OSError) as error:
             raise SimulationError(f"{what}: {_cause(_said_by(error), _said_by(error))}") from error
 
@@ -141,6 +147,13 @@ def _logged_once() -> Iterator[None]:
         yield
     finally:
         root.removeFilter(other)
+
+
+def _own_words(exception: Any) -> object:
+    """What an exception of Java says; of one that says only that something waited in vain, what its cause says."""
+    while "awaitResult" in str(exception.getMessage()) and exception.getCause() is not None:
+        exception = exception.getCause()
+    return exception.getMessage()
 
 
 def _said_by(error: Exception) -> str:
@@ -224,7 +237,7 @@ def _context(master: str | None) -> Any:
     """The context of a session, of a Java process that runs from an earlier one, or of a new one."""
     from pyspark import SparkConf, SparkContext
 
-    gateway = SparkContext._gateway or _launched()
+    gateway = SparkContext._gateway or _launched(alone=not master or master.startswith("local"))
     settings = SparkConf(_jvm=gateway.jvm)
     if settings.contains(_LOG_LEVEL):
         _LOG.show()
@@ -235,15 +248,21 @@ def _context(master: str | None) -> Any:
     return SparkContext(conf=settings, gateway=gateway)
 
 
-def _launched() -> Any:
-    """The Java process of Spark, whose log is followed."""
+def _launched(*, alone: bool) -> Any:
+    """The Java process of Spark, whose log is followed; it has little memory unless it executes all `alone`."""
     from pyspark import java_gateway
 
     launch: Any = java_gateway.launch_gateway
     reading, writing = os.pipe()
+    # Of all that can say it, Spark asks the environment last; and it takes that of this process alone.
+    said = alone or _MEMORY_OF_DRIVER in os.environ
     try:
+        if not said:
+            os.environ[_MEMORY_OF_DRIVER] = _DRIVER_MEMORY
         return launch(popen_kwargs={"stderr": writing})
     finally:
+        if not said:
+            del os.environ[_MEMORY_OF_DRIVER]
         os.close(writing)
         _LOG.follow(os.fdopen(reading, "rb"))
 

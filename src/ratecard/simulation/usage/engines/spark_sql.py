@@ -84,6 +84,12 @@ class SparkSql:
         type_ = f"DECIMAL(38, {places})"
         return f"coalesce(sum(CASE WHEN {condition} THEN CAST({number} AS {type_}) END), CAST(0 AS {type_}))"
 
+    def scaled(self, total: str, places: int) -> str:
+        """A sum as an integer of 10^-places; in ANSI mode the text of a decimal has no exponent."""
+        if not places:
+            return f"CAST({total} AS DECIMAL(38, 0))"
+        return f"CAST(replace(CAST(CAST({total} AS DECIMAL(38, {places})) AS STRING), '.', '') AS DECIMAL(38, 0))"
+
     def day(self, column: str, type_: ColumnType) -> str:
         if type_ == "date":
             return column

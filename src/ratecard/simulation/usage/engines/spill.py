@@ -12,8 +12,8 @@ try:
 except ImportError:  # Windows does not remove a folder whose files are open
     fcntl = None  # type: ignore[assignment]
 
-# How much an engine holds in memory, unless said; it spills the rest.
-DEFAULT_MEMORY = "700MB"
+# How much DuckDB holds in memory, unless said, and beside the processes of Spark; it spills the rest.
+DEFAULT_MEMORY, MEMORY_BESIDE_SPARK = "700MB", "500MB"
 _PREFIX, _LOCK = "ratecard-", "in-use"
 
 
