@@ -188,8 +188,10 @@ class Url:
         return [INVALID_URL] if isinstance(given, str) else [wrong_type("string", given)]
 
 
-def decimal(given: object) -> Decimal | None:
+def decimal(given: Any) -> Decimal | None:
     """Convert a JSON number to a decimal; None for what is not a number. Infinity is kept: it exceeds every bound."""
+    if given.__class__ is Decimal:
+        return None if given.is_nan() else given
     if isinstance(given, bool) or not isinstance(given, (int, float, Decimal)):
         return None
     if isinstance(given, int):

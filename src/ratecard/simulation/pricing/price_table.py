@@ -38,9 +38,11 @@ class SidePrices:
         places = [of_sums.index(roll_up.places_of(each)) for each in shapes.families]
         places = numpy.array(places or [0])[shapes.family[numbers]]
         # Many shapes have the same amounts.
-        pairs, of = numpy.unique(numpy.stack((outcomes.of[numbers], places)), axis=1, return_inverse=True)
+        kinds = max(1, len(of_sums))
+        both, of = numpy.unique(outcomes.of[numbers].astype(numpy.int64) * kinds + places, return_inverse=True)
+        pairs = (divmod(each, kinds) for each in both.tolist())
         unique: dict[tuple[Vector, tuple[int, ...]], int] = {}
-        found = [(outcomes.distinct[one].amounts, of_sums[at]) for one, at in pairs.T.tolist()]
+        found = [(outcomes.distinct[one].amounts, of_sums[at]) for one, at in pairs]
         vectors = numpy.array([unique.setdefault(each, len(unique)) for each in found], numpy.int64)[of]
         self.scale: int = max([base.scale if base else 0, *(_places(*amounts) for amounts in unique)])
         whole = [self._integers(*amounts) for amounts in unique]

@@ -93,8 +93,8 @@ class ShapePrices:
         del given.usage["type"]
         totals = self._prices.video_totals(given.usage, LENGTH, lengths, source=given.source)
         charged = _QuotedApart(self)
-        prices = {total: PricedShape((total,), charged, currency) for total in totals if total is not None}
-        return [None if total is None else prices[total] for total in totals]
+        prices = {each: None if each is None else PricedShape((each,), charged, currency) for each in set(totals)}
+        return [prices[each] for each in totals]
 
     def quote(self, shape: UsageShape) -> Quote:
         """The quote of one row of a shape, of which only requests are summed. Raises `QuoteError`."""

@@ -186,6 +186,7 @@ class RollUp:
         joined = " AND ".join(f"found.{name} IS NOT DISTINCT FROM numbered.{name}" for name in _SHAPE)
         listed = ", ".join(("shape", *(f"found.{name}" for name in kept)))
         run(f"CREATE TABLE {cells} AS SELECT {listed} FROM found JOIN numbered ON {joined}")
+        run("DROP TABLE found")
 
     def _shapes(self, connection: duckdb.DuckDBPyConnection) -> Shapes:
         """The shapes that are numbered."""
