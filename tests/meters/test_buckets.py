@@ -48,6 +48,9 @@ def test_the_common_part_of_two_buckets_is_counted_once(prices: PriceBook) -> No
 def test_buckets_that_overlap_need_the_count_of_their_common_part(prices: PriceBook) -> None:
     said = refusal(prices, tokens={"input": 1000, "cache_input": 300, "input_audio": 400})
     assert said == {"tokens.input_audio": ["cache_input and input_audio overlap. Count cache_input_audio too"]}
+    without = refusal(prices, tokens={"input": 1000, "cache_input": 300, "input_image": 400})
+    assert list(without) == ["tokens.input_image"]
+    assert "overlap" not in without["tokens.input_image"][0]
     assert rated(prices, {"input": 1000, "cache_input": 300, "input_audio": 0})  # one of them is 0
     assert rated(prices, {"input": 1000, "cache_input": 300, "input_audio": 400, "cache_input_audio": 0})
 

@@ -7,7 +7,8 @@ from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from itertools import starmap
-from typing import Any, cast
+from pickle import UnpicklingError
+from typing import Any, NoReturn, cast
 
 from ratecard.base.errors import CurrencyError, InstantError
 from ratecard.base.money import LINE_PLACES, USD, minus, multiply, nearest, plain, plain_text, text
@@ -172,6 +173,12 @@ class Quote:
         self._lines = lines
         self.ignored = ignored
         self.tokens = tokens
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Quote, (self.version, self.total, self.exact, self.lines, self.ignored, self.tokens)
+
+    def __setstate__(self, state: object) -> NoReturn:
+        raise UnpicklingError("this quote was pickled by another release of ratecard: keep `to_dict()`, or rate again")
 
     @property
     def model(self) -> str:

@@ -92,8 +92,9 @@ class TokenTier:
             most = 0 if whole is None else values[whole]
             if values[part] > most:
                 problems.append((names[part], too_big(most)))
+        unpriced = {name for name, _ in problems}
         for one, other in overlaps:
-            if values[one] and values[other]:
+            if values[one] and values[other] and unpriced.isdisjoint((names[one], names[other])):
                 words = f"{names[one]} and {names[other]} overlap. Count {self._common(names[one], names[other])} too"
                 problems.append((names[other], words))
         return problems

@@ -17,7 +17,20 @@ import pyarrow
 from pyarrow import parquet
 
 from ratecard.base.messages import echo
-from ratecard.base.money import EXACT, LINE_PLACES, READING, USD, add, multiply, places_of, plain, text, total
+from ratecard.base.money import (
+    BALANCE_NAME,
+    EXACT,
+    ISO_4217,
+    LINE_PLACES,
+    READING,
+    USD,
+    add,
+    multiply,
+    places_of,
+    plain,
+    text,
+    total,
+)
 from ratecard.ledger.errors import LedgerError
 from ratecard.ledger.files import COLUMNS, PRICES, json_rows
 from ratecard.rating.ledger_entry import worths
@@ -100,7 +113,10 @@ def ledger_view(
     numbers, currency = export.numbers(), _text(export.named["currency"])
     unit, dollars, other, amount = numbers.values()
     # A row has the price of its own currency, and not the other one.
-    in_dollars = f"{currency} IN ({', '.join(map(repr, (USD, *_balances(limits))))})"
+    codes = ", ".join(map(repr, sorted(ISO_4217)))
+    is_balance = f"regexp_full_match({currency}, '{BALANCE_NAME}') AND {currency} NOT IN ({codes})"
+    # Those that are stated first, as nearly all rows are in one of these.
+    in_dollars = f"({currency} IN ({', '.join(map(repr, (USD, *_balances(limits))))}) OR ({is_balance}))"
     price = (
         f"CASE WHEN {in_dollars} THEN CASE WHEN {other} IS NULL THEN {dollars} END"
         f" ELSE CASE WHEN {dollars} IS NULL THEN {other} END END"
