@@ -9,8 +9,7 @@ from pydantic import BaseModel
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.money import from_fraction, multiply, plain, text
-from ratecard.methods.count import PerCount
-from ratecard.methods.rpc import RpcCredits, networks_of
+from ratecard.methods import METHODS
 from ratecard.price_book import PriceBook
 from ratecard.rating.frame_size import frame_size_of
 from ratecard.rating.quote import Quote
@@ -119,8 +118,9 @@ def _charge(charge: Charge, tables: Tables) -> ExplainedCharge:
         for rate in charge.rates
     )
     options = {name: value for name, value in _described(charge).items() if name not in _SHOWN_ELSEWHERE}
-    if isinstance(charge, PerCount):
-        options["counted by"] = f"counts.{tables.units[charge.unit].counts}"
+    method = METHODS.get(charge.method)  # None of video
+    if meters := method.meters(charge, tables) if method else None:
+        options["counted by"] = ", ".join(f"counts.{meter}" for meter in meters)
     return ExplainedCharge(charge.charge, charge.method, charge.unit, options, rates)
 
 
@@ -238,11 +238,7 @@ def choices(prices: PriceBook, fields: Mapping[str, Any], field: str) -> tuple[s
     if isinstance(version, VideoVersion):
         values = getattr(version.accepts, field, None)
         return tuple(_ranges(map(_words, values))) if isinstance(values, tuple) else ()
-    if field == "network":
-        return tuple(
-            network for charge in version.charges if isinstance(charge, RpcCredits) for network in networks_of(charge)
-        )
-    listed = (rate.attributes.get(field, ()) for charge in version.charges for rate in charge.rates)
+    listed = (METHODS[charge.method].values(charge, field) for charge in version.charges)
     return tuple(dict.fromkeys(value for values in listed for value in values))
 
 
