@@ -64,6 +64,8 @@ class ShapePrices:
         self._prices, self._predicates = prices, predicates
         self._tokens: dict[tuple[object, ...], _Tokens] = {}
         self._amounts: dict[str, Vector] = {}
+        # One price for all videos that are charged the same, whose lines are made when they are asked for.
+        self._apart, self._by_total = _QuotedApart(self), dict[Decimal | None, PricedShape | None]()
 
     def price(self, shape: UsageShape) -> PricedShape:
         """Price each row of a shape. Raises `QuoteError` that says why none of them has a price."""
@@ -92,9 +94,9 @@ class ShapePrices:
         given = self._request_of(shape)
         del given.usage["type"]
         totals = self._prices.video_totals(given.usage, LENGTH, lengths, source=given.source)
-        charged = _QuotedApart(self)
-        prices = {each: None if each is None else PricedShape((each,), charged, currency) for each in set(totals)}
-        return [prices[each] for each in totals]
+        for each in {*totals} - self._by_total.keys():
+            self._by_total[each] = None if each is None else PricedShape((each,), self._apart, currency)
+        return [self._by_total[each] for each in totals]
 
     def quote(self, shape: UsageShape) -> Quote:
         """The quote of one row of a shape, of which only requests are summed. Raises `QuoteError`."""
