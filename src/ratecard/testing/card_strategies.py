@@ -17,6 +17,9 @@ from ratecard.card import RateCard
 from ratecard.examples import price_example
 from ratecard.load.folder import UNITS, tables_from
 from ratecard.load.positions import literal
+from ratecard.methods import METHODS
+from ratecard.tables.rate import CountedCharge
+from ratecard.tables.video import LISTED_NUMBERS, LISTED_WORDS
 from ratecard.testing.offer import check_range, check_words
 
 
@@ -342,7 +345,6 @@ _ODD_UNITS = {
     "image": {"unit": "dozen_images", "counts": "image", "per": "12"},
     "krequest": {"unit": "seven_requests", "counts": "search request", "per": "7"},
 }
-_COUNTED = ("per-image", "per-input-image", "per-character", "per-audio-second", "surcharge")
 
 
 @st.composite
@@ -353,7 +355,7 @@ def _with_options(draw: st.DrawFn, version: TableDraft, kind: str) -> TableDraft
     for charge in version["charges"]:
         if charge["unit"] in _ODD_UNITS and draw(st.booleans()):
             charge["unit"] = _ODD_UNITS[charge["unit"]]["unit"]
-        if charge["method"] in _COUNTED:
+        if issubclass(METHODS[charge["method"]].charge, CountedCharge):
             least = {"included": 0, "at_least": 1, "started": 1}
             charge |= {name: str(draw(st.integers(least[name], 100))) for name in draw(some(tuple(least), least=0))}
         if charge["method"] != "tokens" and draw(st.booleans()):
@@ -403,9 +405,6 @@ METERED_VERSIONS: dict[str, tuple[tuple[str, ...], Callable[[str], st.SearchStra
 }
 
 
-_CHOICES = ("duration", "aspect_ratio", "resolution", "enhancement_model", "upscale_factor", "slowdown_factor")
-
-
 def example_of(version: TableDraft, kind: str) -> TableDraft:
     """The simplest request that a version prices, as a table writes it: `request` and `source`, or `usage`."""
     charge = version["charges"][0]
@@ -416,7 +415,7 @@ def example_of(version: TableDraft, kind: str) -> TableDraft:
 
 
 def _of_video(accepts: TableDraft) -> TableDraft:
-    request = {name: accepts[name][0] for name in _CHOICES if name in accepts}
+    request = {name: accepts[name][0] for name in (*LISTED_WORDS, *LISTED_NUMBERS) if name in accepts}
     if "slowdown_factor" in accepts:
         request["target_fps"] = "60"
     if "Auto" in accepts["duration"]:

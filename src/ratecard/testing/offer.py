@@ -95,7 +95,7 @@ class Offer:
     @cached_property
     def of_source(self) -> bool:
         """Whether seconds and size are those of the video that a request sends."""
-        return any(charge.of_source for charge in self.version.charges)
+        return self.version.of_source
 
     @cached_property
     def longest_source(self) -> int:
