@@ -211,7 +211,8 @@ class PriceBook(LimitsOfADay):
         """The totals of bodies that are `body` with each of these values in the field `name`, in the order of these.
 
         Each is the total of `quote_video`, exactly, and None where that raises `QuoteError` for this value. Many of
-        them take a tenth of the time. Raises `QuoteError` where the model has no price for videos.
+        them take a tenth of the time. Raises `QuoteError` where the model has no price for videos, and `ValueError` for
+        a name that is not a field of its body.
 
         >>> from ratecard import load_rate_card
         >>> prices = load_rate_card().at(date(2026, 10, 1))

@@ -1,6 +1,8 @@
 """A folder of one's own has the shipped units and meters, and nothing that belongs to this service alone."""
 
 import json
+import shutil
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -8,7 +10,8 @@ from typing import Any
 import pytest
 
 import ratecard
-from ratecard import CurrencyError, LimitError, PriceBook, QuoteError
+from ratecard import CurrencyError, LimitError, PriceBook, QuoteError, TableError
+from ratecard.load import folder as folder_of
 from ratecard.load.folder import load_tables, shipped_folder
 from ratecard.tables.limits import NO_LIMITS
 
@@ -96,3 +99,34 @@ def test_no_word_of_this_service_is_in_what_it_says(prices: PriceBook) -> None:
     said = [refused(prices, USAGE | {"model": "other"}), refused(prices, USAGE | {"usage": {"tokens": 1}})]
     said.append(json.dumps(prices.rate(USAGE).to_dict()))
     assert not any(word in text.lower() for text in said for word in ("venice", "diem", "grok", "web_search"))
+
+
+@pytest.fixture
+def shipped_anew() -> Iterator[None]:
+    """What is known of the shipped tables is forgotten before and after."""
+    known = (folder_of.shipped_units, folder_of.shipped_meters, folder_of._vocabulary, folder_of.shipped_rates)
+    for each in known:
+        each.cache_clear()
+    yield
+    for each in known:
+        each.cache_clear()
+
+
+@pytest.mark.usefixtures("shipped_anew")
+@pytest.mark.parametrize("name", ["units.yaml", "meters.yaml", "vocabulary.yaml"])
+def test_a_fault_of_a_shipped_file_is_said_with_its_place(
+    folder: Path, name: str, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where a checkout's own tables, which are those that ship, are being edited."""
+    shipped = tmp_path_factory.mktemp("shipped")
+    shutil.copytree(shipped_folder(), shipped, dirs_exist_ok=True)
+    with (shipped / name).open("a", encoding="utf-8") as file:
+        file.write("mistyped: 1\n")
+    monkeypatch.setattr(folder_of, "shipped_folder", lambda: shipped)
+    with (folder / "mine.yaml").open("a") as file:  # tests remember the tables of what they have loaded
+        file.write(f"# beside {name}\n")
+    for tables in (folder, shipped):
+        with pytest.raises(TableError) as caught:
+            load_tables(tables)
+        assert [fault.file for fault in caught.value.faults] == [name]
+        assert "unknown key 'mistyped'" in str(caught.value)

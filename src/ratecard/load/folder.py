@@ -85,8 +85,11 @@ def read_folder(folder: str | Path | None = None) -> dict[str, bytes]:
 
 
 def _shipped(name: str, kind: type[_Part]) -> _Part:
-    """A shared file of the shipped tables."""
-    return kind.model_validate(read_yaml_text(name, (shipped_folder() / name).read_bytes()).data)
+    """A shared file of the shipped tables. Raises `TableError`."""
+    text = read_yaml_text(name, (shipped_folder() / name).read_bytes())
+    if (part := _validated(text, kind)) is None:
+        raise TableError(text.faults)
+    return part
 
 
 @cache
@@ -120,13 +123,13 @@ def shipped_rates() -> Rates:
 def tables_from(contents: Mapping[str, bytes]) -> Tables:
     """Make tables of file names and their bytes, wherever they come from. Raises `TableError`."""
     texts = {name: read_yaml_text(name, content) for name, content in contents.items()}
-    own_units = _shared(texts.get(UNITS), Units, check_units, Units(units=()))
-    own_meters = _shared(texts.get(METERS), Meters, check_meters, Meters())
+    own_units = _shared(texts.get(UNITS), Units, check_units, lambda: Units(units=()))
+    own_meters = _shared(texts.get(METERS), Meters, check_meters, Meters)
     units = {**shipped_units(), **own_units.by_name} if own_units else None
     meters = own_meters.laid_over(shipped_meters()) if own_meters else None
-    vocabulary = _shared(texts.get(VOCABULARY), Vocabulary, check_vocabulary, _vocabulary())
-    limits = _shared(texts.get(LIMITS), LimitsFile, check_limits, LimitsFile(limits=()))
-    named = _shared(texts.get(NAMES), Names, lambda part: (), Names())
+    vocabulary = _shared(texts.get(VOCABULARY), Vocabulary, check_vocabulary, _vocabulary)
+    limits = _shared(texts.get(LIMITS), LimitsFile, check_limits, lambda: LimitsFile(limits=()))
+    named = _shared(texts.get(NAMES), Names, lambda part: (), Names)
     models: dict[str, AnyModel] = {}
     homes: dict[str, str] = {}
     found: list[tuple[TextFile, int, AnyModel]] = []
@@ -156,11 +159,14 @@ def tables_from(contents: Mapping[str, bytes]) -> Tables:
 
 
 def _shared(
-    text: TextFile | None, kind: type[_Part], check: Callable[[_Part], Iterable[Finding]], otherwise: _Part
+    text: TextFile | None,
+    kind: type[_Part],
+    check: Callable[[_Part], Iterable[Finding]],
+    otherwise: Callable[[], _Part],
 ) -> _Part | None:
-    """A shared file, checked; None where it is at fault, and `otherwise` where there is none."""
+    """A shared file, checked; None where it is at fault, and what `otherwise` makes where there is none."""
     if text is None:
-        return otherwise
+        return otherwise()
     part = _validated(text, kind)
     if part:
         _record(text, (), check(part))

@@ -91,6 +91,8 @@ def total_videos(
     def totals(
         body: Mapping[str, Any], source: SourceVideo | None, name: str, values: Iterable[Any]
     ) -> list[Decimal | None]:
+        if name not in schema.fields:
+            raise ValueError(f"'{name}' is no field of a video body: {', '.join(schema.fields)}")
         shared, problems = schema.read(body)
         problems = [problem for problem in problems if problem[0] != (name,)]
         field, active, found = schema.fields[name], name in schema.active, list[Decimal | None]()

@@ -10,7 +10,7 @@ import numpy
 from ratecard.base.errors import QuoteError
 from ratecard.base.identity import Identity
 from ratecard.base.instants import utc
-from ratecard.base.money import places_of
+from ratecard.base.money import places_of, plain
 from ratecard.card import RateCard
 from ratecard.changes.sides import Side
 from ratecard.simulation.pricing.outcome import NOT_ADDED, NOT_OFFERED, Outcome, PricedShape, Refused
@@ -180,7 +180,9 @@ class Pricer:
             price = self._shape_prices(side, moment).price(shape)
         except QuoteError as error:
             return Refused.of(error)
-        if any(places_of(amount) > _MOST_PLACES for amount in price.amounts if amount):
+        if any(places_of(amount) > _MOST_PLACES for amount in price.amounts):  # some may be zeros
+            price = price._replace(amounts=tuple(map(plain, price.amounts)))
+        if any(places_of(amount) > _MOST_PLACES for amount in price.amounts):
             return Refused(f"charged to more than {_MOST_PLACES} decimals, which cannot be added", NOT_ADDED)
         if price.currency != self.currency:
             return Refused(f"charged in {price.currency}, and amounts are added in {self.currency}", NOT_ADDED)
