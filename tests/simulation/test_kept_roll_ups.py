@@ -263,14 +263,23 @@ def test_kept_outcomes_of_some_shapes_of_other_models_and_of_more_than_was_asked
     rollup(usage, kept, EARLY, by=["model", "day"])
     asked: list[dict[str, Any]] = [
         {"since": "2026-10-08"},
-        {"remap": {"qwen3-235b-a22b-instruct-2507": "llama-3.3-70b"}, "since": "2026-10-08"},
-        {"remap": {"qwen3-235b-a22b-instruct-2507": "llama-3.3-70b"}},
+        {},
         {"since": "2026-10-08"},
+        {"remap": {"qwen3-235b-a22b-instruct-2507": "llama-3.3-70b"}},
+        {"remap": {"qwen3-235b-a22b-instruct-2507": "llama-3.3-70b"}},
     ]
     for how in asked:
         own = answers(usage, EARLY, LATE, by=["model"], **how)
         assert "refused" not in own
         assert answers(kept, EARLY, LATE, by=["model"], **how) == own
+    assert len(list((kept / "outcomes").iterdir())) == 1
+    # Rows that are priced as those of another model have its lines.
+    lines = []
+    for each in (usage, kept):
+        with simulate(each, EARLY, LATE, by=["model"], **asked[-1]) as found:
+            prices = [outcome.price for outcome in found.comparison.sides[1].outcomes]
+            lines.append([price.lines for price in prices if price and price.shape])
+    assert lines[0] == lines[1] != []
 
 
 def test_kept_outcomes_that_were_never_written(usage: Path, tmp_path: Path) -> None:
@@ -284,9 +293,13 @@ def test_kept_outcomes_that_were_never_written(usage: Path, tmp_path: Path) -> N
     refused = '{"reason": "why", "kind": "odd"}'
     odd = (None, "", "[]", "{}", "1", '["1,5"]', '["NaN"]', "[1]", '["1", null]', refused)
     written = [pyarrow.array([each] * len(whole), pyarrow.string()) for each in odd]
-    tables = [pyarrow.concat_tables([whole, whole]), *(whole.set_column(3, "outcome", each) for each in written)]
     # What could have been written shows that the file is read at all.
     last = whole.set_column(3, "outcome", pyarrow.array(['["1000"]'] * len(whole)))
+    # One shape of each family, so that others have a family, a length and a moment that are there.
+    families = whole["family"].to_pylist()
+    some = whole.take(sorted({family: at for at, family in enumerate(families)}.values()))
+    assert len(some) < len(whole)
+    tables = [some, pyarrow.concat_tables([last, whole]), *(whole.set_column(3, "outcome", each) for each in written)]
     for table in (*tables, last):
         shutil.rmtree(kept / "outcomes")
         (kept / "outcomes").mkdir()

@@ -77,7 +77,7 @@ class KeptOutcomes:
         return self.complete
 
     def of(self, shapes: Shapes, pricer: Pricer) -> tuple[list[Outcome], Any]:
-        """The outcomes of those shapes of which they are kept: see `Known`. Their lines are made by the pricer."""
+        """The outcomes of those shapes of which they are kept: see `KnownOutcomes`. The pricer makes their lines."""
         numbers = self._known.of(shapes)
         self.complete = self.complete and bool((numbers >= 0).all())
         used, of = numpy.unique(numbers, return_inverse=True)

@@ -30,7 +30,7 @@ _MOST_PLACES = 24
 _MOST_FOUND = 100_000
 _VIDEO = "video"
 # The different outcomes that are known of shapes, and for each shape the number of its own, or -1.
-Known = Callable[[Shapes], tuple[list[Outcome], Any]]
+KnownOutcomes = Callable[[Shapes], tuple[list[Outcome], Any]]
 NO_TYPE = "type: missing, and no model of this name that would say it"
 NO_INSTANT = "timestamp: missing, or not an instant"
 
@@ -41,7 +41,7 @@ class Pricer:
     def __init__(self, predicates: Predicates, currency: str = "USD", remapping: Remapping = NO_REMAPPING) -> None:
         self.predicates, self.currency, self.remapping = predicates, currency, remapping
         # One side, and what is kept of its outcomes.
-        self._kept: tuple[Side | None, Known] = (None, _nothing)
+        self._kept: tuple[Side | None, KnownOutcomes] = (None, _nothing)
         self._found: dict[Hashable, Outcome] = {}
         self._books: dict[tuple[RateCard, date], ShapePrices] = {}
         self._bases: dict[tuple[RateCard, str | None], _Basis] = {}
@@ -165,7 +165,7 @@ class Pricer:
             if shape.type is not None and (moment := _moment(side, shape)) is not None:
                 self._found[self._key(side, shape, moment)] = known.distinct[of]
 
-    def keep(self, side: Side, known: Known) -> None:
+    def keep(self, side: Side, known: KnownOutcomes) -> None:
         """Take what is known of the outcomes of a side for granted."""
         self._kept = (side, known)
 
