@@ -26,7 +26,9 @@ from ratecard.tables.metered import METERED_CHARGES, MeteredVersion
 from ratecard.tables.rate import CountedCharge
 from ratecard.tables.units import Unit
 from ratecard.testing import LAWS, Case
+from ratecard.testing.case import BrokenLawError
 from ratecard.testing.laws.law import check
+from ratecard.testing.laws.metered import a_count_costs_its_rate
 from ratecard.testing.usage_strategies import metered_requests
 from ratecard.views.explain import explain
 from ratecard.views.schema import table_schema
@@ -158,6 +160,16 @@ def test_the_laws_hold_for_it(prices: PriceBook, name: str) -> None:
         assert prices.rate(request.body).total == expected
 
     begun()
+
+
+def test_the_law_of_counts_is_tried_where_a_method_says_so(prices: PriceBook, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Begun minutes are no multiple of their seconds: were they said to be, the law would be broken."""
+    law, case = next(law for law in LAWS if law.trial is a_count_costs_its_rate), Case(prices, "hear")
+    assert not law.applies(case)
+    monkeypatch.setattr(StartedMinutes, "numbers", ("seconds",))
+    assert law.applies(case)
+    with pytest.raises(BrokenLawError, match="The rate gives"):
+        check(law, case)
 
 
 def test_rows_of_it_are_simulated_as_they_are_rated() -> None:

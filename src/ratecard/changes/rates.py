@@ -18,7 +18,7 @@ from ratecard.changes.difference import Priced, RateChange, TermChange
 from ratecard.changes.sides import Priceable
 from ratecard.tables.limits import Limits
 from ratecard.tables.rate import Charge, Combination, Rate, RateFactor, combinations, named_attributes, tiers
-from ratecard.tables.scalars import Size
+from ratecard.tables.scalars import Size, in_ranges
 from ratecard.tables.units import Unit
 from ratecard.tables.version import Version
 
@@ -129,7 +129,6 @@ _NOT_TERMS = {"rates", "charges", "examples", "effective", "announced", "checked
 _NOT_TERMS |= {"correction", "expected_change", "place", "minimum_place", "factors"}
 # Lists whose order matters, because the first item that fits is used.
 _ORDERED = {"tiers"}
-_RANGE = 3
 
 Terms = dict[str, str | tuple[str, ...]]
 
@@ -203,7 +202,7 @@ def _one(value: Any) -> str:
     if isinstance(value, Size):
         return f"{value.width}x{value.height}"
     if isinstance(value, (tuple, list)):
-        return ", ".join(_ranges(sorted({_one(each) for each in value}, key=_natural)))
+        return ", ".join(in_ranges(sorted({_one(each) for each in value}, key=_natural)))
     if isinstance(value, bool):
         return str(value).lower()
     return text(plain(value)) if isinstance(value, Decimal) else str(value)
@@ -212,14 +211,3 @@ def _one(value: Any) -> str:
 def _natural(word: str) -> tuple[int, str]:
     digits = word[: len(word) - len(word.lstrip("0123456789"))]
     return int(digits or 0), word
-
-
-def _ranges(words: list[str]) -> list[str]:
-    """`3s, 4s, 5s` as `3s..5s`, the way that a table writes it."""
-    runs: list[list[str]] = []
-    for word in words:
-        if runs and word == f"{_natural(runs[-1][-1])[0] + 1}s" and runs[-1][-1][-1:] == "s":
-            runs[-1].append(word)
-        else:
-            runs.append([word])
-    return [one for run in runs for one in ([f"{run[0]}..{run[-1]}"] if len(run) >= _RANGE else run)]

@@ -14,6 +14,8 @@ from ratecard.tables.rate import Charge
 from ratecard.tables.units import VideoFields
 from ratecard.tables.version import Rounding
 from ratecard.tables.video import (
+    LISTED_NUMBERS,
+    LISTED_WORDS,
     REQUEST_FIELDS,
     SOURCE_MATCHED_DURATIONS,
     FrameSize,
@@ -27,8 +29,6 @@ from ratecard.tables.video import (
     VideoVersion,
 )
 
-_TEXT_FIELDS = ("duration", "aspect_ratio", "resolution", "enhancement_model")
-_NUMBER_FIELDS = ("upscale_factor", "slowdown_factor")
 _SOURCE_FIELDS = ("seconds", "width", "height", "fps")
 # The longest clip, in seconds, that a table may have.
 _LONGEST = 999
@@ -52,7 +52,7 @@ def _check_version(version: VideoVersion, fields: VideoFields) -> Iterator[Findi
 
 def _check_vocabulary(accepts: VideoAccepts, fields: VideoFields) -> Iterator[Finding]:
     """Check that the API knows every value: another is a typing mistake, or belongs into vocabulary.yaml first."""
-    for name in ("duration", "aspect_ratio", "resolution", *_NUMBER_FIELDS):
+    for name in ("duration", "aspect_ratio", "resolution", *LISTED_NUMBERS):
         known = [str(value) for value in getattr(fields, name)]
         folded = {value.casefold() for value in known}
         for value in map(str, getattr(accepts, name) or ()):
@@ -102,9 +102,9 @@ def _check_rounding(rounding: Rounding) -> Iterator[Finding]:
 def _check_defaults(version: VideoVersion) -> Iterator[Finding]:
     for name, value in version.defaults.items():
         path = ("defaults", name)
-        if name not in _TEXT_FIELDS + _NUMBER_FIELDS:
-            allowed = ", ".join(_TEXT_FIELDS + _NUMBER_FIELDS)
-            yield path, f"'{name}' cannot have a default.{did_you_mean(name, _TEXT_FIELDS)} Allowed: {allowed}"
+        if name not in LISTED_WORDS + LISTED_NUMBERS:
+            allowed = ", ".join(LISTED_WORDS + LISTED_NUMBERS)
+            yield path, f"'{name}' cannot have a default.{did_you_mean(name, LISTED_WORDS)} Allowed: {allowed}"
             continue
         accepted = [str(one) for one in getattr(version.accepts, name) or ()]
         if value not in accepted:
@@ -196,7 +196,7 @@ def _check_durations(version: VideoVersion, billed_by: str | None) -> Iterator[F
     for word in listed:
         if billed_by and word not in matched and not _SECONDS.fullmatch(word):
             yield path, f"duration '{word}' has no seconds, but {billed_by} bills them. Write seconds, like 5s"
-    if not matched or any(charge.of_source for charge in version.charges):
+    if not matched or version.of_source:
         return
     reference = version.accepts.reference_video_total_duration
     if reference is None:

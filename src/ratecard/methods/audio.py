@@ -101,6 +101,7 @@ class Characters(Method[PerCharacter]):
     charge = PerCharacter
     types = ("speech", "music")
     kinds = ("audio",)
+    numbers = ("characters", "character_count")
 
     def reading(self, charge: PerCharacter, metered: Metered, kind: str) -> UsageReading | None:
         """The count of characters."""
@@ -114,7 +115,7 @@ class Characters(Method[PerCharacter]):
     def typical(self, charge: PerCharacter, usages: Iterable[dict[str, Any]], chance: Random) -> Samples:
         """A paragraph."""
         for usage in usages:
-            yield {name: 700 if name.startswith("character") else value for name, value in usage.items()}
+            yield {name: 700 if name in self.numbers else value for name, value in usage.items()}
 
 
 class Seconds(Method[PerAudioSecond]):
@@ -123,6 +124,7 @@ class Seconds(Method[PerAudioSecond]):
     charge = PerAudioSecond
     types = ("transcription", "music")
     kinds = ("audio",)
+    numbers = ("seconds", "duration_seconds")
 
     def reading(self, charge: PerAudioSecond, metered: Metered, kind: str) -> UsageReading | None:
         """The count of seconds."""

@@ -8,6 +8,7 @@ from ratecard.rating.compiling import slug
 from ratecard.rating.quote import LineItem
 from ratecard.requests.counts import Meterage
 from ratecard.requests.fields import RequestShape
+from ratecard.requests.usage import METERED_TYPES
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.rate import CountedCharge
@@ -24,7 +25,7 @@ class PricedByCount(Method[PerCount]):
     """A count of `counts`."""
 
     charge = PerCount
-    types = ("text", "embedding", "image", "edit", "upscale", "speech", "transcription", "music", "rpc")
+    types = METERED_TYPES
     beside = True
 
     def reading(self, charge: PerCount, metered: Metered, kind: str) -> UsageReading | None:

@@ -72,6 +72,8 @@ class Method(Generic[AnyCharge]):
     beside = False
     # The fields of a request whose words the rates name.
     choices: ClassVar[tuple[str, ...]] = ()
+    # The fields of usages, of which one has the number that is charged, if nothing else is: the laws try each.
+    numbers: ClassVar[tuple[str, ...]] = ()
 
     def check(self, charge: AnyCharge, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
         """Check a charge of a model of a type, beyond what holds for all charges."""
@@ -88,6 +90,10 @@ class Method(Generic[AnyCharge]):
     def meters(self, charge: AnyCharge, of: Metered | Tables) -> Mapping[str, Meterage]:
         """What the charge reads of the `counts` of a usage, by meter."""
         return {}
+
+    def values(self, charge: AnyCharge, field: str) -> Iterable[str]:
+        """The values of a field of usages that the charge has a price of."""
+        return charge.values_of(field)
 
     def edges(self, charge: AnyCharge, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """Further such usages, which may have a rate or a line of their own."""

@@ -129,6 +129,10 @@ class RpcBatches(Method[RpcCredits]):
             for tier in (tier for tier in charge.tiers if tier is tiers.get(tier.tier)):
                 yield _call(chain, tier.methods[0])
 
+    def values(self, charge: RpcCredits, field: str) -> Iterable[str]:
+        """The public networks."""
+        return networks_of(charge) if field == "network" else super().values(charge, field)
+
     def edges(self, charge: RpcCredits, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """Every method, answered and failed."""
         for chain, tier in product(charge.chains, charge.tiers):

@@ -31,6 +31,7 @@ class Surcharges(Method[Surcharge]):
 
     charge = Surcharge
     types = ("surcharge",)
+    numbers = ("count",)
 
     def reading(self, charge: Surcharge, metered: Metered, kind: str) -> UsageReading | None:
         """The count."""

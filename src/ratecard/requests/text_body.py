@@ -5,9 +5,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from ratecard.base.money import READING
+from ratecard.tables.video import LISTED_NUMBERS
 
 _NUMBER = re.compile(r"-?\d{1,30}(\.\d{1,400})?", re.ASCII)
-_NUMBER_FIELDS = ("upscale_factor", "target_fps", "slowdown_factor", "reference_video_total_duration")
+# The fields of a video body that are numbers.
+NUMBER_FIELDS = (*LISTED_NUMBERS, "target_fps", "reference_video_total_duration")
 _TOKEN_FIELDS = ("prompt_tokens", "completion_tokens")
 _CACHE_FIELDS = ("cached_tokens", "cache_creation_input_tokens")
 _BOOLEANS = {"true": True, "false": False}
@@ -30,7 +32,7 @@ def flag_of_text(text: str) -> bool | str:
 def _value(name: str, text: str) -> Any:
     if name == "audio":
         return flag_of_text(text)
-    if name in _NUMBER_FIELDS and _NUMBER.fullmatch(text):
+    if name in NUMBER_FIELDS and _NUMBER.fullmatch(text):
         return READING.create_decimal(text)
     return text
 

@@ -1,8 +1,8 @@
-"""Read the usage object of a text request, as its provider wrote it, into disjoint buckets of tokens.
+"""Read the usage object of a text request, as its provider wrote it, into counts by bucket.
 
-The buckets are made disjoint here, once: uncached = prompt - cached - written. Tokens read from the cache are part of
-the prompt, so adding both counts would bill them twice. A counter that is not known is refused when it is above zero,
-because it could have a price; other unknown values are listed as ignored.
+Counts are inclusive: tokens read from the cache are part of the prompt; `rating/tokens.py` makes them disjoint. A
+counter that is not known is refused when it is above zero, because it could have a price; other unknown values are
+listed as ignored.
 
 `COUNTERS` lists every count with every path at which a provider writes it. Plain integers under known names are read
 in one pass (`_gather`); everything else takes the slower way (`_sort_out`, `_Further`).

@@ -272,7 +272,8 @@ AnyUsage = (
     | RpcUsage
     | VideoUsage
 )
-TYPES = Choice(("text", "embedding", "image", "edit", "upscale", "speech", "transcription", "music", "rpc", "video"))
+METERED_TYPES = ("text", "embedding", "image", "edit", "upscale", "speech", "transcription", "music", "rpc")
+TYPES = Choice((*METERED_TYPES, "video"))
 # The types that `rate` charges: requests, and searches by themselves.
 RATED = Choice((*TYPES.words, "surcharge"))
 

@@ -30,6 +30,8 @@ from ratecard.requests.fields import (
 )
 from ratecard.tables.units import VideoFields
 from ratecard.tables.video import (
+    LISTED_NUMBERS,
+    LISTED_WORDS,
     REQUEST_FIELDS,
     SOURCE_MATCHED_DURATIONS,
     SOURCE_MATCHED_RATIOS,
@@ -73,7 +75,7 @@ def fields_of(version: VideoVersion, api_wide: dict[str, Field]) -> dict[str, Fi
     elif accepts.upscale_factor:
         own["resolution"] = Unwanted(NO_RESOLUTION)
     own |= {name: Choice(words) for name in ("aspect_ratio", "enhancement_model") if (words := getattr(accepts, name))}
-    own |= {name: Literals(each) for name in ("upscale_factor", "slowdown_factor") if (each := getattr(accepts, name))}
+    own |= {name: Literals(each) for name in LISTED_NUMBERS if (each := getattr(accepts, name))}
     if accepts.target_fps:
         own["target_fps"] = WholeNumber(accepts.target_fps.min, accepts.target_fps.max)
     if accepts.reference_video_total_duration:
@@ -94,7 +96,7 @@ NO_FRAME_RATE = "Could not read the frame rate of the video"
 
 def rule_of(version: VideoVersion) -> Rule | None:
     """The rule of a version, if it is priced by a source video or takes reference video; else None."""
-    if any(charge.of_source for charge in version.charges):
+    if version.of_source:
         return _source_rule(version)
     if version.accepts.reference_video_total_duration:
         return _reference_rule(version.accepts.reference_video_total_duration)
@@ -160,7 +162,7 @@ def _source_rule(version: VideoVersion) -> Rule:
 
 
 # Fields that must be given where the price depends on them and the version offers more than one value.
-_CHOICES = ("duration", "aspect_ratio", "resolution", "enhancement_model", "upscale_factor", "slowdown_factor")
+_CHOICES = (*LISTED_WORDS, *LISTED_NUMBERS)
 # A valid value of each field that a rule across fields reads.
 _SOME = {"duration": "1s", "target_fps": 1, "video_url": "https://example.com"}
 

@@ -55,7 +55,7 @@ def reads_source(prices: PriceBook, fields: Mapping[str, Any]) -> bool:
         return False
     if not isinstance(version, VideoVersion):
         return False
-    if any(charge.of_source for charge in version.charges):
+    if version.of_source:
         return True
     ratio = fields.get("aspect_ratio")
     return isinstance(ratio, str) and ratio in SOURCE_MATCHED_RATIOS and ratio in (version.accepts.aspect_ratio or ())

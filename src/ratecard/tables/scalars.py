@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import date, datetime
 from decimal import Context, Decimal
 from fractions import Fraction
@@ -218,6 +218,22 @@ def _expand(item: str) -> list[str]:
     if first >= last:
         raise ValueError(f"range '{item}' must rise, like 3s..15s")
     return [f"{second}s" for second in range(first, last + 1)]
+
+
+def in_ranges(words: Iterable[str]) -> list[str]:
+    """Words as a table writes them: `3s, 4s, 5s` is `3s..5s`.
+
+    >>> in_ranges(["3s", "4s", "5s", "8s", "9s", "auto"])
+    ['3s..5s', '8s', '9s', 'auto']
+    """
+    runs: list[list[str]] = []
+    for word in words:
+        last = runs[-1][-1] if runs else ""
+        if last.endswith("s") and last[:-1].isdigit() and word == f"{int(last[:-1]) + 1}s":
+            runs[-1].append(word)
+        else:
+            runs.append([word])
+    return [word for run in runs for word in ([f"{run[0]}..{run[-1]}"] if len(run) > 2 else run)]
 
 
 def _read_counts(given: object) -> tuple[int, ...]:

@@ -175,6 +175,9 @@ class VideoAccepts(Frozen):
 
 # The fields of a request beside its model, in the order of the specification.
 REQUEST_FIELDS = tuple(name for name in VideoAccepts.model_fields if name != "resolution_aliases")
+# Those of which a version lists the values, as words and as whole numbers.
+LISTED_WORDS = ("duration", "aspect_ratio", "resolution", "enhancement_model")
+LISTED_NUMBERS = ("upscale_factor", "slowdown_factor")
 
 
 class VideoExample(Example):
@@ -192,6 +195,11 @@ class VideoVersion(Version):
     charges: tuple[VideoCharge, ...]
     rounding: Rounding
     examples: tuple[VideoExample, ...]
+
+    @property
+    def of_source(self) -> bool:
+        """Whether requests are priced by the source video that they send."""
+        return any(charge.of_source for charge in self.charges)
 
     def values_of(self, attribute: str) -> tuple[str, ...]:
         """Every value that an attribute of a rate can have under what this version accepts."""

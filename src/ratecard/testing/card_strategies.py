@@ -17,6 +17,7 @@ from ratecard.card import RateCard
 from ratecard.examples import price_example
 from ratecard.load.folder import UNITS, tables_from
 from ratecard.load.positions import literal
+from ratecard.tables.video import LISTED_NUMBERS, LISTED_WORDS
 from ratecard.testing.offer import check_range, check_words
 
 
@@ -403,9 +404,6 @@ METERED_VERSIONS: dict[str, tuple[tuple[str, ...], Callable[[str], st.SearchStra
 }
 
 
-_CHOICES = ("duration", "aspect_ratio", "resolution", "enhancement_model", "upscale_factor", "slowdown_factor")
-
-
 def example_of(version: TableDraft, kind: str) -> TableDraft:
     """The simplest request that a version prices, as a table writes it: `request` and `source`, or `usage`."""
     charge = version["charges"][0]
@@ -416,7 +414,7 @@ def example_of(version: TableDraft, kind: str) -> TableDraft:
 
 
 def _of_video(accepts: TableDraft) -> TableDraft:
-    request = {name: accepts[name][0] for name in _CHOICES if name in accepts}
+    request = {name: accepts[name][0] for name in (*LISTED_WORDS, *LISTED_NUMBERS) if name in accepts}
     if "slowdown_factor" in accepts:
         request["target_fps"] = "60"
     if "Auto" in accepts["duration"]:

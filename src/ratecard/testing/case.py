@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.money import ROUNDING, step, text
+from ratecard.methods import METHODS
+from ratecard.methods.method import Method
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import MINIMUM, LineItem, Quote
 from ratecard.tables.card import AnyModel
@@ -99,9 +101,23 @@ class Case:
         """The lines of every table."""
         return {name: content.decode("utf-8-sig").splitlines() for name, content in self.files.items()}
 
-    def charges(self, *kinds: type[Any]) -> list[Any]:
-        """The charges of these classes, as they are for requests that state no condition."""
-        return [charge for charge in self.plain(self.found, self.version).charges if isinstance(charge, kinds)]
+    def charges(self, field: str) -> list[Any]:
+        """The charges that depend on a field of the request, or whose rates name an attribute; without conditions."""
+        return [charge for charge in self.plain(self.found, self.version).charges if field in charge.fields]
+
+    @cached_property
+    def readings(self) -> list[tuple[Any, Method[Any], set[str]]]:
+        """Each charge, its method, and the fields that it reads of usages of the model's own type; none of video."""
+        if not isinstance(self.version, MeteredVersion):
+            return []
+        metered = self.prices.compiler.metered(self.found, self.version, self.prices.limits.rates).under({})
+        methods = [(charge, METHODS[charge.method]) for charge in metered.version.charges]
+        read = [(charge, method, method.reading(charge, metered, self.found.type)) for charge, method in methods]
+        return [(charge, method, {*of.fields, *of.further} - {*of.inert}) for charge, method, of in read if of]
+
+    def reading(self, field: str) -> list[Any]:
+        """The charges that depend on a field of usages of the model's own type."""
+        return [charge for charge, _, fields in self.readings if field in fields]
 
     def further(self) -> list[tuple[AnyModel, Version]]:
         """The surcharges in effect that the model's requests may have."""
@@ -120,7 +136,8 @@ class Case:
 
     def price(self, charge: Charge, count: Fraction | int) -> Fraction:
         """What a charge with one rate takes for a count: its options, its unit and its rounding, worked out anew."""
-        left = Fraction(count)
+        once = self.prices.tables.units[charge.unit].counts == "prompt"
+        left = Fraction(1 if once else count)
         if isinstance(charge, CountedCharge):
             left = max(left - Fraction(charge.included or 0), Fraction(0))
             left = max(left, Fraction(charge.at_least or 0)) if left else left

@@ -20,7 +20,6 @@ from ratecard.tables.version import Model, Version
 from ratecard.tables.video import (
     SOURCE_MATCHED_DURATIONS,
     SOURCE_MATCHED_RATIOS,
-    InterpolationRate,
     MegapixelRate,
     UpscaleRate,
     VideoVersion,
@@ -93,14 +92,10 @@ class Offer:
         self.inert = tuple(name for name in FIELD_ORDER if name in schema.inert and name not in refused)
         self.required = schema.required
 
-    def charges(self, *kinds: type[Any]) -> list[Any]:
-        """The charges of these classes."""
-        return [charge for charge in self.version.charges if isinstance(charge, kinds)]
-
     @cached_property
     def of_source(self) -> bool:
         """Whether seconds and size are those of the video that a request sends."""
-        return any(charge.of_source for charge in self.version.charges)
+        return self.version.of_source
 
     @cached_property
     def longest_source(self) -> int:
@@ -116,13 +111,23 @@ class Offer:
     @cached_property
     def needs_source(self) -> bool:
         """Whether a body by itself cannot be priced."""
-        sizes_of_source = any(charge.of_source for charge in self.charges(MegapixelRate))
+        sizes_of_source = any(isinstance(charge, MegapixelRate) and charge.of_source for charge in self.version.charges)
         return sizes_of_source or (self.of_source and not self.stated_durations)
+
+    @cached_property
+    def interpolates(self) -> bool:
+        """Whether the price follows the frame rate, which must be known: that of the source, or the one asked for."""
+        return "slowdown_factor" in self.active
+
+    @cached_property
+    def frame_rate_steps(self) -> list[int]:
+        """The frames per second from which the price of an upscale is multiplied."""
+        return [ceil(charge.frame_rate.from_) for charge in self.version.charges if isinstance(charge, UpscaleRate)]
 
     @cached_property
     def tier_edges(self) -> list[int]:
         """The greatest height of every tier but the last."""
-        rates = [rate for charge in self.charges(UpscaleRate, InterpolationRate) for rate in charge.rates]
+        rates = [rate for charge in self.version.charges for rate in charge.rates]
         return [int(edge) for edge in tiers(rates) if edge != ANY]
 
     def settled(self, body: dict[str, Any], name: str) -> Any:
@@ -167,8 +172,7 @@ class Offer:
         if name == "target_fps":
             limits = accepts.target_fps
             least, most = (limits.min, limits.max) if limits else (int(wide.target_fps.min), int(wide.target_fps.max))
-            steps = (ceil(charge.frame_rate.from_) for charge in self.charges(UpscaleRate))
-            edges = [fps for step in steps for fps in (step - 1, step) if least <= fps <= most]
+            edges = [fps for step in self.frame_rate_steps for fps in (step - 1, step) if least <= fps <= most]
             return st.integers(least, most) | st.sampled_from(edges) if edges else st.integers(least, most)
         if name == REFERENCE:
             cap = accepts.reference_video_total_duration

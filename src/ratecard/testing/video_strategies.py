@@ -10,7 +10,7 @@ from hypothesis.errors import InvalidArgument
 from ratecard.price_book import PriceBook
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.video import FIELD_ORDER
-from ratecard.tables.video import InterpolationRate, VideoVersion
+from ratecard.tables.video import VideoVersion
 from ratecard.testing.offer import REFERENCE, Offer, check_prices, check_range, priced_models, seconds
 from ratecard.testing.request import Request
 
@@ -100,7 +100,7 @@ def _requests(draw: st.DrawFn, offer: Offer, sourced: bool, further: bool) -> Re
     for name in offer.active:
         if name == "duration" and offer.of_source and source is None:
             body[name] = draw(st.sampled_from(offer.stated_durations))
-        elif (name == "target_fps" and offer.charges(InterpolationRate) and source is None) or (
+        elif (name == "target_fps" and offer.interpolates and source is None) or (
             name != REFERENCE and (name in offer.required or draw(st.booleans()))
         ):
             body[name] = draw(offer.values(name))
@@ -183,7 +183,7 @@ def _wrong_values(offer: Offer, body: dict[str, Any], name: str, given: Collecti
     """Wrong values of a field; a required field may also be missing, as may a frame rate without a video."""
     values = (*BROKEN[name], *_of_others(offer, name))
     needed = name in ("model", *offer.required)
-    if name == "target_fps" and offer.charges(InterpolationRate):
+    if name == "target_fps" and offer.interpolates:
         needed = "video_url" not in given
     return st.sampled_from((_MISSING, *values) if needed and name in body else values)
 

@@ -1,6 +1,6 @@
 """Explain where the prices of a model come from: its version in effect, and the line of every rate."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -9,8 +9,7 @@ from pydantic import BaseModel
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.money import from_fraction, multiply, plain, text
-from ratecard.methods.count import PerCount
-from ratecard.methods.rpc import RpcCredits, networks_of
+from ratecard.methods import METHODS
 from ratecard.price_book import PriceBook
 from ratecard.rating.frame_size import frame_size_of
 from ratecard.rating.quote import Quote
@@ -20,7 +19,7 @@ from ratecard.requests.video import VideoRequests
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion, TextVersion
 from ratecard.tables.rate import Charge
-from ratecard.tables.scalars import Size
+from ratecard.tables.scalars import Size, in_ranges
 from ratecard.tables.version import Model, Version
 from ratecard.tables.video import TokenFormula, VideoVersion
 
@@ -119,8 +118,9 @@ def _charge(charge: Charge, tables: Tables) -> ExplainedCharge:
         for rate in charge.rates
     )
     options = {name: value for name, value in _described(charge).items() if name not in _SHOWN_ELSEWHERE}
-    if isinstance(charge, PerCount):
-        options["counted by"] = f"counts.{tables.units[charge.unit].counts}"
+    method = METHODS.get(charge.method)  # None of video
+    if meters := method.meters(charge, tables) if method else None:
+        options["counted by"] = ", ".join(f"counts.{meter}" for meter in meters)
     return ExplainedCharge(charge.charge, charge.method, charge.unit, options, rates)
 
 
@@ -154,20 +154,8 @@ def _words(value: Any) -> str:
             return "x".join(map(str, value))
         # In a list of parts, such as sizes, values are clear without their keys.
         items = [" ".join(_described(one).values()) if isinstance(one, BaseModel) else _words(one) for one in value]
-        return ", ".join(_ranges(items))
+        return ", ".join(in_ranges(items))
     return text(value) if isinstance(value, Decimal) else str(value)
-
-
-def _ranges(items: Iterable[str]) -> list[str]:
-    """Write `3s, 4s, 5s` as `3s..5s`, as a table does."""
-    runs: list[list[str]] = []
-    for item in items:
-        last = runs[-1][-1] if runs else ""
-        if last[:-1].isdigit() and item == f"{int(last[:-1]) + 1}s":
-            runs[-1].append(item)
-        else:
-            runs.append([item])
-    return [word for run in runs for word in ([f"{run[0]}..{run[-1]}"] if len(run) > 2 else run)]
 
 
 class VideoTokens(NamedTuple):
@@ -237,12 +225,8 @@ def choices(prices: PriceBook, fields: Mapping[str, Any], field: str) -> tuple[s
         return ()
     if isinstance(version, VideoVersion):
         values = getattr(version.accepts, field, None)
-        return tuple(_ranges(map(_words, values))) if isinstance(values, tuple) else ()
-    if field == "network":
-        return tuple(
-            network for charge in version.charges if isinstance(charge, RpcCredits) for network in networks_of(charge)
-        )
-    listed = (rate.attributes.get(field, ()) for charge in version.charges for rate in charge.rates)
+        return tuple(in_ranges(map(_words, values))) if isinstance(values, tuple) else ()
+    listed = (METHODS[charge.method].values(charge, field) for charge in version.charges)
     return tuple(dict.fromkeys(value for values in listed for value in values))
 
 

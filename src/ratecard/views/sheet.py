@@ -102,7 +102,7 @@ def _values(version: VideoVersion, name: str) -> tuple[Any, ...]:
         return (None, min(_SECONDS, cap.max)) if cap else (None,)
     if name == "duration":
         stated = tuple(word for word in accepts.duration or () if word not in SOURCE_MATCHED_DURATIONS)
-        return (None,) if any(charge.of_source for charge in version.charges) else stated or (None,)
+        return (None,) if version.of_source else stated or (None,)
     if name == "aspect_ratio":
         return tuple(word for word in accepts.aspect_ratio or () if word not in SOURCE_MATCHED_RATIOS) or (None,)
     return tuple(getattr(accepts, name) or (None,))

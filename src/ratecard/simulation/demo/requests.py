@@ -108,9 +108,8 @@ _CHATS: tuple[_Chat, ...] = (
 )
 
 
-def token_samples(prices: PriceBook, model: Model[Any], version: MeteredVersion) -> Iterator[Sample]:
+def token_samples(prices: PriceBook, model: Model[Any], version: MeteredVersion, charge: Tokens) -> Iterator[Sample]:
     """The commonest first: chats, then what is longer than the threshold, then searches."""
-    charge = next(charge for charge in version.charges if isinstance(charge, Tokens))
     rates = TokenRates(model.model, charge, prices.tables.units[charge.unit].per, prices.tables.meters)
     most = version.context_tokens if isinstance(version, TextVersion) else None
     is_text = model.type == "text"

@@ -11,7 +11,7 @@ from ratecard.card import RateCard
 from ratecard.price_book import PriceBook
 from ratecard.simulation.demo.requests import DemoRow, Sample, counted_samples, token_samples, video_samples
 from ratecard.tables.card import AnyModel
-from ratecard.tables.metered import MeteredVersion, Tokens
+from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.version import Version
 from ratecard.tables.video import VideoVersion
 
@@ -152,8 +152,8 @@ _NO_FAULTS = DemoModel("faults", "", 0, 0)
 def _samples(prices: PriceBook, model: AnyModel, version: Version, chance: Random) -> Iterator[Sample]:
     if isinstance(version, VideoVersion):
         yield from video_samples(prices, model.model, version, chance)
-    elif isinstance(version, MeteredVersion) and any(isinstance(charge, Tokens) for charge in version.charges):
-        yield from token_samples(prices, model, version)
+    elif isinstance(version, MeteredVersion) and version.tokens:
+        yield from token_samples(prices, model, version, version.tokens)
     elif isinstance(version, MeteredVersion):
         yield from counted_samples(model, version, prices.tables, chance)
 

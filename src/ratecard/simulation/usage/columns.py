@@ -12,8 +12,10 @@ from ratecard.base.errors import QuoteError
 from ratecard.requests.body import INVALID
 from ratecard.requests.fields import Boolean
 from ratecard.requests.service_parameters import PARAMETERS, SEARCHES
-from ratecard.requests.text_body import flag_of_text, number_of_text
+from ratecard.requests.text_body import NUMBER_FIELDS, flag_of_text, number_of_text
+from ratecard.requests.token_usage import COUNTERS
 from ratecard.tables.meters import COMPLETION, PROMPT, Meters, UsageCondition
+from ratecard.tables.video import REQUEST_FIELDS
 
 ColumnKind = Literal["text", "number", "flag", "url", "condition"]
 # The key that is made of the timestamp.
@@ -118,10 +120,9 @@ _TOKENS = (
     UsageColumn.of("cache_creation_input_tokens", "number", *_DETAILS),
 )
 # The buckets that they count.
-BUCKET_OF = dict(
-    zip((column.name for column in _TOKENS), (PROMPT, COMPLETION, "cache_input", "cache_write"), strict=True)
-)
-_CACHE = ("cached_tokens", "cache_creation_input_tokens")
+_BUCKET_AT = {path: counter.bucket for counter in COUNTERS for path in counter.paths}
+BUCKET_OF = {column.name: _BUCKET_AT[column.path[1:]] for column in _TOKENS}
+_CACHE = tuple(name for name, bucket in BUCKET_OF.items() if bucket not in (PROMPT, COMPLETION))
 _SEARCHES = (
     *(UsageColumn.of(field, "number") for field, _ in SEARCHES.values()),
     *(
@@ -132,17 +133,9 @@ _SEARCHES = (
 _IMAGE = (UsageColumn.of("n", "number"), UsageColumn.of("resolution", "text"), UsageColumn.of("quality", "text"))
 # The attribute in which requests that are otherwise alike may all differ.
 LENGTH = "reference_video_total_duration"
+_KINDS: dict[str, ColumnKind] = {**dict.fromkeys(NUMBER_FIELDS, "number"), "audio": "flag", "video_url": "url"}
 _VIDEO = (
-    UsageColumn.of("duration", "text"),
-    UsageColumn.of("aspect_ratio", "text"),
-    UsageColumn.of("resolution", "text"),
-    UsageColumn.of("upscale_factor", "number"),
-    UsageColumn.of("enhancement_model", "text"),
-    UsageColumn.of("target_fps", "number"),
-    UsageColumn.of("slowdown_factor", "number"),
-    UsageColumn.of("audio", "flag"),
-    UsageColumn.of("video_url", "url"),
-    UsageColumn.of(LENGTH, "number"),
+    *(UsageColumn.of(name, _KINDS.get(name, "text")) for name in REQUEST_FIELDS),
     UsageColumn("source_seconds", "number", ("source", "seconds")),
     UsageColumn("source_width", "number", ("source", "width")),
     UsageColumn("source_height", "number", ("source", "height")),

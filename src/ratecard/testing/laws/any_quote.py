@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ratecard.base.errors import QuoteError
 from ratecard.base.money import USD, plain, text
 from ratecard.rating.quote import MINIMUM
+from ratecard.requests.usage import METERED_TYPES, TYPES
 from ratecard.tables.rate import Rate
 from ratecard.tables.video import UpscaleRate
 from ratecard.testing.case import BrokenLawError, Case, Quoted, expect
@@ -20,7 +21,6 @@ from ratecard.testing.request import Request, json_text
 from ratecard.testing.video_strategies import invalid_video_requests
 from ratecard.views.sheet import Cell
 
-_METERED = ("text", "embedding", "image", "edit", "upscale", "speech", "transcription", "music", "rpc")
 # Names that will never be fields of a request.
 _FURTHER = st.dictionaries(
     st.sampled_from(("x-note", "x-seed", "x-user")), st.none() | st.booleans() | st.text(max_size=3), max_size=2
@@ -127,8 +127,8 @@ EVERY_QUOTE = (
     Law(lines_add_up_to_the_exact_amount, any_case),
     Law(a_line_is_quantity_times_rate, any_case),
     Law(the_total_is_rounded_once, any_case),
-    Law(extra_keys_and_order_change_nothing, of_type("video", *_METERED)),
-    Law(an_unknown_key_of_a_usage_is_refused, of_type(*_METERED)),
+    Law(extra_keys_and_order_change_nothing, of_type(*TYPES.words)),
+    Law(an_unknown_key_of_a_usage_is_refused, of_type(*METERED_TYPES)),
     Law(the_answer_has_the_digits_of_the_total, any_case),
 )
 

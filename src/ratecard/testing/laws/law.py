@@ -79,6 +79,11 @@ def of_type(*types: str) -> _Condition:
     return lambda case: any_case(case) and case.found.type in types
 
 
-def charged_by(*methods: str) -> _Condition:
-    """Models with a charge of one of these methods."""
-    return lambda case: any_case(case) and any(charge.method in methods for charge in case.version.charges)
+def charged_by(field: str) -> _Condition:
+    """Models with a charge that depends on a field of the request, or whose rates name an attribute."""
+    return lambda case: any_case(case) and any(field in charge.fields for charge in case.version.charges)
+
+
+def reading(field: str) -> _Condition:
+    """Models with a charge that depends on a field of usages, as its method says."""
+    return lambda case: any_case(case) and bool(case.reading(field))

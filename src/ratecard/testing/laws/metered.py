@@ -5,14 +5,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from ratecard.methods.audio import DurationBand, bands_of
-from ratecard.methods.images import PerImage, PerInputImage
-from ratecard.methods.rpc import RpcCredits
+from ratecard.methods.audio import bands_of
 from ratecard.requests.service_parameters import SEARCHES
 from ratecard.tables.metered import Tokens
-from ratecard.tables.rate import Charge, Conditioned, Rate
+from ratecard.tables.rate import Conditioned, Rate
 from ratecard.testing.case import Case, expect
-from ratecard.testing.laws.law import Law, any_case, charged_by
+from ratecard.testing.laws.law import Law, any_case, charged_by, reading
 from ratecard.testing.request import Request
 from ratecard.testing.usage_strategies import DETAILS, in_any_dialect, token_usages
 
@@ -53,8 +51,7 @@ def a_search_adds_its_own_price(case: Case, data: st.DataObject) -> None:
     count = data.draw(st.integers(1, most))
     charge = case.plain(*dict(zip(case.version.surcharges, case.further(), strict=True))[kind]).charges[0]
     asked = case.ask(plain.request.with_fields(**{SEARCHES[kind][0]: count}))
-    once = case.prices.tables.units[charge.unit].counts == "prompt"
-    price = case.price(charge, 1 if once else count)
+    price = case.price(charge, count)
     added = asked.exact - plain.exact
     expect(added == price, f"{count} of {SEARCHES[kind][0]} add {added}, not {price}", plain, asked)
 
@@ -127,22 +124,18 @@ OF_TOKENS = (
 )
 
 
-_LINEAR = {"per-character": ("characters", "character_count"), "per-audio-second": ("seconds", "duration_seconds"),
-           "surcharge": ("count", "count")}  # fmt: skip
-
-
 def so_many_images_cost_so_many_times_one(case: Case, data: st.DataObject) -> None:
     """`n` multiplies everything: n images cost n times what one costs, further inputs included."""
-    request = data.draw(case.requests.filter(lambda request: request.body["type"] in ("image", "edit")))
+    request = data.draw(case.requests.filter(lambda request: request.body["type"] == case.found.type))
     n = data.draw(st.integers(1, 1_000))
     one, many = case.ask(request.with_fields(n=1)), case.ask(request.with_fields(n=n))
-    images = case.charges(PerImage, PerInputImage)
+    images = case.reading("n")
     expect(many.of(*images) == n * one.of(*images), f"{n} images cost {many.quote.exact}", one, many)
 
 
 def further_input_images_cost_their_rate(case: Case, data: st.DataObject) -> None:
     """Input images beyond those that cost nothing add their own rate, each."""
-    request, (charge,) = data.draw(case.requests), case.charges(PerInputImage)
+    request, (charge,) = data.draw(case.requests), case.reading("input_images")
     inputs = data.draw(st.integers(1, 20))
     one, more = (case.ask(request.with_fields(n=1, input_images=count)) for count in (1, inputs))
     price, added = case.price(charge, inputs) - case.price(charge, 1), more.of(charge) - one.of(charge)
@@ -152,18 +145,14 @@ def further_input_images_cost_their_rate(case: Case, data: st.DataObject) -> Non
 def a_count_costs_its_rate(case: Case, data: st.DataObject) -> None:
     """Characters, seconds and searches cost their count times the rate, by what the unit holds."""
     asked = case.ask(data.draw(case.requests))
-    [charge] = (each for each in case.charges(Charge) if each.method in _LINEAR)
-    body = asked.request.body
-    count = next(Fraction(body[name]) for name in _LINEAR[charge.method] if name in body)
-    if case.prices.tables.units[charge.unit].counts == "prompt":
-        count = Fraction(1)
-    price = case.price(charge, count)
+    [(charge, name)] = _counted(case)
+    price = case.price(charge, Fraction(asked.request.body[name]))
     expect(asked.of(charge) == price, f"The rate gives {price}", asked)
 
 
 def a_song_costs_the_rate_of_its_band(case: Case, data: st.DataObject) -> None:
     """A song is charged once, at the band that holds its seconds, first and last second included."""
-    charge = case.charges(DurationBand)[0]
+    charge = case.charges("seconds")[0]
     edges, rate = data.draw(st.sampled_from(bands_of(charge)))
     seconds = data.draw(st.sampled_from(edges) | st.integers(*edges))
     asked = case.ask(data.draw(case.requests).with_fields(duration_seconds=seconds))
@@ -173,7 +162,7 @@ def a_song_costs_the_rate_of_its_band(case: Case, data: st.DataObject) -> None:
 
 def a_batch_costs_the_sum_of_its_calls(case: Case, data: st.DataObject) -> None:
     """A batch costs what its calls cost one by one; a failed call costs its own credits, whatever it was."""
-    asked, (charge,) = case.ask(data.draw(case.requests)), case.charges(RpcCredits)
+    asked, (charge,) = case.ask(data.draw(case.requests)), case.reading("calls")
     single = [case.ask(asked.request.with_fields(calls=[call])) for call in asked.request.body["calls"]]
     summed = sum(each.of(charge) for each in single)
     expect(asked.of(charge) == summed, "The batch is not the sum of its calls", asked, *single)
@@ -203,19 +192,25 @@ def a_line_costs_its_rate_times_the_factors_that_hold(case: Case, data: st.DataO
             expect(all(stated[name] in values for name, values in named.items()), f"It holds not for {stated}", asked)
 
 
+def _counted(case: Case) -> list[tuple[Any, str]]:
+    """The charges for one count of a usage of the model's own type, with the field of that count."""
+    return [(charge, name) for charge, method, fields in case.readings for name in method.numbers if name in fields]
+
+
 def _of_images(case: Case) -> bool:
     version = case.version
-    if case.found.type not in ("image", "edit") or version.minimum:
+    if not reading("n")(case) or version.minimum:
         return False
     decimal = all(case.prices.tables.units[charge.unit].is_decimal for charge in version.charges)
-    return decimal and any(not charge.options for charge in case.charges(PerImage))
+    further = case.reading("input_images")  # what their options say is held against the inputs of one image
+    return decimal and not any(charge.options for charge in case.reading("n") if charge not in further)
 
 
 OF_COUNTS = (
     Law(a_line_costs_its_rate_times_the_factors_that_hold, lambda case: any_case(case) and case.found.type != "video"),
     Law(so_many_images_cost_so_many_times_one, _of_images),
-    Law(further_input_images_cost_their_rate, charged_by("per-input-image")),
-    Law(a_count_costs_its_rate, charged_by(*_LINEAR)),
-    Law(a_song_costs_the_rate_of_its_band, charged_by("duration-band")),
-    Law(a_batch_costs_the_sum_of_its_calls, lambda case: any_case(case) and bool(case.charges(RpcCredits))),
+    Law(further_input_images_cost_their_rate, reading("input_images")),
+    Law(a_count_costs_its_rate, lambda case: any_case(case) and bool(_counted(case))),
+    Law(a_song_costs_the_rate_of_its_band, charged_by("seconds")),
+    Law(a_batch_costs_the_sum_of_its_calls, reading("calls")),
 )

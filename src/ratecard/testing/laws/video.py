@@ -13,7 +13,7 @@ from ratecard.rating.quote import LineItem
 from ratecard.rating.source_video import SourceVideo
 from ratecard.tables.rate import ANY, tiers
 from ratecard.tables.scalars import Size
-from ratecard.tables.video import InterpolationRate, MegapixelRate, PerClip, PerSecond, TokenFormula, UpscaleRate
+from ratecard.tables.video import InterpolationRate, MegapixelRate, PerClip, TokenFormula
 from ratecard.testing.case import BrokenLawError, Case, Quoted, expect
 from ratecard.testing.laws.law import Law, charged_by, of_type
 from ratecard.testing.offer import REFERENCE, seconds
@@ -86,7 +86,7 @@ def _log(ratio: str) -> Any:
 def reference_video_is_never_below_its_minimum(case: Case, data: st.DataObject) -> None:
     """With reference video, its seconds and those of the output are billed, and at least the table's minimum."""
     request, clip = data.draw(_stated_clips(case)), data.draw(_clips(case))
-    charge = case.charges(TokenFormula)[0]
+    charge = next(charge for charge in case.version.charges if isinstance(charge, TokenFormula))
     number = case.version.charges.index(charge)
     out = Fraction(SECONDS[case.offer.settled(request.body, "duration")])
     least = Fraction(ceil(out * charge.reference_minimum))
@@ -125,7 +125,7 @@ def _stated_clips(case: Case) -> st.SearchStrategy[Request]:
 
 
 def _takes_clips(case: Case) -> bool:
-    return of_type("video")(case) and bool(case.charges(TokenFormula)) and REFERENCE in case.offer.active
+    return of_type("video")(case) and REFERENCE in case.offer.active
 
 
 REFERENCE_VIDEO = (
@@ -136,7 +136,7 @@ REFERENCE_VIDEO = (
 
 def from_a_frame_rate_on_an_upscale_costs_a_multiple(case: Case, data: st.DataObject) -> None:
     """At the frame rate that the table names the price is multiplied, just below it is not; nothing else changes it."""
-    request, (charge,) = data.draw(case.requests), case.charges(UpscaleRate)
+    request, (charge,) = data.draw(case.requests), case.charges("target_fps")
     step, factor = ceil(charge.frame_rate.from_), Fraction(charge.frame_rate.factor)
     limits = case.version.accepts.target_fps
     below, at = (case.ask(request.with_fields(target_fps=fps)) for fps in (step - 1, step))
@@ -163,8 +163,8 @@ def a_tier_holds_its_upper_edge(case: Case, data: st.DataObject) -> None:
     """A height is priced at the first tier whose upper edge it does not exceed: the edge itself is in."""
     source = data.draw(sources_of(case.offer))
     asked = case.ask(Request(data.draw(case.requests).body, source))
-    charge, body = case.charges(UpscaleRate, InterpolationRate)[0], asked.request.body
-    factor = int(case.offer.settled(body, "upscale_factor")) if isinstance(charge, UpscaleRate) else 1
+    charge, body = case.charges("target_fps")[0], asked.request.body
+    factor = int(case.offer.settled(body, "upscale_factor")) if "upscale_factor" in charge.fields else 1
     height = (source.height or 0) * factor
     tier = next(edge for edge in tiers(charge.rates) if edge == ANY or height <= int(edge))
     named = {"up_to": tier, "enhancement_model": case.offer.settled(body, "enhancement_model")}
@@ -181,14 +181,14 @@ def an_unknown_source_is_never_cheaper(case: Case, data: st.DataObject) -> None:
     body, source = data.draw(case.requests).body, data.draw(sources_of(case.offer))
     known = case.ask(Request(body, source))
     # Without a frame rate an interpolation has no price, unless one is asked for.
-    rates = [source.fps, None] if "target_fps" in body or not case.charges(InterpolationRate) else [source.fps]
+    rates = [source.fps, None] if "target_fps" in body or not case.offer.interpolates else [source.fps]
     for height, fps in product((source.height, None), rates):
         unknown = case.ask(Request(body, SourceVideo(source.seconds, None, height, fps)))
         expect(known.exact <= unknown.exact, "What is unknown of its source makes it cheaper", known, unknown)
 
 
 def _in_proportion(case: Case, data: st.DataObject, name: str, values: st.SearchStrategy[int]) -> None:
-    request, (charge,) = data.draw(case.requests), case.charges(InterpolationRate)
+    request, (charge,) = data.draw(case.requests), case.charges("slowdown_factor")
     one, other = data.draw(values), data.draw(values)
     first, second = (case.ask(request.with_fields(**{name: value})) for value in (one, other))
     same = _alike(case, _amount(first, charge) * other / one, _amount(second, charge), 1 + Fraction(other, one))
@@ -211,13 +211,13 @@ def _alike(case: Case, one: Fraction, other: Fraction, slack: Fraction = Fractio
 
 
 def _has_a_step(case: Case) -> bool:
-    limits = case.version.accepts.target_fps if charged_by("upscale-rate")(case) else None
-    steps = [ceil(charge.frame_rate.from_) for charge in case.charges(UpscaleRate)]
+    limits = case.version.accepts.target_fps if _PROCESSED(case) else None
+    steps = case.offer.frame_rate_steps if limits else []
     return limits is not None and len(steps) == 1 and limits.min < steps[0] <= limits.max
 
 
-_INTERPOLATED = charged_by("interpolation-rate")
-_PROCESSED = charged_by("interpolation-rate", "upscale-rate")
+_INTERPOLATED = charged_by("slowdown_factor")
+_PROCESSED = charged_by("target_fps")
 SOURCE_VIDEO = (
     Law(from_a_frame_rate_on_an_upscale_costs_a_multiple, _has_a_step),
     Law(interpolation_is_linear_in_the_frame_rate, _INTERPOLATED),
@@ -304,9 +304,8 @@ def _has_lengths(case: Case) -> bool:
         of_type("video")(case)
         and not case.offer.of_source
         and len(case.offer.stated_durations) > 1
-        and all(isinstance(charge, (PerSecond, TokenFormula, MegapixelRate)) or not charge.fields & {"duration"}
-                for charge in case.version.charges)
-    )  # fmt: skip
+        and not any("duration" in rate.attributes for charge in case.version.charges for rate in charge.rates)
+    )
 
 
 _VIDEO = of_type("video")
