@@ -2,20 +2,25 @@
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pyarrow
 import pytest
+from ledgers import CHAT, HEAD, card_with, export, line
 from pyarrow import parquet
 from rows import table_of
 from test_answers import CANDIDATE
 from test_oracle import MIXED
 from usage import row
 
+from ratecard.base.money import total
+from ratecard.changes.sides import Side
 from ratecard.simulation.demo.usage import demo_usage
 from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.pricing.sides import AsBilled
 from ratecard.simulation.results import comparison
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
@@ -114,6 +119,25 @@ def test_cells_of_one_number_are_told_apart(simulated: Simulated, monkeypatch: p
     found = simulated(["mixed.yaml"], "customer")
     assert [taken.lacks_facts for taken in found.comparison.roll_up.taken] == [True, False, True]
     assert answers(found, "customer") == expected
+
+
+@pytest.mark.parametrize(("units", "signs"), [("60000.123456789012", "-"), ("100.000000000000000001", "-+")])
+def test_what_a_bill_gives_back_is_added_as_exactly(tmp_path: Path, units: str, signs: str) -> None:
+    """Quantities of bills are below zero, so that a small sum may be of large ones."""
+    charged = [Decimal(units) + Decimal(number).scaleb(-12) for number in range(21)]
+    rows = [
+        f"{line(CHAT, '2', f'{-sign * each}', f'{sign * round(2 * each, 2)}')},customer-{number % 7}"
+        for number, each in enumerate(charged)
+        for sign in [{"-": -1, "+": 1}[sign] for sign in signs]
+    ]
+    file = export(tmp_path, *rows, head=f"{HEAD},customer")
+    billed = AsBilled("as-billed", card_with())
+    dearer = Side("dearer", card_with(("{tokens: input, rate: 2}", "{tokens: input, rate: 2.02}")))
+    with simulate(file, billed, dearer, by=("customer",)) as by_key, simulate(file, billed, dearer, by=()) as together:
+        assert is_by_key(by_key)
+        assert by_key.total == together.total and by_key.total.requests
+        assert len(by_key.groups) == 7
+        assert total([row.amounts[1] for row in by_key.groups]) == together.total.amounts[1]
 
 
 def test_what_else_is_asked_reads_the_usage_again(simulated: Simulated) -> None:

@@ -7,6 +7,11 @@ class UnreadableError(Exception):
     """A video that cannot be read; the message completes the sentence `Could not read the video: ...`."""
 
 
+def is_data_uri(video_url: str) -> bool:
+    """Whether a URL holds the video itself."""
+    return video_url[:5].lower() == "data:"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """The most that one probe may take (bytes, whole seconds in all, redirects), and where it may connect to.

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from typing import Any, NoReturn
 
 from ratecard.base.errors import QuoteError
-from ratecard.probe.limits import Limits
+from ratecard.probe.limits import Limits, is_data_uri
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.body import INVALID
 
@@ -37,7 +37,7 @@ def probe(video_url: str, limits: Limits | None = None) -> SourceVideo:
     limits = limits or Limits()
     if any(find_spec(name) is None for name in ("av", "httpx")):
         raise ImportError("Probing videos needs PyAV and httpx: pip install 'ratecard[probe]'")
-    if len(video_url) > (4 * limits.max_bytes if video_url[:5].lower() == "data:" else _LONGEST_URL):
+    if len(video_url) > (4 * limits.max_bytes if is_data_uri(video_url) else _LONGEST_URL):
         _refuse("its URL is too long")
     found = _run({"video_url": video_url, "limits": asdict(limits)}, limits.seconds)
     return SourceVideo(**found)

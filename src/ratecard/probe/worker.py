@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from ratecard.probe.container import facts_of
-from ratecard.probe.limits import Limits, UnreadableError
+from ratecard.probe.limits import Limits, UnreadableError, is_data_uri
 from ratecard.probe.network import Resolver, look_up
 from ratecard.probe.web import BLOCK, RangedFile, Web
 from ratecard.rating.source_video import SourceVideo
@@ -52,7 +52,7 @@ def read_source(
     video_url: str, limits: Limits, resolve: Resolver = look_up, tls: ssl.SSLContext | None = None
 ) -> SourceVideo:
     """Read seconds, size and frame rate in this process, without a deadline. Raises `UnreadableError`."""
-    if video_url[:5].lower() == "data:":
+    if is_data_uri(video_url):
         return facts_of_bytes(decode(video_url, limits))
     with Web(video_url, limits, resolve, tls) as web:
         start, size = web.open(BLOCK)

@@ -17,6 +17,8 @@ from ratecard.card import RateCard
 from ratecard.examples import price_example
 from ratecard.load.folder import UNITS, tables_from
 from ratecard.load.positions import literal
+from ratecard.methods import METHODS
+from ratecard.tables.rate import CountedCharge
 from ratecard.tables.video import LISTED_NUMBERS, LISTED_WORDS
 from ratecard.testing.offer import check_range, check_words
 
@@ -343,7 +345,6 @@ _ODD_UNITS = {
     "image": {"unit": "dozen_images", "counts": "image", "per": "12"},
     "krequest": {"unit": "seven_requests", "counts": "search request", "per": "7"},
 }
-_COUNTED = ("per-image", "per-input-image", "per-character", "per-audio-second", "surcharge")
 
 
 @st.composite
@@ -354,7 +355,7 @@ def _with_options(draw: st.DrawFn, version: TableDraft, kind: str) -> TableDraft
     for charge in version["charges"]:
         if charge["unit"] in _ODD_UNITS and draw(st.booleans()):
             charge["unit"] = _ODD_UNITS[charge["unit"]]["unit"]
-        if charge["method"] in _COUNTED:
+        if issubclass(METHODS[charge["method"]].charge, CountedCharge):
             least = {"included": 0, "at_least": 1, "started": 1}
             charge |= {name: str(draw(st.integers(least[name], 100))) for name in draw(some(tuple(least), least=0))}
         if charge["method"] != "tokens" and draw(st.booleans()):

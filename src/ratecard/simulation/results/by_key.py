@@ -56,7 +56,7 @@ def _amounts(priced: PricedFacts, taken: Taken, again: RowsAgain) -> tuple[str, 
     workspace, sides = roll_up.workspace, range(len(priced.sides))
     joins = "".join(priced.uneven(side, "LEFT JOIN") for side in sides[1:])
     source = priced.source(taken.cells, "LEFT JOIN", *sides, further=joins)
-    # What all rows of a cell come to; one of them comes to no more, because no quantity is below zero.
+    # What all rows of a cell come to; one of them comes to no more where no quantity is below zero.
     most = [f"coalesce(max(greatest({', '.join(_sizes(side, summed))})), 0)" for side in sides]
     count, *found = workspace.connection.execute(f"SELECT count(*), {', '.join(most)} {source}").fetchall()[0]
     if not count:
@@ -67,7 +67,7 @@ def _amounts(priced: PricedFacts, taken: Taken, again: RowsAgain) -> tuple[str, 
     for side, size in enumerate(found):
         if not size:
             continue
-        type_ = "BIGINT" if size < _SHORT else "HUGEINT"
+        type_ = "BIGINT" if size < _SHORT and not taken.grouping.signed else "HUGEINT"
         numbers = (0, *(number + 1 for number in summed))
         columns += [f"CAST(coalesce(side{side}.p{number}, 0) AS {type_}) AS p{side}_{number}" for number in numbers]
         sums[f"amount{side}"] = _terms(side, summed)

@@ -79,6 +79,9 @@ class Grouping(NamedTuple):
     rows: str = ""
     # Whether the column of the shape is a number, which says the type and the model too.
     numbered: bool = False
+    # Whether a quantity of a row may be below zero, as what a bill charged or gave back: then a sum does not say how
+    # large what is added is.
+    signed: bool = False
 
     @property
     def alike(self) -> tuple[str, ...]:
@@ -333,6 +336,7 @@ class RollUpSql:
             tuple(own.get(key) or self.writer.text(f"key{number}") for number, key in enumerate(self.plan.keys)),
             tuple(sums),
             attributes,
+            signed=self.usage.is_ledger,
         )
 
     def _day_of_group(self) -> str:

@@ -347,7 +347,9 @@ def is_unique(connection: duckdb.DuckDBPyConnection, hashed: str, table: str) ->
 
 
 def integer_of(connection: duckdb.DuckDBPyConnection, grouping: Grouping, groups: str) -> str:
-    """The shortest integer that holds every sum of some of the rows of a table of groups; none of them is below 0."""
+    """The shortest integer that holds every sum of some of the rows of a table of groups."""
+    if grouping.signed:
+        return "HUGEINT"
     totals = ", ".join(f"coalesce(sum({total}), 0) < {2**63}" for total in grouping.sums)
     (fit,) = connection.execute(f"SELECT {totals} FROM {groups}").fetchall()
     return "BIGINT" if all(fit) else "HUGEINT"
