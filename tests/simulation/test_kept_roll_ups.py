@@ -7,6 +7,7 @@ from decimal import Decimal
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pyarrow.parquet
 import pytest
@@ -255,6 +256,58 @@ def test_outcomes_that_are_kept_are_used(usage: Path, tmp_path: Path, monkeypatc
     with monkeypatch.context() as patched:
         patched.setattr(ShapePrices, "price", unwritable)
         assert answers(kept, NOW) == expected
+
+
+def test_kept_outcomes_of_some_shapes_of_other_models_and_of_more_than_was_asked(usage: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    rollup(usage, kept, EARLY, by=["model", "day"])
+    asked: list[dict[str, Any]] = [
+        {"since": "2026-10-08"},
+        {},
+        {"since": "2026-10-08"},
+        {"remap": {"qwen3-235b-a22b-instruct-2507": "llama-3.3-70b"}},
+        {"remap": {"qwen3-235b-a22b-instruct-2507": "llama-3.3-70b"}},
+    ]
+    for how in asked:
+        own = answers(usage, EARLY, LATE, by=["model"], **how)
+        assert "refused" not in own
+        assert answers(kept, EARLY, LATE, by=["model"], **how) == own
+    assert len(list((kept / "outcomes").iterdir())) == 1
+    # Rows that are priced as those of another model have its lines.
+    lines = []
+    for each in (usage, kept):
+        with simulate(each, EARLY, LATE, by=["model"], **asked[-1]) as found:
+            prices = [outcome.price for outcome in found.comparison.sides[1].outcomes]
+            lines.append([price.lines for price in prices if price and price.shape])
+    assert lines[0] == lines[1] != []
+
+
+def test_kept_outcomes_that_were_never_written(usage: Path, tmp_path: Path) -> None:
+    """Whole, and with the digest of their bytes, but with a shape twice or with what is no outcome."""
+    kept = tmp_path / "kept"
+    rollup(usage, kept, NOW)
+    with simulate(kept, NOW, by=[]) as found:
+        expected = found.total
+    (file,) = (kept / "outcomes").iterdir()
+    whole = pyarrow.parquet.read_table(file)
+    refused = '{"reason": "why", "kind": "odd"}'
+    odd = (None, "", "[]", "{}", "1", '["1,5"]', '["NaN"]', "[1]", '["1", null]', refused)
+    written = [pyarrow.array([each] * len(whole), pyarrow.string()) for each in odd]
+    # What could have been written shows that the file is read at all.
+    last = whole.set_column(3, "outcome", pyarrow.array(['["1000"]'] * len(whole)))
+    # One shape of each family, so that others have a family, a length and a moment that are there.
+    families = whole["family"].to_pylist()
+    some = whole.take(sorted({family: at for at, family in enumerate(families)}.values()))
+    assert len(some) < len(whole)
+    tables = [some, pyarrow.concat_tables([last, whole]), *(whole.set_column(3, "outcome", each) for each in written)]
+    for table in (*tables, last):
+        shutil.rmtree(kept / "outcomes")
+        (kept / "outcomes").mkdir()
+        pyarrow.parquet.write_table(table, tmp_path / "new")
+        digest = sha256((tmp_path / "new").read_bytes()).hexdigest()[:32]
+        (tmp_path / "new").rename(kept / "outcomes" / f"{file.name.partition('-')[0]}-{digest}.parquet")
+        with simulate(kept, NOW, by=[]) as found:
+            assert (found.total == expected) == (table is not last)
 
 
 def test_what_is_no_roll_up_and_what_was_damaged(usage: Path, tmp_path: Path) -> None:

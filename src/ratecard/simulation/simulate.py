@@ -171,7 +171,7 @@ def simulate(
             types = {each.type for each in rolled.shapes.families}
             rolled.reading = replace(reading.with_columns(known, plan, types), odd=odd)
             if kept_outcomes and not kept_outcomes.complete:
-                kept_outcomes.write(workspace.connection, rolled.shapes, outcomes[0])
+                kept_outcomes.write(workspace.connection, outcomes[0])
             remapping.check_used({each.model for each in rolled.shapes.families})
             found = Simulation(rolled, compared, pricer, outcomes, paid)
             rolled.again = opened.again

@@ -7,14 +7,17 @@ made again.
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from datetime import UTC, date, datetime
+from decimal import Decimal
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import duckdb
+import numpy
+import pyarrow
 
 from ratecard.base.money import READING
 from ratecard.changes.sides import Side
@@ -28,19 +31,21 @@ from ratecard.simulation.pricing.outcome import (
     Refused,
     Vector,
 )
+from ratecard.simulation.pricing.outcomes import Outcomes
 from ratecard.simulation.pricing.pricer import Pricer
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.kept.manifest import Distinguished
 from ratecard.simulation.usage.shape import UsageShape
-from ratecard.simulation.usage.shapes import Counted
+from ratecard.simulation.usage.shapes import Shapes, each_once
 
 OUTCOMES = "outcomes"
 _DIGITS = 32
-_COLUMNS = ("type", "model", "attributes", "moment", "amounts", "reason", "kind")
+_COLUMNS = ("family", "length", "moment", "outcome")
 _SCHEMA = [(name, "string") for name in _COLUMNS]
-# Amounts as they are written: per request, then per unit of each quantity.
-_AMOUNTS = re.compile(r"-?\d+(\.\d+)?(E[+-]\d+)?( -?\d+(\.\d+)?(E[+-]\d+)?)*", re.ASCII)
+# An amount as it is written.
+_AMOUNT = re.compile(r"-?\d+(\.\d+)?(E[+-]\d+)?", re.ASCII)
 _KINDS = (WRONG, NOT_OFFERED, NOT_ADDED)
+_NOTHING: tuple[list[Any], Any] = [], numpy.empty(0, numpy.int32)
 
 
 class KeptOutcomes:
@@ -58,7 +63,7 @@ class KeptOutcomes:
         }
         self._of = json.dumps(of)
         self._name = sha256(self._of.encode()).hexdigest()[:_DIGITS]
-        self._known: dict[tuple[object, ...], tuple[Vector | None, str, str]] = {}
+        self._known = _Known(*[_NOTHING] * 4)
         # Whether all shapes that were asked for are kept.
         self.complete = False
 
@@ -71,25 +76,25 @@ class KeptOutcomes:
                 break
         return self.complete
 
-    def of(self, shape: UsageShape, pricer: Pricer) -> Outcome | None:
-        """The outcome of a shape, if it is kept; its lines are made by the pricer."""
-        if (found := self._known.get(shape)) is None:
-            self.complete = False
-            return None
-        vector, reason, kind = found
-        if vector is None:
-            return Refused(reason, kind)
-        return PricedShape(vector, _PricedAnew(pricer, self._side, shape), self._currency)
+    def of(self, shapes: Shapes, pricer: Pricer) -> tuple[list[Outcome], Any]:
+        """The outcomes of those shapes of which they are kept: see `KnownOutcomes`. The pricer makes their lines."""
+        numbers = self._known.of(shapes)
+        self.complete = self.complete and bool((numbers >= 0).all())
+        used, of = numpy.unique(numbers, return_inverse=True)
+        lacking = int((used < 0).sum())
+        lines, found = _PricedAnew(pricer, self._side), list[Outcome]()
+        for number in used[lacking:].tolist():
+            kept = self._known.outcomes[number]
+            found.append(kept if isinstance(kept, Refused) else PricedShape(kept, lines, self._currency))
+        return found, (of - lacking).astype(numpy.int32)
 
-    def write(
-        self, connection: duckdb.DuckDBPyConnection, shapes: Sequence[Counted], outcomes: Sequence[Outcome]
-    ) -> None:
+    def write(self, connection: duckdb.DuckDBPyConnection, outcomes: Outcomes) -> None:
         """Keep outcomes, whole or not at all; not in a folder that cannot be written."""
         with suppress(OSError, duckdb.Error):
             self._folder.mkdir(exist_ok=True)
             new = self._folder / f".{self._name}.{id(self)}.new"
             try:
-                self._write(connection, new, shapes, outcomes)
+                self._write(connection, new, outcomes)
                 place = self._folder / f"{self._name}-{_digest(new)}.parquet"
                 new.replace(place)
             finally:
@@ -101,9 +106,7 @@ class KeptOutcomes:
     def _files(self) -> list[Path]:
         return sorted(self._folder.glob(f"{self._name}-*.parquet"))
 
-    def _read(
-        self, connection: duckdb.DuckDBPyConnection, file: Path
-    ) -> dict[tuple[object, ...], tuple[Vector | None, str, str]]:
+    def _read(self, connection: duckdb.DuckDBPyConnection, file: Path) -> "_Known":
         if file.stem != f"{self._name}-{_digest(file)}":
             raise ValueError
         quoted = DuckDbSql.literal(str(file))
@@ -113,34 +116,69 @@ class KeptOutcomes:
         table = connection.sql(f"SELECT * FROM read_parquet({quoted})").to_arrow_table()
         if of != self._of or [(each.name, str(each.type)) for each in table.schema] != _SCHEMA:
             raise ValueError
-        # Column by column, as there are many shapes.
-        types, models, attributes, moments, amounts, reasons, kinds = (each.to_pylist() for each in table.columns)
-        if not {kind for kind, amount in zip(kinds, amounts, strict=True) if amount is None} <= {*_KINDS}:
-            raise ValueError
-        vectors = {text: None if text is None else _vector(text) for text in dict.fromkeys(amounts)}
-        at = {text: None if text is None else _moment(text) for text in dict.fromkeys(moments)}
-        shapes = zip(types, models, attributes, map(at.get, moments), strict=True)
-        return dict(zip(shapes, zip(map(vectors.get, amounts), reasons, kinds, strict=True), strict=True))
+        return _Known(*map(each_once, table.columns))
 
-    def _write(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        file: Path,
-        shapes: Sequence[Counted],
-        outcomes: Sequence[Outcome],
-    ) -> None:
-        import pyarrow
-
-        rows = list(zip(*_rows(shapes, outcomes), strict=True)) or [()] * len(_COLUMNS)
-        table = pyarrow.Table.from_arrays([pyarrow.array(each, pyarrow.string()) for each in rows], _COLUMNS)
-        connection.register("outcomes_to_keep", table)
+    def _write(self, connection: duckdb.DuckDBPyConnection, file: Path, outcomes: Outcomes) -> None:
+        columns = [*_columns(outcomes.shapes), (list(map(_written, outcomes.distinct)), outcomes.of)]
+        arrays = [pyarrow.array(texts, pyarrow.string()).take(_places(of, len(texts))) for texts, of in columns]
+        connection.register("outcomes_to_keep", pyarrow.Table.from_arrays(arrays, _COLUMNS))
         written = f"FORMAT parquet, COMPRESSION zstd, KV_METADATA {{ratecard: {DuckDbSql.literal(self._of)}}}"
         connection.execute(f"COPY outcomes_to_keep TO {DuckDbSql.literal(str(file))} ({written})")
         connection.unregister("outcomes_to_keep")
 
 
+class _Known:
+    """The outcomes of a file, each once, and its rows as columns of numbers, in the order of these.
+
+    Raises `ValueError` for what was never written.
+    """
+
+    def __init__(self, *columns: tuple[list[Any], Any]) -> None:
+        (families, family), (lengths, length), (moments, moment), (outcomes, outcome) = columns
+        values = families, lengths, moments
+        self._numbers = [dict(zip(each, range(len(each)), strict=True)) for each in values]
+        self._counts = [len(each) for each in values]
+        places = self._places((family, length, moment))
+        order = numpy.argsort(places)
+        self._sorted, self._outcome = places[order], outcome[order]
+        if (numpy.diff(self._sorted) == 0).any():
+            raise ValueError
+        amounts = dict[str, Decimal]()
+        self.outcomes = [_read_outcome(text, amounts) for text in outcomes]
+
+    def of(self, shapes: Shapes) -> Any:
+        """The number of the outcome of each shape; -1 where there is none."""
+        if not len(self._sorted):
+            return numpy.full(len(shapes), -1)
+        pairs = zip(self._numbers, _columns(shapes), strict=True)
+        columns = [numpy.array([known.get(text, -1) for text in texts])[of] for known, (texts, of) in pairs]
+        places = self._places(columns)
+        at = numpy.searchsorted(self._sorted, places).clip(max=len(self._sorted) - 1)
+        found = (self._sorted[at] == places) & (numpy.minimum.reduce(columns) >= 0)
+        return numpy.where(found, self._outcome[at], -1)
+
+    def _places(self, columns: Sequence[Any]) -> Any:
+        """One number for a family, a length and a moment."""
+        _, lengths, moments = self._counts
+        family, length, moment = (each.astype(numpy.int64) for each in columns)
+        return (family * lengths + length) * moments + moment
+
+
 class _PricedAnew:
-    """The lines of a price that was kept without them, by the code that prices its shape."""
+    """The lines of prices that were kept without them."""
+
+    __slots__ = ("_pricer", "_side")
+
+    def __init__(self, pricer: Pricer, side: Side) -> None:
+        self._pricer, self._side = pricer, side
+
+    def of(self, shape: UsageShape) -> "_LinesAnew":
+        """Those of a shape."""
+        return _LinesAnew(self._pricer, self._side, shape)
+
+
+class _LinesAnew:
+    """The lines of a shape, by the code that prices it."""
 
     __slots__ = ("_pricer", "_shape", "_side")
 
@@ -153,25 +191,42 @@ class _PricedAnew:
         return price.lines if price else ()
 
 
-def _rows(shapes: Sequence[Counted], outcomes: Sequence[Outcome]) -> Iterator[tuple[str | None, ...]]:
-    for (shape, *_), outcome in zip(shapes, outcomes, strict=True):
-        moment = shape.moment.isoformat() if shape.moment else None
-        if price := outcome.price:
-            yield shape.type, shape.model, shape.attributes, moment, " ".join(map(str, price.amounts)), None, None
-        elif why := outcome.refusal:
-            yield shape.type, shape.model, shape.attributes, moment, None, why.reason, why.kind
+def _columns(shapes: Shapes) -> list[tuple[list[Any], Any]]:
+    """The families, lengths and moments as texts, and for each shape the number of its own."""
+    moments = [moment.isoformat() if moment else None for moment in shapes.moments]
+    return [
+        (list(map(json.dumps, shapes.families)), shapes.family),
+        ([*shapes.lengths, None], shapes.length),
+        (moments, shapes.moment),
+    ]
 
 
-def _vector(text: str) -> Vector:
-    if not _AMOUNTS.fullmatch(text):
+def _written(outcome: Outcome) -> str:
+    if why := outcome.refusal:
+        return json.dumps({"reason": why.reason, "kind": why.kind})
+    return json.dumps(list(map(str, outcome.amounts)))
+
+
+def _read_outcome(text: str, amounts: dict[str, Decimal]) -> Vector | Refused:
+    """An outcome as it was written. Raises `ValueError` for any other text; `amounts` are those that were read."""
+    match json.loads(text or ""):
+        case {"reason": str(reason), "kind": str(kind), **more} if kind in _KINDS and not more:
+            return Refused(reason, kind)
+        case [str(), *_] as parts:
+            amounts.update({each: _amount(each) for each in parts if each not in amounts})
+            return tuple(map(amounts.__getitem__, parts))
+    raise ValueError
+
+
+def _amount(text: object) -> Decimal:
+    if not (isinstance(text, str) and _AMOUNT.fullmatch(text)):
         raise ValueError
-    return tuple(READING.create_decimal(each) for each in text.split(" "))
+    return READING.create_decimal(text)
 
 
-def _moment(text: str) -> date:
-    if len(text) == len("2026-10-01"):
-        return date.fromisoformat(text)
-    return datetime.fromisoformat(text).astimezone(UTC)
+def _places(of: Any, count: int) -> pyarrow.Array:
+    """Numbers of values as the engine takes them; -1 is the last of them."""
+    return pyarrow.array(numpy.where(of < 0, count - 1, of))
 
 
 def _digest(file: Path) -> str:

@@ -39,7 +39,7 @@ class Outcomes(Sequence[Outcome]):
             return [self[each] for each in range(len(self))[number]]
         found: Outcome = self.distinct[self.of[number]]
         if isinstance(found, PricedShape) and isinstance(found.charged, Unquoted):
-            return found._replace(charged=found.charged.of(self.shapes[number].shape))
+            return found._replace(charged=found.charged.of(found.shape or self.shapes[number].shape))
         return found
 
     def changed(self, base: "Outcomes") -> Any:

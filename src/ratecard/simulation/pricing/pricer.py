@@ -29,6 +29,8 @@ _MOST_PLACES = 24
 # Outcomes that are remembered: where there are more shapes, nearly each is of one request, and none comes again.
 _MOST_FOUND = 100_000
 _VIDEO = "video"
+# The different outcomes that are known of shapes, and for each shape the number of its own, or -1.
+KnownOutcomes = Callable[[Shapes], tuple[list[Outcome], Any]]
 NO_TYPE = "type: missing, and no model of this name that would say it"
 NO_INSTANT = "timestamp: missing, or not an instant"
 
@@ -39,7 +41,7 @@ class Pricer:
     def __init__(self, predicates: Predicates, currency: str = "USD", remapping: Remapping = NO_REMAPPING) -> None:
         self.predicates, self.currency, self.remapping = predicates, currency, remapping
         # One side, and what is kept of its outcomes.
-        self._kept: tuple[Side | None, Callable[[UsageShape], Outcome | None]] = (None, _nothing)
+        self._kept: tuple[Side | None, KnownOutcomes] = (None, _nothing)
         self._found: dict[Hashable, Outcome] = {}
         self._books: dict[tuple[RateCard, date], ShapePrices] = {}
         self._bases: dict[tuple[RateCard, str | None], _Basis] = {}
@@ -58,11 +60,11 @@ class Pricer:
     def outcomes(self, sides: Sequence[Side], shapes: Shapes) -> list[Outcomes]:
         """What each side charges for each of these shapes."""
         with uncollected():
-            # What is kept is asked by shape alone, unless sides of other instants may have the same prices.
-            alone = all(side.at == sides[0].at for side in sides)
-            known = self._kept[1] if alone and self._kept[0] is sides[0] else None
-            first = Outcomes(shapes, [], numpy.zeros(len(shapes), numpy.int32))
-            self._price_all(sides[0], first, numpy.arange(len(shapes)), known)
+            known = self._kept[1] if self._kept[0] is sides[0] else _nothing
+            first = Outcomes(shapes, *known(shapes))
+            if any(side.at != sides[0].at for side in sides):  # sides of other instants may have the same prices
+                self._remember(sides[0], first)
+            self._price_all(sides[0], first, numpy.flatnonzero(first.of < 0))
             return [first, *(self.beside(side, sides[0], shapes, first) for side in sides[1:])]
 
     def beside(self, side: Side, base: Side, shapes: Shapes, known: Outcomes) -> Outcomes:
@@ -84,19 +86,12 @@ class Pricer:
             found = Outcomes(shapes, distinct.outcomes, found.of)
         return found
 
-    def _price_all(
-        self,
-        side: Side,
-        found: Outcomes,
-        numbers: Any,
-        known: Callable[[UsageShape], Outcome | None] | None = None,
-    ) -> None:
-        """Price the shapes of these numbers; with what is known already of some of them."""
+    def _price_all(self, side: Side, found: Outcomes, numbers: Any) -> None:
+        """Price the shapes of these numbers."""
         shapes, distinct = found.shapes, Distinct(found.distinct)
-        together = numpy.zeros(len(numbers), bool) if known else shapes.length[numbers] >= 0
+        together = shapes.length[numbers] >= 0
         alone, numbers = numbers[~together], numbers[together]
-        ask = known or _nothing
-        for_each = ((ask(each.shape) or self.price(side, each.shape)) for each in shapes.among(alone))
+        for_each = (self.price(side, each.shape) for each in shapes.among(alone))
         found.of[alone] = numpy.fromiter(map(distinct.number, for_each), numpy.int32, len(alone))
         # Shapes of a family and a moment differ only in their length.
         place = shapes.family[numbers].astype(numpy.int64) * max(1, len(shapes.moments)) + shapes.moment[numbers]
@@ -150,17 +145,27 @@ class Pricer:
             return Refused(NO_TYPE)
         if (moment := _moment(side, shape)) is None:
             return Refused(NO_INSTANT)
-        standing = self._standing(side, shape, moment)
-        # Where there is no such model, nothing else of the shape matters.
-        key = (shape[:3] if standing.known else shape[:2], standing)
+        key = self._key(side, shape, moment)
         if (found := self._found.get(key)) is None:
-            known = self._kept[1](shape) if self._kept[0] is side else None
-            found = known or self._price(side, shape, moment)
+            found = self._price(side, shape, moment)
             if len(self._found) < _MOST_FOUND:
                 self._found[key] = found
         return found
 
-    def keep(self, side: Side, known: Callable[[UsageShape], Outcome | None]) -> None:
+    def _key(self, side: Side, shape: UsageShape, moment: date) -> Hashable:
+        """What is equal where the price is the same."""
+        standing = self._standing(side, shape, moment)
+        # Where there is no such model, nothing else of the shape matters.
+        return (shape[:3] if standing.known else shape[:2], standing)
+
+    def _remember(self, side: Side, known: Outcomes) -> None:
+        """Take the outcomes that are known of a side for all of the same key."""
+        numbers = numpy.flatnonzero(known.of >= 0)[:_MOST_FOUND]
+        for of, (shape, *_) in zip(known.of[numbers].tolist(), known.shapes.among(numbers), strict=True):
+            if shape.type is not None and (moment := _moment(side, shape)) is not None:
+                self._found[self._key(side, shape, moment)] = known.distinct[of]
+
+    def keep(self, side: Side, known: KnownOutcomes) -> None:
         """Take what is known of the outcomes of a side for granted."""
         self._kept = (side, known)
 
@@ -205,8 +210,9 @@ class Pricer:
         return standing
 
 
-def _nothing(_: UsageShape) -> None:
+def _nothing(shapes: Shapes) -> tuple[list[Outcome], Any]:
     """No outcome is kept."""
+    return [], numpy.full(len(shapes), -1, numpy.int32)
 
 
 class _Standing:

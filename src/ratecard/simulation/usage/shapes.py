@@ -140,10 +140,15 @@ class Shapes(Sequence[Counted]):
                 yield Counted(shape, requests, added)
 
 
+def each_once(column: pyarrow.ChunkedArray) -> tuple[list[Any], Any]:
+    """The different values of a column, and for each row the number of its own."""
+    found = column.combine_chunks().dictionary_encode(null_encoding="encode")
+    return found.dictionary.to_pylist(), _numbers([found.indices])
+
+
 def _numbered(column: pyarrow.ChunkedArray) -> tuple[list[Any], Any]:
     """The values of a column, and for each row the number of its own; -1 where it has none."""
-    found = column.combine_chunks().dictionary_encode(null_encoding="encode")
-    values, numbers = found.dictionary.to_pylist(), _numbers([found.indices])
+    values, numbers = each_once(column)
     if None in values:
         none = values.index(None)
         del values[none]
