@@ -143,6 +143,22 @@ def test_where_they_cannot_be_written_nothing_is_kept(kept: Path, usage: Path) -
     assert answers(kept, NOW, DEARER) == answers(kept, NOW, DEARER) == answers(usage, NOW, DEARER)
 
 
+def test_what_another_process_removes_meanwhile_is_made_again(
+    kept: Path, usage: Path, monkeypatch: pytest.MonkeyPatch, numbered: Callable[[], int]
+) -> None:
+    expected = answers(usage, NOW, DEARER)
+    assert answers(kept, NOW, DEARER) == expected and numbered()
+    read = numbering.KeptNumbering.read
+
+    def removed(*given: Any) -> dict[str, str]:
+        found = read(*given)
+        shutil.rmtree(kept / numbering.NUMBERS, ignore_errors=True)
+        return found
+
+    monkeypatch.setattr(numbering.KeptNumbering, "read", removed)
+    assert answers(kept, NOW, DEARER) == expected and numbered()
+
+
 def test_the_oldest_are_removed(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(numbering, "_MOST", 3)
     answers(kept, NOW)

@@ -12,6 +12,7 @@ from contextlib import suppress
 from decimal import Decimal
 from hashlib import sha256
 from importlib.metadata import version
+from os import getpid
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,7 @@ class KeptOutcomes:
         """Keep outcomes, whole or not at all; not in a folder that cannot be written."""
         with suppress(OSError, duckdb.Error):
             self._folder.mkdir(exist_ok=True)
-            new = self._folder / f".{self._name}.{id(self)}.new"
+            new = self._folder / f".{self._name}.{getpid()}.{id(self)}.new"
             try:
                 self._write(connection, new, outcomes)
                 place = self._folder / f"{self._name}-{_digest(new)}.parquet"

@@ -3,7 +3,7 @@
 import gc
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import date, datetime, timedelta
 from functools import cached_property
 from itertools import pairwise
@@ -122,12 +122,8 @@ class RollUp:
             "cells": ("shape", *self._columns_of(grouping)),
         }
         with self.workspace.another() as connection:
-            if kept := numbering.read(connection, grouping.name, tables) if numbering else {}:
-                own = f"SELECT * REPLACE (CAST(shape + {first} AS INTEGER) AS shape) FROM"
-                connection.execute(f"CREATE TEMP TABLE families AS {kept['families']}")
-                connection.execute(f"CREATE TEMP TABLE numbered AS {own} ({kept['numbered']})")
-                connection.execute(f"CREATE TABLE {cells} AS {own} ({kept['cells']})")
-            else:
+            kept = self._kept(connection, grouping, cells, tables, numbering) if numbering else False
+            if not kept:
                 self._number(connection, grouping, groups, cells)
             if numbering and not kept:
                 number = {
@@ -144,6 +140,26 @@ class RollUp:
                 self._forget(connection, groups)
         self.shapes.extend(shapes)
         return shapes
+
+    def _kept(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        grouping: Grouping,
+        cells: str,
+        tables: Mapping[str, Sequence[str]],
+        numbering: Numbering,
+    ) -> bool:
+        """Make the tables of families and of numbered shapes, and that of the cells, as they are kept, if they are."""
+        own = f"SELECT * REPLACE (CAST(shape + {len(self.shapes)} AS INTEGER) AS shape) FROM"
+        if kept := numbering.read(connection, grouping.name, tables):
+            with suppress(duckdb.Error):  # another process may have replaced them by now
+                connection.execute(f"CREATE TEMP TABLE families AS {kept['families']}")
+                connection.execute(f"CREATE TEMP TABLE numbered AS {own} ({kept['numbered']})")
+                connection.execute(f"CREATE TABLE {cells} AS {own} ({kept['cells']})")
+                return True
+            for table in ("families", "numbered", cells):
+                connection.execute(f"DROP TABLE IF EXISTS {table}")
+        return False
 
     def _columns_of(self, grouping: Grouping) -> tuple[str, ...]:
         """The columns of the cells of a grouping, beside the number of their shape."""

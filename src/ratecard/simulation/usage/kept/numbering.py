@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from importlib.metadata import version
+from os import getpid
 from pathlib import Path
 
 import duckdb
@@ -69,7 +70,10 @@ class KeptNumbering:
     def write(self, connection: duckdb.DuckDBPyConnection, part: str, tables: Mapping[str, str]) -> None:
         """Keep what these queries give, whole or not at all; not in a folder that cannot be written."""
         name = self._name(part)
-        new, how = self._folder / f".{name}.{id(self)}.new", f"KV_METADATA {{ratecard: {DuckDbSql.literal(name)}}}"
+        new, how = (
+            self._folder / f".{name}.{getpid()}.{id(self)}.new",
+            f"KV_METADATA {{ratecard: {DuckDbSql.literal(name)}}}",
+        )
         with suppress(OSError, duckdb.Error):
             try:
                 new.mkdir(parents=True)
