@@ -173,6 +173,7 @@ def test_groups_are_written_in_parts(simulated: Simulated, tmp_path: Path, monke
     assert len(found.comparison.parts()) > 3
     found.write(tmp_path / "parts.csv")
     assert (tmp_path / "parts.csv").read_text() == (tmp_path / "whole.csv").read_text()
+    assert found.size("customer") == len(found.groups)
     assert is_by_key(found)
 
 

@@ -120,10 +120,11 @@ class Comparison:
 
     def count(self, keys: Sequence[str]) -> int:
         """Count the rows of a breakdown."""
-        chosen = ", ".join(map(self.name, keys)) or "1"
-        query = f"SELECT count(*) FROM (SELECT DISTINCT {chosen} FROM {self._of_keys(keys, 0)})"
-        found: Any = self.roll_up.workspace.connection.execute(query).fetchall()[0]
-        return int(found[0])
+        chosen, source = ", ".join(map(self.name, keys)) or "1", self._of_keys(keys, 0)
+        parts = self.parts() if {*self.roll_up.plan.by[:1]} & {*keys} else ("TRUE",)
+        queries = (f"SELECT count(*) FROM (SELECT DISTINCT {chosen} FROM {source} WHERE {part})" for part in parts)
+        found: list[Any] = [self.roll_up.workspace.connection.execute(query).fetchall()[0] for query in queries]
+        return sum(int(count) for (count,) in found)
 
     def name(self, key: str) -> str:
         """The column of a key, or the expression that makes it.
