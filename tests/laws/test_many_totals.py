@@ -103,5 +103,5 @@ def test_a_model_without_a_price_is_refused_as_alone() -> None:
 @pytest.mark.parametrize("name", ["model", "provider", "no_such_field"])
 def test_a_name_that_is_no_field_is_refused(name: str) -> None:
     body = {"model": "seedance-2-0-fast-reference-to-video-basic", "duration": "5s", "resolution": "480p"}
-    with pytest.raises(ValueError, match=f"'{name}' is no field of a video body: duration, "):
+    with pytest.raises(ValueError, match=f"'{name}' is not a field of a video body: duration, "):
         CARD.at(CELLS[0].day).video_totals(body, name, [1])

@@ -15,18 +15,24 @@ START = datetime(2026, 10, 1, tzinfo=UTC)
 UNITS = """units:
   - {unit: mtoken, counts: token, per: 1000000}
   - {unit: kpage, counts: page, per: 1000}
+  - {unit: request, counts: request, per: 1}
+  - {unit: image, counts: image, per: 1}
+  - {unit: mcharacter, counts: character, per: 1000000}
+"""
+# With those of whatever else a random card charges.
+ALL_UNITS = (
+    UNITS
+    + """\
   - {unit: leaf, counts: page, per: 7}
   - {unit: minute, counts: minute, per: 1}
   - {unit: minute_of_hour, counts: minute, per: 60}
-  - {unit: request, counts: request, per: 1}
-  - {unit: image, counts: image, per: 1}
   - {unit: song, counts: song, per: 1}
-  - {unit: mcharacter, counts: character, per: 1000000}
   - {unit: audio_second, counts: second of audio, per: 1}
   - {unit: krerank, counts: search, per: 1000}
   - {unit: krequest, counts: search request, per: 1000}
   - {unit: prompt, counts: prompt, per: 1}
 """
+)
 METERS = "meters:\n  - {meter: minute}\n"
 TOKENS = """{charge: tokens, method: tokens, unit: mtoken, rates: [
               {tokens: input, rate: 4}, {tokens: input, above: 100, rate: 5}, {tokens: output, rate: 20}]}"""
@@ -87,7 +93,7 @@ def random_counting_card(random: Random, *, plain: bool = False) -> RateCard:
         models.append(f"  - model: {name}\n    name: A\n    type: surcharge{HEAD}        charges:\n{charges}"
                       "        examples: [{usage: {count: 0}, total: 0}]\n")  # fmt: skip
     text = "family: made-up\nmodels:\n" + "".join(models)
-    files = {"tables.yaml": text, "units.yaml": UNITS, "meters.yaml": METERS}
+    files = {"tables.yaml": text, "units.yaml": ALL_UNITS, "meters.yaml": METERS}
     return RateCard(tables_from({name: each.encode() for name, each in files.items()})).unproved
 
 

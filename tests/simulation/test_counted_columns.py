@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow.parquet
 import pytest
-from counted_rows import counted_table, random_counting_card, random_counting_rows
+from counted_rows import UNITS, counted_table, random_counting_card, random_counting_rows
 from kept_roll_ups import same_or_refused
 from test_buckets_and_conditions import DAY, by_row, check, flat, usage_of
 
@@ -21,13 +21,6 @@ from ratecard.simulation.pricing.outcome import Refused
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.usage.engines import duckdb_engine
 
-UNITS = """units:
-  - {unit: mtoken, counts: token, per: 1000000}
-  - {unit: kpage, counts: page, per: 1000}
-  - {unit: request, counts: request, per: 1}
-  - {unit: image, counts: image, per: 1}
-  - {unit: mcharacter, counts: character, per: 1000000}
-"""
 PAGES = "{charge: pages, method: count, unit: kpage, rates: [{rate: 1.5}]}"
 REQUESTS = """{charge: requests, method: count, unit: request, rates: [{rate: 0.01}],
              factors: [{service_tier: batch, factor: 0.5}]}"""

@@ -283,7 +283,7 @@ def test_kept_outcomes_of_some_shapes_of_other_models_and_of_more_than_was_asked
 
 
 def test_kept_outcomes_that_were_never_written(usage: Path, tmp_path: Path) -> None:
-    """Whole, and with the digest of their bytes, but with a shape twice or with what is no outcome."""
+    """Whole, and with the digest of their bytes, but with a shape twice or with what is not an outcome."""
     kept = tmp_path / "kept"
     rollup(usage, kept, NOW)
     with simulate(kept, NOW, by=[]) as found:

@@ -92,7 +92,7 @@ def total_videos(
         body: Mapping[str, Any], source: SourceVideo | None, name: str, values: Iterable[Any]
     ) -> list[Decimal | None]:
         if name not in schema.fields:
-            raise ValueError(f"'{name}' is no field of a video body: {', '.join(schema.fields)}")
+            raise ValueError(f"'{name}' is not a field of a video body: {', '.join(schema.fields)}")
         shared, problems = schema.read(body)
         problems = [problem for problem in problems if problem[0] != (name,)]
         field, active, found = schema.fields[name], name in schema.active, list[Decimal | None]()

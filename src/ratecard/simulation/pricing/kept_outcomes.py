@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from decimal import Decimal
+from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
 from os import getpid
@@ -26,6 +27,7 @@ from ratecard.simulation.pricing.outcome import (
     NOT_ADDED,
     NOT_OFFERED,
     WRONG,
+    LinesLater,
     Outcome,
     PricedLine,
     PricedShape,
@@ -83,7 +85,7 @@ class KeptOutcomes:
         self.complete = self.complete and bool((numbers >= 0).all())
         used, of = numpy.unique(numbers, return_inverse=True)
         lacking = int((used < 0).sum())
-        lines, found = _PricedAnew(pricer, self._side), list[Outcome]()
+        lines, found = LinesLater(partial(_lines_anew, pricer, self._side)), list[Outcome]()
         for number in used[lacking:].tolist():
             kept = self._known.outcomes[number]
             found.append(kept if isinstance(kept, Refused) else PricedShape(kept, lines, self._currency))
@@ -165,31 +167,10 @@ class _Known:
         return (family * lengths + length) * moments + moment
 
 
-class _PricedAnew:
-    """The lines of prices that were kept without them."""
-
-    __slots__ = ("_pricer", "_side")
-
-    def __init__(self, pricer: Pricer, side: Side) -> None:
-        self._pricer, self._side = pricer, side
-
-    def of(self, shape: UsageShape) -> "_LinesAnew":
-        """Those of a shape."""
-        return _LinesAnew(self._pricer, self._side, shape)
-
-
-class _LinesAnew:
-    """The lines of a shape, by the code that prices it."""
-
-    __slots__ = ("_pricer", "_shape", "_side")
-
-    def __init__(self, pricer: Pricer, side: Side, shape: UsageShape) -> None:
-        self._pricer, self._side, self._shape = pricer, side, shape
-
-    def made(self) -> tuple[PricedLine, ...]:
-        """Make the lines."""
-        price = self._pricer.priced_anew(self._side, self._shape).price
-        return price.lines if price else ()
+def _lines_anew(pricer: Pricer, side: Side, shape: UsageShape) -> tuple[PricedLine, ...]:
+    """The lines of a price that was kept without them, by the code that prices its shape."""
+    price = pricer.priced_anew(side, shape).price
+    return price.lines if price else ()
 
 
 def _columns(shapes: Shapes) -> list[tuple[list[Any], Any]]:

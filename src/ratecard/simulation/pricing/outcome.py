@@ -4,8 +4,9 @@ There may be a million outcomes with several lines each: they are tuples, as a f
 long to make (0.8 us against 0.3 us).
 """
 
+from collections.abc import Callable
 from decimal import Decimal
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple
 
 from ratecard.base.errors import QuoteError
 from ratecard.simulation.usage.shape import UsageShape
@@ -44,32 +45,41 @@ class PricedLine(NamedTuple):
         return (*NOTHING * self.number, self.amount)
 
 
-class LinesOf(Protocol):
-    """The lines of a price that are made when they are asked for."""
+class LinesLater:
+    """Lines that are made when they are asked for: those of a shape, or of each shape of a price, once one is meant."""
+
+    __slots__ = ("_make", "_shape")
+
+    def __init__(self, make: Callable[[UsageShape], tuple[PricedLine, ...]], shape: UsageShape | None = None) -> None:
+        self._make, self._shape = make, shape
+
+    @property
+    def shared(self) -> bool:
+        """Whether several shapes have this price, so that none is meant yet."""
+        return self._shape is None
+
+    def of(self, shape: UsageShape) -> "LinesLater":
+        """The lines of a shape."""
+        return LinesLater(self._make, shape)
 
     def made(self) -> tuple[PricedLine, ...]:
         """Make the lines."""
-
-
-@runtime_checkable
-class Unquoted(Protocol):
-    """What makes the lines of every shape of a price, once it is known which shape is meant."""
-
-    def of(self, shape: UsageShape) -> LinesOf:
-        """The lines of a shape."""
+        if self._shape is None:
+            raise TypeError("a price of several shapes has no lines of its own")
+        return self._make(self._shape)
 
 
 class PricedShape(NamedTuple):
     """What each row of a shape is charged: an amount per request and per unit of each quantity, and the lines of it.
 
     `charged` has the lines, or makes them when they are asked for: those of a million shapes would fill the memory. It
-    is `Unquoted` where many shapes share a price (`Outcomes` gives that of each).
+    is shared where many shapes have one price (`Outcomes` gives that of each).
     `shape` is the shape that the rows are priced as, where that is another one. `unit_price` and `unit` are the rate of
     a row of a billing export.
     """
 
     amounts: Vector
-    charged: tuple[PricedLine, ...] | LinesOf | Unquoted
+    charged: tuple[PricedLine, ...] | LinesLater
     currency: str
     shape: UsageShape | None = None
     unit_price: Decimal | None = None
@@ -78,8 +88,6 @@ class PricedShape(NamedTuple):
     @property
     def lines(self) -> tuple[PricedLine, ...]:
         """The lines of the charge."""
-        if isinstance(self.charged, Unquoted):
-            raise TypeError("a price of several shapes has no lines of its own")
         return self.charged if isinstance(self.charged, tuple) else self.charged.made()
 
     @property

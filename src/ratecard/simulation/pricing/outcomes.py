@@ -6,7 +6,7 @@ from typing import Any, overload
 
 import numpy
 
-from ratecard.simulation.pricing.outcome import Outcome, PricedShape, Unquoted
+from ratecard.simulation.pricing.outcome import LinesLater, Outcome, PricedShape
 from ratecard.simulation.usage.shapes import Shapes
 
 
@@ -38,7 +38,7 @@ class Outcomes(Sequence[Outcome]):
         if isinstance(number, slice):
             return [self[each] for each in range(len(self))[number]]
         found: Outcome = self.distinct[self.of[number]]
-        if isinstance(found, PricedShape) and isinstance(found.charged, Unquoted):
+        if isinstance(found, PricedShape) and isinstance(found.charged, LinesLater) and found.charged.shared:
             return found._replace(charged=found.charged.of(found.shape or self.shapes[number].shape))
         return found
 

@@ -155,7 +155,7 @@ class Pricer:
     def _key(self, side: Side, shape: UsageShape, moment: date) -> Hashable:
         """What is equal where the price is the same."""
         standing = self._standing(side, shape, moment)
-        # Where there is no such model, nothing else of the shape matters.
+        # Without such a model, the rest of the shape does not matter.
         return (shape[:3] if standing.known else shape[:2], standing)
 
     def _remember(self, side: Side, known: Outcomes) -> None:

@@ -13,7 +13,7 @@ from ratecard.price_book import PriceBook
 from ratecard.rating.quote import LineItem, Quote
 from ratecard.requests.body import INVALID
 from ratecard.requests.token_usage import usage_of_buckets
-from ratecard.simulation.pricing.outcome import ROUNDING_PART, PricedLine, PricedShape, Vector
+from ratecard.simulation.pricing.outcome import ROUNDING_PART, LinesLater, PricedLine, PricedShape, Vector
 from ratecard.simulation.usage.columns import LAYOUTS, LENGTH
 from ratecard.simulation.usage.predicates import BY_BUCKET, Predicates
 from ratecard.simulation.usage.shape import ShapeRequest, UsageShape, request_of
@@ -31,32 +31,6 @@ class _Tokens(NamedTuple):
     skus: frozenset[str]
 
 
-class _Quoted:
-    """The lines of a shape that sums only requests, quoted again when they are asked for."""
-
-    __slots__ = ("_prices", "_shape")
-
-    def __init__(self, prices: "ShapePrices", shape: UsageShape) -> None:
-        self._prices, self._shape = prices, shape
-
-    def made(self) -> tuple[PricedLine, ...]:
-        """Make the lines: of the quote, and for what its rounding adds or takes."""
-        return charged_lines(self._prices.quote(self._shape))
-
-
-class _QuotedApart:
-    """The lines of every shape with the same amount."""
-
-    __slots__ = ("_prices",)
-
-    def __init__(self, prices: "ShapePrices") -> None:
-        self._prices = prices
-
-    def of(self, shape: UsageShape) -> _Quoted:
-        """Those of one shape."""
-        return _Quoted(self._prices, shape)
-
-
 class ShapePrices:
     """Prices shapes in one price book. Rates of tokens are kept, because many shapes share them."""
 
@@ -65,7 +39,7 @@ class ShapePrices:
         self._tokens: dict[tuple[object, ...], _Tokens] = {}
         self._amounts: dict[str, Vector] = {}
         # One price for all videos that are charged the same, whose lines are made when they are asked for.
-        self._apart, self._by_total = _QuotedApart(self), dict[Decimal | None, PricedShape | None]()
+        self._apart, self._by_total = LinesLater(self._lines), dict[Decimal | None, PricedShape | None]()
 
     def price(self, shape: UsageShape) -> PricedShape:
         """Price each row of a shape. Raises `QuoteError` that says why none of them has a price."""
@@ -79,7 +53,7 @@ class ShapePrices:
                 return self._with_counts(charged, given.usage, given.counted)
             # Most of a million shapes have the amount of another.
             amounts = self._amounts.setdefault(str(quote.total), (quote.total,))
-            return PricedShape(amounts, _Quoted(self, shape), quote.currency)
+            return PricedShape(amounts, self._apart.of(shape), quote.currency)
         if len(quantities) == 1:
             none = {**given.usage, quantities[0].name: 0}
             price = _counted(self._prices, given.usage, quantities[0].name)
@@ -101,6 +75,10 @@ class ShapePrices:
     def quote(self, shape: UsageShape) -> Quote:
         """The quote of one row of a shape, of which only requests are summed. Raises `QuoteError`."""
         return self._quote(self._request_of(shape), shape.type)
+
+    def _lines(self, shape: UsageShape) -> tuple[PricedLine, ...]:
+        """The lines of a shape that sums only requests, quoted again, and one for what its rounding adds or takes."""
+        return charged_lines(self.quote(shape))
 
     def _request_of(self, shape: UsageShape) -> ShapeRequest:
         try:

@@ -46,7 +46,8 @@ class Shapes(Sequence[Counted]):
     """Shapes by their number, with the requests and sums of each.
 
     `family`, `length` and `moment` have a number for each shape: that of its part in `families`, `lengths` and
-    `moments`; -1 is no length. `sums` has a column for each quantity, of integers of Python where 64 bits are too few.
+    `moments`; -1 where it has no length. `sums` has a column for each quantity, of integers of Python where 64 bits
+    are too few.
     """
 
     def __init__(
