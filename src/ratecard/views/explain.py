@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from ratecard.base.errors import QuoteError
 from ratecard.base.money import from_fraction, multiply, plain, text
 from ratecard.methods import METHODS
+from ratecard.methods.video_sizes import TokenFormula
 from ratecard.price_book import PriceBook
 from ratecard.rating.frame_size import frame_size_of
 from ratecard.rating.quote import Quote
@@ -21,7 +22,7 @@ from ratecard.tables.metered import MeteredVersion, TextVersion
 from ratecard.tables.rate import Charge
 from ratecard.tables.scalars import Size, in_ranges
 from ratecard.tables.version import Model, Version
-from ratecard.tables.video import TokenFormula, VideoVersion
+from ratecard.tables.video import VideoVersion
 
 # Keys of a charge that are shown apart from the options of its method.
 _SHOWN_ELSEWHERE = {"charge", "method", "unit", "markup", "rates"}
@@ -118,8 +119,7 @@ def _charge(charge: Charge, tables: Tables) -> ExplainedCharge:
         for rate in charge.rates
     )
     options = {name: value for name, value in _described(charge).items() if name not in _SHOWN_ELSEWHERE}
-    method = METHODS.get(charge.method)  # None of video
-    if meters := method.meters(charge, tables) if method else None:
+    if meters := METHODS[charge.method].meters(charge, tables):
         options["counted by"] = ", ".join(f"counts.{meter}" for meter in meters)
     return ExplainedCharge(charge.charge, charge.method, charge.unit, options, rates)
 
