@@ -224,7 +224,7 @@ class Megapixels(Method[MegapixelRate]):
         def of_source(shape: Shape) -> tuple[Framed, Fraction]:
             source, factor = shape["source"], shape["upscale_factor"]
             size = Size(source.width * factor, source.height * factor)
-            return Framed(size, None, f"{size.width}x{size.height} out"), Fraction(shape["seconds"]) * source.fps
+            return Framed(size, None, f"{size} out"), Fraction(shape["seconds"]) * source.fps
 
         measure = of_table if charge.sizes else of_source
 
