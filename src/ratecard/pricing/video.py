@@ -6,10 +6,10 @@ from typing import Any
 
 from ratecard.base.messages import MOST_NAMES, field_names
 from ratecard.base.money import ROUNDING, step, total
+from ratecard.methods import METHODS
 from ratecard.rating.compiling import Calculator, Compiling
 from ratecard.rating.quote import PricedVersion, Quote
 from ratecard.rating.source_video import SourceVideo
-from ratecard.rating.video import calculator
 from ratecard.requests.fields import Field
 from ratecard.requests.video import VideoRequests, in_order
 from ratecard.tables.card import Tables
@@ -121,8 +121,8 @@ def _compiled(
     model: VideoModel, version: VideoVersion, tables: Tables, api_wide: Mapping[str, Field]
 ) -> tuple[VideoRequests, tuple[Calculator, ...]]:
     """What a version accepts, and how it charges."""
-    calculators = tuple(
-        calculator(Compiling(model.model, version, charge, tables.units[charge.unit].per, first=number == 0))
-        for number, charge in enumerate(version.charges)
-    )
-    return VideoRequests(version, api_wide), calculators
+    calculators = []
+    for number, charge in enumerate(version.charges):
+        compiling = Compiling(model.model, version, charge, tables.units[charge.unit].per, first=number == 0)
+        calculators.append(METHODS[charge.method].calculator(charge, compiling))
+    return VideoRequests(version, api_wide), tuple(calculators)
