@@ -226,10 +226,9 @@ class Comparison:
         for number in (at for at, row in enumerate(found) if row is None):
             key, requests, quantities, amount = groups[number]
             if key in changed:
-                more = (each.get(key) for each in added)
-                amounts = (amount, *(amount if add is None else EXACT.add(amount, add) for add in more))
+                amounts = [EXACT.add(amount, each[key]) if key in each else amount for each in added]
                 own = tuple(each.get(key, EVEN) for each in uneven) if some else ()
-                found[number] = Row(key, requests, quantities, amounts, own)
+                found[number] = Row(key, requests, quantities, (amount, *amounts), own)
             else:
                 found[number] = same[number] = Row(key, requests, quantities, (amount,) * (1 + len(added)), beside)
         return tuple(found)  # type: ignore[arg-type]
@@ -301,5 +300,5 @@ def _decimal(value: int, places: int) -> Decimal:
 
 def _decimals(values: Sequence[int], places: int) -> list[Decimal]:
     """Integers of 10^-`places` as what they are."""
-    scaled = EXACT.scaleb
-    return [scaled(Decimal(value), -places) if value else _ZERO for value in values]
+    found = [Decimal(value) if value else _ZERO for value in values]
+    return [EXACT.scaleb(value, -places) for value in found] if places else found
