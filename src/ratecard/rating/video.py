@@ -13,12 +13,11 @@
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
-from itertools import product
 from math import ceil
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from ratecard.base.money import EXACT, ROUNDING, add, from_fraction, multiply, places_of, plain, step
+from ratecard.base.money import EXACT, ROUNDING, add, from_fraction, multiply, plain, step
 from ratecard.rating.compiling import SECONDS, Calculator, CompiledRate, Compiling, Shape, slug
 from ratecard.rating.frame_size import Framed, frame_size_of
 from ratecard.rating.quote import LineItem, LineRate
@@ -28,6 +27,7 @@ from ratecard.tables.scalars import Size
 from ratecard.tables.video import InterpolationRate, MegapixelRate, PerClip, PerSecond, TokenFormula, UpscaleRate
 
 _ONE = Decimal(1)
+quantize = ROUNDING.quantize
 
 
 def calculator(charge: Compiling) -> Calculator:
@@ -202,18 +202,68 @@ def megapixel_rate(charge: Compiling, options: MegapixelRate) -> Calculator:
     return calculate
 
 
-class _Cell(NamedTuple):
+# The rate, the units and the amount of a line.
+_Charged = tuple[LineRate, Decimal, Decimal]
+
+
+class TokenCell(NamedTuple):
     """The part of a token formula that depends on rate, size and duration only."""
 
     rate: LineRate
-    # The same with a note that the minimum of seconds applies.
-    rate_of_least: LineRate
     seconds: Decimal
-    least_seconds: Decimal
     # Units (millions of tokens) of one second.
     tokens: Decimal
-    # Whether amounts need no rounding without reference video: then seconds are whole.
-    exact: bool
+    finest: Decimal
+    alone: _Charged
+    # With reference video, at least as many seconds are charged, and no less than this.
+    least_seconds: Decimal
+    least: _Charged
+
+    def charged(self, reference: Decimal) -> _Charged:
+        """What is charged with so many seconds of reference video."""
+        billed = add(self.seconds, reference)
+        return self.least if billed < self.least_seconds else _charged(self.rate, billed, self.tokens, self.finest)
+
+
+def _charged(rate: LineRate, seconds: Decimal, tokens: Decimal, finest: Decimal) -> _Charged:
+    units = multiply(seconds, tokens)
+    amount = multiply(units, rate.unit_rate)
+    rounded = quantize(amount, finest)
+    return rate, units, amount if rounded == amount else rounded
+
+
+def token_cells(charge: Compiling, options: TokenFormula) -> Callable[[Shape], TokenCell]:
+    """Compile the function from a shape to its part of `token-formula`; each is made when it is first asked for."""
+    unit, finest = options.unit, step(charge.places)
+    (rate_key, rates), (listed, frame_size) = charge.rates_by(), frame_size_of(options.sizes)
+    # Units of one second of one pixel.
+    of_pixel = EXACT.divide(Decimal(options.frames_per_second), Decimal(options.pixels_per_token * charge.per))
+    key = itemgetter("duration", "resolution", "aspect_ratio", "video_input")
+    cells: dict[Any, TokenCell] = {}
+
+    def cell_of(shape: Shape, framed: Framed) -> TokenCell:
+        rate, (size, ratio, note), duration = rates[rate_key(shape)], framed, shape["duration"]
+        seconds = SECONDS[duration]
+        least = Decimal(ceil(int(seconds) * options.reference_minimum))
+        tokens = plain(multiply(of_pixel, Decimal(size.width * size.height)))
+        words = f"{rate.words}-{slug(ratio)}" if ratio else rate.words
+        sku, applies = f"{charge.sku}-{duration}{words}", f"the minimum of {least} s with reference video applies"
+        line = LineRate(sku, unit, rate.unit_rate, rate.source, note)
+        of_least = LineRate(sku, unit, rate.unit_rate, rate.source, f"{note}; {applies}" if note else applies)
+        alone, at_least = _charged(line, seconds, tokens, finest), _charged(of_least, least, tokens, finest)
+        return TokenCell(line, seconds, tokens, finest, alone, least, at_least)
+
+    def find(shape: Shape) -> TokenCell:
+        values: Any = key(shape)
+        if (cell := cells.get(values)) is None:
+            framed = frame_size(shape)
+            # The size of a source-matched ratio, one of those listed, depends on the source.
+            values = values if values[1:3] in listed else (*values, framed)
+            if (cell := cells.get(values)) is None:
+                cell = cells[values] = cell_of(shape, framed)
+        return cell
+
+    return find
 
 
 def token_formula(charge: Compiling, options: TokenFormula) -> Calculator:
@@ -222,56 +272,33 @@ def token_formula(charge: Compiling, options: TokenFormula) -> Calculator:
     With reference video at least ceil(output seconds x `reference_minimum`) seconds are billed. Seconds and tokens are
     not rounded; the amount is, to the table's line places.
     """
-    unit, places = options.unit, charge.places
-    (rate_key, rates), (listed, frame_size) = charge.rates_by(), frame_size_of(options.sizes)
-    # Units of one second of one pixel.
-    of_pixel = EXACT.divide(Decimal(options.frames_per_second), Decimal(options.pixels_per_token * charge.per))
-    finest = step(places)
-
-    def cell_of(shape: Shape, framed: Framed) -> _Cell:
-        rate, (size, ratio, note), duration = rates[rate_key(shape)], framed, shape["duration"]
-        seconds = SECONDS[duration]
-        least = Decimal(ceil(int(seconds) * options.reference_minimum))
-        tokens = plain(multiply(of_pixel, Decimal(size.width * size.height)))
-        words = f"{rate.words}-{slug(ratio)}" if ratio else rate.words
-        exact = places_of(multiply(tokens, rate.unit_rate)) <= places
-        sku, applies = f"{charge.sku}-{duration}{words}", f"the minimum of {least} s with reference video applies"
-        line = LineRate(sku, unit, rate.unit_rate, rate.source, note)
-        of_least = LineRate(sku, unit, rate.unit_rate, rate.source, f"{note}; {applies}" if note else applies)
-        return _Cell(line, of_least, seconds, least, tokens, exact)
-
-    cells: dict[Any, _Cell] = {}
-    names = ("duration", "resolution", "aspect_ratio", "video_input")
-    durations = [word for word in charge.version.accepts.duration or () if word in SECONDS]
-    for duration, place, video_input in product(durations, listed, ("false", "true")):
-        values = (duration, *place, video_input)
-        shape = dict(zip(names, values, strict=True))
-        if rate_key(shape) in rates:
-            cells[values] = cell_of(shape, frame_size(shape))
-    key = itemgetter(*names)
-
-    def matched(shape: Shape) -> _Cell:
-        # A source-matched ratio: its size, one of those listed, depends on the source.
-        framed = frame_size(shape)
-        values = *key(shape), framed
-        if (cell := cells.get(values)) is None:
-            cell = cells[values] = cell_of(shape, framed)
-        return cell
+    find = token_cells(charge, options)
 
     def calculate(shape: Shape) -> LineItem:
-        cell = cells.get(key(shape)) or matched(shape)
-        rate, rate_of_least, billed, least, of_second, exact = cell
-        reference = shape["reference_seconds"]
-        if reference is not None:
-            exact = False
-            billed = add(billed, reference)
-            if billed < least:
-                rate, billed = rate_of_least, least
-        tokens = multiply(billed, of_second)
-        amount = multiply(tokens, rate.unit_rate)
-        if not exact:
-            rounded = ROUNDING.quantize(amount, finest)
-            amount = amount if rounded == amount else rounded
-        return LineItem(rate, tokens, amount)
+        cell, reference = find(shape), shape["reference_seconds"]
+        return LineItem(*(cell.alone if reference is None else cell.charged(reference)))
 
     return calculate
+
+
+# The amount of a charge with so many seconds of reference video, or without any.
+AmountOf = Callable[[Decimal | None], Decimal]
+
+
+def amounts_by_reference(charge: Compiling) -> Callable[[Shape], AmountOf]:
+    """Compile a charge into the function from a shape to its amounts: only tokens of video go by reference video."""
+    if isinstance(charge.charge, TokenFormula):
+        find = token_cells(charge, charge.charge)
+
+        def by_seconds(shape: Shape) -> AmountOf:
+            cell = find(shape)
+            return lambda reference: (cell.alone if reference is None else cell.charged(reference))[2]
+
+        return by_seconds
+    calculate = calculator(charge)
+
+    def always(shape: Shape) -> AmountOf:
+        amount = calculate(shape).amount
+        return lambda reference: amount
+
+    return always
