@@ -7,10 +7,11 @@ from typing import Any
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import MOST_NAMES, field_names
 from ratecard.base.money import ROUNDING, step, total
-from ratecard.rating.compiling import Compiling
+from ratecard.methods import METHODS
+from ratecard.methods.method import Method
+from ratecard.rating.compiling import AmountOf, Compiling
 from ratecard.rating.quote import PricedVersion, Quote
 from ratecard.rating.source_video import SourceVideo
-from ratecard.rating.video import AmountOf, amounts_by_reference, calculator
 from ratecard.requests.fields import Field, RequestShape
 from ratecard.requests.video import VideoRequests, in_order
 from ratecard.tables.card import Tables
@@ -33,7 +34,8 @@ def price_video(
     What does not depend on the body is computed here, once. A quote is then one look-up per field, one look-up and one
     multiplication per charge, and one rounding. The loop is written for speed: a call per step would cost more.
     """
-    schema, calculators = VideoRequests(version, api_wide), [*map(calculator, _charges(model, version, tables))]
+    schema, charges = VideoRequests(version, api_wide), _charges(model, version, tables)
+    calculators = [method.calculator(each.charge, each) for method, each in charges]
     active, inert, defaults, complete = schema.active.get, schema.inert.get, schema.defaults, schema.complete
     settle, refuse = schema.settle, schema.refuse
     first, several = calculators[0], len(calculators) > 1
@@ -87,7 +89,7 @@ def total_videos(
     all else is settled once.
     """
     schema = VideoRequests(version, api_wide)
-    charges = [amounts_by_reference(charge) for charge in _charges(model, version, tables)]
+    charges = [method.amounts_of(each.charge, each) for method, each in _charges(model, version, tables)]
     settle, finest, quantize = schema.settle, step(version.rounding.places), ROUNDING.quantize
 
     def by_seconds(shape: RequestShape) -> AmountOf:
@@ -134,7 +136,8 @@ def total_videos(
     return totals
 
 
-def _charges(model: VideoModel, version: VideoVersion, tables: Tables) -> Iterator[Compiling]:
-    """The charges of a version, to be compiled."""
+def _charges(model: VideoModel, version: VideoVersion, tables: Tables) -> Iterator[tuple[Method[Any], Compiling]]:
+    """The charges of a version with their methods, to be compiled."""
     for number, charge in enumerate(version.charges):
-        yield Compiling(model.model, version, charge, tables.units[charge.unit].per, first=number == 0)
+        compiling = Compiling(model.model, version, charge, tables.units[charge.unit].per, first=number == 0)
+        yield METHODS[charge.method], compiling

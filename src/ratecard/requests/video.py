@@ -35,8 +35,6 @@ from ratecard.tables.video import (
     REQUEST_FIELDS,
     SOURCE_MATCHED_DURATIONS,
     SOURCE_MATCHED_RATIOS,
-    InterpolationRate,
-    MegapixelRate,
     ReferenceVideo,
     VideoVersion,
 )
@@ -134,8 +132,8 @@ def _source_rule(version: VideoVersion) -> Rule:
     for megapixels, and an unknown frame rate for an interpolation.
     """
     longest = version.accepts.video_url.max_seconds if version.accepts.video_url else None
-    needs_size = any(isinstance(charge, MegapixelRate) for charge in version.charges)
-    needs_rate = any(isinstance(charge, InterpolationRate) for charge in version.charges)
+    needs_size = any(charge.NEEDS_SIZE for charge in version.charges)
+    needs_rate = any(charge.NEEDS_FRAME_RATE for charge in version.charges)
     url: Path = ("video_url",)
 
     def settle(shape: RequestShape, source: SourceVideo | None) -> Problems:
