@@ -11,8 +11,8 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.messages import REQUIRED, NotOffered, Path, echo, invalid_enum, wrong_type
 from ratecard.base.suggestions import suggestions
 from ratecard.methods.metered import Metered, Rater
+from ratecard.methods.method import AUDIO_BODY
 from ratecard.pricing.compiler import Compiler
-from ratecard.pricing.counted import AUDIO_BODY
 from ratecard.pricing.estimate import Estimate, EstimateRequest, estimate
 from ratecard.pricing.video import VideoPricer
 from ratecard.rating.quote import Quote

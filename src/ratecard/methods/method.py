@@ -25,6 +25,8 @@ AnyCharge = TypeVar("AnyCharge", bound=Charge)
 Lines = Callable[[RequestShape], list[LineItem]]
 # Usages, or what they say beside their type and model.
 Samples = Iterator[dict[str, Any]]
+# The kind of the quote bodies of speech, transcription and music, which name the API's own two fields.
+AUDIO_BODY = "audio"
 # The most of anything that a usage may count.
 MOST_COUNTED = 10**12
 # A number of anything, or a part of one.
