@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated, ClassVar, Literal, NamedTuple
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -81,6 +81,21 @@ class InterpolationRate(VideoCharge):
         return of.seconds * of.slowdown * of.fps / Fraction(self.at_frame_rate) / of.per
 
 
+def _looked_up(compiling: Compiling, *further: str) -> Calculator:
+    """Look lines up, which are made once: of one, or of the seconds of the `further` attribute."""
+    key, rates = compiling.rates_by(*further)
+    cells = {}
+    for values, rate in rates.items():
+        count = SECONDS[values if isinstance(values, str) else values[0]] if further else _ONE
+        line = compiling.line_rate(rate)
+        cells[values] = line, count, line.price(count)
+
+    def calculate(shape: Shape) -> LineItem:
+        return LineItem(*cells[key(shape)])
+
+    return calculate
+
+
 class SecondsOfVideo(Method[PerSecond]):
     """Seconds of output, of which a table lists every duration."""
 
@@ -88,18 +103,8 @@ class SecondsOfVideo(Method[PerSecond]):
     types = ("video",)
 
     def calculator(self, charge: PerSecond, compiling: Compiling) -> Calculator:
-        """Look the amount up: lines are made once for every duration and combination of attributes."""
-        key, rates = compiling.rates_by("duration")
-        cells = {}
-        for values, rate in rates.items():
-            duration = values if isinstance(values, str) else values[0]
-            line, seconds = compiling.line_rate(rate), SECONDS[duration]
-            cells[values] = line, seconds, line.price(seconds)
-
-        def calculate(shape: Shape) -> LineItem:
-            return LineItem(*cells[key(shape)])
-
-        return calculate
+        """One line for every duration and combination of attributes."""
+        return _looked_up(compiling, "duration")
 
 
 class WholeClips(Method[PerClip]):
@@ -109,28 +114,14 @@ class WholeClips(Method[PerClip]):
     types = ("video",)
 
     def calculator(self, charge: PerClip, compiling: Compiling) -> Calculator:
-        """Look the amount up: it is the rate of one."""
-        key, rates = compiling.rates_by()
-        lines = {values: compiling.line_rate(rate) for values, rate in rates.items()}
-        cells = {values: (line, _ONE, line.price(_ONE)) for values, line in lines.items()}
-
-        def calculate(shape: Shape) -> LineItem:
-            return LineItem(*cells[key(shape)])
-
-        return calculate
+        """One line for every combination of attributes."""
+        return _looked_up(compiling)
 
 
-class Tiered(NamedTuple):
-    """The rate of a height's tier, and a note if the height is unknown."""
-
-    rate: CompiledRate
-    note: str
-
-
-def tier_of(compiling: Compiling) -> Callable[[Shape, int | None], Tiered]:
+def tier_of(compiling: Compiling) -> Callable[[Shape, int | None], tuple[CompiledRate, str]]:
     """Compile the function (shape, height) -> rate of its tier: the first whose upper edge is not below the height.
 
-    An unknown height takes the dearest tier.
+    An unknown height takes the dearest tier, with a note.
     """
     selection = select(compiling.version, compiling.charge)
     rows_of: dict[str | None, list[tuple[int | None, CompiledRate]]] = {}
@@ -145,13 +136,11 @@ def tier_of(compiling: Compiling) -> Callable[[Shape, int | None], Tiered]:
     for rows in rows_of.values():
         rows.sort(key=lambda row: (row[0] is None, row[0]))
 
-    def find(shape: Shape, height: int | None) -> Tiered:
+    def find(shape: Shape, height: int | None) -> tuple[CompiledRate, str]:
         rows = rows_of.get(shape.get("enhancement_model")) or rows_of[None]
         if height is None:
-            return Tiered(
-                max((rate for _, rate in rows), key=lambda rate: rate.unit_rate), "height unknown: dearest tier"
-            )
-        return Tiered(next(rate for edge, rate in rows if edge is None or height <= edge), "")
+            return max((rate for _, rate in rows), key=lambda rate: rate.unit_rate), "height unknown: dearest tier"
+        return next(rate for edge, rate in rows if edge is None or height <= edge), ""
 
     return find
 

@@ -18,8 +18,6 @@ from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.rate import ANY, tiers
 from ratecard.tables.video import (
-    SOURCE_MATCHED_DURATIONS,
-    SOURCE_MATCHED_RATIOS,
     VideoVersion,
 )
 
@@ -97,12 +95,9 @@ def _values(version: VideoVersion, name: str) -> tuple[Any, ...]:
     if name == "reference_video_total_duration":
         cap = accepts.reference_video_total_duration
         return (None, min(_SECONDS, cap.max)) if cap else (None,)
-    if name == "duration":
-        stated = tuple(word for word in accepts.duration or () if word not in SOURCE_MATCHED_DURATIONS)
-        return (None,) if version.of_source else stated or (None,)
-    if name == "aspect_ratio":
-        return tuple(word for word in accepts.aspect_ratio or () if word not in SOURCE_MATCHED_RATIOS) or (None,)
-    return tuple(getattr(accepts, name) or (None,))
+    if name == "duration" and version.of_source:
+        return (None,)
+    return version.values_of(name) or (None,)
 
 
 def _frame_rates(version: VideoVersion) -> tuple[int, ...]:
