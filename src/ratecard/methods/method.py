@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 from ratecard.base.messages import Finding
 from ratecard.methods.check_rates import check_rates
 from ratecard.methods.metered import Metered
-from ratecard.rating.compiling import Calculator, Compiling
+from ratecard.rating.compiling import AmountOf, Calculator, Compiling, Shape
 from ratecard.rating.quote import LineItem
 from ratecard.requests.counts import Meterage
 from ratecard.requests.fields import Field, NumberField, RequestShape
@@ -85,6 +85,11 @@ class Method(Generic[AnyCharge]):
     def calculator(self, charge: AnyCharge, compiling: Compiling) -> Calculator:
         """Compile a charge of a video model into the function from a request shape to its line item."""
         raise NotImplementedError(f"no calculator for {charge.method}")
+
+    def amounts_of(self, charge: AnyCharge, compiling: Compiling) -> Callable[[Shape], AmountOf]:
+        """Compile such a charge into the function from a shape to its amounts by the seconds of reference video."""
+        calculate = self.calculator(charge, compiling)
+        return lambda shape: lambda seconds: calculate({**shape, "reference_seconds": seconds}).amount
 
     def check(self, charge: AnyCharge, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
         """Check a charge of a model of a type, beyond what holds for all charges."""

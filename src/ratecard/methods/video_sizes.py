@@ -1,6 +1,6 @@
 """Video by the pixels of its frames: video tokens, and megapixels."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
@@ -9,13 +9,15 @@ from operator import itemgetter
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from ratecard.base.messages import Finding
-from ratecard.base.money import EXACT, ROUNDING, add, from_fraction, multiply, places_of, plain, step
+from ratecard.base.money import EXACT, ROUNDING, add, from_fraction, multiply, plain, step
 from ratecard.methods.method import Method
-from ratecard.rating.compiling import SECONDS, Calculator, Compiling, Shape, slug
+from ratecard.rating.compiling import SECONDS, AmountOf, Calculator, Compiling, Shape, slug
 from ratecard.rating.frame_size import Framed, frame_size_of
 from ratecard.rating.quote import LineItem, LineRate
 from ratecard.tables.scalars import Count, Frozen, Integer, Ratio, Size
 from ratecard.tables.video import FrameSize, Measures, VideoCharge, VideoVersion, fields_of_sizes
+
+_quantize = ROUNDING.quantize
 
 
 class TokenFormula(VideoCharge):
@@ -119,87 +121,100 @@ def _words(resolution: str | None, ratio: str | None) -> str:
     return ", ".join(named) or "an output without resolution and aspect ratio"
 
 
+# The rate, the units and the amount of a line.
+_Charged = tuple[LineRate, Decimal, Decimal]
+
+
 class _Cell(NamedTuple):
     """The part of a token formula that depends on rate, size and duration only."""
 
     rate: LineRate
-    # The same with a note that the minimum of seconds applies.
-    rate_of_least: LineRate
     seconds: Decimal
-    least_seconds: Decimal
     # Units (millions of tokens) of one second.
     tokens: Decimal
-    # Whether amounts need no rounding without reference video: then seconds are whole.
-    exact: bool
+    finest: Decimal
+    alone: _Charged
+    # With reference video, no fewer seconds are charged.
+    least_seconds: Decimal
+    least: _Charged
+
+    def charged(self, reference: Decimal | None) -> _Charged:
+        """What is charged with so many seconds of reference video."""
+        if reference is None:
+            return self.alone
+        billed = add(self.seconds, reference)
+        return self.least if billed < self.least_seconds else _charged(self.rate, billed, self.tokens, self.finest)
+
+
+def _charged(rate: LineRate, seconds: Decimal, tokens: Decimal, finest: Decimal) -> _Charged:
+    units = multiply(seconds, tokens)
+    amount = multiply(units, rate.unit_rate)
+    rounded = _quantize(amount, finest)
+    return rate, units, amount if rounded == amount else rounded
 
 
 class TokensOfPixels(Method[TokenFormula]):
     """(input + output seconds) x pixels x frames per second / pixels per token / 1,000,000 x rate.
 
-    With reference video at least ceil(output seconds x `reference_minimum`) seconds are billed.
+    With reference video at least ceil(output seconds x `reference_minimum`) seconds are billed. Only the amount is
+    rounded, to the line places.
     """
 
     charge = TokenFormula
     types = ("video",)
 
     def calculator(self, charge: TokenFormula, compiling: Compiling) -> Calculator:
-        """Multiply what was made once for each cell. Only the amount is rounded, to the line places."""
-        unit, places = charge.unit, compiling.places
-        (rate_key, rates), (listed, frame_size) = compiling.rates_by(), frame_size_of(charge.sizes)
-        # Units of one second of one pixel.
-        of_pixel = EXACT.divide(Decimal(charge.frames_per_second), Decimal(charge.pixels_per_token * compiling.per))
-        finest = step(places)
-
-        def cell_of(shape: Shape, framed: Framed) -> _Cell:
-            rate, (size, ratio, note), duration = rates[rate_key(shape)], framed, shape["duration"]
-            seconds = SECONDS[duration]
-            least = Decimal(ceil(int(seconds) * charge.reference_minimum))
-            tokens = plain(multiply(of_pixel, Decimal(size.width * size.height)))
-            words = f"{rate.words}-{slug(ratio)}" if ratio else rate.words
-            exact = places_of(multiply(tokens, rate.unit_rate)) <= places
-            sku, applies = (
-                f"{compiling.sku}-{duration}{words}",
-                f"the minimum of {least} s with reference video applies",
-            )
-            line = LineRate(sku, unit, rate.unit_rate, rate.source, note)
-            of_least = LineRate(sku, unit, rate.unit_rate, rate.source, f"{note}; {applies}" if note else applies)
-            return _Cell(line, of_least, seconds, least, tokens, exact)
-
-        cells: dict[Any, _Cell] = {}
-        names = ("duration", "resolution", "aspect_ratio", "video_input")
-        durations = [word for word in compiling.version.accepts.duration or () if word in SECONDS]
-        for duration, place, video_input in product(durations, listed, ("false", "true")):
-            values = (duration, *place, video_input)
-            shape = dict(zip(names, values, strict=True))
-            if rate_key(shape) in rates:
-                cells[values] = cell_of(shape, frame_size(shape))
-        key = itemgetter(*names)
-
-        def matched(shape: Shape) -> _Cell:
-            # A source-matched ratio: its size, one of those listed, depends on the source.
-            framed = frame_size(shape)
-            values = *key(shape), framed
-            if (cell := cells.get(values)) is None:
-                cell = cells[values] = cell_of(shape, framed)
-            return cell
+        """Multiply what was made once for each cell."""
+        find = _cells(charge, compiling)
 
         def calculate(shape: Shape) -> LineItem:
-            cell = cells.get(key(shape)) or matched(shape)
-            rate, rate_of_least, billed, least, of_second, exact = cell
-            reference = shape["reference_seconds"]
-            if reference is not None:
-                exact = False
-                billed = add(billed, reference)
-                if billed < least:
-                    rate, billed = rate_of_least, least
-            tokens = multiply(billed, of_second)
-            amount = multiply(tokens, rate.unit_rate)
-            if not exact:
-                rounded = ROUNDING.quantize(amount, finest)
-                amount = amount if rounded == amount else rounded
-            return LineItem(rate, tokens, amount)
+            return LineItem(*find(shape).charged(shape["reference_seconds"]))
 
         return calculate
+
+    def amounts_of(self, charge: TokenFormula, compiling: Compiling) -> Callable[[Shape], AmountOf]:
+        """Find the cell once for all seconds."""
+        find = _cells(charge, compiling)
+
+        def of_cell(shape: Shape) -> AmountOf:
+            charged = find(shape).charged
+            return lambda seconds: charged(seconds)[2]
+
+        return of_cell
+
+
+def _cells(charge: TokenFormula, compiling: Compiling) -> Callable[[Shape], _Cell]:
+    """Compile the function from a shape to its cell; each is made when it is first asked for."""
+    unit, finest = charge.unit, step(compiling.places)
+    (rate_key, rates), (listed, frame_size) = compiling.rates_by(), frame_size_of(charge.sizes)
+    # Units of one second of one pixel.
+    of_pixel = EXACT.divide(Decimal(charge.frames_per_second), Decimal(charge.pixels_per_token * compiling.per))
+    key = itemgetter("duration", "resolution", "aspect_ratio", "video_input")
+    cells: dict[Any, _Cell] = {}
+
+    def cell_of(shape: Shape, framed: Framed) -> _Cell:
+        rate, (size, ratio, note), duration = rates[rate_key(shape)], framed, shape["duration"]
+        seconds = SECONDS[duration]
+        least = Decimal(ceil(int(seconds) * charge.reference_minimum))
+        tokens = plain(multiply(of_pixel, Decimal(size.width * size.height)))
+        words = f"{rate.words}-{slug(ratio)}" if ratio else rate.words
+        sku, applies = f"{compiling.sku}-{duration}{words}", f"the minimum of {least} s with reference video applies"
+        line = LineRate(sku, unit, rate.unit_rate, rate.source, note)
+        of_least = LineRate(sku, unit, rate.unit_rate, rate.source, f"{note}; {applies}" if note else applies)
+        alone, at_least = _charged(line, seconds, tokens, finest), _charged(of_least, least, tokens, finest)
+        return _Cell(line, seconds, tokens, finest, alone, least, at_least)
+
+    def find(shape: Shape) -> _Cell:
+        values: Any = key(shape)
+        if (cell := cells.get(values)) is None:
+            framed = frame_size(shape)
+            # The size of a source-matched ratio, one of those listed, depends on the source.
+            values = values if values[1:3] in listed else (*values, framed)
+            if (cell := cells.get(values)) is None:
+                cell = cells[values] = cell_of(shape, framed)
+        return cell
+
+    return find
 
 
 class Megapixels(Method[MegapixelRate]):
