@@ -247,10 +247,13 @@ class DuckDbUsage(NamedTuple):
         connection = self.workspace.connection
         integer = integer_of(connection, grouping, groups)
         # A column that rows need not be told apart by is not read again.
-        cell = DuckDbSql().hashed(telling(connection, grouping.told, groups))
-        of_groups = f"SELECT {grouping.cell} AS cell, {cell} AS told FROM {groups}"
-        priced = f"(SELECT prices.* REPLACE (told AS cell) FROM {prices} AS prices JOIN ({of_groups}) USING (cell))"
-        query = grouping._replace(cell=cell).amounts_of(priced, sums, DuckDbSql(), integer)
+        if (columns := telling(connection, grouping.told, groups)) != grouping.told:
+            cell = DuckDbSql().hashed(columns)
+            of_groups = f"SELECT {grouping.cell} AS cell, {cell} AS told FROM {groups}"
+            # A table, so that rows are joined once.
+            query = f"SELECT prices.* REPLACE (told AS cell) FROM {prices} AS prices JOIN ({of_groups}) USING (cell)"
+            grouping, prices = grouping._replace(cell=cell), self._read("told_prices", query)
+        query = grouping.amounts_of(prices, sums, DuckDbSql(), integer)
         return self._read("amounts", query)
 
     def _read(self, name: str, query: str) -> str:
