@@ -300,5 +300,6 @@ def _decimal(value: int, places: int) -> Decimal:
 
 def _decimals(values: Sequence[int], places: int) -> list[Decimal]:
     """Integers of 10^-`places` as what they are."""
-    found = [Decimal(value) if value else _ZERO for value in values]
-    return [EXACT.scaleb(value, -places) for value in found] if places else found
+    if not places:
+        return [Decimal(value) if value else _ZERO for value in values]
+    return [EXACT.scaleb(Decimal(value), -places) if value else _ZERO for value in values]
