@@ -50,6 +50,9 @@ class Dialect(Protocol):
     def total(self, number: str, condition: str, places: int) -> str:
         """The exact sum, 0 of nothing, where a condition holds. It raises where it is too large, and never wraps."""
 
+    def scaled(self, total: str, places: int) -> str:
+        """A sum as an integer of 10^-places."""
+
     def day(self, column: str, type_: ColumnType) -> str:
         """The UTC day of an instant; null for anything else."""
 

@@ -77,11 +77,10 @@ class SparkUsage(NamedTuple):
 
     def amounts(self, grouping: Grouping, groups: str, prices: str, sums: Mapping[str, str]) -> str:
         """The table of sums by the keys that groups do not have: see `Grouping.amounts_of`."""
-        numbers = tuple(total if total == "0" else f"q{number}" for number, total in enumerate(grouping.sums))
         integer = _INTEGERS[self._integer(grouping, groups)]
         whole = ", ".join(f"CAST({name} AS HUGEINT) AS {name}" for name in sums)
         with self._priced(prices) as view:
-            query = grouping._replace(sums=numbers).amounts_of(view, sums, SparkSql(), integer)
+            query = grouping.amounts_of(view, sums, SparkSql(), integer)
             return self._brought("amounts", query, f"SELECT * REPLACE ({whole}) FROM {_PART}")
 
     def _integer(self, grouping: Grouping, groups: str) -> str:
@@ -173,14 +172,9 @@ class SparkUsage(NamedTuple):
 
     def _apart(self, known: Usage, plan: Plan, names: Collection[str]) -> list[Grouping]:
         """The groupings without those keys, each with the number of its cell; its rows have their numbers too."""
-        found, there = (
-            RollUpSql(known, plan, SparkSql(), writer, apart=True).groupings() for writer in (DuckDbSql(), _RowWriter())
-        )
         groupings = []
-        for each, of_rows in zip(found, there, strict=True):
-            numbers = "".join(f", {of_rows.sums[number]} AS q{number}" for number in each.summed)
-            query = f"SELECT *, {each.cell} AS cell FROM ({each.query})"
-            rows = f"SELECT *, {each.cell} AS cell{numbers} FROM ({each.rows})"
+        for each in RollUpSql(known, plan, SparkSql(), DuckDbSql(), apart=True).groupings():
+            query, rows = (f"SELECT *, {each.cell} AS cell FROM ({query})" for query in (each.query, each.rows))
             groupings.append(each._replace(query=query, rows=rows, cell="cell"))
         return [each for each in groupings if each.name in names]
 
@@ -242,13 +236,6 @@ class SparkUsage(NamedTuple):
     def _asked(self, query: str) -> pyarrow.Table:
         with failures(UNREADABLE):
             return self.session.sql(query).toArrow()
-
-
-class _RowWriter(DuckDbSql):
-    """Writes the integers of a row as Spark makes them."""
-
-    def scaled(self, total: str, places: int) -> str:
-        return SparkSql().scaled(total, places)
 
 
 @contextmanager
