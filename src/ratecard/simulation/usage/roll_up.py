@@ -20,7 +20,7 @@ from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.files import Reading
 from ratecard.simulation.usage.plan import EARLIEST, PREDICATES, SUMMED, Plan
 from ratecard.simulation.usage.predicates import BY_BUCKET, Predicates
-from ratecard.simulation.usage.roll_up_sql import Grouping, period
+from ratecard.simulation.usage.roll_up_sql import AddedByKey, CellPrices, Grouping, period
 from ratecard.simulation.usage.shape import UsageShape
 from ratecard.simulation.usage.shapes import Counted, Shapes, UsageFamily
 from ratecard.tables.windows import open_at
@@ -83,8 +83,11 @@ class RowsAgain(Protocol):
     def facts(self, grouping: Grouping, groups: str) -> str:
         """The table of the facts of a table of groups. Raises `SimulationError` where it is another usage by now."""
 
-    def amounts(self, grouping: Grouping, groups: str, prices: str, sums: Mapping[str, str]) -> str:
-        """The table of sums by the keys that groups do not have: see `Grouping.amounts_of`."""
+    def amounts(self, found: Sequence[CellPrices], columns: Sequence[str], plan: Plan, *, whole: bool) -> AddedByKey:
+        """Requests and sums by all keys, or, of too many groups and unless `whole` is asked, by those read apart.
+
+        See `Grouping.amounts_of`.
+        """
 
 
 class RollUp:
@@ -105,10 +108,6 @@ class RollUp:
         self.again: RowsAgain | None = None
         # The facts for some of the keys only: see `facts_by`.
         self._coarser: dict[tuple[str, ...], str] = {}
-
-    @property
-    def _keys(self) -> tuple[str, ...]:
-        return tuple(f"key{number}" for number in range(len(self.plan.keys)))
 
     def take(self, grouping: Grouping, groups: str, numbering: Numbering | None = None) -> Shapes:
         """Number the shapes of a table of groups, of types that no other table has, or take them as they are kept.
@@ -163,7 +162,7 @@ class RollUp:
 
     def _columns_of(self, grouping: Grouping) -> tuple[str, ...]:
         """The columns of the cells of a grouping, beside the number of their shape."""
-        own = [key for key in self._keys if key not in grouping.others]
+        own = [key for key in self.plan.key_columns if key not in grouping.others]
         return ("type", "model", "day", "requests", *self._sums, *own, *(("cell",) if grouping.facts else ()))
 
     def _number(self, connection: duckdb.DuckDBPyConnection, grouping: Grouping, groups: str, cells: str) -> None:
@@ -241,7 +240,7 @@ class RollUp:
 
     def _dated(self, connection: duckdb.DuckDBPyConnection, grouping: Grouping, groups: str) -> str:
         """Groups as rows of facts, with the first day of the period that holds them: of their model, if it is known."""
-        named = zip(grouping.keys, self._keys, strict=True)
+        named = zip(grouping.keys, self.plan.key_columns, strict=True)
         keys = [f"{key} AS {name}" for key, name in named if name not in grouping.others]
         sums = [f"{total} AS {name}" for total, name in zip(grouping.sums, self._sums, strict=True)]
         day = grouping.day or "CAST(NULL AS DATE)"
@@ -338,7 +337,9 @@ class RollUp:
         for taken in self.taken:
             facts, others = facts_of(taken), taken.grouping.others
             keys = [
-                f"{'facts' if key in others else 'cells'}.{key}" for key in self._keys if facts or key not in others
+                f"{'facts' if key in others else 'cells'}.{key}"
+                for key in self.plan.key_columns
+                if facts or key not in others
             ]
             counted = [f"{'facts' if facts else 'cells'}.{name}" for name in ("requests", *self._sums)]
             listed = ", ".join(("cells.shape", "cells.type", "cells.model", "cells.day", *keys, *counted))
