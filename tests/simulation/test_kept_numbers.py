@@ -98,17 +98,15 @@ def test_what_is_damaged_or_of_another_roll_up_is_made_again(
 ) -> None:
     expected = answers(usage, NOW, DEARER)
     assert answers(kept, NOW, DEARER) == expected
-    for at, part in enumerate(places(kept)):
-        named = part.name.rpartition("-")[0]
-        for name in [file.name for file in part.iterdir()]:
-            for damage in (lambda whole: whole[:-9], lambda _: b"", lambda whole: whole[:40] + b"?" + whole[41:]):
-                (file,) = (kept / "numbers").glob(f"{named}-*/{name}")
-                file.write_bytes(damage(file.read_bytes()))
-                numbered()
-                assert answers(kept, NOW, DEARER) == expected
-                assert (numbered(), len(places(kept))) == (1, 3)
-        if at:
-            break
+    part = places(kept)[0]
+    named = part.name.rpartition("-")[0]
+    for name in [file.name for file in part.iterdir()]:
+        for damage in (lambda whole: whole[:-9], lambda _: b"", lambda whole: whole[:40] + b"?" + whole[41:]):
+            (file,) = (kept / "numbers").glob(f"{named}-*/{name}")
+            file.write_bytes(damage(file.read_bytes()))
+            numbered()
+            assert answers(kept, NOW, DEARER) == expected
+            assert (numbered(), len(places(kept))) == (1, 3)
     first, second, third = places(kept)
     # Another part's, under the name of this one and with the digest of its bytes; and a part that is not whole.
     digest = second.name.rpartition("-")[2]

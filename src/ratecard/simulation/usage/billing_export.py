@@ -87,20 +87,31 @@ class Export(NamedTuple):
         return {"unit": units, **{name: self.text(name) for name in (*PRICES, "amount")}}
 
 
-class _Row(NamedTuple):
-    """What the query says of one row; numbers are integers, `charged` in units of the row's price."""
+class _Numbers(NamedTuple):
+    """How many decimals the integers of a ledger's rows have: units and what was charged, and the price."""
 
-    regular: str
-    units: str
-    rate: str
-    charged: str
     places: int
     price_places: int
 
     @property
-    def is_credit(self) -> str:
-        """Whether its signs are those of a refund or a credit."""
-        return f"{self.charged} > 0 OR {self.units} < 0 OR {self.rate} < 0"
+    def most(self) -> int:
+        """How far an amount may be from units x price, in these integers: the rounding of a line."""
+        return int(10 ** max(0, self.places + self.price_places - LINE_PLACES)) // 2
+
+    def difference(self, units: str, charged: str) -> str:
+        """What an amount lacks of units x price; NULL: too long."""
+        return f"TRY(abs({units} * whole_rate + {charged} * {10**self.price_places}::HUGEINT))"
+
+
+# Each view reads the one before, so that the engine works out each expression once: the words of a row, then whether
+# the engine adds its numbers, as integers then. Names that no column of an export has.
+_WORDS, _ROWS = "ledger_words", "ledger_rows"
+_REGULAR = " AND ".join(
+    f"coalesce(regexp_full_match({each}, '{_NUMBER}'), FALSE)"
+    for each in ("ledger_unit", "ledger_price", "ledger_paid")
+)
+# Whether its signs are those of a refund or a credit.
+_IS_CREDIT = "whole_charged > 0 OR whole_units < 0 OR whole_rate < 0"
 
 
 def ledger_view(
@@ -121,33 +132,48 @@ def ledger_view(
         f"CASE WHEN {in_dollars} THEN CASE WHEN {other} IS NULL THEN {dollars} END"
         f" ELSE CASE WHEN {dollars} IS NULL THEN {other} END END"
     )
-    regular = " AND ".join(f"coalesce(regexp_full_match({each}, '{_NUMBER}'), FALSE)" for each in (unit, price, amount))
-    places, price_places, odd = _most_places(connection, table, f"NOT ({regular})", (unit, amount), (price,))
     worth, worth_places = _worth(currency, day, limits)
-    charged = f"{_whole(amount, places)} * {worth}"
-    row = _Row(
-        f"({regular} AND {worth} IS NOT NULL)",
-        f"{_whole(unit, places)} * {10**worth_places}::HUGEINT",
-        _whole(price, price_places),
-        charged,
-        places + worth_places,
-        price_places,
-    )
-    joined, apart = _keep_parts(connection, export, table, row, price, (worth, worth_places), odd=bool(odd))
     raw = ", ".join(f"'{name}': {each}" for name, each in numbers.items())
+    _keep_view(
+        connection,
+        _WORDS,
+        f"""
+        SELECT *, {export.text("requestId")} AS ledger_request, {_text(export.named["sku"])} AS ledger_sku,
+            {currency} AS ledger_currency, {unit} AS ledger_unit, {price} AS ledger_price, {amount} AS ledger_paid,
+            {worth} AS ledger_worth FROM {table}""",
+    )
+    places, price_places, odd = _most_places(connection)
+    _keep_view(
+        connection,
+        _ROWS,
+        f"""
+        SELECT *,
+            CASE WHEN is_regular THEN {_whole("ledger_unit", places)} * {10**worth_places}::HUGEINT END AS whole_units,
+            CASE WHEN is_regular THEN {_whole("ledger_price", price_places)} END AS whole_rate,
+            CASE WHEN is_regular THEN {_whole("ledger_paid", places)} * ledger_worth END AS whole_charged
+        FROM (SELECT *, {_REGULAR} AND ledger_worth IS NOT NULL AS is_regular FROM {_WORDS})""",
+    )
+    whole = _Numbers(places + worth_places, price_places)
+    joined, apart = (
+        _keep_parts(connection, whole, worth_places, odd=bool(odd)) if "requestId" in export.named else ("", False)
+    )
     raw += ", 'part_unit': odd_units, 'part_amount': odd_charged" if apart else ""
     further = [_kept(name) for name in export.columns]
-    entry = _entry(row, parts=bool(joined), but="odd_request IS NULL" if apart else "TRUE")
+    entry = _entry(whole, parts=bool(joined), but="odd_request IS NULL" if apart else "TRUE")
     return f"""
         SELECT '{LEDGER}' AS type, {export.model} AS model, {", ".join(further)},
-            {_text(export.named["sku"])} AS ledger_sku,
-            {currency} AS ledger_currency,
-            {price} AS ledger_price,
-            {entry} AS ledger_entry,
-            CASE WHEN ledger_entry IS NULL THEN to_json({{{raw}}}) END AS ledger_odd,
-            CASE WHEN ledger_entry IS NOT NULL THEN CAST({unit} AS DECIMAL(38,{places})) END AS ledger_units,
-            CASE WHEN ledger_entry IS NOT NULL THEN CAST({amount} AS DECIMAL(38,{places})) END AS ledger_amount
-        FROM {table}{joined}"""
+            ledger_sku, ledger_currency, ledger_price, entry AS ledger_entry,
+            CASE WHEN entry IS NULL THEN to_json({{{raw}}}) END AS ledger_odd,
+            CASE WHEN entry IS NOT NULL THEN CAST(ledger_unit AS DECIMAL(38,{places})) END AS ledger_units,
+            CASE WHEN entry IS NOT NULL THEN CAST(ledger_paid AS DECIMAL(38,{places})) END AS ledger_amount
+        FROM (SELECT *, {entry} AS entry FROM {_ROWS}{joined})"""
+
+
+def _keep_view(connection: duckdb.DuckDBPyConnection, name: str, query: str) -> None:
+    try:
+        connection.execute(f"CREATE OR REPLACE VIEW {name} AS {query}")
+    except duckdb.Error as error:
+        raise SimulationError(f"the usage cannot be read: {error}") from None
 
 
 def number_of(name: str, given: str | None) -> Decimal:
@@ -177,25 +203,20 @@ def entry_of(
     return CHARGE if multiply(difference, Decimal(2 * 10**LINE_PLACES)) <= 1 else DISPUTED
 
 
-def _difference(units: str, rate: str, charged: str, row: _Row) -> str:
-    """What an amount lacks of units x price; NULL: too long."""
-    return f"TRY(abs({units} * {rate} + {charged} * {10**row.price_places}::HUGEINT))"
-
-
-def _entry(row: _Row, *, parts: bool = False, but: str = "TRUE") -> str:
+def _entry(whole: _Numbers, *, parts: bool = False, but: str = "TRUE") -> str:
     """What a row says, in integers: an amount is minus units x price, up to the rounding of a line.
 
     NULL: its numbers are none, or too long, or it is not to be priced with others.
     """
-    most = 10 ** max(0, row.places + row.price_places - LINE_PLACES) // 2
-    units, charged = row.units, row.charged
+    units, charged = "whole_units", "whole_charged"
     if parts:
         units, charged = f"coalesce(part_units, {units})", f"coalesce(part_charged, {charged})"
-    difference = _difference(units, row.rate, charged, row)
+    difference = whole.difference(units, charged)
     return (
-        f"CASE WHEN NOT ({row.regular} AND {but}) THEN NULL"
-        f" WHEN {row.is_credit} THEN '{CREDIT}'"
-        f" WHEN {difference} <= {most}::HUGEINT THEN '{CHARGE}' WHEN {difference} IS NOT NULL THEN '{DISPUTED}' END"
+        f"CASE WHEN NOT (is_regular AND {but}) THEN NULL"
+        f" WHEN {_IS_CREDIT} THEN '{CREDIT}'"
+        f" WHEN {difference} <= {whole.most}::HUGEINT THEN '{CHARGE}'"
+        f" WHEN {difference} IS NOT NULL THEN '{DISPUTED}' END"
     )
 
 
@@ -225,14 +246,7 @@ def _worth(currency: str, day: str, limits: Sequence[Limits]) -> tuple[str, int]
 
 
 def _keep_parts(
-    connection: duckdb.DuckDBPyConnection,
-    export: Export,
-    table: str,
-    row: _Row,
-    price: str,
-    worth: tuple[str, int],
-    *,
-    odd: bool,
+    connection: duckdb.DuckDBPyConnection, whole: _Numbers, worth_places: int, *, odd: bool
 ) -> tuple[str, bool]:
     """Keep what the rows of each charge come to that several balances paid; how to join it, empty if there is none.
 
@@ -241,48 +255,41 @@ def _keep_parts(
     A further part has no units and an amount; all rows of its request, SKU and price belong together, but refunds.
     `odd`: whether the engine cannot add the numbers of some row.
     """
-    if "requestId" not in export.named:
+    further = "ledger_request IS NOT NULL AND TRY_CAST(ledger_unit AS DOUBLE) = 0 AND ledger_paid LIKE '-%'"
+    if not connection.execute(f"SELECT 1 FROM {_WORDS} WHERE {further} LIMIT 1").fetchall():
         return "", False
-    request, sku = export.text("requestId"), _text(export.named["sku"])
-    numbers = export.numbers()
-    unit, amount = numbers["unit"], numbers["amount"]
-    further = f"{request} IS NOT NULL AND TRY_CAST({unit} AS DOUBLE) = 0 AND {amount} LIKE '-%'"
-    if not connection.execute(f"SELECT 1 FROM {table} WHERE {further} LIMIT 1").fetchall():
-        return "", False
-    # Names that no column of an export has.
-    inner = f"""
-        SELECT {request} AS part_request, {sku} AS part_sku, {row.rate} AS part_rate, {row.units} AS part_units,
-            {row.charged} AS part_charged
-        FROM {table} WHERE {row.regular} AND {request} IS NOT NULL AND NOT ({row.is_credit})"""
-    same = "part_request, part_sku, part_rate"
+    inner = f"FROM {_ROWS} WHERE is_regular AND ledger_request IS NOT NULL AND NOT ({_IS_CREDIT})"
+    same = "ledger_request, ledger_sku, whole_rate"
     connection.execute(f"""
         CREATE OR REPLACE TABLE {_PARTS} AS
-        SELECT {same}, sum(part_units) AS part_units, sum(part_charged) AS part_charged FROM ({inner})
-        WHERE ({same}) IN (SELECT ({same}) FROM ({inner}) WHERE part_units = 0 AND part_charged < 0)
+        SELECT ledger_request AS part_request, ledger_sku AS part_sku, whole_rate AS part_rate,
+            sum(whole_units) AS part_units, sum(whole_charged) AS part_charged {inner}
+        AND ({same}) IN (SELECT ({same}) {inner} AND whole_units = 0 AND whole_charged < 0)
         GROUP BY ALL""")
     joined = (
-        f" LEFT JOIN {_PARTS} ON part_request = {request} AND part_sku = {sku}"
-        f" AND part_rate = CASE WHEN {row.regular} THEN {row.rate} END"
+        f" LEFT JOIN {_PARTS} ON part_request = ledger_request AND part_sku = ledger_sku AND part_rate = whole_rate"
     )
     # A charge with a row that the engine does not add is not added by it at all; most exports have none.
-    long = _difference("part_units", "part_rate", "part_charged", row)
-    odd = odd or bool(connection.execute(f"SELECT 1 FROM {_PARTS} WHERE {long} IS NULL").fetchone())
-    one, places = worth
+    long = whole.difference("part_units", "part_charged")
+    query = f"SELECT 1 FROM (SELECT *, part_rate AS whole_rate FROM {_PARTS}) WHERE {long} IS NULL"
+    odd = odd or bool(connection.execute(query).fetchone())
     query = f"""
-        SELECT {request}, {sku}, {price}, {unit}, {amount}, {one} FROM {table}
-        WHERE ({request}, {sku}) IN (SELECT ({request}, {sku}) FROM {table} WHERE {further})
-        AND ({request}, {sku}) IN (
-            SELECT ({request}, {sku}) FROM {table}{joined} WHERE {_entry(row, parts=True)} IS NULL)"""
+        SELECT ledger_request, ledger_sku, ledger_price, ledger_unit, ledger_paid, ledger_worth FROM {_WORDS}
+        WHERE (ledger_request, ledger_sku) IN (SELECT (ledger_request, ledger_sku) FROM {_WORDS} WHERE {further})
+        AND (ledger_request, ledger_sku) IN (
+            SELECT (ledger_request, ledger_sku) FROM {_ROWS}{joined} WHERE {_entry(whole, parts=True)} IS NULL)"""
     found = connection.execute(query).fetchall() if odd else []
     if not found:
         return joined, False
     names = ("odd_request", "odd_sku", "odd_price", "odd_units", "odd_charged")
-    added = [dict(zip(names, each, strict=True)) for each in _added(found, places)]
+    added = [dict(zip(names, each, strict=True)) for each in _added(found, worth_places)]
     texts = pyarrow.schema([(name, pyarrow.string()) for name in names])
     connection.register("given_parts", pyarrow.Table.from_pylist(added, texts))
     connection.execute(f"CREATE OR REPLACE TABLE {_ODD_PARTS} AS FROM given_parts")
     connection.unregister("given_parts")
-    joined += f" LEFT JOIN {_ODD_PARTS} ON odd_request = {request} AND odd_sku = {sku} AND odd_price = {price}"
+    joined += (
+        f" LEFT JOIN {_ODD_PARTS} ON odd_request = ledger_request AND odd_sku = ledger_sku AND odd_price = ledger_price"
+    )
     return joined, True
 
 
@@ -311,21 +318,20 @@ def _added(rows: Iterable[Sequence[Any]], places: int) -> Iterator[list[str]]:
         yield from ([request, sku, price, *sums] for price in dict.fromkeys(prices))
 
 
-def _most_places(connection: duckdb.DuckDBPyConnection, table: str, odd: str, *groups: Sequence[str]) -> list[int]:
-    """How many decimals the numbers of some columns have at most: no more are kept, so that sums stay short.
+def _most_places(connection: duckdb.DuckDBPyConnection) -> list[int]:
+    """How many decimals units and amounts have at most, and prices: no more are kept, so that sums stay short.
 
-    At the end how many rows are `odd`.
+    At the end how many rows the engine does not add.
     """
-    most = []
-    for numbers in groups:
-        places = (
-            f"coalesce(max(length(rtrim(split_part({each}, '.', 2), '0')))"
-            f" FILTER (regexp_full_match({each}, '{_NUMBER}')), 0)"
-            for each in numbers
-        )
-        most.append(f"greatest({', '.join(places)})")
+    unit, price, paid = (
+        f"coalesce(max(length(rtrim(split_part({each}, '.', 2), '0')))"
+        f" FILTER (regexp_full_match({each}, '{_NUMBER}')), 0)"
+        for each in ("ledger_unit", "ledger_price", "ledger_paid")
+    )
     try:
-        found: Any = connection.execute(f"SELECT {', '.join(most)}, count_if({odd}) FROM {table}").fetchone()
+        found: Any = connection.execute(
+            f"SELECT greatest({unit}, {paid}), {price}, count_if(NOT ({_REGULAR})) FROM {_WORDS}"
+        ).fetchone()
     except duckdb.Error as error:
         raise SimulationError(f"the usage cannot be read: {error}") from None
     return list(found)
