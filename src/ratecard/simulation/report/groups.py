@@ -59,6 +59,8 @@ def groups_query(
     sql: AmountWriter = elsewhere.sql if elsewhere else DuckDbSql()
     source = f"({comparison.groups(*further, within=within, elsewhere=elsewhere)}) AS groups({columns})"
     ordered = f"{source} ORDER BY {', '.join(f'{name} NULLS LAST' for name in names)}" if names else source
+    if elsewhere and names:  # what is sorted is narrower than what is written
+        ordered = f"(SELECT * FROM {ordered}) AS groups"
     sides = side_names(report)
     numbers = [*_numbers(comparison, sides, sql), *_costs(prices, sides)]
     return ordered, (*_keys(keys, {number.name for number in numbers}), *numbers)

@@ -56,13 +56,17 @@ def _prices(priced: PricedFacts, taken: Taken, source: str, counted: list[int]) 
     workspace, sides = roll_up.workspace, range(len(priced.sides))
     # What all rows of a cell come to; one of them comes to no more where no quantity is below zero.
     most = [f"coalesce(max(greatest({', '.join(_sizes(side, summed))})), 0)" for side in sides]
+    most += [f"coalesce(sum({_sizes(side, summed)[0]}), 0)" for side in sides]
     count, *found = workspace.connection.execute(f"SELECT count(*), {', '.join(most)} {source}").fetchall()[0]
+    found, whole = found[: len(sides)], found[len(sides) :]
     if not count:
         return None
     prices, columns = workspace.new_table("cell_prices"), ["cell"]
     sums = priced.quantities(parts_of(roll_up.plan.layouts)[taken.grouping.name])
     of_cells = ("requests", *(sums.get(name, "0") for name in _QUANTITIES))
-    counted[:] = map(sum, zip(counted, _sums(priced, of_cells, source), strict=True))
+    own = _sums(priced, of_cells, source)
+    counted[:] = map(sum, zip(counted, own, strict=True))
+    short = max(*found, *whole, *own) < _SHORT and not taken.grouping.signed
     for side, size in enumerate(found):
         if not size:
             continue
@@ -76,7 +80,7 @@ def _prices(priced: PricedFacts, taken: Taken, source: str, counted: list[int]) 
             terms = (_terms(each, summed) if found[each] else "0" for each in (0, side))
             sums |= uneven_columns(side, f"kind{side}", "1", *terms)
     workspace.connection.execute(f"CREATE TABLE {prices} AS SELECT {', '.join(columns)} {source}")
-    return CellPrices(taken.grouping, taken.groups, prices, sums)
+    return CellPrices(taken.grouping, taken.groups, prices, sums, short)
 
 
 def _sums(priced: PricedFacts, numbers: Sequence[str], source: str) -> list[int]:

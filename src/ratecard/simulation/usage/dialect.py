@@ -55,6 +55,9 @@ class Dialect(Protocol):
     def total(self, number: str, condition: str, places: int) -> str:
         """The exact sum, 0 of nothing, where a condition holds. It raises where it is too large, and never wraps."""
 
+    def whole_total(self, number: str, *, short: bool) -> str:
+        """The exact sum of integers, which raises too; `short`: 64 bits hold it."""
+
     def day(self, column: str, type_: ColumnType) -> str:
         """The UTC day of an instant; null for anything else."""
 

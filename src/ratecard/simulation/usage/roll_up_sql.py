@@ -106,32 +106,45 @@ class Grouping(NamedTuple):
         return f"SELECT {chosen} FROM ({self.facts}) JOIN (SELECT {known} FROM {groups}) USING (cell)"
 
     def amounts_of(
-        self, prices: str, sums: Mapping[str, str], columns: Iterable[str], dialect: Dialect, integer: str
+        self,
+        prices: str,
+        sums: Mapping[str, str],
+        columns: Iterable[str],
+        dialect: Dialect,
+        integer: str,
+        *,
+        short: bool,
     ) -> str:
-        """The query of sums by all keys, as text, of the rows whose cell is in the table `prices`.
+        """The query of sums by all keys, as text, of the rows whose cell is in the table `prices`, or in a join of it.
 
         Each sum is a name and an integer that is made of the columns of the table, of `type`, and of the quantities of
-        a row (`q0` and so on, as an `integer` of the engine). Of `columns`, those that are none of them are 0.
+        a row (`q0` and so on, as an `integer` of the engine); `short`: 64 bits hold all of them. Of `columns`, those
+        that are none of them are 0.
         """
         texts = {f"key{number}": text for number, text in enumerate(self.keys)}
         named = "".join(f", {key if key in self.others else text} AS {key}" for key, text in texts.items())
         quantities = (f", CAST({self.sums[number]} AS {integer}) AS q{number}" for number in self.summed)
         rows = f"SELECT {self.cell} AS cell, type{named}{''.join(quantities)} FROM ({self.rows}) AS given"
         zero = f"CAST(0 AS {dialect.integer})"
-        totals = (f"{dialect.total(sums[each], 'TRUE', 0) if each in sums else zero} AS {each}" for each in columns)
-        joined = f"({rows}) AS counted JOIN {prices} AS prices USING (cell)"
+        found = {name: dialect.whole_total(each, short=short) for name, each in sums.items()}
+        totals = (f"{found.get(each, zero)} AS {each}" for each in columns)
+        joined = f"({rows}) AS counted JOIN {prices}"
         chosen = (f"{text if key in self.others else key} AS {key}" for key, text in texts.items())
         grouping = ", ".join(f"counted.{key}" for key in texts)
         return f"SELECT {', '.join((*chosen, 'count(*) AS requests', *totals))} FROM {joined} GROUP BY {grouping}"
 
 
 class CellPrices(NamedTuple):
-    """A grouping, the tables of its groups and of the prices of its cells, and the sums that are made of these."""
+    """A grouping, the tables of its groups and of the prices of its cells, and the sums that are made of these.
+
+    `short`: 64 bits hold each sum of all rows, and what is added to it.
+    """
 
     grouping: Grouping
     groups: str
     prices: str
     sums: Mapping[str, str]
+    short: bool
 
 
 class GroupsElsewhere(Protocol):

@@ -254,10 +254,11 @@ class DuckDbUsage(NamedTuple):
     def amounts(self, found: Sequence[CellPrices], columns: Sequence[str], plan: Plan, *, whole: bool) -> AddedByKey:
         """Requests and sums by all keys, however many they are: see `Grouping.amounts_of`."""
         connection, table = self.workspace.connection, table_of_sums(self.workspace, plan.key_columns, columns)
-        for grouping, groups, prices, sums in found:
+        for grouping, groups, prices, sums, short in found:
             integer = integer_of(connection, grouping, groups)
             with readable():
-                query = grouping.amounts_of(prices, sums, columns, DuckDbSql(), integer)
+                priced = f"{prices} AS prices USING (cell)"
+                query = grouping.amounts_of(priced, sums, columns, DuckDbSql(), integer, short=short)
                 connection.execute(f"INSERT INTO {table} {query}")
         return AddedByKey(table, plan.keys)
 

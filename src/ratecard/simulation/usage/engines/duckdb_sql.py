@@ -90,6 +90,9 @@ class DuckDbSql:
             return f"coalesce(sum({number}), 0)"
         return f"sum(CASE WHEN {condition} THEN {number} ELSE 0 END)"
 
+    def whole_total(self, number: str, *, short: bool) -> str:
+        return self.total(number, "TRUE", 0)
+
     def day(self, column: str, type_: ColumnType) -> str:
         if type_ == "text":
             instant = f"regexp_full_match({column}, '{INSTANT}')"

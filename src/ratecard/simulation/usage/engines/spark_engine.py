@@ -51,6 +51,8 @@ _SMALL = 4 * 2**20
 _FIRST_ROWS, _FEW_KEYS = 10_000, 20
 # More groups than these stay with Spark, unless they are asked for.
 _MOST_GROUPS = 1_000_000
+# Prices of more cells than these are too many for each executor.
+_MOST_SENT = 2_000_000
 # Keys that are written as the same text by Spark and by DuckDB.
 _ALIKE = ("text", "integer", "decimal", "boolean", "date")
 # What an integer of DuckDB is here.
@@ -96,7 +98,7 @@ class SparkUsage(NamedTuple):
         # Of other types Spark writes another text than DuckDB does.
         alike = {key for key, name in plan.others.items() if known.types[known.columns.get(name, name)] in _ALIKE}
         with ExitStack() as until:
-            for grouping, groups, prices, sums in found:
+            for grouping, groups, prices, sums, short in found:
                 integer = _INTEGERS[self._integer(grouping, groups)]
                 numbers = tuple(total if total == "0" else f"q{number}" for number, total in enumerate(grouping.sums))
                 texts = (
@@ -104,8 +106,8 @@ class SparkUsage(NamedTuple):
                     for key in plan.key_columns
                 )
                 of_rows = grouping._replace(sums=numbers, keys=tuple(texts))
-                view = self._priced(prices, until)
-                queries.append(of_rows.amounts_of(view, sums, columns, SparkSql(), integer))
+                priced = self._priced(prices, until)
+                queries.append(of_rows.amounts_of(priced, sums, columns, SparkSql(), integer, short=short))
             groups_here = SparkGroups(self, plan, tuple(columns), queries, until)
             if whole or alike != plan.others.keys() or groups_here.size <= _MOST_GROUPS:
                 return AddedByKey(groups_here.brought(), plan.keys)
@@ -117,21 +119,27 @@ class SparkUsage(NamedTuple):
         return integer_of(self.workspace.connection, grouping, groups)
 
     def _priced(self, prices: str, until: ExitStack) -> str:
-        """A table of prices by cell, which is dropped at the end.
+        """The join with a table of prices by cell, which is dropped at the end.
 
-        Many cells have the same prices: each is sent as one number.
+        Many cells have the same prices: each is sent as one number. Every executor has them all, for rows that would
+        have to be sent to them are many more.
         """
+        from pyspark.sql.functions import broadcast
+
         described = self.workspace.connection.execute(f"DESCRIBE {prices}").fetchall()
         columns = ", ".join(name for name, *_ in described if name != "cell")
-        numbered = f"(SELECT cell, {columns}, dense_rank() OVER (ORDER BY {columns}) AS priced FROM {prices})"
+        ranked = f"CAST(dense_rank() OVER (ORDER BY {columns}) AS INTEGER)"
+        numbered = f"(SELECT cell, {columns}, {ranked} AS priced FROM {prices})"
         view = f"ratecard_{uuid4().hex}"
         parts = {f"{view}_cells": "cell, priced", f"{view}_prices": f"DISTINCT priced, {columns}"}
         with failures("prices cannot be given to Spark"):
             for name, chosen in parts.items():
                 table = self.workspace.connection.sql(f"SELECT {chosen} FROM {numbered}").to_arrow_table()
-                self.session.createDataFrame(table).createOrReplaceTempView(name)
+                frame = self.session.createDataFrame(table)
+                few = table.num_rows <= _MOST_SENT
+                (broadcast(frame) if few else frame).createOrReplaceTempView(name)
                 until.callback(_drop, self.session, name)
-        return f"(SELECT cell, {columns} FROM {view}_cells JOIN {view}_prices USING (priced))"
+        return f"{view}_cells USING (cell) JOIN {view}_prices USING (priced)"
 
     def of_files(self, files: Collection[str]) -> "SparkUsage":
         """The rows of some of its files; it has to be by file."""

@@ -86,6 +86,9 @@ class SparkSql:
         type_ = f"DECIMAL(38, {places})"
         return f"coalesce(sum(CASE WHEN {condition} THEN CAST({number} AS {type_}) END), CAST(0 AS {type_}))"
 
+    def whole_total(self, number: str, *, short: bool) -> str:
+        return f"CAST(coalesce(sum({number}), 0) AS {self.integer})" if short else self.total(number, "TRUE", 0)
+
     def scaled(self, total: str, places: int) -> str:
         """A sum as an integer of 10^-places; in ANSI mode the text of a decimal has no exponent."""
         if not places:
