@@ -91,7 +91,7 @@ format: $(VENV)/.tools  ## correct style and format
 	$(BIN)/ruff format .
 
 .PHONY: check
-check: test test-wheel test-tables test-postgres test-proxy test-browser test-office test-spark test-extras test-clients test-dialects test-imports  ## run everything that CI runs
+check: test test-wheel test-tables test-postgres test-objects test-proxy test-browser test-office test-spark test-extras test-clients test-dialects test-imports  ## run everything that CI runs
 
 .PHONY: test-wheel
 test-wheel: $(VENV)/.package  ## build the wheel and use it alone, far from this folder
@@ -122,6 +122,14 @@ test-spark: $(VENV)/.tools  ## simulate on a real Spark: a master and two worker
 test-spark-large: $(VENV)/.tools  ## simulate 50,000,000 rows on two workers of 2 GB, and with DuckDB; takes long (ROWS=...)
 	$(PIP) install -c constraints.txt -e '.[spark]'
 	ROWS=$(if $(filter command line environment,$(origin ROWS)),$(ROWS),50000000) $(BIN)/python -m pytest -q -rsP tests/simulation/spark_large.py
+
+# An environment of its own for the S3 server of the tests, whose requirements are others than ours.
+.PHONY: test-objects
+test-objects: $(VENV)/.tools  ## keep roll-ups on a real S3 server of this machine; says why it skips
+	"$(PYTHON)" -m venv .venv-objects
+	@.venv-objects/bin/python -m pip --disable-pip-version-check --quiet install -r tests/simulation/requirements-s3.txt \
+		|| { rm -rf .venv-objects; echo "The S3 server cannot be installed here: its tests are skipped."; }
+	$(BIN)/python -m pytest -q -rs tests/simulation/test_stored_roll_ups.py -k s3
 
 .PHONY: test-browser
 test-browser: $(VENV)/.tools  ## try the pages in a real browser; says why it skips where there is none
@@ -221,5 +229,5 @@ readme: $(VENV)/.tools  ## write the real output of every example into the pages
 
 .PHONY: clean
 clean:  ## remove the environment and everything that was built
-	rm -rf $(VENV) build dist site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage htmlcov
+	rm -rf $(VENV) .venv-objects build dist site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage htmlcov
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

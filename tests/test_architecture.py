@@ -32,6 +32,7 @@ HOME_OF = {
     "itsdangerous": {"server"},
     "jinja2": {"pages"},
     "nicegui": {"whatif"},
+    "obstore": {"simulation"},
     "plotly": {"simulation"},
     "prometheus_client": {"server", "service"},
     "py4j": {"simulation"},
@@ -83,7 +84,7 @@ DEFINED_TWICE = {
     "simulate": _COMMAND,
 }
 # What only the targets that are named after them install: `make test` collects every module of the tests without them.
-OF_OTHER_TARGETS = {"anthropic", "botocore", "genai_prices", "google", "litellm", "py4j", "pyspark"}
+OF_OTHER_TARGETS = {"anthropic", "boto3", "botocore", "genai_prices", "google", "litellm", "moto", "py4j", "pyspark"}
 # A name that a package hands out, and that is the module of this name.
 MEANT_AS_THE_MODULE = {"laws"}
 
@@ -249,7 +250,7 @@ def test_modules_of_tests_can_be_collected_with_what_make_test_installs() -> Non
 
 
 def test_importing_the_library_loads_nothing_of_the_command_line_or_of_tests() -> None:
-    others = {"click", "rich", "babel", "jinja2", "hypothesis", "pytest", "duckdb", "pyarrow"}
+    others = {"click", "rich", "babel", "jinja2", "hypothesis", "pytest", "duckdb", "obstore", "pyarrow"}
     code = f"import ratecard, sys; print(sorted({others} & {{name.split('.')[0] for name in sys.modules}}))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

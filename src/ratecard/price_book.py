@@ -11,8 +11,8 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.messages import REQUIRED, NotOffered, Path, echo, invalid_enum, wrong_type
 from ratecard.base.suggestions import suggestions
 from ratecard.methods.metered import Metered, Rater
+from ratecard.methods.method import AUDIO_BODY
 from ratecard.pricing.compiler import Compiler
-from ratecard.pricing.counted import AUDIO_BODY
 from ratecard.pricing.estimate import Estimate, EstimateRequest, estimate
 from ratecard.pricing.video import VideoPricer
 from ratecard.rating.quote import Quote
@@ -109,6 +109,8 @@ class PriceBook(LimitsOfADay):
     _video: dict[str, VideoPricer] = field(default_factory=dict, init=False)
     # By the name of the model, and the type of usages.
     _raters: dict[str, dict[str, Rater]] = field(default_factory=dict, init=False)
+    # Of the models in effect, by their type, or of all: an unknown name is compared with them.
+    _names: dict[str | None, tuple[str, ...]] = field(default_factory=dict, init=False)
 
     def __repr__(self) -> str:
         return f"<PriceBook of {self.day}, digest {self.tables.digest}>"
@@ -126,8 +128,8 @@ class PriceBook(LimitsOfADay):
     def in_effect_all(self, type_: str | None = None) -> Iterator[tuple[AnyModel, Version]]:
         """Every model (of a type) that has a price at this instant, with its version in effect, by name."""
         for _, model in sorted(self.tables.models.items()):
-            version = model.version_at(self.instant)
-            if version and not model.retired_at(self.instant) and type_ in (None, model.type):
+            version = model.version_at(self.instant) if type_ in (None, model.type) else None
+            if version and not model.retired_at(self.instant):
                 yield model, version
 
     def in_effect(self, name: str, type_: str | None = None) -> tuple[AnyModel, Version]:
@@ -137,7 +139,9 @@ class PriceBook(LimitsOfADay):
         """
         model = self.tables.named(name)
         if model is None:
-            near = suggestions(name, (known.model for known, _ in self.in_effect_all(type_)))
+            if type_ not in self._names:
+                self._names[type_] = tuple(known.model for known, _ in self.in_effect_all(type_))
+            near = suggestions(name, self._names[type_])
             hint = f". Did you mean: {', '.join(near)}?" if near else ""
             raise QuoteError(NotOffered(f"Specified model not found: {echo(name)}{hint}"))
         if model.retired is not None and model.retired_at(self.instant):
@@ -219,6 +223,21 @@ class PriceBook(LimitsOfADay):
         >>> body = {"model": "seedance-2-0-fast-reference-to-video-basic", "duration": "5s", "aspect_ratio": "1:1"}
         >>> prices.video_totals(body | {"resolution": "480p"}, "reference_video_total_duration", [2, 10.5, -1])
         [Decimal('0.36'), Decimal('0.61'), None]
+        """
+        found = self.video_answers(body, name, values, source=source)
+        return [None if isinstance(each, QuoteError) else each for each in found]
+
+    def video_answers(
+        self, body: Mapping[str, Any], name: str, values: Iterable[Any], *, source: SourceVideo | None = None
+    ) -> list[Decimal | QuoteError]:
+        """What `video_totals` gives, and in place of each None the `QuoteError` of this value.
+
+        >>> from ratecard import load_rate_card
+        >>> prices = load_rate_card().at(date(2026, 10, 1))
+        >>> body = {"model": "kling-o3-pro-text-to-video"}
+        >>> total, refused = prices.video_answers(body, "duration", ["5s", "99s"])
+        >>> total, refused.problems[0][0]
+        (Decimal('0.77'), ('duration',))
         """
         model, version = self._video_version(body)
         return self.compiler.video_totals(model, version)(_of_provider(model, body), source, name, values)

@@ -31,11 +31,16 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
 }
 
 
-def alone(cell: Cell, body: dict[str, Any], source: Any) -> Decimal | None:
+def answer(cell: Cell, body: dict[str, Any], source: Any) -> Decimal | QuoteError:
     try:
         return BOOKS[cell.day].quote_video(body, source=source).total
-    except QuoteError:
-        return None
+    except QuoteError as error:
+        return error
+
+
+def alone(cell: Cell, body: dict[str, Any], source: Any) -> Decimal | None:
+    found = answer(cell, body, source)
+    return None if isinstance(found, QuoteError) else found
 
 
 def compare(cell: Cell, data: st.DataObject, name: str, body: dict[str, Any], source: Any) -> None:
@@ -44,6 +49,8 @@ def compare(cell: Cell, data: st.DataObject, name: str, body: dict[str, Any], so
     others = {field: value for field, value in body.items() if field != name}
     found = BOOKS[cell.day].video_totals(others, name, values, source=source)
     assert list(map(str, found)) == [str(alone(cell, {**others, name: value}, source)) for value in values]
+    answers = BOOKS[cell.day].video_answers(others, name, values, source=source)
+    assert list(map(str, answers)) == [str(answer(cell, {**others, name: value}, source)) for value in values]
 
 
 @pytest.mark.parametrize("cell", WITH_CLIP, ids=str)

@@ -6,8 +6,10 @@ from typing import Any
 
 from video_requests import REFERENCE, Request
 
+from ratecard.methods.video import InterpolationRate, UpscaleRate
+from ratecard.methods.video_sizes import MegapixelRate, TokenFormula
 from ratecard.tables.rate import Rate
-from ratecard.tables.video import InterpolationRate, MegapixelRate, TokenFormula, UpscaleRate, VideoCharge
+from ratecard.tables.video import VideoCharge
 
 
 def expected(request: Request) -> Fraction:

@@ -1,4 +1,4 @@
-"""A real Spark session, on a cluster of its own, for the tests that need one."""
+"""A real Spark session, on a cluster of its own, and a real S3 server, for the tests that need one."""
 
 import os
 import shutil
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 import pytest
+import storages
 from engines_agree import Engines
 
 from ratecard.simulation.usage.engines.spark_session import spark_session
@@ -40,3 +41,12 @@ def spark(cluster: "Cluster") -> Iterator["SparkSession"]:
 def engines(spark: "SparkSession") -> Iterator[Engines]:
     with ExitStack() as stack:
         yield Engines(spark, stack)
+
+
+@pytest.fixture(scope="package")
+def s3() -> Iterator[storages.S3]:
+    """An S3 server on this machine."""
+    if not storages.SERVER.exists():
+        pytest.skip("there is no S3 server: make test-objects installs one")
+    with storages.s3_server() as server:
+        yield server

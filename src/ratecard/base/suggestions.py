@@ -2,13 +2,17 @@
 
 from collections.abc import Collection, Iterable
 from difflib import SequenceMatcher
+from functools import lru_cache
 from heapq import nlargest
+from itertools import pairwise
 from typing import Any
 
 # Minimum similarity (0 to 1) for a suggestion, and for one that differs by a typing mistake only.
 _LIKENESS, _SLIP = 0.55, 0.95
 # Longer words are cut, and only this many candidates are compared closely: an error must stay cheap.
 _LENGTH, _CANDIDATES = 80, 30
+# Known words come again, those of all tables.
+_REMEMBERED = 2_000
 
 
 def suggestions(given: str, known: Iterable[str], most: int = 3, *, slip: bool = False) -> list[str]:
@@ -20,10 +24,10 @@ def suggestions(given: str, known: Iterable[str], most: int = 3, *, slip: bool =
     ['kling-v3-pro', 'kling-o3-pro']
     """
     wanted, least = given[:_LENGTH].lower(), _SLIP if slip else _LIKENESS
-    pieces = {wanted[at : at + 2] for at in range(len(wanted) - 1)}
+    pieces = _pieces(wanted)
 
     def held_in(word: str) -> int:
-        return sum(map(word.lower().__contains__, pieces))
+        return len(pieces & _pieces(word))
 
     near = nlargest(_CANDIDATES, known, key=lambda word: (held_in(word), -len(word)))
     matcher = SequenceMatcher(autojunk=False)
@@ -40,6 +44,13 @@ def suggestions(given: str, known: Iterable[str], most: int = 3, *, slip: bool =
         scored.append((max(whole, (whole + held) / 2), word))
         scored.sort(key=lambda pair: -pair[0])
     return [word for likeness, word in scored[:most] if likeness >= least]
+
+
+@lru_cache(_REMEMBERED)
+def _pieces(word: str) -> frozenset[str]:
+    """Every two letters of a word that follow one another."""
+    lower = word.lower()
+    return frozenset(map("".join, pairwise(lower)))
 
 
 def did_you_mean(given: str, known: Iterable[str], *, slip: bool = False) -> str:

@@ -6,19 +6,18 @@ Conditions (what is accepted, rounding, markups) are compared as text, whatever 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
 from fractions import Fraction
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
-from ratecard.base.money import multiply, plain, text
+from ratecard.base.money import multiply, plain
 from ratecard.changes.difference import Priced, RateChange, TermChange
 from ratecard.changes.sides import Priceable
 from ratecard.tables.limits import Limits
 from ratecard.tables.rate import Charge, Combination, Rate, RateFactor, combinations, named_attributes, tiers
-from ratecard.tables.scalars import Size, in_ranges
+from ratecard.tables.scalars import value_text
 from ratecard.tables.units import Unit
 from ratecard.tables.version import Version
 
@@ -138,7 +137,7 @@ def terms_of(side: Priceable) -> Terms:
     model, version, units = side
     found: Terms = {"type": model.type, "currency": model.currency, "mode": getattr(model, "mode", "")}
     found["limit tier"] = getattr(model, "tier", None) or ""
-    found |= {name: _one(getattr(model, name) or "") for name in ("aliases", "patterns", "provider")}
+    found |= {name: _text(getattr(model, name) or "") for name in ("aliases", "patterns", "provider")}
     found |= described(version)
     found["order of charges"] = ", ".join(charge.charge for charge in version.charges)
     for charge in version.charges:
@@ -156,11 +155,11 @@ def described(part: BaseModel, prefix: str = "") -> Terms:
         if isinstance(value, BaseModel):
             found |= described(value, f"{words} ")
         elif isinstance(value, Mapping):
-            found |= {f"{words} {key}": _one(each) for key, each in value.items()}
+            found |= {f"{words} {key}": _text(each) for key, each in value.items()}
         elif isinstance(value, tuple) and value and isinstance(value[0], BaseModel):
             found[words] = _parts(value, ordered=name in _ORDERED)
         elif value is not None:
-            found[words] = _one(value)
+            found[words] = _text(value)
     if payers := [name for name, worth in (part.model_extra or {}).items() if worth is not None]:
         found[f"{prefix}order"] = ", ".join(payers)  # balances pay in their order
     return found
@@ -194,20 +193,9 @@ def _parts(values: tuple[BaseModel, ...], *, ordered: bool) -> tuple[str, ...]:
     return tuple(f"{number}. {one}" for number, one in enumerate(words, 1)) if ordered else tuple(sorted(words))
 
 
+def _text(value: Any) -> str:
+    return value_text(value, in_order=False)
+
+
 def _whole(value: str | tuple[str, ...]) -> str:
     return "; ".join(_listed(value))
-
-
-def _one(value: Any) -> str:
-    if isinstance(value, Size):
-        return f"{value.width}x{value.height}"
-    if isinstance(value, (tuple, list)):
-        return ", ".join(in_ranges(sorted({_one(each) for each in value}, key=_natural)))
-    if isinstance(value, bool):
-        return str(value).lower()
-    return text(plain(value)) if isinstance(value, Decimal) else str(value)
-
-
-def _natural(word: str) -> tuple[int, str]:
-    digits = word[: len(word) - len(word.lstrip("0123456789"))]
-    return int(digits or 0), word

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any
 
 import click
@@ -10,10 +9,12 @@ from babel import Locale
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import REQUIRED
-from ratecard.cli.screen import align, heading_style, money, number, width
+from ratecard.base.money import plain
+from ratecard.cli.screen import align, heading_style, width
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
+from ratecard.simulation.report.figures import Figures
 from ratecard.views.explain import Working, choices, workings
 
 
@@ -21,14 +22,12 @@ def show_bill(
     prices: PriceBook, quoted: Quote, fields: Mapping[str, Any], source: SourceVideo | None, locale: Locale
 ) -> None:
     """Print a quote as a bill: each SKU on a line, below it the place of its rate, quantity, unit rate and amount."""
-
-    def amount(value: Any) -> str:
-        return money(value, quoted.currency, locale)
-
+    figures = Figures(locale, quoted.currency)
+    amount = figures.exact
     rows = [
         (
             f"  {line.source}",
-            f"{number(line.quantity, locale)} {line.unit}",
+            f"{figures.quantity(plain(line.quantity))} {line.unit}",
             amount(line.unit_rate),
             amount(line.amount),
         )
@@ -46,7 +45,7 @@ def show_bill(
     for line, row, working in zip(quoted.lines, body, made, strict=False):
         click.echo(line.sku)
         click.echo(row)
-        for words in (line.note, *_working(working, amount, locale)):
+        for words in (line.note, *_working(working, figures)):
             if words:
                 click.echo(f"  ({words})")
     click.echo(rule)
@@ -57,18 +56,17 @@ def show_bill(
     click.echo(f"Prices of {quoted.effective}, tables {quoted.digest}")
 
 
-def _working(working: Working, amount: Any, locale: Locale) -> list[str]:
+def _working(working: Working, figures: Figures) -> list[str]:
     """How quantity and unit rate of a line were computed, if they are more than a number of the table."""
     words = []
     if video := working.video:
         size = f"{video.size.width} x {video.size.height}"
-        tokens = number(video.tokens, locale)
-        words.append(
-            f"{number(video.seconds, locale)} s x {size} x {video.frames_per_second} fps / {video.pixels_per_token}"
-            f" = {tokens} tokens"
-        )
-    if working.list_rate is not None:
-        words.append(f"list rate {amount(working.list_rate)} x {number(working.markup or Decimal(1), locale)}")
+        seconds, tokens = (figures.quantity(plain(each)) for each in (video.seconds, video.tokens))
+        frames = f"{video.frames_per_second} fps / {video.pixels_per_token}"
+        words.append(f"{seconds} s x {size} x {frames} = {tokens} tokens")
+    if working.list_rate is not None and working.markup is not None:
+        markup = figures.quantity(plain(working.markup))
+        words.append(f"list rate {figures.exact(working.list_rate)} x {markup}")
     return words
 
 

@@ -12,7 +12,12 @@ from ratecard.cli.simulate_options import check_usage, dialect_option, engine_op
 
 @click.command(short_help="Keep usage as groups, to simulate it in seconds.")
 @click.argument("usage", nargs=-1, required=True)
-@click.option("--out", metavar="FOLDER", required=True, help="Folder to keep the groups in.")
+@click.option(
+    "--out",
+    metavar="FOLDER",
+    required=True,
+    help="Folder to keep the groups in, or its address: s3://bucket/folder, gs://, az://.",
+)
 @click.option("--by", metavar="KEYS", help="Columns that can be grouped by later. Default: model,day.")
 @click.option(
     "--candidate",
@@ -44,7 +49,8 @@ def rollup(context: click.Context, /, usage: Sequence[str], out: str, by: str | 
 
     The folder remembers each file of USAGE by size, time and identity. A further run reads only files that are new or
     changed, and drops the groups of files that are gone. With other options it reads all of them. The folder is written
-    whole or not at all; a run that is broken off leaves it as it was.
+    whole or not at all; a run that is broken off leaves it as it was. In an object storage (docs/roll-ups.md), the
+    first of two runs at a time wins.
 
     Exit status: 0 done, 1 for usage that cannot be read, 2 for wrong use.
     """

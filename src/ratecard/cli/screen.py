@@ -1,23 +1,15 @@
-"""Tables, paragraphs and amounts, for a terminal and for a pipe: a word is never broken, and nothing is cut.
+"""Tables and paragraphs, for a terminal and for a pipe: a word is never broken, and nothing is cut.
 
 That is why tables are not those of `rich`, which breaks or cuts a word that is wider than its column.
-
-Digits are 0 to 9 in every locale: Babel knows the separators of other number systems but not their digits, and a
-mixture of both would be misread.
 """
 
 import shutil
 import sys
 from collections.abc import Collection, Iterable, Sequence
-from decimal import Decimal, localcontext
 from textwrap import wrap
 
 import click
-from babel import Locale
-from babel.numbers import format_currency, format_decimal
 from rich.cells import cell_len
-
-from ratecard.base.money import ROUNDING, plain
 
 _GAP = "  "
 # The least width of a last column on a narrow terminal.
@@ -88,25 +80,3 @@ def _folded(rows: list[list[str]], headings: Sequence[str]) -> list[list[str]]:
 def _pad(cell: str, columns: int, right: bool) -> str:
     space = " " * (columns - cell_len(cell))
     return space + cell if right else cell + space
-
-
-def money(amount: Decimal, currency: str, locale: Locale) -> str:
-    """An amount with at least as many decimal places as its currency has.
-
-    >>> money(Decimal("1234.5"), "USD", Locale.parse("de_DE")).replace(chr(0xA0), " ")
-    '1.234,50 $'
-    >>> money(Decimal("0.0115"), "USD", Locale.parse("en_US"))
-    '$0.0115'
-    """
-    with localcontext(ROUNDING):  # Babel uses the host's context, whose 28 digits may be too few
-        return format_currency(plain(amount), currency, locale=locale, decimal_quantization=False)
-
-
-def number(quantity: Decimal, locale: Locale) -> str:
-    """A quantity.
-
-    >>> number(Decimal("0.108"), Locale.parse("de_DE"))
-    '0,108'
-    """
-    with localcontext(ROUNDING):
-        return format_decimal(plain(quantity), locale=locale, decimal_quantization=False)

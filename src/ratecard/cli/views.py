@@ -13,7 +13,8 @@ from babel import Locale
 from ratecard.base.errors import QuoteError
 from ratecard.base.plural import plural
 from ratecard.cli.options import at_option, book, json_option, locale_option, tables_option
-from ratecard.cli.screen import money, paragraph, show_table
+from ratecard.cli.screen import paragraph, show_table
+from ratecard.simulation.report.figures import Figures
 from ratecard.tables.video import VideoModel
 from ratecard.views.explain import Explanation
 from ratecard.views.explain import explain as explain_model
@@ -87,6 +88,7 @@ def _show(found: Explanation, locale: Locale) -> None:
         click.echo("\nA request may say")
     for name, value in found.accepts.items():
         click.echo(paragraph(f"  {name}: {value}", indent="    "))
+    figures = Figures(locale, found.currency)
     for charge in found.charges:
         click.echo(f"\n{charge.charge}: {charge.method}, a rate per {charge.unit}")
         if charge.method == "token-formula":
@@ -95,10 +97,7 @@ def _show(found: Explanation, locale: Locale) -> None:
             click.echo(paragraph(f"  {name}: {value}", indent="    "))
         show_table(
             ("Rate", "Made of", "Source", "For"),
-            [
-                (money(rate.unit_rate, found.currency, locale), rate.made_of, rate.source, rate.attributes)
-                for rate in charge.rates
-            ],
+            [(figures.exact(rate.unit_rate), rate.made_of, rate.source, rate.attributes) for rate in charge.rates],
             right=("Rate", "Made of"),
         )
 

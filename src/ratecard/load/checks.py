@@ -21,7 +21,7 @@ from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, USAGE_KEYS, Meter,
 from ratecard.tables.rate import WINDOW, Charge
 from ratecard.tables.units import Unit, Units, Vocabulary
 from ratecard.tables.version import Model, Version
-from ratecard.tables.video import SOURCE_MATCHED_RATIOS, TokenFormula
+from ratecard.tables.video import SOURCE_MATCHED_RATIOS
 
 # The most `line_places`: more than any amount needs, and few enough to stay cheap.
 _LINE_PLACES = 100
@@ -106,7 +106,7 @@ def check_unit(charge: Charge, units: Mapping[str, Unit], meters: Meters) -> Ite
     elif charge.unit not in fitting:
         counts = f"counts a {units[charge.unit].counts}, but {charge.method} counts a {' or '.join(counted)}"
         yield ("unit",), f"unit '{charge.unit}' {counts}. Allowed: {', '.join(fitting)}"
-    elif isinstance(charge, TokenFormula) and not units[charge.unit].is_decimal:
+    elif charge.OF_DECIMALS and not units[charge.unit].is_decimal:
         words = f"1 of {units[charge.unit].per} is not a decimal, as {charge.method} needs. Write 1000000 there"
         yield ("unit",), f"unit '{charge.unit}': {words}"
 

@@ -8,8 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from ratecard.base.messages import Path, echo
 from ratecard.base.suggestions import did_you_mean
-from ratecard.tables.metered import METERED_CHARGES
-from ratecard.tables.rate import MINIMUM_KEY, SOURCE_KEY, Charge, CountedCharge
+from ratecard.tables.rate import MINIMUM_KEY, SOURCE_KEY, Charge, ChargeClasses, CountedCharge
 
 _MAPPING, _LIST = "must hold keys, like `key: value`", 'must be a list (items start with "- ")'
 # The options of charges that count one thing.
@@ -83,8 +82,8 @@ def _allowed_keys(root: type[BaseModel], loc: tuple[str | int, ...]) -> list[str
     at: Any = root
     for part in loc:
         members = [member for member in get_args(at) if member not in (Ellipsis, NoneType)]
-        if at is Charge:  # one of the classes that are registered by their methods
-            at = METERED_CHARGES.by_method[str(part)]
+        if isinstance(at, ChargeClasses):
+            at = at.by_method[str(part)]
         elif isinstance(at, type) and issubclass(at, BaseModel):
             at = _bare({field.alias or name: field for name, field in at.model_fields.items()}[str(part)].annotation)
         elif isinstance(part, int):
@@ -96,9 +95,10 @@ def _allowed_keys(root: type[BaseModel], loc: tuple[str | int, ...]) -> list[str
 
 
 def _bare(annotation: Any) -> Any:
-    """An annotation without `Annotated` and `| None` around it."""
+    """An annotation without `Annotated` and `| None` around it; of a charge, the classes that it may be."""
     if get_origin(annotation) is Annotated:
-        return _bare(get_args(annotation)[0])
+        of, *further = get_args(annotation)
+        return next((each for each in further if isinstance(each, ChargeClasses)), _bare(of))
     members = [member for member in get_args(annotation) if member is not NoneType]
     return _bare(members[0]) if NoneType in get_args(annotation) else annotation
 

@@ -10,12 +10,10 @@ from ratecard.methods import METHODS
 from ratecard.methods.conditions import at_each_condition, check_factors
 from ratecard.methods.findings import below
 from ratecard.methods.hours import at_each_hour
+from ratecard.methods.method import AUDIO_BODY
 from ratecard.tables.metered import MeteredModel, MeteredVersion, TextModel, Tokens
 from ratecard.tables.meters import Meters
 from ratecard.tables.rate import Charge, Conditioned
-
-# Types of which only one charge is billed, not counting those that may be together with any (`Method.beside`).
-_ONE_CHARGE = ("music",)
 
 
 def check_metered(model: MeteredModel | TextModel, meters: Meters) -> Iterator[Finding]:
@@ -41,7 +39,8 @@ def check_metered(model: MeteredModel | TextModel, meters: Meters) -> Iterator[F
                 continue
             method = METHODS[charge.method]
             if not method.beside:
-                if seen and (charge.method in seen or model.type in _ONE_CHARGE):
+                # Of what bodies of audio ask for, one charge is billed.
+                if seen and (charge.method in seen or AUDIO_BODY in method.kinds):
                     yield (*at, "method"), f"method {charge.method}: a second charge would never be billed; keep one"
                 seen.add(charge.method)
             yield from below(at, _check_charge(version, charge, model.type, meters))

@@ -2,15 +2,12 @@
 
 import re
 from collections.abc import Iterator
-from fractions import Fraction
-from itertools import product
 
 from ratecard.base.messages import Finding
 from ratecard.base.suggestions import did_you_mean, meant_or_allowed
 from ratecard.load.checks import check_line_places
 from ratecard.methods.check_rates import check_rates
 from ratecard.methods.findings import below
-from ratecard.tables.rate import Charge
 from ratecard.tables.units import VideoFields
 from ratecard.tables.version import Rounding
 from ratecard.tables.video import (
@@ -18,12 +15,6 @@ from ratecard.tables.video import (
     LISTED_WORDS,
     REQUEST_FIELDS,
     SOURCE_MATCHED_DURATIONS,
-    FrameSize,
-    InterpolationRate,
-    MegapixelRate,
-    PerClip,
-    TokenFormula,
-    UpscaleRate,
     VideoAccepts,
     VideoModel,
     VideoVersion,
@@ -131,62 +122,12 @@ def _check_charges(version: VideoVersion) -> Iterator[Finding]:
     """Check the charges of a version against what it accepts."""
     for number, charge in enumerate(version.charges):
         yield from below(("charges", number), check_rates(version, charge))
-        yield from below(("charges", number), _check_formula(version, charge))
-    needed = {name: charge.method for charge in version.charges for name in _needs(charge)}
+        yield from below(("charges", number), charge.check(version))
+    needed = {name: charge.method for charge in version.charges for name in charge.reads if name != "video_url"}
     for name, method in needed.items():
         if getattr(version.accepts, name) is None:
             yield ("accepts", name), f"{name} is missing in accepts: {method} depends on it"
     yield from _check_durations(version, needed.get("duration"))
-
-
-def _needs(charge: Charge) -> tuple[str, ...]:
-    """The request fields that a charge needs to be priced."""
-    if isinstance(charge, UpscaleRate):
-        return ("duration", "upscale_factor", "target_fps")
-    if isinstance(charge, InterpolationRate):
-        return ("duration", "slowdown_factor", "target_fps")
-    if isinstance(charge, PerClip):
-        return ()
-    return ("duration", "upscale_factor") if charge.of_source else ("duration",)
-
-
-def _check_formula(version: VideoVersion, charge: Charge) -> Iterator[Finding]:
-    if isinstance(charge, TokenFormula):
-        per_pixel = Fraction(charge.frames_per_second, charge.pixels_per_token)
-        if 10 ** per_pixel.denominator.bit_length() % per_pixel.denominator:
-            words = (
-                f"pixels_per_token {charge.pixels_per_token}: {per_pixel} tokens a pixel and second is not a decimal"
-            )
-            yield ("pixels_per_token",), f"{words}. Write a number that divides without remainder, like 1024"
-        if not charge.sizes:
-            yield ("sizes",), "sizes is empty. The token formula needs the pixels of every output"
-    if isinstance(charge, MegapixelRate) and bool(charge.sizes) != bool(charge.frames):
-        yield ("sizes",), "write both sizes and frames, or neither (then the source video has them)"
-    elif isinstance(charge, (TokenFormula, MegapixelRate)) and charge.sizes:
-        yield from _check_sizes(version, charge.sizes)
-
-
-def _check_sizes(version: VideoVersion, sizes: tuple[FrameSize, ...]) -> Iterator[Finding]:
-    """Check that every accepted resolution and aspect ratio has one size."""
-    resolutions = version.values_of("resolution") or (None,)
-    ratios = version.values_of("aspect_ratio") or (None,)
-    seen: set[tuple[str | None, str | None]] = set()
-    for index, entry in enumerate(sizes):
-        key = (entry.resolution, entry.aspect_ratio)
-        if key in seen:
-            yield ("sizes", index), f"two sizes for {_words(*key)}; keep one"
-        elif entry.resolution not in resolutions or entry.aspect_ratio not in ratios:
-            allowed = "; ".join(_words(*pair) for pair in product(resolutions, ratios))
-            yield ("sizes", index), f"{_words(*key)} is not accepted by this version. Allowed: {allowed}"
-        seen.add(key)
-    for pair in product(resolutions, ratios):
-        if pair not in seen:
-            yield ("sizes",), f"no size for {_words(*pair)}, which this version accepts"
-
-
-def _words(resolution: str | None, ratio: str | None) -> str:
-    named = ([f"resolution {resolution}"] if resolution else []) + ([f"aspect ratio {ratio}"] if ratio else [])
-    return ", ".join(named) or "an output without resolution and aspect ratio"
 
 
 def _check_durations(version: VideoVersion, billed_by: str | None) -> Iterator[Finding]:

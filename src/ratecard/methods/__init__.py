@@ -1,4 +1,4 @@
-"""The pricing methods of models that are not video: one entry for each knows all of it, and everything else asks it."""
+"""The pricing methods: one entry for each, with the class of its charges, knows all of it; everything else asks it."""
 
 from ratecard.methods.audio import Characters, DurationBands, Seconds, Songs
 from ratecard.methods.count import PricedByCount
@@ -7,6 +7,8 @@ from ratecard.methods.method import METHODS, register
 from ratecard.methods.rpc import RpcBatches
 from ratecard.methods.surcharge import Surcharges
 from ratecard.methods.tokens import TokensByBucket
+from ratecard.methods.video import InterpolatedSeconds, SecondsOfVideo, UpscaledSeconds, WholeClips
+from ratecard.methods.video_sizes import Megapixels, TokensOfPixels
 
 __all__ = ["METHODS", "register"]
 
@@ -21,3 +23,9 @@ register(DurationBands())
 register(Surcharges())
 register(RpcBatches())
 register(PricedByCount())
+register(SecondsOfVideo())
+register(WholeClips())
+register(TokensOfPixels())
+register(Megapixels())
+register(UpscaledSeconds())
+register(InterpolatedSeconds())

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from ratecard.base.messages import Finding, NotOffered, too_big, too_small
 from ratecard.methods.metered import Metered
-from ratecard.methods.method import ANY_NUMBER, MOST_COUNTED, Method, Samples, UsageReading, least_charged
+from ratecard.methods.method import ANY_NUMBER, AUDIO_BODY, MOST_COUNTED, Method, Samples, UsageReading, least_charged
 from ratecard.rating.compiling import slug
 from ratecard.rating.quote import LineItem
 from ratecard.requests.fields import Field, WholeNumber, WholeSeconds
@@ -89,7 +89,7 @@ class BandSeconds(WholeSeconds):
 def _counted(charge: Charge, metered: Metered, field: str, kind: str, expected: Field) -> UsageReading:
     """One required count times one rate; of music and bodies of audio, the other count has no effect."""
     count, sku = metered.counter(charge), f"{metered.model.model}-{slug(charge.unit)}"
-    also = _SOUND if kind in ("music", "audio") else {}
+    also = _SOUND if kind in ("music", AUDIO_BODY) else {}
     fields = {field: expected} | {name: other for name, other in also.items() if name != field}
     inert = tuple(name for name in fields if name != field)
     return UsageReading(lambda shape: [count(shape[field], charge.rates[0], sku)], fields, {}, (field,), inert)
@@ -100,7 +100,7 @@ class Characters(Method[PerCharacter]):
 
     charge = PerCharacter
     types = ("speech", "music")
-    kinds = ("audio",)
+    kinds = (AUDIO_BODY,)
     numbers = ("characters", "character_count")
 
     def reading(self, charge: PerCharacter, metered: Metered, kind: str) -> UsageReading | None:
@@ -123,7 +123,7 @@ class Seconds(Method[PerAudioSecond]):
 
     charge = PerAudioSecond
     types = ("transcription", "music")
-    kinds = ("audio",)
+    kinds = (AUDIO_BODY,)
     numbers = ("seconds", "duration_seconds")
 
     def reading(self, charge: PerAudioSecond, metered: Metered, kind: str) -> UsageReading | None:
@@ -148,7 +148,7 @@ class Songs(Method[PerSong]):
 
     charge = PerSong
     types = ("music",)
-    kinds = ("audio",)
+    kinds = (AUDIO_BODY,)
 
     def reading(self, charge: PerSong, metered: Metered, kind: str) -> UsageReading | None:
         """Nothing that has an effect."""
@@ -161,7 +161,7 @@ class DurationBands(Method[DurationBand]):
 
     charge = DurationBand
     types = ("music",)
-    kinds = ("audio",)
+    kinds = (AUDIO_BODY,)
 
     def check(self, charge: DurationBand, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
         """Bands are bands, and do not overlap."""

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 from ratecard.base.messages import Finding
 from ratecard.methods.check_rates import check_rates
 from ratecard.methods.metered import Metered
+from ratecard.rating.compiling import AmountOf, Calculator, Compiling, Shape
 from ratecard.rating.quote import LineItem
 from ratecard.requests.counts import Meterage
 from ratecard.requests.fields import Field, NumberField, RequestShape
@@ -18,11 +19,14 @@ from ratecard.tables.metered import METERED_CHARGES, MeteredVersion
 from ratecard.tables.meters import Meters
 from ratecard.tables.rate import Charge, CountedCharge
 from ratecard.tables.units import Unit
+from ratecard.tables.video import VIDEO_CHARGES, VideoCharge
 
 AnyCharge = TypeVar("AnyCharge", bound=Charge)
 Lines = Callable[[RequestShape], list[LineItem]]
 # Usages, or what they say beside their type and model.
 Samples = Iterator[dict[str, Any]]
+# The kind of the quote bodies of speech, transcription and music, which name the API's own two fields.
+AUDIO_BODY = "audio"
 # The most of anything that a usage may count.
 MOST_COUNTED = 10**12
 # A number of anything, or a part of one.
@@ -60,7 +64,10 @@ def least_charged(charge: CountedCharge, count: int) -> int:
 
 
 class Method(Generic[AnyCharge]):
-    """A pricing method. A new one is a class like this in a file of its own, and a line in `methods/__init__.py`."""
+    """A pricing method. A new one is a class like this in a file of its own, and a line in `methods/__init__.py`.
+
+    One of video has a `calculator`, and what a table says of it is in the class of its charges; any other a `reading`.
+    """
 
     # The class of its charges: its options, the attributes of its rates, what its units may count.
     charge: type[AnyCharge]
@@ -74,6 +81,15 @@ class Method(Generic[AnyCharge]):
     choices: ClassVar[tuple[str, ...]] = ()
     # The fields of usages, of which one has the number that is charged, if nothing else is: the laws try each.
     numbers: ClassVar[tuple[str, ...]] = ()
+
+    def calculator(self, charge: AnyCharge, compiling: Compiling) -> Calculator:
+        """Compile a charge of a video model into the function from a request shape to its line item."""
+        raise NotImplementedError(f"no calculator for {charge.method}")
+
+    def amounts_of(self, charge: AnyCharge, compiling: Compiling) -> Callable[[Shape], AmountOf]:
+        """Compile such a charge into the function from a shape to its amounts by the seconds of reference video."""
+        calculate = self.calculator(charge, compiling)
+        return lambda shape: lambda seconds: calculate({**shape, "reference_seconds": seconds}).amount
 
     def check(self, charge: AnyCharge, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
         """Check a charge of a model of a type, beyond what holds for all charges."""
@@ -113,8 +129,9 @@ METHODS: dict[str, Method[Any]] = {}
 
 
 def register(method: Method[Any]) -> None:
-    """Let tables have charges of a method."""
-    METHODS[METERED_CHARGES.add(method.charge)] = method
+    """Let tables have charges of a method, under each of its names."""
+    classes = VIDEO_CHARGES if issubclass(method.charge, VideoCharge) else METERED_CHARGES
+    METHODS.update(dict.fromkeys(classes.add(method.charge), method))
 
 
 def is_linear(version: MeteredVersion, tables: Tables, meter: str = "") -> bool:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from ratecard.base.messages import Problems
 from ratecard.methods import METHODS
 from ratecard.methods.metered import Metered, Rater
-from ratecard.methods.method import Lines, UsageReading
+from ratecard.methods.method import AUDIO_BODY, Lines, UsageReading
 from ratecard.rating.quote import Quote
 from ratecard.requests.body import mapping_of
 from ratecard.requests.counts import read_counts
@@ -17,13 +17,11 @@ from ratecard.requests.token_usage import read_conditions
 from ratecard.tables.meters import Meters
 
 Made = TypeVar("Made")
-# The quote bodies of speech, transcription and music, which name the API's own two fields.
-AUDIO_BODY = "audio"
 # Where the shape of a usage has the conditions that it states.
 CONDITIONS = "conditions"
 NO_CONDITIONS: Mapping[str, str] = {}
 # The types of usage that may count tokens, whatever their model has a price of.
-_OF_TOKENS = ("text", "embedding")
+_OF_TOKENS = METHODS["tokens"].types
 
 
 def price_counted(metered: Metered, kind: str) -> Rater | None:

@@ -1,25 +1,27 @@
 """Compile one version of a video model into a function from a body to a quote."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
+from ratecard.base.errors import QuoteError
 from ratecard.base.messages import MOST_NAMES, field_names
 from ratecard.base.money import ROUNDING, step, total
-from ratecard.rating.compiling import Calculator, Compiling
+from ratecard.methods import METHODS
+from ratecard.methods.method import Method
+from ratecard.rating.compiling import AmountOf, Compiling
 from ratecard.rating.quote import PricedVersion, Quote
 from ratecard.rating.source_video import SourceVideo
-from ratecard.rating.video import calculator
-from ratecard.requests.fields import Field
+from ratecard.requests.fields import Field, RequestShape
 from ratecard.requests.video import VideoRequests, in_order
 from ratecard.tables.card import Tables
 from ratecard.tables.limits import Rates
 from ratecard.tables.video import VideoModel, VideoVersion
 
 VideoPricer = Callable[[dict[str, Any], SourceVideo | None], Quote]
-# The totals of bodies that differ in one field only: body without it, source, its name and its values; None where the
-# body has no price.
-VideoTotals = Callable[[Mapping[str, Any], SourceVideo | None, str, Iterable[Any]], list[Decimal | None]]
+# The totals of bodies that differ in one field only: body without it, source, its name and its values. A body without a
+# price has its refusal.
+VideoTotals = Callable[[Mapping[str, Any], SourceVideo | None, str, Iterable[Any]], list[Decimal | QuoteError]]
 
 _NONE: tuple[str, ...] = ()
 
@@ -32,7 +34,8 @@ def price_video(
     What does not depend on the body is computed here, once. A quote is then one look-up per field, one look-up and one
     multiplication per charge, and one rounding. The loop is written for speed: a call per step would cost more.
     """
-    schema, calculators = _compiled(model, version, tables, api_wide)
+    schema, charges = VideoRequests(version, api_wide), _charges(model, version, tables)
+    calculators = [method.calculator(each.charge, each) for method, each in charges]
     active, inert, defaults, complete = schema.active.get, schema.inert.get, schema.defaults, schema.complete
     settle, refuse = schema.settle, schema.refuse
     first, several = calculators[0], len(calculators) > 1
@@ -82,47 +85,59 @@ def total_videos(
 ) -> VideoTotals:
     """Compile the function that totals many bodies that differ in one field, as `price_video` would total each.
 
-    Only that field is checked for each body, by itself and by the rule across fields.
+    Only that field is checked for each body. Where nothing but the seconds of reference video follows from its value,
+    all else is settled once.
     """
-    schema, calculators = _compiled(model, version, tables, api_wide)
-    settle, first, several = schema.settle, calculators[0], len(calculators) > 1
-    finest, quantize = step(version.rounding.places), ROUNDING.quantize
+    schema = VideoRequests(version, api_wide)
+    charges = [method.amounts_of(each.charge, each) for method, each in _charges(model, version, tables)]
+    settle, finest, quantize = schema.settle, step(version.rounding.places), ROUNDING.quantize
+
+    def by_seconds(shape: RequestShape) -> AmountOf:
+        amount, *others = (charge(shape) for charge in charges)
+        if others:
+            return lambda seconds: quantize(total([amount(seconds), *(each(seconds) for each in others)]), finest)
+        return lambda seconds: quantize(amount(seconds), finest)
 
     def totals(
         body: Mapping[str, Any], source: SourceVideo | None, name: str, values: Iterable[Any]
-    ) -> list[Decimal | None]:
+    ) -> list[Decimal | QuoteError]:
         if name not in schema.fields:
             raise ValueError(f"'{name}' is not a field of a video body: {', '.join(schema.fields)}")
         shared, problems = schema.read(body)
         problems = [problem for problem in problems if problem[0] != (name,)]
-        field, active, found = schema.fields[name], name in schema.active, list[Decimal | None]()
+        accept, active = schema.fields[name].accept, name in schema.active
+        only_seconds = schema.by_seconds(shared, name)
+
+        def answer(given: Any, value: Any) -> Callable[[Any], Decimal | QuoteError]:
+            shape = {**shared, name: value} if active else shared.copy()
+            if value is None or problems or (settle is not None and settle(shape, source)):
+                refusal = schema.refusal({**body, name: given}, source)
+                return lambda _: refusal
+            total_of, seconds = by_seconds(shape), shape["reference_seconds"]
+            if only_seconds and value:
+                return total_of
+            found = total_of(seconds)
+            return lambda _: found
+
+        found, known = list[Decimal | QuoteError](), None
         for given in values:
             try:
-                value = None if problems else field.accept(given)
+                value = accept(given)
             except TypeError:  # an unhashable value
                 value = None
-            if value is None:
-                found.append(None)
-                continue
-            shape = shared.copy()
-            if active:
-                shape[name] = value
-            if settle is not None and settle(shape, source):
-                found.append(None)
-                continue
-            exact = total([calculate(shape).amount for calculate in calculators]) if several else first(shape).amount
-            found.append(quantize(exact, finest))
+            one = known if value else None
+            if one is None:
+                one = answer(given, value)
+                if value and (only_seconds or not active):
+                    known = one
+            found.append(one(value))
         return found
 
     return totals
 
 
-def _compiled(
-    model: VideoModel, version: VideoVersion, tables: Tables, api_wide: Mapping[str, Field]
-) -> tuple[VideoRequests, tuple[Calculator, ...]]:
-    """What a version accepts, and how it charges."""
-    calculators = tuple(
-        calculator(Compiling(model.model, version, charge, tables.units[charge.unit].per, first=number == 0))
-        for number, charge in enumerate(version.charges)
-    )
-    return VideoRequests(version, api_wide), calculators
+def _charges(model: VideoModel, version: VideoVersion, tables: Tables) -> Iterator[tuple[Method[Any], Compiling]]:
+    """The charges of a version with their methods, to be compiled."""
+    for number, charge in enumerate(version.charges):
+        compiling = Compiling(model.model, version, charge, tables.units[charge.unit].per, first=number == 0)
+        yield METHODS[charge.method], compiling

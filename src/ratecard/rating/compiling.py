@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -17,9 +18,14 @@ from ratecard.tables.video import VideoVersion
 # Every duration that a table may list, with its seconds.
 SECONDS = {f"{seconds}s": Decimal(seconds) for seconds in range(1, 1_000)}
 
+# SKUs are made of few words.
+_REMEMBERED = 1_000
+
 # The part of a request that decides its price, with every default filled in.
 Shape = Mapping[str, Any]
 Calculator = Callable[[Shape], LineItem]
+# The amount of a charge with so many seconds of reference video, or without any.
+AmountOf = Callable[[Decimal | None], Decimal]
 
 
 class CompiledRate(NamedTuple):
@@ -84,6 +90,7 @@ class Compiling:
         return CompiledRate(plain(multiply(rate.rate, self.charge.markup)), rate.source, ending)
 
 
+@lru_cache(_REMEMBERED)
 def slug(words: str) -> str:
     """Write words as part of a SKU.
 

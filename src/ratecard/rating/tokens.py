@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
+from itertools import combinations
 from typing import Any, NamedTuple, cast
 
 from ratecard.base.messages import NotOffered, too_big
@@ -158,19 +159,13 @@ class TokenTier:
         ]
         # What these tables do not know has no price.
         steps += [_Step(name, None, at[name], (), ()) for name in names if name not in self._buckets]
-        ordered = list(apart)
         overlaps = [
             (at[one], at[other])
-            for number, one in enumerate(ordered)
-            for other in ordered[number + 1 :]
-            if self._overlap(apart[one], apart[other]) and self._common(one, other) not in counted
+            for one, other in combinations(apart, 2)
+            if apart[one].overlaps(apart[other]) and self._common(one, other) not in counted
         ]
         within = [(at[name], at.get(whole)) for name, whole in self._merged.items() if name in at]
         return _Plan(tuple(steps), tuple(overlaps), tuple(within))
-
-    @staticmethod
-    def _overlap(one: Bucket, other: Bucket) -> bool:
-        return not (one.apart(other) or one.within(other) or other.within(one))
 
 
 def _add(signs: dict[str, int], others: Mapping[str, int], times: int) -> None:

@@ -5,13 +5,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from ratecard.base.money import READING
+from ratecard.requests.token_usage import FLAT, usage_of_buckets
+from ratecard.tables.meters import COMPLETION, PROMPT
 from ratecard.tables.video import LISTED_NUMBERS
 
 _NUMBER = re.compile(r"-?\d{1,30}(\.\d{1,400})?", re.ASCII)
 # The fields of a video body that are numbers.
 NUMBER_FIELDS = (*LISTED_NUMBERS, "target_fps", "reference_video_total_duration")
-_TOKEN_FIELDS = ("prompt_tokens", "completion_tokens")
-_CACHE_FIELDS = ("cached_tokens", "cache_creation_input_tokens")
+_TOKEN_FIELDS = {path[-1]: bucket for path, bucket in FLAT.items()}
 _BOOLEANS = {"true": True, "false": False}
 
 
@@ -46,11 +47,11 @@ def usage_of_text(type_: str, model: str, fields: Mapping[str, Any]) -> dict[str
     {'prompt_tokens': 10, 'completion_tokens': 0, 'prompt_tokens_details': {'cached_tokens': 4}}
     """
     values = {name: _numbers(text) for name, text in fields.items()}
-    counted = "tokens" in values or ("counts" in values and not values.keys() & {*_TOKEN_FIELDS, *_CACHE_FIELDS})
+    counted = "tokens" in values or ("counts" in values and not values.keys() & _TOKEN_FIELDS.keys())
     if type_ in ("text", "embedding") and not counted:
-        details = {name: values.pop(name) for name in _CACHE_FIELDS if name in values}
-        tokens = {name: values.pop(name, 0) for name in _TOKEN_FIELDS}
-        return {"type": type_, "model": model, "usage": {**tokens, "prompt_tokens_details": details}, **values}
+        counts = {PROMPT: 0, COMPLETION: 0}
+        counts |= {bucket: values.pop(name) for name, bucket in _TOKEN_FIELDS.items() if name in values}
+        return {"type": type_, "model": model, **usage_of_buckets(counts), **values}
     if "factor" in values:
         type_ = "upscale"
     if type_ == "rpc":

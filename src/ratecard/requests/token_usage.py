@@ -216,6 +216,8 @@ TOO_DEEP = f"Object must be nested at most {DEEPEST} levels deep"
 TokenCounts = tuple[_Names, tuple[int, ...], int | None, _Names]
 _PLAIN = ("input", "output")
 _WITH_CACHED, _WITH_WRITTEN = (*_PLAIN, "cache_input"), (*_PLAIN, "cache_input", "cache_write")
+# The counts that text without objects has (examples of tables, options, columns): the path of each, and its bucket.
+FLAT = {COUNTERS[_SLOTS[_COUNT_OF[bucket]]].paths[0]: bucket for bucket in _WITH_WRITTEN}
 NO_TOKENS: TokenCounts = (_PLAIN, (0, 0), None, ())
 
 
@@ -310,7 +312,7 @@ def path_of_bucket(bucket: str, usage: Mapping[Any, Any]) -> Path:
     return ("tokens", bucket) if "tokens" in usage else path_of(_COUNT_OF.get(bucket, bucket), usage.get("usage"))
 
 
-def usage_of_buckets(buckets: Mapping[str, int]) -> dict[str, Any]:
+def usage_of_buckets(buckets: Mapping[str, Any]) -> dict[str, Any]:
     """A usage that counts these buckets, as a provider writes it where one does: `usage`, or else `tokens`.
 
     >>> usage_of_buckets({"input": 5, "output": 1, "cache_input": 4})["usage"]

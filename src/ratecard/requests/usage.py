@@ -6,7 +6,7 @@ the model's own values.
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 
@@ -272,8 +272,8 @@ AnyUsage = (
     | RpcUsage
     | VideoUsage
 )
-METERED_TYPES = ("text", "embedding", "image", "edit", "upscale", "speech", "transcription", "music", "rpc")
-TYPES = Choice((*METERED_TYPES, "video"))
+TYPES = Choice(kind.model_fields["type"].default for kind in get_args(AnyUsage))
+METERED_TYPES = tuple(word for word in TYPES.words if word != "video")
 # The types that `rate` charges: requests, and searches by themselves.
 RATED = Choice((*TYPES.words, "surcharge"))
 

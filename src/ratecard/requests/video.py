@@ -35,8 +35,6 @@ from ratecard.tables.video import (
     REQUEST_FIELDS,
     SOURCE_MATCHED_DURATIONS,
     SOURCE_MATCHED_RATIOS,
-    InterpolationRate,
-    MegapixelRate,
     ReferenceVideo,
     VideoVersion,
 )
@@ -44,6 +42,7 @@ from ratecard.tables.video import (
 # The order of the specification: errors and ignored fields are listed in it.
 FIELD_ORDER = ("model", *REQUEST_FIELDS)
 NO_RESOLUTION = "Use upscale_factor instead of resolution"
+_REFERENCE = "reference_video_total_duration"
 _EITHER_AUTO = {"auto": "Auto", "Auto": "auto"}
 
 
@@ -80,9 +79,9 @@ def fields_of(version: VideoVersion, api_wide: dict[str, Field]) -> dict[str, Fi
         own["target_fps"] = WholeNumber(accepts.target_fps.min, accepts.target_fps.max)
     if accepts.reference_video_total_duration:
         cap = Decimal(accepts.reference_video_total_duration.max)
-        wide = own["reference_video_total_duration"]
+        wide = own[_REFERENCE]
         least = wide.least if isinstance(wide, NumberField) else Decimal(0)
-        own["reference_video_total_duration"] = NumberField(least, cap)
+        own[_REFERENCE] = NumberField(least, cap)
     return own
 
 
@@ -105,12 +104,11 @@ def rule_of(version: VideoVersion) -> Rule | None:
 
 def _reference_rule(limits: ReferenceVideo) -> Rule:
     """With reference video, take the rate with video input; durations `-1` and `auto` take its seconds, rounded up."""
-    name = "reference_video_total_duration"
-    field: Path = (name,)
+    field: Path = (_REFERENCE,)
 
     def settle(shape: RequestShape, source: SourceVideo | None) -> Problems:
         problems: Problems = []
-        reference = shape.pop(name, None) or None
+        reference = shape.pop(_REFERENCE, None) or None
         duration, ratio = shape.get("duration", ""), shape.get("aspect_ratio")
         if duration in SOURCE_MATCHED_DURATIONS and reference is not None:
             if reference < limits.source_min:
@@ -134,8 +132,8 @@ def _source_rule(version: VideoVersion) -> Rule:
     for megapixels, and an unknown frame rate for an interpolation.
     """
     longest = version.accepts.video_url.max_seconds if version.accepts.video_url else None
-    needs_size = any(isinstance(charge, MegapixelRate) for charge in version.charges)
-    needs_rate = any(isinstance(charge, InterpolationRate) for charge in version.charges)
+    needs_size = any(charge.NEEDS_SIZE for charge in version.charges)
+    needs_rate = any(charge.NEEDS_FRAME_RATE for charge in version.charges)
     url: Path = ("video_url",)
 
     def settle(shape: RequestShape, source: SourceVideo | None) -> Problems:
@@ -176,7 +174,7 @@ class VideoRequests:
 
     def __init__(self, version: VideoVersion, api_wide: Mapping[str, Field]) -> None:
         self.fields = fields_of(version, dict(api_wide))
-        self.settle = rule_of(version)
+        self.settle, self.of_source = rule_of(version), version.of_source
         # The fields that the price depends on: audio only if it can be chosen, seconds of reference video also
         # if they decide a source-matched duration or ratio.
         effective = frozenset[str]().union(*(charge.fields for charge in version.charges))
@@ -185,9 +183,9 @@ class VideoRequests:
         matched = {"duration"} if set(SOURCE_MATCHED_DURATIONS) & set(version.accepts.duration or ()) else set()
         matched |= {"aspect_ratio"} if set(SOURCE_MATCHED_RATIOS) & set(version.accepts.aspect_ratio or ()) else set()
         if version.accepts.reference_video_total_duration is None:
-            effective -= {"reference_video_total_duration"}
+            effective -= {_REFERENCE}
         elif effective & matched:
-            effective |= {"reference_video_total_duration"}
+            effective |= {_REFERENCE}
         accepts: dict[str, Accept] = {name: field.accept for name, field in self.fields.items()}
         self.active = {name: accept for name, accept in accepts.items() if name in effective}
         self.inert = {name: accept for name, accept in accepts.items() if name not in effective}
@@ -215,15 +213,24 @@ class VideoRequests:
         problems += field_problems(body, inert, {})
         return shape, problems
 
+    def by_seconds(self, shape: RequestShape, name: str) -> bool:
+        """Whether, whatever a field says but 0, nothing but the seconds of reference video follows from it."""
+        own = name == _REFERENCE and name in self.active and not self.of_source
+        return own and shape.get("duration") not in SOURCE_MATCHED_DURATIONS
+
     def refuse(self, body: Mapping[str, Any], source: SourceVideo | None) -> NoReturn:
-        """Raise `QuoteError` with every problem of a body that has at least one."""
+        """Raise the refusal of a body."""
+        raise self.refusal(body, source)
+
+    def refusal(self, body: Mapping[str, Any], source: SourceVideo | None) -> QuoteError:
+        """Every problem of a body that has at least one."""
         shape, problems = self.read(body)
         if self.settle is not None:
             refused = {path[0] for path, _ in problems}
             # A wrong field counts as given, so that the rule does not call it or another one missing.
             shape |= {name: value for name, value in _SOME.items() if name in refused}
             problems += [problem for problem in self.settle(shape, source) if problem[0][0] not in refused]
-        refuse(problems)
+        return refusal(problems)
 
 
 def in_order(names: Collection[str]) -> tuple[str, ...]:
@@ -234,9 +241,9 @@ def in_order(names: Collection[str]) -> tuple[str, ...]:
 def refuse_without_model(body: Mapping[str, Any], api_wide: Mapping[str, Field]) -> NoReturn:
     """Raise `QuoteError` for a body whose model is missing or not a string; fields are checked API-wide."""
     message = wrong_type("string", body["model"]) if "model" in body else REQUIRED
-    refuse([(("model",), message), *field_problems(body, api_wide, {})])
+    raise refusal([(("model",), message), *field_problems(body, api_wide, {})])
 
 
-def refuse(problems: Problems) -> NoReturn:
-    """Raise `QuoteError` with the problems of a body, in the order of the specification's fields."""
-    raise QuoteError(INVALID, sorted(problems, key=lambda problem: FIELD_ORDER.index(str(problem[0][0]))))
+def refusal(problems: Problems) -> QuoteError:
+    """The problems of a body, in the order of the specification's fields."""
+    return QuoteError(INVALID, sorted(problems, key=lambda problem: FIELD_ORDER.index(str(problem[0][0]))))

@@ -143,8 +143,7 @@ def _constraints(version: Version, meters: Meters) -> Iterator[tuple[str, Any]]:
 
 def _charge(charge: Charge, tables: Tables) -> ListedCharge:
     unit = tables.units[charge.unit]
-    method = METHODS.get(charge.method)  # none of video
-    every = tables.meters.by_name[unit.counts].every_usage if method and method.beside else None
+    every = tables.meters.by_name[unit.counts].every_usage if METHODS[charge.method].beside else None
     return ListedCharge(
         charge=charge.charge,
         method=charge.method,

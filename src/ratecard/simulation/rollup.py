@@ -17,15 +17,10 @@ from ratecard.simulation.usage.columns import DAY
 from ratecard.simulation.usage.engines.duckdb_engine import Workspace
 from ratecard.simulation.usage.engines.duckdb_responses import requests_only, table_dialect
 from ratecard.simulation.usage.files import FILE, is_remote
-from ratecard.simulation.usage.kept.keep import Changes, Written, keep, locked
-from ratecard.simulation.usage.kept.manifest import (
-    Asked,
-    Distinguished,
-    Manifest,
-    kept_folder,
-    local_folder,
-    read_manifest,
-)
+from ratecard.simulation.usage.kept.addresses import kept_place, place_at
+from ratecard.simulation.usage.kept.keep import Changes, Written, keep
+from ratecard.simulation.usage.kept.manifest import Asked, Distinguished, Manifest
+from ratecard.simulation.usage.kept.place import KeptPlace
 from ratecard.simulation.usage.where import Chosen
 
 _BY = ("model", DAY)
@@ -35,12 +30,12 @@ _ANY_INSTANT = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class KeptRollUp:
-    """What a run of `rollup` did: the folder, its rows, groups and bytes, and which files were read or dropped.
+    """What a run of `rollup` did: the folder (or its address), rows, groups, bytes, which files were read or dropped.
 
     `anew` says why all files were read again; empty where they were not.
     """
 
-    folder: Path
+    folder: Path | str
     rows: int
     groups: int
     bytes: int
@@ -66,6 +61,8 @@ def rollup(
 ) -> KeptRollUp:
     """Keep usage as groups in the folder `out`, which `simulate` then takes as usage, for the same answers.
 
+    A folder of this machine, or of an object storage: "s3://bucket/folder", "gs://...", "az://...".
+
     The arguments are those of `simulate`; usage is files. `by` names the columns that can be grouped by later (by
     default model and day); model and day always can. Groups distinguish what the current prices and the candidates ask
     (thresholds, conditions, buckets, hours), which most other prices ask too.
@@ -73,20 +70,17 @@ def rollup(
     A further run reads only files that are new or changed, and drops what is gone; with other arguments, or tables that
     ask for more, it reads all of them. The folder is written whole or not at all. Raises `SimulationError`.
     """
-    if is_remote(str(out)):
-        raise SimulationError(
-            f"{out} is an address; a roll-up is kept in a folder of this machine, or one that it mounts"
-        )
-    folder, several = local_folder(out), isinstance(candidates, (list, tuple)) and not isinstance(candidates, Side)
+    several = isinstance(candidates, (list, tuple)) and not isinstance(candidates, Side)
     listed: Sequence[Any] = candidates if several else [candidates]  # type: ignore[assignment]
     compared = sides(current, listed, Path(tables) if tables else None)
-    _state(folder)
-    given = _given(usage, folder)
-    places = [each if is_remote(each) else os.path.abspath(each) for each in given]  # noqa: PTH100
     spoken = table_dialect(dialect) if dialect is not None else None
     chosen, names = Chosen.of(where, None, None), dict(columns or {})
     workspace = Workspace(memory)
     try:
+        place = place_at(out, workspace.folder)
+        _state(place)
+        given = _given(usage, place, workspace.folder, engine)
+        places = [each if is_remote(each) else os.path.abspath(each) for each in given]  # noqa: PTH100
         begun = within(progress, 0, OPENED)
         cards = [side.card for side in compared]
         opening = opened_usage(workspace, places, names, engine, master, cards, begun, spoken, by_file=True)
@@ -117,8 +111,8 @@ def rollup(
                 files={},
                 packs=(),
             )
-            with locked(folder):
-                before = _state(folder)
+            with place.locked():
+                before = _state(place)
                 anew = _anew(before, made)
                 changes = Changes.of(None if anew else before, opened.stamps)
                 if anew and before:
@@ -133,24 +127,30 @@ def rollup(
                     made = made.model_copy(update={"odd": odd or (standing.odd if standing else "")})
                 within(progress, READ, PRICED)("Writing", None)
                 if changes.read or changes.gone or anew or not before:
-                    before = keep(workspace, folder, made, standing, changes, written)
+                    before = keep(workspace, place, made, standing, changes, written)
         size = sum(file.bytes for pack in before.packs for file in pack.files)
-        return KeptRollUp(folder, before.rows, sum(pack.groups for pack in before.packs), size, changes, anew)
+        return KeptRollUp(
+            str(place) if is_remote(str(out)) else place.folder,
+            before.rows,
+            sum(pack.groups for pack in before.packs),
+            size,
+            changes,
+            anew,
+        )
     finally:
         workspace.close()
 
 
-def _given(usage: Any, folder: Path) -> list[str]:
+def _given(usage: Any, place: KeptPlace, copies: Path, engine: Engine | None) -> list[str]:
     """The places of the usage. Raises `SimulationError` for what is not a file, or would hold the roll-up itself."""
     given = usage if isinstance(usage, (list, tuple)) else [usage]
     if wrong := next((each for each in given if not isinstance(each, (str, Path))), None):
         raise SimulationError(f"usage is {type(wrong).__name__}, and a roll-up is kept of files: give their paths")
-    if kept := kept_folder(list(given)):
+    if kept := kept_place(list(given), copies, engine):
         raise SimulationError(f"{kept} is a roll-up already; give the usage that it is of")
     for each in map(str, given):
-        place = local_folder(each).resolve()
-        if not is_remote(each) and place in (folder.resolve(), *folder.resolve().parents):
-            raise SimulationError(f"{folder} is in {each}, so that it would be usage itself. Name a folder outside")
+        if place.is_within(each):
+            raise SimulationError(f"{place} is in {each}, so that it would be usage itself. Name a folder outside")
     return [str(each) for each in given]
 
 
@@ -159,12 +159,12 @@ def _without_file(named: Mapping[str, Any]) -> dict[str, Any]:
     return {name: each for name, each in named.items() if name != FILE}
 
 
-def _state(folder: Path) -> Manifest | None:
-    """What the folder has, if it is a roll-up. Raises `SimulationError` for a folder of anything else."""
-    if kept_folder(folder):
-        return read_manifest(folder)
-    if folder.exists() and (not folder.is_dir() or any(not each.name.startswith(".") for each in folder.iterdir())):
-        raise SimulationError(f"{folder} is there, and is not a roll-up. Name a folder that is new or empty")
+def _state(place: KeptPlace) -> Manifest | None:
+    """What the place has, if it is a roll-up. Raises `SimulationError` for a place of anything else."""
+    if place.is_kept():
+        return place.manifest()
+    if not place.is_free():
+        raise SimulationError(f"{place} is there, and is not a roll-up. Name a folder that is new or empty")
     return None
 
 

@@ -29,8 +29,9 @@ from ratecard.simulation.usage.engines.duckdb_engine import Workspace, open_usag
 from ratecard.simulation.usage.engines.duckdb_responses import requests_only, table_dialect
 from ratecard.simulation.usage.engines.spark_session import is_spark_frame
 from ratecard.simulation.usage.files import Reading, Source
+from ratecard.simulation.usage.kept.addresses import kept_place
 from ratecard.simulation.usage.kept.kept_usage import KeptUsage, open_kept
-from ratecard.simulation.usage.kept.manifest import Distinguished, kept_folder
+from ratecard.simulation.usage.kept.manifest import Distinguished
 from ratecard.simulation.usage.plan import PERIODS, Plan, Usage, places_of_type
 from ratecard.simulation.usage.predicates import Predicates
 from ratecard.simulation.usage.roll_up import RollUp, RowsAgain
@@ -125,7 +126,7 @@ def simulate(
     workspace = Workspace(memory)
     try:
         begun = within(progress, 0, OPENED)
-        if kept := kept_folder(usage):
+        if kept := kept_place(usage, workspace.folder, engine):
             layouts = _layouts(_cards(compared, paid))
             opening: AbstractContextManager[OpenUsage] = open_kept(
                 workspace, kept, names, dialect, _named(compared, paid, tables), layouts

@@ -63,7 +63,7 @@ def _meaning(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): _meaning(part) for key, part in value.items()}
     if isinstance(value, Size):
-        return f"{value.width}x{value.height}"
+        return str(value)
     if isinstance(value, (tuple, list)):
         return sorted((_meaning(part) for part in value), key=_ORDER.encode)
     if isinstance(value, Decimal):

@@ -1,18 +1,14 @@
 """Models that are not video and their versions; their charges are of the classes that `methods` registers."""
 
-from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal, Union, get_args
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler, TypeAdapter
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
-from pydantic_core.core_schema import no_info_plain_validator_function
+from pydantic import Field
 
 from ratecard.base.money import LINE_PLACES
 from ratecard.tables.conditions import named_conditions
 from ratecard.tables.limits import TierName
 from ratecard.tables.meters import WithoutRate
-from ratecard.tables.rate import MINIMUM_KEY, Charge, Conditioned, RateFactor
+from ratecard.tables.rate import MINIMUM_KEY, Charge, ChargeClasses, Conditioned, RateFactor
 from ratecard.tables.scalars import Integer, Positive, Text
 from ratecard.tables.version import Example, Model, Version
 
@@ -37,38 +33,7 @@ class Tokens(Conditioned):
     missing_cache_rate: Literal["input"] | None = None
 
 
-class MeteredCharges:
-    """The classes of charges by their methods, as the package `methods` registers them; a table names one of them."""
-
-    def __init__(self) -> None:
-        self.by_method: dict[str, type[Charge]] = {}
-
-    def add(self, charge: type[Charge]) -> str:
-        """Let tables have charges of a class; return the method that it states."""
-        (method,) = get_args(charge.model_fields["method"].annotation)
-        self.by_method[method] = charge
-        self.__dict__.pop("_any", None)
-        return str(method)
-
-    def remove(self, method: str) -> None:
-        """Let no table have charges of a method any more."""
-        del self.by_method[method]
-        self.__dict__.pop("_any", None)
-
-    @cached_property
-    def _any(self) -> TypeAdapter[Charge]:
-        kinds: Any = Union[tuple(self.by_method.values())]  # noqa: UP007 (made of a list)
-        return TypeAdapter(Annotated[kinds, Field(discriminator="method")])
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return no_info_plain_validator_function(lambda given: self._any.validate_python(given))
-
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        return handler(self._any.core_schema)
-
-
-METERED_CHARGES = MeteredCharges()
-MeteredCharge = Annotated[Charge, METERED_CHARGES]
+METERED_CHARGES = ChargeClasses()
 
 
 class UsageExample(Example):
@@ -85,7 +50,7 @@ class MeteredVersion(Version):
     at the rates of another model comes on top.
     """
 
-    charges: tuple[MeteredCharge, ...]
+    charges: tuple[Annotated[Charge, METERED_CHARGES], ...]
     factors: tuple[RateFactor, ...] = ()
     minimum: Positive | None = None
     minimum_place: str = Field(default="", alias=MINIMUM_KEY, exclude=True)

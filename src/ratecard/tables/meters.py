@@ -46,6 +46,10 @@ class Bucket(Frozen):
         """Whether nothing can be counted in both."""
         return any(self.dimensions.get(name, value) != value for name, value in other.dimensions.items())
 
+    def overlaps(self, other: "Bucket") -> bool:
+        """Whether something can be counted in both, and neither is part of the other."""
+        return not (self.apart(other) or self.within(other) or other.within(self))
+
 
 WithoutRate = Literal["parent", "refuse"]
 

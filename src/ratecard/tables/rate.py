@@ -6,10 +6,14 @@ Every combination of attributes that a version accepts must fit exactly one rate
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from itertools import product
-from typing import Any, ClassVar, Protocol, Self
+from typing import Annotated, Any, ClassVar, Protocol, Self, Union, get_args
 
-from pydantic import Field, model_validator
+from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler, TypeAdapter, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+from pydantic_core.core_schema import no_info_plain_validator_function
 
 from ratecard.tables.scalars import Frozen, Number, Positive, PositiveQuantity, Quantity, Text, Words, gathered
 
@@ -98,6 +102,8 @@ class Charge(Frozen):
     METERS: ClassVar[tuple[str, ...]] = ()
     # Whether they may count any meter of meters.yaml too, but tokens.
     ANY_METER: ClassVar[bool] = False
+    # Whether the price of one of what they count must be a decimal, as quantities are not rounded.
+    OF_DECIMALS: ClassVar[bool] = False
     # Whether the rate that names most is chosen, of several that hold; otherwise exactly one may hold.
     SPECIFIC: ClassVar[bool] = False
 
@@ -119,11 +125,6 @@ class Charge(Frozen):
     def values_of(self, attribute: str) -> tuple[str, ...]:
         """Every value of an attribute that a rate names, in the order of the table."""
         return tuple(dict.fromkeys(value for rate in self.rates for value in rate.attributes.get(attribute, ())))
-
-    @property
-    def of_source(self) -> bool:
-        """Whether seconds and size are those of the source video that a request sends."""
-        return "video_url" in self.fields
 
 
 class Conditioned(Charge):
@@ -153,6 +154,36 @@ class CountedCharge(Conditioned):
     def options(self) -> bool:
         """Whether another number than was counted may be charged."""
         return bool(self.included or self.at_least or self.started)
+
+
+class ChargeClasses:
+    """The classes of charges by their methods, as the package `methods` registers them; a table names one of them."""
+
+    def __init__(self) -> None:
+        self.by_method: dict[str, type[Charge]] = {}
+
+    def add(self, charge: type[Charge]) -> tuple[str, ...]:
+        """Let tables have charges of a class; return the methods that it states."""
+        methods = get_args(charge.model_fields["method"].annotation)
+        self.by_method |= dict.fromkeys(methods, charge)
+        self.__dict__.pop("_any", None)
+        return methods
+
+    def remove(self, method: str) -> None:
+        """Let no table have charges of a method any more."""
+        del self.by_method[method]
+        self.__dict__.pop("_any", None)
+
+    @cached_property
+    def _any(self) -> TypeAdapter[Charge]:
+        kinds: Any = Union[tuple(dict.fromkeys(self.by_method.values()))]  # noqa: UP007 (made of a list)
+        return TypeAdapter(Annotated[kinds, Field(discriminator="method")])
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return no_info_plain_validator_function(lambda given: self._any.validate_python(given))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return handler(self._any.core_schema)
 
 
 Combination = tuple[str, ...]

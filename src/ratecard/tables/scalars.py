@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, PlainValidator, WithJsonSchema
 
 from ratecard.base.instants import day_or_instant
-from ratecard.base.money import MOST_PLACES, READING, places_of, plain, text
+from ratecard.base.money import MOST_PLACES, READING, places_of, plain, plain_text, text
 
 _NUMBER = re.compile(rf"\d{{1,15}}(\.\d{{1,{MOST_PLACES}}})?", re.ASCII)
 _AMOUNT = re.compile(r"\d{1,15}(\.\d{1,200})?", re.ASCII)
@@ -52,6 +52,9 @@ class Size(NamedTuple):
 
     width: int
     height: int
+
+    def __str__(self) -> str:
+        return f"{self.width}x{self.height}"
 
 
 def _one(given: object) -> str:
@@ -234,6 +237,25 @@ def in_ranges(words: Iterable[str]) -> list[str]:
         else:
             runs.append([word])
     return [word for run in runs for word in ([f"{run[0]}..{run[-1]}"] if len(run) > 2 else run)]
+
+
+def value_text(value: Any, *, in_order: bool = True) -> str:
+    """A value as a table writes it; lists as they stand, or each item once and rising.
+
+    >>> value_text(("30s", "5s", "4s")), value_text(("30s", "5s", "4s"), in_order=False), value_text(Decimal("1.50"))
+    ('30s, 5s, 4s', '4s, 5s, 30s', '1.5')
+    """
+    if isinstance(value, (tuple, list)) and not isinstance(value, Size):
+        words = [value_text(each, in_order=in_order) for each in value]
+        return ", ".join(in_ranges(words if in_order else sorted(set(words), key=_natural)))
+    if isinstance(value, bool):
+        return str(value).lower()
+    return plain_text(value) if isinstance(value, Decimal) else str(value)
+
+
+def _natural(word: str) -> tuple[int, str]:
+    digits = word[: len(word) - len(word.lstrip("0123456789"))]
+    return int(digits or 0), word
 
 
 def _read_counts(given: object) -> tuple[int, ...]:

@@ -1,17 +1,15 @@
-"""Video models: what a version accepts, and its charges, one class for each pricing method.
+"""Video models and what a version accepts; their charges are of the classes that `methods` registers."""
 
-`method` is the word that the API's own documents use.
-"""
-
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
-from ratecard.tables.rate import Charge
-from ratecard.tables.scalars import Count, Counts, Frozen, Integer, Pixels, Positive, Ratio, Text, Words
+from ratecard.base.messages import Finding
+from ratecard.tables.rate import Charge, ChargeClasses
+from ratecard.tables.scalars import Count, Counts, Frozen, Integer, Pixels, Positive, Text, Words
 from ratecard.tables.version import Example, Model, Rounding, Version
 
 
@@ -23,112 +21,68 @@ class FrameSize(Frozen):
     size: Pixels
 
 
-def _fields_of(sizes: Iterable[FrameSize]) -> frozenset[str]:
+def fields_of_sizes(sizes: Iterable[FrameSize]) -> frozenset[str]:
     """The request fields that these sizes depend on."""
     return frozenset(
         name for entry in sizes for name in ("resolution", "aspect_ratio") if getattr(entry, name) is not None
     )
 
 
-class PerSecond(Charge):
-    """Seconds of output times the rate."""
+class Measures(NamedTuple):
+    """What the plain formula of a method reads: of the request, its source video and its reference video.
 
-    ATTRIBUTES: ClassVar = ("resolution", "audio")
-    METERS: ClassVar = ("second of video",)
-    method: Literal["duration-rate", "resolution-rate"]
+    `pixels` are those of a frame, and `per` is how many of what its charge counts one unit holds.
+    """
+
+    seconds: Fraction
+    reference: Fraction
+    fps: Fraction
+    slowdown: int
+    pixels: int
+    per: int
+
+
+class VideoCharge(Charge):
+    """A charge of a video model. A subclass is one pricing method: what it reads, its checks, and its plain formula."""
+
+    # The request fields that every amount depends on, whatever the rates name.
+    READS: ClassVar[tuple[str, ...]] = ("duration",)
+    # What must be known of a source video: its size; its frame rate, unless `target_fps` is asked for.
+    NEEDS_SIZE: ClassVar[bool] = False
+    NEEDS_FRAME_RATE: ClassVar[bool] = False
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """`READS`, or what the options add."""
+        return self.READS
 
     @property
     def fields(self) -> frozenset[str]:
-        return super().fields | {"duration"}
-
-
-class PerClip(Charge):
-    """One price for the whole clip, or one flat fee per request."""
-
-    ATTRIBUTES: ClassVar = ("duration", "resolution", "audio")
-    METERS: ClassVar = ("clip", "input image")
-    method: Literal["fixed", "duration-resolution-rate"]
-
-
-class TokenFormula(Charge):
-    """Video tokens: (input + output seconds) x pixels x frames per second / pixels per token."""
-
-    ATTRIBUTES: ClassVar = ("resolution", "video_input")
-    METERS: ClassVar = ("token",)
-    method: Literal["token-formula"]
-    frames_per_second: Count
-    pixels_per_token: Count
-    # With reference video, at least ceil(output seconds x this) seconds are billed; 0 switches the minimum off.
-    reference_minimum: Ratio = Fraction(5, 3)
-    sizes: tuple[FrameSize, ...]
+        """The request fields that this charge's amount depends on."""
+        named = super().fields
+        by_reference = {"reference_video_total_duration"} if "video_input" in named else set()
+        return named - {"up_to", "video_input"} | {*self.reads} | by_reference
 
     @property
-    def fields(self) -> frozenset[str]:
-        named = super().fields - {"video_input"} | _fields_of(self.sizes) | {"duration"}
-        return named | {"reference_video_total_duration"} if "video_input" in super().fields else named
+    def of_source(self) -> bool:
+        """Whether seconds and size are those of the source video that a request sends."""
+        return "video_url" in self.reads
 
+    def check(self, version: "VideoVersion") -> Iterator[Finding]:
+        """Check the options of the method against what a version accepts."""
+        yield from ()
 
-class Frames(Frozen):
-    """The number of frames of a clip: seconds x `per_second` + `plus`."""
-
-    per_second: Count
-    plus: Integer = 0
-
-
-class MegapixelRate(Charge):
-    """Width x height x frames / 1,000,000 times the rate; without `sizes`, those of the source video, upscaled."""
-
-    ATTRIBUTES: ClassVar = ("resolution",)
-    METERS: ClassVar = ("pixel of video",)
-    method: Literal["megapixel-rate"]
-    frames: Frames | None = None
-    megapixels: Literal["exact", "rounded-up"] = "exact"
-    sizes: tuple[FrameSize, ...] = ()
+    def units(self, of: Measures) -> Fraction:
+        """How many units a request uses by the plain formula, which the test kit holds the calculator against."""
+        return of.seconds / of.per
 
     @property
-    def fields(self) -> frozenset[str]:
-        if not (self.sizes or self.frames):
-            return super().fields | {"duration", "video_url", "upscale_factor"}
-        return super().fields | _fields_of(self.sizes) | {"duration"}
+    def frame_rates(self) -> Mapping[Decimal, Decimal]:
+        """The frame rates that the price sheet shows, each with the factor on all amounts from there on."""
+        return {}
 
 
-class FrameRateStep(Frozen):
-    """The frames per second from which the price is multiplied, and the factor."""
-
-    from_: Annotated[Positive, Field(alias="from")]
-    factor: Positive
-
-
-class UpscaleRate(Charge):
-    """Seconds of source times the rate of the output height's tier."""
-
-    ATTRIBUTES: ClassVar = ("enhancement_model", "up_to")
-    METERS: ClassVar = ("second of video",)
-    method: Literal["upscale-rate"]
-    frame_rate: FrameRateStep
-
-    @property
-    def fields(self) -> frozenset[str]:
-        return super().fields - {"up_to"} | {"duration", "video_url", "upscale_factor", "target_fps"}
-
-
-class InterpolationRate(Charge):
-    """Seconds of output times frames per second / `at_frame_rate`, at the rate of the source height's tier."""
-
-    ATTRIBUTES: ClassVar = ("enhancement_model", "up_to")
-    METERS: ClassVar = ("second of interpolated video",)
-    method: Literal["interpolation-rate"]
-    at_frame_rate: Positive = Decimal(60)
-
-    @property
-    def fields(self) -> frozenset[str]:
-        return super().fields - {"up_to"} | {"duration", "video_url", "slowdown_factor", "target_fps"}
-
-
-VideoCharge = Annotated[
-    PerSecond | PerClip | TokenFormula | MegapixelRate | UpscaleRate | InterpolationRate,
-    Field(discriminator="method"),
-]
+VIDEO_CHARGES = ChargeClasses()
 
 
 # Values of a request that mean "as the source clip".
@@ -192,7 +146,7 @@ class VideoVersion(Version):
 
     accepts: VideoAccepts
     defaults: dict[str, Text] = Field(default_factory=dict)
-    charges: tuple[VideoCharge, ...]
+    charges: tuple[Annotated[VideoCharge, VIDEO_CHARGES], ...]
     rounding: Rounding
     examples: tuple[VideoExample, ...]
 

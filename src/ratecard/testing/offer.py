@@ -20,8 +20,6 @@ from ratecard.tables.version import Model, Version
 from ratecard.tables.video import (
     SOURCE_MATCHED_DURATIONS,
     SOURCE_MATCHED_RATIOS,
-    MegapixelRate,
-    UpscaleRate,
     VideoVersion,
 )
 
@@ -111,7 +109,7 @@ class Offer:
     @cached_property
     def needs_source(self) -> bool:
         """Whether a body by itself cannot be priced."""
-        sizes_of_source = any(isinstance(charge, MegapixelRate) and charge.of_source for charge in self.version.charges)
+        sizes_of_source = any(charge.NEEDS_SIZE and charge.of_source for charge in self.version.charges)
         return sizes_of_source or (self.of_source and not self.stated_durations)
 
     @cached_property
@@ -121,8 +119,9 @@ class Offer:
 
     @cached_property
     def frame_rate_steps(self) -> list[int]:
-        """The frames per second from which the price of an upscale is multiplied."""
-        return [ceil(charge.frame_rate.from_) for charge in self.version.charges if isinstance(charge, UpscaleRate)]
+        """The frames per second from which the price is multiplied."""
+        steps = (step for charge in self.version.charges for step in charge.frame_rates.items())
+        return [ceil(frame_rate) for frame_rate, factor in steps if factor != 1]
 
     @cached_property
     def tier_edges(self) -> list[int]:

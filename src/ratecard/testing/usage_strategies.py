@@ -15,6 +15,7 @@ from ratecard.pricing.text import token_rates
 from ratecard.requests.fields import Choice, Field, WholeNumber
 from ratecard.requests.metered import UsageSchema
 from ratecard.requests.service_parameters import SEARCHES
+from ratecard.requests.token_usage import FLAT
 from ratecard.requests.usage import TYPES
 from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import MeteredVersion, TextVersion
@@ -75,7 +76,7 @@ def counts_of(readings: Iterable[UsageReading]) -> dict[str, st.SearchStrategy[A
     return {"counts": st.fixed_dictionaries(meters)} if meters else {}
 
 
-DETAILS = {"cache_input": "cached_tokens", "cache_write": "cache_creation_input_tokens"}
+DETAILS = {bucket: path[-1] for path, bucket in FLAT.items() if bucket not in (PROMPT, COMPLETION)}
 # Names of clients and providers for cache writes, the completion, and its parts.
 _WRITTEN = ("cache_creation_input_tokens", "cache_write_tokens")
 _COMPLETION = ("completion_tokens", "output_tokens")

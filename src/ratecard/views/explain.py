@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from ratecard.base.errors import QuoteError
 from ratecard.base.money import from_fraction, multiply, plain, text
 from ratecard.methods import METHODS
+from ratecard.methods.video_sizes import TokenFormula
 from ratecard.price_book import PriceBook
 from ratecard.rating.frame_size import frame_size_of
 from ratecard.rating.quote import Quote
@@ -19,9 +20,9 @@ from ratecard.requests.video import VideoRequests
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion, TextVersion
 from ratecard.tables.rate import Charge
-from ratecard.tables.scalars import Size, in_ranges
+from ratecard.tables.scalars import Size, in_ranges, value_text
 from ratecard.tables.version import Model, Version
-from ratecard.tables.video import TokenFormula, VideoVersion
+from ratecard.tables.video import VideoVersion
 
 # Keys of a charge that are shown apart from the options of its method.
 _SHOWN_ELSEWHERE = {"charge", "method", "unit", "markup", "rates"}
@@ -118,8 +119,7 @@ def _charge(charge: Charge, tables: Tables) -> ExplainedCharge:
         for rate in charge.rates
     )
     options = {name: value for name, value in _described(charge).items() if name not in _SHOWN_ELSEWHERE}
-    method = METHODS.get(charge.method)  # None of video
-    if meters := method.meters(charge, tables) if method else None:
+    if meters := METHODS[charge.method].meters(charge, tables):
         options["counted by"] = ", ".join(f"counts.{meter}" for meter in meters)
     return ExplainedCharge(charge.charge, charge.method, charge.unit, options, rates)
 
@@ -149,13 +149,10 @@ def _words(value: Any) -> str:
         return ", ".join(f"{key.rstrip('_')} {words}" for key, words in _described(value).items())
     if isinstance(value, dict):
         return ", ".join(f"{key} = {_words(one)}" for key, one in value.items())
-    if isinstance(value, tuple):
-        if hasattr(value, "width"):
-            return "x".join(map(str, value))
+    if isinstance(value, tuple) and value and isinstance(value[0], BaseModel):
         # In a list of parts, such as sizes, values are clear without their keys.
-        items = [" ".join(_described(one).values()) if isinstance(one, BaseModel) else _words(one) for one in value]
-        return ", ".join(in_ranges(items))
-    return text(value) if isinstance(value, Decimal) else str(value)
+        return ", ".join(" ".join(_described(one).values()) for one in value)
+    return value_text(value)
 
 
 class VideoTokens(NamedTuple):
@@ -225,7 +222,7 @@ def choices(prices: PriceBook, fields: Mapping[str, Any], field: str) -> tuple[s
         return ()
     if isinstance(version, VideoVersion):
         values = getattr(version.accepts, field, None)
-        return tuple(in_ranges(map(_words, values))) if isinstance(values, tuple) else ()
+        return tuple(in_ranges(map(value_text, values))) if isinstance(values, tuple) else ()
     listed = (METHODS[charge.method].values(charge, field) for charge in version.charges)
     return tuple(dict.fromkeys(value for values in listed for value in values))
 

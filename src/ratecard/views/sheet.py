@@ -18,11 +18,6 @@ from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.rate import ANY, tiers
 from ratecard.tables.video import (
-    SOURCE_MATCHED_DURATIONS,
-    SOURCE_MATCHED_RATIOS,
-    InterpolationRate,
-    MegapixelRate,
-    UpscaleRate,
     VideoVersion,
 )
 
@@ -100,20 +95,16 @@ def _values(version: VideoVersion, name: str) -> tuple[Any, ...]:
     if name == "reference_video_total_duration":
         cap = accepts.reference_video_total_duration
         return (None, min(_SECONDS, cap.max)) if cap else (None,)
-    if name == "duration":
-        stated = tuple(word for word in accepts.duration or () if word not in SOURCE_MATCHED_DURATIONS)
-        return (None,) if version.of_source else stated or (None,)
-    if name == "aspect_ratio":
-        return tuple(word for word in accepts.aspect_ratio or () if word not in SOURCE_MATCHED_RATIOS) or (None,)
-    return tuple(getattr(accepts, name) or (None,))
+    if name == "duration" and version.of_source:
+        return (None,)
+    return version.values_of(name) or (None,)
 
 
 def _frame_rates(version: VideoVersion) -> tuple[int, ...]:
     """The frame rates at which the price changes: the least, and the one from which it is multiplied."""
+    steps = {int(each): factor for charge in version.charges for each, factor in charge.frame_rates.items()}
     limits = version.accepts.target_fps
-    steps = [int(charge.frame_rate.from_) for charge in version.charges if isinstance(charge, UpscaleRate)]
-    linear = [int(charge.at_frame_rate) for charge in version.charges if isinstance(charge, InterpolationRate)]
-    return (*([limits.min] if limits and steps else []), *steps, *linear)
+    return (*([limits.min] if limits and any(factor != 1 for factor in steps.values()) else []), *steps)
 
 
 def _videos(version: VideoVersion, body: dict[str, Any]) -> Iterator[SourceVideo | None]:
@@ -124,10 +115,10 @@ def _videos(version: VideoVersion, body: dict[str, Any]) -> Iterator[SourceVideo
         return
     factor, limit = int(body.get("upscale_factor", 1)), version.accepts.video_url
     seconds = min(_SECONDS, limit.max_seconds) if limit else _SECONDS
-    if isinstance(charge, MegapixelRate):
+    heights = tiers(charge.rates)
+    if not heights:
         yield SourceVideo(seconds=seconds, width=1280, height=720, fps=24)
         return
-    divisor = factor if isinstance(charge, UpscaleRate) else 1
-    edges = [int(edge) for edge in tiers(charge.rates) if edge != ANY]
+    edges = [int(edge) for edge in heights if edge != ANY]
     for height in (*edges, 2 * edges[-1] if edges else _HEIGHT):
-        yield SourceVideo(seconds=seconds, width=height * 16 // 9 // divisor, height=height // divisor, fps=30)
+        yield SourceVideo(seconds=seconds, width=height * 16 // 9 // factor, height=height // factor, fps=30)

@@ -4,7 +4,7 @@ A SKU means all requests that are charged by it under the prices at the row's ow
 charge them all alike, that is the price; a change that a SKU cannot express is the reason of a refusal.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from datetime import date
 from fractions import Fraction
 from typing import TypeVar
@@ -76,6 +76,10 @@ class LedgerPricer(Pricer):
             return Refused(str(error))
         key = (entry, Identity(was.version), Identity(now.version))
         return _once(self._charged, key, lambda: self._priced(was, now, entry))
+
+    def basis(self, side: Side, shape: UsageShape) -> Hashable:
+        """A row of a bill was charged by the prices of its own moment."""
+        return shape.moment
 
     def alike(self, one: Side, other: Side, shape: UsageShape) -> bool:
         """A row of a bill says more than its model: each is asked."""

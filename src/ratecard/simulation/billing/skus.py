@@ -18,7 +18,6 @@ from ratecard.price_book import PriceBook
 from ratecard.rating.quote import MINIMUM, LineItem, Quote
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.metered import MeteredVersion, TextVersion
-from ratecard.tables.video import TokenFormula
 from ratecard.views.sheet import Cell, price_cells
 
 
@@ -130,7 +129,7 @@ class Clips:
         """Whether the price depends on seconds or pixels of a video that was sent, which no row holds."""
         version = self.in_effect.version
         if version.accepts.reference_video_total_duration and not self._named():
-            return any(isinstance(charge, TokenFormula) for charge in version.charges)
+            return any("video_input" in charge.ATTRIBUTES for charge in version.charges)
         return any(cell.video or _REFERENCE in cell.body for cell in self._cells.get(sku, ()))
 
     def repriced(self, sku: str, billed: Decimal, now: PriceBook) -> Quote | None:

@@ -38,6 +38,7 @@ from ratecard.simulation.pricing.outcomes import Outcomes
 from ratecard.simulation.pricing.pricer import Pricer
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.kept.manifest import Distinguished
+from ratecard.simulation.usage.kept.place import KeptPlace
 from ratecard.simulation.usage.shape import UsageShape
 from ratecard.simulation.usage.shapes import Shapes, each_once
 
@@ -54,8 +55,9 @@ _NOTHING: tuple[list[Any], Any] = [], numpy.empty(0, numpy.int32)
 class KeptOutcomes:
     """The outcomes of a side for the shapes of a roll-up, in its folder; `asked` is what the shapes distinguish."""
 
-    def __init__(self, folder: Path, side: Side, asked: Distinguished, currency: str) -> None:
-        self._folder, self._side, self._currency = folder / OUTCOMES, side, currency
+    def __init__(self, place: KeptPlace, side: Side, asked: Distinguished, currency: str) -> None:
+        self._place, self._folder = place, place.folder / OUTCOMES
+        self._side, self._currency = side, currency
         of = {
             "card": side.card.digest,
             "at": side.at.isoformat() if side.at else "each row's own time",
@@ -105,8 +107,10 @@ class KeptOutcomes:
             for other in self._files():
                 if other != place:
                     other.unlink(missing_ok=True)
+            self._place.send(OUTCOMES, self._name)
 
     def _files(self) -> list[Path]:
+        self._place.bring(OUTCOMES, self._name)
         return sorted(self._folder.glob(f"{self._name}-*.parquet"))
 
     def _read(self, connection: duckdb.DuckDBPyConnection, file: Path) -> "_Known":

@@ -95,6 +95,12 @@ class PricedShape(NamedTuple):
         """This price."""
         return self
 
+    def of_shape(self, shape: UsageShape) -> "PricedShape":
+        """This price, whose lines are those of a shape where several have it."""
+        if isinstance(self.charged, LinesLater) and self.charged.shared:
+            return self._replace(charged=self.charged.of(self.shape or shape))
+        return self
+
     @property
     def refusal(self) -> None:
         """There is none."""

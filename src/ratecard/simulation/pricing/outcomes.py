@@ -1,12 +1,12 @@
 """The outcomes of all shapes as columns: each different outcome once, and for each shape the number of its own."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, overload
 
 import numpy
 
-from ratecard.simulation.pricing.outcome import LinesLater, Outcome, PricedShape
+from ratecard.simulation.pricing.outcome import Outcome
 from ratecard.simulation.usage.shapes import Shapes
 
 
@@ -38,9 +38,7 @@ class Outcomes(Sequence[Outcome]):
         if isinstance(number, slice):
             return [self[each] for each in range(len(self))[number]]
         found: Outcome = self.distinct[self.of[number]]
-        if isinstance(found, PricedShape) and isinstance(found.charged, LinesLater) and found.charged.shared:
-            return found._replace(charged=found.charged.of(found.shape or self.shapes[number].shape))
-        return found
+        return found.of_shape(self.shapes[number].shape) if found.price else found
 
     def changed(self, base: "Outcomes") -> Any:
         """The numbers of the shapes whose outcome is not that of the base, beside which these were priced."""
@@ -72,12 +70,23 @@ class Distinct:
     def __init__(self, outcomes: Sequence[Outcome]) -> None:
         self.outcomes = list(outcomes)
         self._numbers = {id(outcome): number for number, outcome in enumerate(self.outcomes)}
+        self._known: dict[Hashable, dict[Hashable, int]] = {}
 
     def number(self, outcome: Outcome) -> int:
         """The number of an outcome, which is told from others by identity."""
         found = self._numbers.setdefault(id(outcome), len(self.outcomes))
         if found == len(self.outcomes):
             self.outcomes.append(outcome)
+        return found
+
+    def numbers(self, place: Hashable, values: Iterable[Hashable], outcome_of: Callable[[Any], Outcome]) -> list[int]:
+        """The numbers of the outcomes of values, each of which has the same wherever the place is the same."""
+        known, found = self._known.setdefault(place, {}), list[int]()
+        for value in values:
+            number = known.get(value)
+            if number is None:
+                number = known[value] = self.number(outcome_of(value))
+            found.append(number)
         return found
 
 

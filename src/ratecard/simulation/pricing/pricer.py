@@ -1,8 +1,8 @@
 """Prices shapes under several cards; what two cards have in common is priced once."""
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Hashable, Sequence
 from datetime import date
+from itertools import pairwise
 from typing import Any
 
 import numpy
@@ -10,10 +10,9 @@ import numpy
 from ratecard.base.errors import QuoteError
 from ratecard.base.identity import Identity
 from ratecard.base.instants import utc
-from ratecard.base.money import places_of, plain
 from ratecard.card import RateCard
 from ratecard.changes.sides import Side
-from ratecard.simulation.pricing.outcome import NOT_ADDED, NOT_OFFERED, Outcome, PricedShape, Refused
+from ratecard.simulation.pricing.outcome import NOT_ADDED, NOT_OFFERED, Outcome, Refused
 from ratecard.simulation.pricing.outcomes import Distinct, Outcomes
 from ratecard.simulation.pricing.remap import NO_REMAPPING, Remapping
 from ratecard.simulation.pricing.shape_price import ShapePrices
@@ -24,8 +23,6 @@ from ratecard.simulation.usage.shapes import Shapes
 from ratecard.tables.card import Tables
 from ratecard.tables.windows import open_at, windows_of
 
-# Finer amounts leave no digits for their sum.
-_MOST_PLACES = 24
 # Outcomes that are remembered: where there are more shapes, nearly each is of one request, and none comes again.
 _MOST_FOUND = 100_000
 _VIDEO = "video"
@@ -72,8 +69,9 @@ class Pricer:
         standings, of = shapes.standing
         numbers = numpy.flatnonzero(~numpy.array([self.alike(base, side, each) for each in standings] or [True])[of])
         some = numbers[~known.priced[numbers]]
-        lacking = [each.shape.incomplete for each in shapes.among(some)]
-        numbers = numpy.setdiff1d(numbers, some[numpy.array(lacking, bool)], assume_unique=True)
+        families, of_family = numpy.unique(shapes.family[some], return_inverse=True)
+        lacking = numpy.array([shapes.families[each].shape(None, None).incomplete for each in families], bool)
+        numbers = numpy.setdiff1d(numbers, some[lacking[of_family]], assume_unique=True)
         found = Outcomes(shapes, [*known.distinct], known.of.copy())
         self._price_all(side, found, numbers)
         if self.remapping:
@@ -87,35 +85,44 @@ class Pricer:
         return found
 
     def _price_all(self, side: Side, found: Outcomes, numbers: Any) -> None:
-        """Price the shapes of these numbers."""
-        shapes, distinct = found.shapes, Distinct(found.distinct)
-        together = shapes.length[numbers] >= 0
-        alone, numbers = numbers[~together], numbers[together]
-        for_each = (self.price(side, each.shape) for each in shapes.among(alone))
-        found.of[alone] = numpy.fromiter(map(distinct.number, for_each), numpy.int32, len(alone))
-        # Shapes of a family and a moment differ only in their length.
-        place = shapes.family[numbers].astype(numpy.int64) * max(1, len(shapes.moments)) + shapes.moment[numbers]
-        numbers = numbers[numpy.argsort(place, kind="stable")]
-        edges = numpy.flatnonzero(numpy.diff(numpy.sort(place))) + 1
-        for group in numpy.split(numbers, edges) if len(numbers) else ():
-            found.of[group] = [distinct.number(each) for each in self._by_length(side, shapes, group)]
+        """Price the shapes of these numbers: those of a family at once, for all moments that charge it the same."""
+        if not len(numbers):
+            return
+        shapes, distinct, bases = found.shapes, Distinct(found.distinct), dict[Hashable, int]()
+        standings, of = shapes.standing
+        kind = numpy.array([bases.setdefault(self.basis(side, each), len(bases)) for each in standings], numpy.int32)
+        # Those with a length apart from the others; as small numbers, which take less time to sort.
+        kind = (2 * kind[of[numbers]] + (shapes.length[numbers] >= 0)).astype(numpy.min_scalar_type(2 * len(bases)))
+        order = numpy.argsort(kind, kind="stable")
+        numbers, kind = numbers[order], kind[order]
+        family = shapes.family[numbers]
+        starts = numpy.flatnonzero(numpy.append(True, (family[1:] != family[:-1]) | (kind[1:] != kind[:-1])))
+        first = zip(*(each[starts].tolist() for each in (family, shapes.moment[numbers], kind)), strict=True)
+        own = numpy.empty(len(numbers), numpy.int32)
+        for (at, moment, of_kind), (start, end) in zip(first, pairwise([*starts.tolist(), len(own)]), strict=True):
+            shape = shapes.families[at].shape(None, shapes.moments[moment])
+            if of_kind % 2:
+                own[start:end] = self._by_length(side, shape, shapes, numbers[start:end], distinct)
+            else:
+                own[start:end] = distinct.number(self.price(side, shape))
+        found.of[numbers] = own
         found.distinct[:] = distinct.outcomes
 
-    def _by_length(self, side: Side, shapes: Shapes, numbers: Any) -> Iterable[Outcome]:
-        """Price shapes that differ only in their length."""
-        first = shapes[numbers[0]].shape
-        moment, totals = _moment(side, first), list[PricedShape | None]()
-        if first.type == _VIDEO and moment is not None:
-            family = shapes.families[shapes.family[numbers[0]]].shape(None, first.moment)
-            lengths = [shapes.numbers[each] for each in shapes.length[numbers].tolist()]
-            with suppress(QuoteError):
-                totals = self._shape_prices(side, moment).by_length(family, lengths, self.currency)
-        totals = totals or [None] * len(numbers)
-        some = next((at for at, each in enumerate(totals) if each), None)
-        # What holds of one of them, like its currency, holds of all.
-        refused = some is not None and self.price(side, shapes[numbers[some]].shape).refusal
-        for number, price in zip(numbers, totals, strict=True):
-            yield (refused or price) if price else self.price(side, shapes[number].shape)
+    def _by_length(
+        self, side: Side, shape: UsageShape, shapes: Shapes, numbers: Any, distinct: Distinct
+    ) -> int | list[int]:
+        """The numbers of the outcomes of shapes that are this one but for their length."""
+        moment = _moment(side, shape)
+        if moment is None or not self._standing(side, shape, moment).known:
+            return distinct.number(self.price(side, shape))
+        if shape.type != _VIDEO or shape.model is None:
+            return [distinct.number(self.price(side, each.shape)) for each in shapes.among(numbers)]
+        prices, lengths = self._shape_prices(side, moment), shapes.length[numbers].tolist()
+        try:
+            currency, answers = prices.by_length(shape, map(shapes.numbers.__getitem__, lengths))
+        except QuoteError as error:
+            return distinct.number(Refused.of(error))
+        return distinct.numbers((prices, currency), answers, lambda answer: prices.of_answer(answer, currency))
 
     def _other(self, side: Side, shape: UsageShape) -> UsageShape | None:
         """What the rows of a shape are priced as beside the current prices, where that is not what they are."""
@@ -132,15 +139,17 @@ class Pricer:
         why = found.refusal
         return Refused(f"as {shape.model}: {why.reason}", NOT_ADDED if why.kind == NOT_ADDED else NOT_OFFERED)
 
+    def basis(self, side: Side, shape: UsageShape) -> Hashable:
+        """What is equal at all moments at which a side is sure to charge the same for every shape of a model."""
+        moment = _moment(side, shape)
+        return moment and self._standing(side, shape, moment)
+
     def alike(self, one: Side, other: Side, shape: UsageShape) -> bool:
         """Whether two sides are sure to charge the same for every shape of a model and moment."""
-        if one.at != other.at:
-            return False
-        moment = _moment(one, shape)
-        return moment is None or self._standing(one, shape, moment) is self._standing(other, shape, moment)
+        return one.at == other.at and self.basis(one, shape) is self.basis(other, shape)
 
     def price(self, side: Side, shape: UsageShape) -> Outcome:
-        """What a side charges for each row of a shape, or why it has no price there."""
+        """What a side charges for each row of a shape, or why it has no price there; its lines may be of any shape."""
         if shape.type is None:
             return Refused(NO_TYPE)
         if (moment := _moment(side, shape)) is None:
@@ -172,26 +181,20 @@ class Pricer:
     def priced_anew(self, side: Side, shape: UsageShape) -> Outcome:
         """What a side charges, with its lines, where only the amounts were kept."""
         moment = _moment(side, shape)
-        return self._price(side, shape, moment) if moment else Refused(NO_INSTANT)
+        found = self._price(side, shape, moment) if moment else Refused(NO_INSTANT)
+        return found.of_shape(shape) if found.price else found
 
     def _shape_prices(self, side: Side, moment: date) -> ShapePrices:
         place = (side.card, moment)
         if place not in self._books:
-            self._books[place] = ShapePrices(side.card.at(moment), self.predicates)
+            self._books[place] = ShapePrices(side.card.at(moment), self.predicates, self.currency)
         return self._books[place]
 
     def _price(self, side: Side, shape: UsageShape, moment: date) -> Outcome:
         try:
-            price = self._shape_prices(side, moment).price(shape)
+            return self._shape_prices(side, moment).price(shape)
         except QuoteError as error:
             return Refused.of(error)
-        if any(places_of(amount) > _MOST_PLACES for amount in price.amounts):  # some may be zeros
-            price = price._replace(amounts=tuple(map(plain, price.amounts)))
-        if any(places_of(amount) > _MOST_PLACES for amount in price.amounts):
-            return Refused(f"charged to more than {_MOST_PLACES} decimals, which cannot be added", NOT_ADDED)
-        if price.currency != self.currency:
-            return Refused(f"charged in {price.currency}, and amounts are added in {self.currency}", NOT_ADDED)
-        return price
 
     def dispute(self, shape: UsageShape) -> str:
         """What contradicts the prices under which rows were billed; empty of usage, which was not."""

@@ -8,12 +8,20 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import QuoteError
-from ratecard.base.money import EXACT, total
+from ratecard.base.money import EXACT, places_of, plain, total
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import LineItem, Quote
 from ratecard.requests.body import INVALID
 from ratecard.requests.token_usage import usage_of_buckets
-from ratecard.simulation.pricing.outcome import ROUNDING_PART, LinesLater, PricedLine, PricedShape, Vector
+from ratecard.simulation.pricing.outcome import (
+    NOT_ADDED,
+    ROUNDING_PART,
+    LinesLater,
+    Outcome,
+    PricedLine,
+    PricedShape,
+    Refused,
+)
 from ratecard.simulation.usage.columns import LAYOUTS, LENGTH
 from ratecard.simulation.usage.predicates import BY_BUCKET, Predicates
 from ratecard.simulation.usage.shape import ShapeRequest, UsageShape, request_of
@@ -21,6 +29,8 @@ from ratecard.tables.meters import COMPLETION, PROMPT
 
 # What a usage says of searches; beside the tokens that are summed, the rest of it are type, model and conditions.
 _SEARCHED = {column.path[0] for column in LAYOUTS["text"].attributes}
+# Finer amounts leave no digits for their sum.
+_MOST_PLACES = 24
 _NO_LINE = PricedLine("", "", "", Decimal(0), 0, Decimal(0))
 
 
@@ -32,16 +42,15 @@ class _Tokens(NamedTuple):
 
 
 class ShapePrices:
-    """Prices shapes in one price book. Rates of tokens are kept, because many shapes share them."""
+    """Prices shapes in one price book, to be added in one currency. What many shapes share is kept."""
 
-    def __init__(self, prices: PriceBook, predicates: Predicates) -> None:
-        self._prices, self._predicates = prices, predicates
+    def __init__(self, prices: PriceBook, predicates: Predicates, currency: str) -> None:
+        self._prices, self._predicates, self._currency = prices, predicates, currency
         self._tokens: dict[tuple[object, ...], _Tokens] = {}
-        self._amounts: dict[str, Vector] = {}
-        # One price for all videos that are charged the same, whose lines are made when they are asked for.
-        self._apart, self._by_total = LinesLater(self._lines), dict[Decimal | None, PricedShape | None]()
+        # One price for all requests that are charged the same, whose lines are made when they are asked for.
+        self._apart, self._by_total = LinesLater(self._lines), dict[tuple[str, str], Outcome]()
 
-    def price(self, shape: UsageShape) -> PricedShape:
+    def price(self, shape: UsageShape) -> Outcome:
         """Price each row of a shape. Raises `QuoteError` that says why none of them has a price."""
         layout = LAYOUTS.get(shape.type or "")
         quantities = layout.quantities if layout else ()
@@ -50,10 +59,8 @@ class ShapePrices:
             quote = self._quote(given or self._request_of(shape), shape.type)
             if given and given.counted:
                 charged = _sum(charged_lines(quote), quote.currency)
-                return self._with_counts(charged, given.usage, given.counted)
-            # Most of a million shapes have the amount of another.
-            amounts = self._amounts.setdefault(str(quote.total), (quote.total,))
-            return PricedShape(amounts, self._apart.of(shape), quote.currency)
+                return self._addable(self._with_counts(charged, given.usage, given.counted))
+            return self._of_total(quote.total, quote.currency)
         if len(quantities) == 1:
             none = {**given.usage, quantities[0].name: 0}
             price = _counted(self._prices, given.usage, quantities[0].name)
@@ -61,20 +68,44 @@ class ShapePrices:
             price = self._with_tokens(given.usage, given.predicates)
             used = self._predicates.split(given.usage["type"], given.predicates)[1]
             none = {**given.usage, **self._counted({PROMPT: 0, COMPLETION: 0}, used)}
-        return self._with_counts(price, none, given.counted) if given.counted else price
+        return self._addable(self._with_counts(price, none, given.counted) if given.counted else price)
 
-    def by_length(self, shape: UsageShape, lengths: Iterable[Decimal | str], currency: str) -> list[PricedShape | None]:
-        """Price videos that are this shape with each of these lengths; None where one must be priced alone."""
+    def by_length(
+        self, shape: UsageShape, lengths: Iterable[int | Decimal | str]
+    ) -> tuple[str, list[Decimal | QuoteError]]:
+        """The currency, and the total of a video that is this shape with each of these lengths, or why it has none.
+
+        Raises `QuoteError` that says why none of them has a price.
+        """
         given = self._request_of(shape)
         del given.usage["type"]
-        totals = self._prices.video_totals(given.usage, LENGTH, lengths, source=given.source)
-        for each in {*totals} - self._by_total.keys():
-            self._by_total[each] = None if each is None else PricedShape((each,), self._apart, currency)
-        return [self._by_total[each] for each in totals]
+        answers = self._prices.video_answers(given.usage, LENGTH, lengths, source=given.source)
+        return self._prices.in_effect(given.usage["model"])[0].currency, answers
+
+    def of_answer(self, answer: Decimal | QuoteError, currency: str) -> Outcome:
+        """The price of all shapes that come to a total; or why they have none."""
+        return Refused.of(answer) if isinstance(answer, QuoteError) else self._of_total(answer, currency)
+
+    def _of_total(self, total: Decimal, currency: str) -> Outcome:
+        """The price of all shapes that sum only requests, and come to this total."""
+        key = (str(total), currency)
+        if (found := self._by_total.get(key)) is None:
+            found = self._by_total[key] = self._addable(PricedShape((total,), self._apart, currency))
+        return found
 
     def quote(self, shape: UsageShape) -> Quote:
         """The quote of one row of a shape, of which only requests are summed. Raises `QuoteError`."""
         return self._quote(self._request_of(shape), shape.type)
+
+    def _addable(self, price: PricedShape) -> Outcome:
+        """A price, if it can be added to others."""
+        if max(map(places_of, price.amounts)) > _MOST_PLACES:  # some may be zeros
+            price = price._replace(amounts=tuple(map(plain, price.amounts)))
+            if max(map(places_of, price.amounts)) > _MOST_PLACES:
+                return Refused(f"charged to more than {_MOST_PLACES} decimals, which cannot be added", NOT_ADDED)
+        if price.currency != self._currency:
+            return Refused(f"charged in {price.currency}, and amounts are added in {self._currency}", NOT_ADDED)
+        return price
 
     def _lines(self, shape: UsageShape) -> tuple[PricedLine, ...]:
         """The lines of a shape that sums only requests, quoted again, and one for what its rounding adds or takes."""

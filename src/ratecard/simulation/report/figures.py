@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import floor
 
 from babel import Locale, UnknownLocaleError
-from babel.numbers import NumberPattern, get_currency_symbol, parse_pattern
+from babel.numbers import NumberPattern, get_currency_precision, get_currency_symbol, parse_pattern
 
 from ratecard.base.money import EXACT, ROUNDING, from_fraction, places_of, plain, round_half_up, step, total
 from ratecard.simulation.errors import SimulationError
@@ -66,12 +66,13 @@ _PERCENT_PLACES = 2
 class Figures:
     """A way to write numbers: for one locale and currency, every amount with `places` decimals.
 
-    Digits are 0 to 9 in every locale, as on the command line.
+    Digits are 0 to 9 in every locale: Babel knows the separators of other number systems but not their digits, and a
+    mixture of both would be misread.
     """
 
     locale: Locale
     currency: str
-    places: int
+    places: int = 2
 
     def money(self, amount: Decimal) -> str:
         """An amount that is rounded already.
@@ -85,14 +86,15 @@ class Figures:
         """An amount with its sign."""
         return _plus(amount) + self.money(amount)
 
-    def rate(self, amount: Decimal) -> str:
-        """A rate with all of its digits.
+    def exact(self, amount: Decimal) -> str:
+        """An amount with all of its digits, and at least as many decimals as its currency has.
 
-        >>> Figures(ENGLISH, "USD", 2).rate(Decimal("0.00115"))
-        '$0.00115'
+        >>> Figures(ENGLISH, "USD").exact(Decimal("0.00115")), Figures(ENGLISH, "JPY").exact(Decimal("5.00"))
+        ('$0.00115', '¥5')
         """
         short = plain(amount)
-        return self._written(self.locale.currency_formats["standard"], short, max(2, places_of(short)))
+        places = max(get_currency_precision(self.currency), places_of(short))
+        return self._written(self.locale.currency_formats["standard"], short, places)
 
     def count(self, number: int) -> str:
         """A whole number."""

@@ -90,4 +90,4 @@ def written(value: Value, kind: Kind, figures: Figures) -> str:
         return figures.quantity(value)
     if kind in CHANGES:
         return figures.change(value)
-    return figures.rate(value) if kind is Kind.RATE else figures.money(value)
+    return figures.exact(value) if kind is Kind.RATE else figures.money(value)

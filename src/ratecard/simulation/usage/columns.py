@@ -6,6 +6,7 @@ Columns of tokens by bucket (`tokens.cache_write_1h`) and of conditions (`servic
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
 from ratecard.base.errors import QuoteError
@@ -13,7 +14,7 @@ from ratecard.requests.body import INVALID
 from ratecard.requests.fields import Boolean
 from ratecard.requests.service_parameters import PARAMETERS, SEARCHES
 from ratecard.requests.text_body import NUMBER_FIELDS, flag_of_text, number_of_text
-from ratecard.requests.token_usage import COUNTERS
+from ratecard.requests.token_usage import FLAT
 from ratecard.tables.meters import COMPLETION, PROMPT, Meters, UsageCondition
 from ratecard.tables.video import REQUEST_FIELDS
 
@@ -112,16 +113,9 @@ _BUCKETS = Buckets(BUCKETS, {PROMPT: (), "cache_input": (PROMPT,), "cache_write"
 # The columns of counts by bucket and by meter: as a usage has them in `tokens` and `counts`.
 OF_BUCKETS, OF_METERS = COUNTED = ("tokens", "counts")
 _COUNT = re.compile(rf"({OF_BUCKETS}|{OF_METERS})\.([^'\"`\\]+)")
-_DETAILS = ("usage", "prompt_tokens_details")
-_TOKENS = (
-    UsageColumn.of("prompt_tokens", "number", "usage"),
-    UsageColumn.of("completion_tokens", "number", "usage"),
-    UsageColumn.of("cached_tokens", "number", *_DETAILS),
-    UsageColumn.of("cache_creation_input_tokens", "number", *_DETAILS),
-)
+_TOKENS = tuple(UsageColumn.of(name, "number", "usage", *way) for *way, name in FLAT)
 # The buckets that they count.
-_BUCKET_AT = {path: counter.bucket for counter in COUNTERS for path in counter.paths}
-BUCKET_OF = {column.name: _BUCKET_AT[column.path[1:]] for column in _TOKENS}
+BUCKET_OF = {path[-1]: bucket for path, bucket in FLAT.items()}
 _CACHE = tuple(name for name, bucket in BUCKET_OF.items() if bucket not in (PROMPT, COMPLETION))
 _SEARCHES = (
     *(UsageColumn.of(field, "number") for field, _ in SEARCHES.values()),
@@ -245,12 +239,10 @@ def _buckets(meters: Sequence[Meters], counts: Iterable[UsageColumn]) -> Buckets
     alike = {column.path[-1]: column for column in counts if column.path[-1] in known}
     names = (*BUCKETS, *(name for name in known if name in alike and name not in BUCKETS))
     overlaps = []
-    for number, one in enumerate(names):
-        for other in names[number + 1 :]:
-            first, second = known[one], known[other]
-            if not (first.apart(second) or first.within(second) or second.within(first)):
-                both = {**first.dimensions, **second.dimensions}
-                overlaps.append((one, other, next((name for name in names if known[name].dimensions == both), None)))
+    for one, other in combinations(names, 2):
+        if known[one].overlaps(known[other]):
+            both = {**known[one].dimensions, **known[other].dimensions}
+            overlaps.append((one, other, next((name for name in names if known[name].dimensions == both), None)))
     return Buckets(
         names,
         {name: tuple(whole for whole in names if known[name].within(known[whole])) for name in names},

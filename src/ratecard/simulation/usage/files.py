@@ -153,6 +153,14 @@ def kind_of(file: str) -> str:
     return _ENDINGS[ending]
 
 
+def is_usage(file: str) -> bool:
+    """Whether a file is a usage table by its ending."""
+    try:
+        return bool(kind_of(file))
+    except SimulationError:
+        return False
+
+
 def kind_to_write(place: str) -> str:
     """What groups are written as in a storage, by the ending. Raises `SimulationError` for any other ending."""
     ending = Path(place).suffix.lower()

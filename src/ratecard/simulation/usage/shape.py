@@ -21,6 +21,8 @@ _COLUMNS = {
 _OF_TOKENS = [name for name, layout in LAYOUTS.items() if layout.buckets]
 _OTHERS = {name: set().union(*(_COLUMNS[each] for each in _OF_TOKENS)) - _COLUMNS[name] for name in _OF_TOKENS}
 _FLAGS = {"true": True, "false": False}
+# Longer numbers stay decimals: they exceed every bound, and may be too long for an integer.
+_DIGITS = 100
 
 
 class UsageShape(NamedTuple):
@@ -114,8 +116,10 @@ def _flag(value: str) -> bool | str:
     return _FLAGS.get(value.lower(), value)
 
 
-def number_as_given(value: str) -> Decimal | str:
+def number_as_given(value: str) -> int | Decimal | str:
     """A number as JSON would hold it; what is none stays text."""
+    if value.isascii() and value.isdigit() and len(value) <= _DIGITS:
+        return int(value)
     try:
         number = READING.create_decimal(value)
     except InvalidOperation:

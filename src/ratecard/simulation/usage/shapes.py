@@ -77,7 +77,7 @@ class Shapes(Sequence[Counted]):
         return cls(families, lengths, [*found, None], own, [_integers(table[name]) for name in sums])
 
     @cached_property
-    def numbers(self) -> list[Decimal | str]:
+    def numbers(self) -> list[int | Decimal | str]:
         """The lengths as a request has them."""
         return list(map(number_as_given, self.lengths))
 
@@ -91,10 +91,13 @@ class Shapes(Sequence[Counted]):
         models = dict[tuple[bool, str | None], int]()
         of_family = [models.setdefault((each.type == _RPC, each.model), len(models)) for each in self.families]
         model = numpy.array(of_family or [0], numpy.int64)[self.family]
-        numbers, of = numpy.unique(model * max(1, len(self.moments)) + self.moment, return_inverse=True)
+        places = model * max(1, len(self.moments)) + self.moment
+        there = numpy.zeros(max(1, len(models) * len(self.moments)), bool)
+        there[places] = True
         first = {number: self.families[at] for at, number in reversed(list(enumerate(of_family)))}
-        pairs = (divmod(number, len(self.moments)) for number in numbers.tolist())
-        return [first[model].shape(None, self.moments[moment]) for model, moment in pairs], of
+        pairs = (divmod(number, len(self.moments)) for number in numpy.flatnonzero(there).tolist())
+        own = numpy.cumsum(there, dtype=numpy.int32) - 1
+        return [first[model].shape(None, self.moments[moment]) for model, moment in pairs], own[places]
 
     def extend(self, other: "Shapes") -> None:
         """Number further shapes after these."""

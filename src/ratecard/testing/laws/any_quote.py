@@ -14,7 +14,6 @@ from ratecard.base.money import USD, plain, text
 from ratecard.rating.quote import MINIMUM
 from ratecard.requests.usage import METERED_TYPES, TYPES
 from ratecard.tables.rate import Rate
-from ratecard.tables.video import UpscaleRate
 from ratecard.testing.case import BrokenLawError, Case, Quoted, expect
 from ratecard.testing.laws.law import Law, any_case, of_type
 from ratecard.testing.request import Request, json_text
@@ -185,7 +184,7 @@ def numbers_at(case: Case, source: str) -> list[Decimal]:
 def _unit_rates(charge: Any, rate: Rate) -> list[Fraction]:
     """The prices of one unit at a rate: for an upscale, also multiplied from a frame rate on."""
     price = Fraction(rate.rate) * Fraction(charge.markup)
-    return [price, price * Fraction(charge.frame_rate.factor)] if isinstance(charge, UpscaleRate) else [price]
+    return [price, *(price * Fraction(factor) for factor in getattr(charge, "frame_rates", {}).values())]
 
 
 def _fits(case: Case, body: dict[str, Any], rate: Rate) -> bool:

@@ -13,7 +13,7 @@ from ratecard.rating.quote import LineItem
 from ratecard.rating.source_video import SourceVideo
 from ratecard.tables.rate import ANY, tiers
 from ratecard.tables.scalars import Size
-from ratecard.tables.video import InterpolationRate, MegapixelRate, PerClip, TokenFormula
+from ratecard.tables.video import FrameSize, Measures, VideoCharge
 from ratecard.testing.case import BrokenLawError, Case, Quoted, expect
 from ratecard.testing.laws.law import Law, charged_by, of_type
 from ratecard.testing.offer import REFERENCE, seconds
@@ -21,29 +21,20 @@ from ratecard.testing.request import Request
 from ratecard.testing.video_strategies import requests_of, sources_of
 
 
-def quantity_of(case: Case, charge: Any, request: Request) -> Fraction:
-    """The units that a request uses of a charge."""
+def quantity_of(case: Case, charge: VideoCharge, request: Request) -> Fraction:
+    """The units that a request uses of a charge, by the plain formula of its method."""
     body, source, offer = request.body, request.source, case.offer
-    if isinstance(charge, PerClip):
-        return Fraction(1)
-    seconds = _seconds_of(case, request)
-    if isinstance(charge, TokenFormula):
-        billed, clip = seconds, clip_of(case, request)
-        if clip:
-            billed = max(seconds + clip, Fraction(ceil(seconds * charge.reference_minimum)))
-        frames = billed * charge.frames_per_second
-        return frames * pixels_of(case, charge, request) / charge.pixels_per_token / case.per(charge.unit)
-    if isinstance(charge, InterpolationRate):
-        fps = Fraction(body["target_fps"] if "target_fps" in body or source is None else source.fps or 0)
-        return seconds * int(offer.settled(body, "slowdown_factor")) * fps / Fraction(charge.at_frame_rate)
-    if isinstance(charge, MegapixelRate):
-        if charge.frames:
-            frames = seconds * charge.frames.per_second + charge.frames.plus
-        else:
-            frames = seconds * (source.fps or 0 if source else 0)
-        megapixels = frames * pixels_of(case, charge, request) / case.per(charge.unit)
-        return Fraction(ceil(megapixels)) if charge.megapixels == "rounded-up" else megapixels
-    return seconds
+    asked = body.get("target_fps") if "target_fps" in offer.active else None
+    return charge.units(
+        Measures(
+            seconds=_seconds_of(case, request),
+            reference=clip_of(case, request),
+            fps=Fraction(asked or (source.fps if source else None) or 0),
+            slowdown=int(offer.settled(body, "slowdown_factor") or 1),
+            pixels=_pixels_of(case, getattr(charge, "sizes", ()), request),
+            per=case.per(charge.unit),
+        )
+    )
 
 
 def _seconds_of(case: Case, request: Request) -> Fraction:
@@ -52,7 +43,7 @@ def _seconds_of(case: Case, request: Request) -> Fraction:
         return request.source.seconds
     if case.offer.matches_clip(request.body):
         return Fraction(ceil(clip_of(case, request)))
-    return Fraction(str(case.offer.settled(request.body, "duration")).removesuffix("s"))
+    return Fraction(str(case.offer.settled(request.body, "duration") or 0).removesuffix("s"))
 
 
 def clip_of(case: Case, request: Request) -> Fraction:
@@ -60,14 +51,14 @@ def clip_of(case: Case, request: Request) -> Fraction:
     return Fraction(request.body.get(REFERENCE, 0)) if REFERENCE in case.offer.active else Fraction(0)
 
 
-def pixels_of(case: Case, charge: TokenFormula | MegapixelRate, request: Request) -> int:
+def _pixels_of(case: Case, listed: tuple[FrameSize, ...], request: Request) -> int:
     """The pixels of a frame: of the listed size, or of the source enlarged."""
     body, source = request.body, request.source
-    if not charge.sizes:
-        factor = int(case.offer.settled(body, "upscale_factor"))
+    if not listed:
+        factor = int(case.offer.settled(body, "upscale_factor") or 1)
         return (source.width or 0) * (source.height or 0) * factor**2 if source else 0
     sizes: dict[str, Size] = {}
-    for entry in charge.sizes:
+    for entry in listed:
         if entry.resolution is None or entry.resolution == case.offer.attribute(body, "resolution"):
             sizes[entry.aspect_ratio or ""] = entry.size
     ratio = "" if "" in sizes else str(case.offer.settled(body, "aspect_ratio"))
@@ -86,7 +77,7 @@ def _log(ratio: str) -> Any:
 def reference_video_is_never_below_its_minimum(case: Case, data: st.DataObject) -> None:
     """With reference video, its seconds and those of the output are billed, and at least the table's minimum."""
     request, clip = data.draw(_stated_clips(case)), data.draw(_clips(case))
-    charge = next(charge for charge in case.version.charges if isinstance(charge, TokenFormula))
+    charge = next(charge for charge in case.version.charges if "video_input" in charge.ATTRIBUTES)
     number = case.version.charges.index(charge)
     out = Fraction(SECONDS[case.offer.settled(request.body, "duration")])
     least = Fraction(ceil(out * charge.reference_minimum))
@@ -137,7 +128,7 @@ REFERENCE_VIDEO = (
 def from_a_frame_rate_on_an_upscale_costs_a_multiple(case: Case, data: st.DataObject) -> None:
     """At the frame rate that the table names the price is multiplied, just below it is not; nothing else changes it."""
     request, (charge,) = data.draw(case.requests), case.charges("target_fps")
-    step, factor = ceil(charge.frame_rate.from_), Fraction(charge.frame_rate.factor)
+    [(step, factor)] = ((ceil(each), Fraction(factor)) for each, factor in charge.frame_rates.items())
     limits = case.version.accepts.target_fps
     below, at = (case.ask(request.with_fields(target_fps=fps)) for fps in (step - 1, step))
     low, high = st.integers(limits.min, step - 1), st.integers(step, limits.max)

@@ -394,10 +394,9 @@ def open_usage(
         return
     given = [str(each) for each in ([usage] if isinstance(usage, (str, Path)) else usage)]
     files = [file for each in given for file in _files(workspace, each)]
-    look = partial(_stamps, workspace, files)
+    kind, look = one_kind(files), partial(_stamps, workspace, files)
     before = look()
     with unchanged(before, look):
-        kind = one_kind(files)
         progress("Reading usage: columns", workspace.connection.query_progress)
         with readable():
             query, rows = _reading(workspace, kind, files, f", filename = '{FILE}'" if by_file else "")

@@ -3,7 +3,6 @@
 import os
 import shutil
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -27,15 +26,11 @@ from ratecard.simulation.usage.kept.kept_sql import (
 )
 from ratecard.simulation.usage.kept.kept_usage import packed, rows_in
 from ratecard.simulation.usage.kept.manifest import MANIFEST, KeptFile, Manifest, Pack, PackedFile, PackedPart
+from ratecard.simulation.usage.kept.place import PACKS, KeptPlace
 from ratecard.simulation.usage.plan import Plan
 from ratecard.simulation.usage.roll_up_sql import SLOT, Grouping
 
-try:
-    import fcntl
-except ImportError:  # on Windows two runs at a time are not told of each other
-    fcntl = None  # type: ignore[assignment]
-
-PACKS, _LOCK, _NEW = "groups", ".lock", ".new"
+_NEW = ".new"
 
 
 class RowsByFile(Protocol):
@@ -80,21 +75,13 @@ class Changes:
         return (*self.new, *self.changed)
 
 
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Keep other runs out of a folder. Raises `SimulationError` where one is at work."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / _LOCK).open("wb") as lock:
-        if fcntl:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise SimulationError(f"another run writes the roll-up {folder} now. Wait for its end") from None
-        yield
-
-
 def keep(
-    workspace: Workspace, folder: Path, made: Manifest, before: Manifest | None, changes: Changes, written: "Written"
+    workspace: Workspace,
+    place: KeptPlace,
+    made: Manifest,
+    before: Manifest | None,
+    changes: Changes,
+    written: "Written",
 ) -> Manifest:
     """Write what is new beside the packs that stay, then the manifest, which makes it the state of the folder.
 
@@ -102,6 +89,7 @@ def keep(
     """
     dropped = {before.files[file].share for file in (*changes.changed, *changes.gone)} if before else set()
     old = list(before.packs) if before else []
+    folder = place.folder
     # Packs of which a share is dropped are written again; and so are small ones, so that there are few.
     merged = [pack for pack in old if dropped & set(pack.shares)]
     groups = written.groups + sum(pack.groups for pack in merged)
@@ -111,32 +99,37 @@ def keep(
             groups += pack.groups
     staying = [pack for pack in old if pack not in merged]
     taken = {pack.name for pack in old} | {each.name.removesuffix(_NEW) for each in (folder / PACKS).glob("*")}
-    name = next(str(number) for number in range(len(taken) + 1) if str(number) not in taken)
-    place, text = folder / PACKS / f"{name}{_NEW}", folder / f".{MANIFEST}{_NEW}"
-    place.mkdir(parents=True)
+    name = place.new_name(taken)
+    new, text = folder / PACKS / f"{name}{_NEW}", folder / f".{MANIFEST}{_NEW}"
+    new.mkdir(parents=True)
     files = {file: before.files[file] for file in changes.same} if before else {}
     files |= written.files
     try:
-        sources = packed(folder, before.model_copy(update={"packs": tuple(merged)})) if before else {}
-        pack = written.pack(workspace, folder, place, name, sources, dropped)
+        sources = dict[str, list[PackedPart]]()
+        if before:
+            read = before.model_copy(update={"packs": tuple(merged)})
+            place.need(read)
+            sources = packed(place, read)
+        pack = written.pack(workspace, folder, new, name, sources, dropped)
         packs = (*staying, pack) if pack.groups else tuple(staying)
         manifest = made.model_copy(update={"files": dict(sorted(files.items())), "packs": packs})
         text.write_text(manifest.text(), encoding="utf-8")
-        to_disk([text, *place.iterdir(), place])
-        place.rename(folder / PACKS / name)
+        to_disk([text, *new.iterdir(), new])
+        new.rename(folder / PACKS / name)
         to_disk([folder / PACKS])
         text.replace(folder / MANIFEST)
     except BaseException as error:
         text.unlink(missing_ok=True)
-        for each in (place, folder / PACKS / name):
+        for each in (new, folder / PACKS / name):
             shutil.rmtree(each, ignore_errors=True)
         if isinstance(error, (OSError, duckdb.Error)):
-            raise SimulationError(f"{folder} cannot be written, and is as it was: {error}") from error
+            raise SimulationError(f"{place} cannot be written, and is as it was: {error}") from error
         raise
     to_disk([folder])
     for each in (folder / PACKS).iterdir():
         if each.name not in {pack.name for pack in packs}:
             shutil.rmtree(each, ignore_errors=True)
+    place.publish(manifest)
     return manifest
 
 

@@ -22,21 +22,21 @@ from ratecard.simulation.usage.kept.manifest import (
     Manifest,
     PackedFile,
     PackedPart,
-    read_manifest,
 )
 from ratecard.simulation.usage.kept.numbering import KeptNumbering
+from ratecard.simulation.usage.kept.place import KeptPlace
 from ratecard.simulation.usage.plan import Plan
 from ratecard.simulation.usage.roll_up_sql import Grouping
 
 
-def packed(folder: Path, kept: Manifest) -> dict[str, list[PackedPart]]:
+def packed(place: KeptPlace, kept: Manifest) -> dict[str, list[PackedPart]]:
     """The files of each part of the types. Raises `SimulationError` where one is missing or has another size."""
     found: dict[str, list[PackedPart]] = {}
     for pack in kept.packs:
         for file in pack.files:
-            place = folder / file.name
-            if not place.is_file() or place.stat().st_size != file.bytes:
-                words = f"{place} is not what was kept. Make the roll-up again: {again(kept, folder)}"
+            own = place.folder / file.name
+            if not own.is_file() or own.stat().st_size != file.bytes:
+                words = f"{place}/{file.name} is not what was kept. Make the roll-up again: {again(kept, place)}"
                 raise SimulationError(words)
         for part, files in pack.parts.items():
             found.setdefault(part, []).append(files)
@@ -53,12 +53,12 @@ def rows_in(folder: Path, files: Sequence[PackedFile]) -> str:
 
 
 def again(
-    kept: Manifest, folder: Path, keys: Collection[str] = (), prices: Sequence[str] = (), *, alone: bool = False
+    kept: Manifest, place: KeptPlace, keys: Collection[str] = (), prices: Sequence[str] = (), *, alone: bool = False
 ) -> str:
     """The command that makes a roll-up with further keys, and for further prices; `alone`: for no others than these."""
     asked = kept.asked
     current, *others = prices if alone else (*kept.tables, *filter(None, prices))
-    words = ["ratecard", "rollup", *kept.usage, "--out", str(folder), "--by", ",".join((*asked.by, *keys))]
+    words = ["ratecard", "rollup", *kept.usage, "--out", str(place), "--by", ",".join((*asked.by, *keys))]
     words += [word for name, column in asked.columns.items() for word in ("--map", f"{name}={column}")]
     for option, given in (("--dialect", asked.dialect), ("--where", asked.where), ("--tables", current)):
         words += [option, given] if given else []
@@ -71,22 +71,22 @@ class KeptUsage:
     """Usage whose rows are groups. `prices` are those of a simulation by name: the tables, then all others."""
 
     def __init__(
-        self, workspace: Workspace, folder: Path, kept: Manifest, prices: Sequence[str], layouts: LayoutsOf
+        self, workspace: Workspace, place: KeptPlace, kept: Manifest, prices: Sequence[str], layouts: LayoutsOf
     ) -> None:
         usage = kept.usage_table
         # The columns of the usage that was rolled up, as those who ask understand them.
         self.known = usage._replace(by=kept.asked.by, where=kept.asked.where, layouts=layouts(usage.columns))
-        self.workspace, self.folder, self.kept, self._prices = workspace, folder, kept, tuple(prices)
+        self.workspace, self.place, self.kept, self._prices = workspace, place, kept, tuple(prices)
         # Whether the files are still those that were opened.
         self.unchanged: Callable[[], bool] = lambda: True
         self._tables: dict[str, KeptTables] = {}
-        for part, files in packed(folder, kept).items():
+        for part, files in packed(place, kept).items():
             groups, shapes = workspace.new_table("kept"), workspace.new_table("shapes")
             with readable():
                 workspace.connection.execute(
-                    f"CREATE VIEW {groups} AS {rows_in(folder, [each.groups for each in files])}"
+                    f"CREATE VIEW {groups} AS {rows_in(place.folder, [each.groups for each in files])}"
                 )
-                query = rows_in(folder, [each.shapes for each in files])
+                query = rows_in(place.folder, [each.shapes for each in files])
                 workspace.connection.execute(f"CREATE TABLE {shapes} AS {query}")
             self._tables[part] = KeptTables(groups, shapes, several=len(files) > 1)
 
@@ -123,19 +123,19 @@ class KeptUsage:
 
     def numbering(self, plan: Plan) -> KeptNumbering | None:
         """What is kept of the shapes of all rows; nothing of those that were chosen."""
-        return None if plan.chosen else KeptNumbering(self.folder, self.kept, plan, self.unchanged)
+        return None if plan.chosen else KeptNumbering(self.place, self.kept, plan, self.unchanged)
 
     def _hold(self) -> None:
         """Keep the files of the groups for this workspace, whatever becomes of the folder."""
         held = self.workspace.folder / "kept"
-        for part, files in packed(self.folder, self.kept).items():
+        for part, files in packed(self.place, self.kept).items():
             for each in files:
                 own = held / each.groups.name
                 own.parent.mkdir(parents=True, exist_ok=True)
                 try:
-                    own.hardlink_to(self.folder / each.groups.name)
+                    own.hardlink_to(self.place.folder / each.groups.name)
                 except OSError:  # another disk
-                    shutil.copyfile(self.folder / each.groups.name, own)
+                    shutil.copyfile(self.place.folder / each.groups.name, own)
             query = rows_in(held, [each.groups for each in files])
             self.workspace.connection.execute(f"CREATE OR REPLACE VIEW {self._tables[part].groups} AS {query}")
 
@@ -147,12 +147,12 @@ class KeptUsage:
         known = self.kept.distinguished
         missing = list(dict.fromkeys(known.missing(asked, self._models)))
         if finer := list(known.finer(asked, self._models)):
-            words = f"the roll-up {self.folder} keeps {', '.join(finer)} apart, which are to be added up"
-            made = again(self.kept, self.folder, keys, self._prices, alone=True)
+            words = f"the roll-up {self.place} keeps {', '.join(finer)} apart, which are to be added up"
+            made = again(self.kept, self.place, keys, self._prices, alone=True)
             raise SimulationError(f"{words}. This one would: {made}")
         if keys or missing:
-            words = f"the roll-up {self.folder} does not distinguish {', '.join((*keys, *missing))}"
-            made = again(self.kept, self.folder, keys, self._prices if missing else ())
+            words = f"the roll-up {self.place} does not distinguish {', '.join((*keys, *missing))}"
+            made = again(self.kept, self.place, keys, self._prices if missing else ())
             raise SimulationError(f"{words}. This one would: {made}")
 
     def counted(self, plan: Plan) -> tuple[int, int, int]:
@@ -185,8 +185,8 @@ class KeptUsage:
         for groups, shapes, *_ in self._tables.values():
             rows += int(self._asked(f"SELECT coalesce(sum({ROWS}), 0) FROM {groups} JOIN {shapes} USING ({SHAPE})"))
         if rows != self.kept.rows:
-            words = f"the groups of {self.folder} are of {rows} rows, and its manifest has {self.kept.rows}"
-            raise SimulationError(f"{words}. Make the roll-up again: {again(self.kept, self.folder)}")
+            words = f"the groups of {self.place} are of {rows} rows, and its manifest has {self.kept.rows}"
+            raise SimulationError(f"{words}. Make the roll-up again: {again(self.kept, self.place)}")
 
     def _asked(self, query: str) -> Any:
         with readable():
@@ -196,26 +196,26 @@ class KeptUsage:
 @contextmanager
 def open_kept(
     workspace: Workspace,
-    folder: Path,
+    place: KeptPlace,
     names: Mapping[str, str],
     dialect: str | None,
     prices: Sequence[str],
     layouts: LayoutsOf,
 ) -> Iterator[KeptUsage]:
     """A kept roll-up as usage. Raises `SimulationError` where it was made of other columns, or changes meanwhile."""
-    kept = read_manifest(folder)
+    kept = place.opened()
     given = Asked(by=(), columns=dict(names) or kept.asked.columns, dialect=dialect or kept.asked.dialect)
     if (given.columns, given.dialect) != (kept.asked.columns, kept.asked.dialect):
-        words = f"the roll-up {folder} was made of other columns or another dialect; leave out --map and --dialect"
-        raise SimulationError(f"{words}, or make it so: {again(kept.model_copy(update={'asked': given}), folder)}")
+        words = f"the roll-up {place} was made of other columns or another dialect; leave out --map and --dialect"
+        raise SimulationError(f"{words}, or make it so: {again(kept.model_copy(update={'asked': given}), place)}")
 
     def look() -> Stamps:
-        files = [str(folder / file.name) for pack in kept.packs for file in pack.files]
-        return local_stamps([str(folder / MANIFEST), *files])
+        files = [str(place.folder / file.name) for pack in kept.packs for file in pack.files]
+        return local_stamps([str(place.folder / MANIFEST), *files])
 
     before = look()
     with unchanged(before, look):
-        opened = KeptUsage(workspace, folder, kept, prices, layouts)
+        opened = KeptUsage(workspace, place, kept, prices, layouts)
         opened.unchanged = lambda: look() == before
         opened.check_rows()
         yield opened

@@ -1,18 +1,16 @@
 """The manifest of a kept roll-up: what its groups distinguish, which files of usage they are of, and where they lie."""
 
 import json
-import os
 from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ratecard.base.messages import echo
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.usage.columns import DAY, Layout
 from ratecard.simulation.usage.dialect import ColumnType
-from ratecard.simulation.usage.files import LOCAL, Source, Stamp
+from ratecard.simulation.usage.files import Source, Stamp
 from ratecard.simulation.usage.plan import Plan, Usage
 
 MANIFEST = "manifest.json"
@@ -116,7 +114,7 @@ class KeptFile(_Part):
 class PackedFile(_Part):
     """A file in the folder, and its bytes."""
 
-    name: str
+    name: Annotated[str, Field(pattern=r"^\w+/[\w-]+/[\w-]+\.parquet$")]
     bytes: int
 
 
@@ -205,38 +203,19 @@ class Manifest(_Part):
         """The columns of the usage."""
         return Usage(self.known, self.types, self.scales, untyped=self.untyped, layouts=self.distinguished.layouts)
 
+    @classmethod
+    def read(cls, text: bytes, place: str) -> Self:
+        """Read what `text` gave. Raises `SimulationError` with the place for anything else."""
+        try:
+            return cls.model_validate_json(text)
+        except (ValidationError, ValueError) as error:
+            wrong = error.errors() if isinstance(error, ValidationError) else []
+            if other := [echo(str(each["input"])) for each in wrong if each["loc"] == ("format",)]:
+                words = f"has format {other[0]}, and this release of ratecard reads {_FORMAT}"
+                raise SimulationError(f"{place} {words}. Make the roll-up again in another folder") from None
+            words = f"{place} is not the manifest of a roll-up: {' '.join(map(str.strip, str(error).splitlines()[:3]))}"
+            raise SimulationError(f"{words}. Make it again in another folder") from None
+
     def text(self) -> str:
         """The manifest as JSON."""
         return json.dumps(self.model_dump(mode="json"), ensure_ascii=False, indent=1) + "\n"
-
-
-def kept_folder(usage: Any) -> Path | None:
-    """The folder of a usage that is a kept roll-up; None for another. Raises `SimulationError` for one of several."""
-    listed = usage if isinstance(usage, (list, tuple)) else [usage]
-    places = (local_folder(each) for each in listed if isinstance(each, (str, os.PathLike)))
-    found = next((each for each in places if (each / MANIFEST).is_file()), None)
-    if found and len(listed) > 1:
-        raise SimulationError(f"{found} is a roll-up, which is given alone")
-    return found
-
-
-def local_folder(place: str | os.PathLike[str]) -> Path:
-    """A folder of this machine by its path, or by its address."""
-    return Path(str(place).removeprefix(LOCAL))
-
-
-def read_manifest(folder: Path) -> Manifest:
-    """Read the manifest of a folder. Raises `SimulationError` for one that cannot be read."""
-    place = folder / MANIFEST
-    try:
-        return Manifest.model_validate_json(place.read_bytes())
-    except (OSError, ValidationError, ValueError) as error:
-        wrong = error.errors() if isinstance(error, ValidationError) else []
-        if other := [echo(str(each["input"])) for each in wrong if each["loc"] == ("format",)]:
-            words = f"has format {other[0]}, and this release of ratecard reads {_FORMAT}"
-            raise SimulationError(f"{place} {words}. Make the roll-up again in another folder") from None
-        first = str(error).splitlines()
-        words = first[0] if isinstance(error, OSError) else " ".join(map(str.strip, first[:3]))
-        raise SimulationError(
-            f"{place} is not the manifest of a roll-up: {words}. Make it again in another folder"
-        ) from None

@@ -17,6 +17,7 @@ import duckdb
 
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.kept.manifest import Distinguished, Manifest
+from ratecard.simulation.usage.kept.place import KeptPlace
 from ratecard.simulation.usage.plan import Plan
 
 NUMBERS = "numbers"
@@ -34,7 +35,7 @@ class KeptNumbering:
     `unchanged` says whether the files of the roll-up are still those that were opened.
     """
 
-    def __init__(self, folder: Path, kept: Manifest, plan: Plan, unchanged: Callable[[], bool]) -> None:
+    def __init__(self, place: KeptPlace, kept: Manifest, plan: Plan, unchanged: Callable[[], bool]) -> None:
         predicates = plan.predicates
         of = {
             **{name: version(name) for name in ("ratecard", "tzdata", "duckdb")},
@@ -46,7 +47,7 @@ class KeptNumbering:
             "of_model": {name: [each.isoformat() for each in days] for name, days in predicates.of_model.items()},
             "windows": predicates.windows,
         }
-        self._folder, self._unchanged = folder / NUMBERS, unchanged
+        self._place, self._folder, self._unchanged = place, place.folder / NUMBERS, unchanged
         self._roll_up, self._of = _digest(kept.text().encode()), json.dumps(of, sort_keys=True)
 
     def has(self, part: str) -> bool:
@@ -90,9 +91,12 @@ class KeptNumbering:
             finally:
                 shutil.rmtree(new, ignore_errors=True)
             self._forget()
+            self._place.send(NUMBERS, name, self._roll_up, _MOST)
 
     def _places(self, part: str) -> list[Path]:
-        return sorted(self._folder.glob(f"{self._name(part)}-*"))
+        name = self._name(part)
+        self._place.bring(NUMBERS, name)
+        return sorted(self._folder.glob(f"{name}-*"))
 
     def _name(self, part: str) -> str:
         return f"{self._roll_up}-{_digest(json.dumps([self._of, part]).encode())}"

@@ -1,0 +1,257 @@
+"""Video by the pixels of its frames: video tokens, and megapixels."""
+
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from fractions import Fraction
+from itertools import product
+from math import ceil
+from operator import itemgetter
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from ratecard.base.messages import Finding
+from ratecard.base.money import EXACT, ROUNDING, add, from_fraction, multiply, plain, step
+from ratecard.methods.method import Method
+from ratecard.rating.compiling import SECONDS, AmountOf, Calculator, Compiling, Shape, slug
+from ratecard.rating.frame_size import Framed, frame_size_of
+from ratecard.rating.quote import LineItem, LineRate
+from ratecard.tables.scalars import Count, Frozen, Integer, Ratio, Size
+from ratecard.tables.video import FrameSize, Measures, VideoCharge, VideoVersion, fields_of_sizes
+
+_quantize = ROUNDING.quantize
+
+
+class TokenFormula(VideoCharge):
+    """Video tokens: (input + output seconds) x pixels x frames per second / pixels per token."""
+
+    ATTRIBUTES: ClassVar = ("resolution", "video_input")
+    METERS: ClassVar = ("token",)
+    OF_DECIMALS: ClassVar = True
+    method: Literal["token-formula"]
+    frames_per_second: Count
+    pixels_per_token: Count
+    # With reference video, at least ceil(output seconds x this) seconds are billed; 0 switches the minimum off.
+    reference_minimum: Ratio = Fraction(5, 3)
+    sizes: tuple[FrameSize, ...]
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """Those of its sizes too."""
+        return super().fields | fields_of_sizes(self.sizes)
+
+    def check(self, version: VideoVersion) -> Iterator[Finding]:
+        """The tokens of a pixel and second are a decimal, and every output has its size."""
+        per_pixel = Fraction(self.frames_per_second, self.pixels_per_token)
+        if 10 ** per_pixel.denominator.bit_length() % per_pixel.denominator:
+            words = f"pixels_per_token {self.pixels_per_token}: {per_pixel} tokens a pixel and second is not a decimal"
+            yield ("pixels_per_token",), f"{words}. Write a number that divides without remainder, like 1024"
+        if self.sizes:
+            yield from _check_sizes(version, self.sizes)
+        else:
+            yield ("sizes",), "sizes is empty. The token formula needs the pixels of every output"
+
+    def units(self, of: Measures) -> Fraction:
+        """The frames of all seconds that are billed, in tokens of pixels."""
+        least = Fraction(ceil(of.seconds * self.reference_minimum)) if of.reference else of.seconds
+        frames = max(of.seconds + of.reference, least) * self.frames_per_second
+        return frames * of.pixels / self.pixels_per_token / of.per
+
+
+class Frames(Frozen):
+    """The number of frames of a clip: seconds x `per_second` + `plus`."""
+
+    per_second: Count
+    plus: Integer = 0
+
+
+class MegapixelRate(VideoCharge):
+    """Width x height x frames / 1,000,000 times the rate; without `sizes`, those of the source video, upscaled."""
+
+    ATTRIBUTES: ClassVar = ("resolution",)
+    METERS: ClassVar = ("pixel of video",)
+    NEEDS_SIZE: ClassVar = True
+    method: Literal["megapixel-rate"]
+    frames: Frames | None = None
+    megapixels: Literal["exact", "rounded-up"] = "exact"
+    sizes: tuple[FrameSize, ...] = ()
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The duration; without sizes in the table, the source video too."""
+        return self.READS if self.sizes or self.frames else ("duration", "upscale_factor", "video_url")
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """Those of its sizes too."""
+        return super().fields | fields_of_sizes(self.sizes)
+
+    def check(self, version: VideoVersion) -> Iterator[Finding]:
+        """Sizes and frames are stated together, and then every output has its size."""
+        if bool(self.sizes) != bool(self.frames):
+            yield ("sizes",), "write both sizes and frames, or neither (then the source video has them)"
+        elif self.sizes:
+            yield from _check_sizes(version, self.sizes)
+
+    def units(self, of: Measures) -> Fraction:
+        """The pixels of all frames, rounded up if the table says so."""
+        frames = of.seconds * self.frames.per_second + self.frames.plus if self.frames else of.seconds * of.fps
+        megapixels = frames * of.pixels / of.per
+        return Fraction(ceil(megapixels)) if self.megapixels == "rounded-up" else megapixels
+
+
+def _check_sizes(version: VideoVersion, sizes: tuple[FrameSize, ...]) -> Iterator[Finding]:
+    """Check that every accepted resolution and aspect ratio has one size."""
+    resolutions = version.values_of("resolution") or (None,)
+    ratios = version.values_of("aspect_ratio") or (None,)
+    seen: set[tuple[str | None, str | None]] = set()
+    for index, entry in enumerate(sizes):
+        key = (entry.resolution, entry.aspect_ratio)
+        if key in seen:
+            yield ("sizes", index), f"two sizes for {_words(*key)}; keep one"
+        elif entry.resolution not in resolutions or entry.aspect_ratio not in ratios:
+            allowed = "; ".join(_words(*pair) for pair in product(resolutions, ratios))
+            yield ("sizes", index), f"{_words(*key)} is not accepted by this version. Allowed: {allowed}"
+        seen.add(key)
+    for pair in product(resolutions, ratios):
+        if pair not in seen:
+            yield ("sizes",), f"no size for {_words(*pair)}, which this version accepts"
+
+
+def _words(resolution: str | None, ratio: str | None) -> str:
+    named = ([f"resolution {resolution}"] if resolution else []) + ([f"aspect ratio {ratio}"] if ratio else [])
+    return ", ".join(named) or "an output without resolution and aspect ratio"
+
+
+# The rate, the units and the amount of a line.
+_Charged = tuple[LineRate, Decimal, Decimal]
+
+
+class _Cell(NamedTuple):
+    """The part of a token formula that depends on rate, size and duration only."""
+
+    rate: LineRate
+    seconds: Decimal
+    # Units (millions of tokens) of one second.
+    tokens: Decimal
+    finest: Decimal
+    alone: _Charged
+    # With reference video, no fewer seconds are charged.
+    least_seconds: Decimal
+    least: _Charged
+
+    def charged(self, reference: Decimal | None) -> _Charged:
+        """What is charged with so many seconds of reference video."""
+        if reference is None:
+            return self.alone
+        billed = add(self.seconds, reference)
+        return self.least if billed < self.least_seconds else _charged(self.rate, billed, self.tokens, self.finest)
+
+
+def _charged(rate: LineRate, seconds: Decimal, tokens: Decimal, finest: Decimal) -> _Charged:
+    units = multiply(seconds, tokens)
+    amount = multiply(units, rate.unit_rate)
+    rounded = _quantize(amount, finest)
+    return rate, units, amount if rounded == amount else rounded
+
+
+class TokensOfPixels(Method[TokenFormula]):
+    """(input + output seconds) x pixels x frames per second / pixels per token / 1,000,000 x rate.
+
+    With reference video at least ceil(output seconds x `reference_minimum`) seconds are billed. Only the amount is
+    rounded, to the line places.
+    """
+
+    charge = TokenFormula
+    types = ("video",)
+
+    def calculator(self, charge: TokenFormula, compiling: Compiling) -> Calculator:
+        """Multiply what was made once for each cell."""
+        find = _cells(charge, compiling)
+
+        def calculate(shape: Shape) -> LineItem:
+            return LineItem(*find(shape).charged(shape["reference_seconds"]))
+
+        return calculate
+
+    def amounts_of(self, charge: TokenFormula, compiling: Compiling) -> Callable[[Shape], AmountOf]:
+        """Find the cell once for all seconds."""
+        find = _cells(charge, compiling)
+
+        def of_cell(shape: Shape) -> AmountOf:
+            charged = find(shape).charged
+            return lambda seconds: charged(seconds)[2]
+
+        return of_cell
+
+
+def _cells(charge: TokenFormula, compiling: Compiling) -> Callable[[Shape], _Cell]:
+    """Compile the function from a shape to its cell; each is made when it is first asked for."""
+    unit, finest = charge.unit, step(compiling.places)
+    (rate_key, rates), (listed, frame_size) = compiling.rates_by(), frame_size_of(charge.sizes)
+    # Units of one second of one pixel.
+    of_pixel = EXACT.divide(Decimal(charge.frames_per_second), Decimal(charge.pixels_per_token * compiling.per))
+    key = itemgetter("duration", "resolution", "aspect_ratio", "video_input")
+    cells: dict[Any, _Cell] = {}
+
+    def cell_of(shape: Shape, framed: Framed) -> _Cell:
+        rate, (size, ratio, note), duration = rates[rate_key(shape)], framed, shape["duration"]
+        seconds = SECONDS[duration]
+        least = Decimal(ceil(int(seconds) * charge.reference_minimum))
+        tokens = plain(multiply(of_pixel, Decimal(size.width * size.height)))
+        words = f"{rate.words}-{slug(ratio)}" if ratio else rate.words
+        sku, applies = f"{compiling.sku}-{duration}{words}", f"the minimum of {least} s with reference video applies"
+        line = LineRate(sku, unit, rate.unit_rate, rate.source, note)
+        of_least = LineRate(sku, unit, rate.unit_rate, rate.source, f"{note}; {applies}" if note else applies)
+        alone, at_least = _charged(line, seconds, tokens, finest), _charged(of_least, least, tokens, finest)
+        return _Cell(line, seconds, tokens, finest, alone, least, at_least)
+
+    def find(shape: Shape) -> _Cell:
+        values: Any = key(shape)
+        if (cell := cells.get(values)) is None:
+            framed = frame_size(shape)
+            # The size of a source-matched ratio, one of those listed, depends on the source.
+            values = values if values[1:3] in listed else (*values, framed)
+            if (cell := cells.get(values)) is None:
+                cell = cells[values] = cell_of(shape, framed)
+        return cell
+
+    return find
+
+
+class Megapixels(Method[MegapixelRate]):
+    """Width x height x frames / 1,000,000 x rate.
+
+    Without sizes in the table, size and frames are those of the source video, enlarged by `upscale_factor`.
+    """
+
+    charge = MegapixelRate
+    types = ("video",)
+
+    def calculator(self, charge: MegapixelRate, compiling: Compiling) -> Calculator:
+        """Multiply; megapixels are exact or rounded up, and the amount is rounded to the line places."""
+        (key, rates), sku, unit, places = compiling.rates_by(), compiling.sku, charge.unit, compiling.places
+        _, find = frame_size_of(charge.sizes)
+        per_second, plus = (charge.frames.per_second, charge.frames.plus) if charge.frames else (0, 0)
+        round_up = charge.megapixels == "rounded-up"
+
+        def of_table(shape: Shape) -> tuple[Framed, Fraction]:
+            return find(shape), Fraction(int(SECONDS[shape["duration"]]) * per_second + plus)
+
+        def of_source(shape: Shape) -> tuple[Framed, Fraction]:
+            source, factor = shape["source"], shape["upscale_factor"]
+            size = Size(source.width * factor, source.height * factor)
+            return Framed(size, None, f"{size} out"), Fraction(shape["seconds"]) * source.fps
+
+        measure = of_table if charge.sizes else of_source
+
+        def calculate(shape: Shape) -> LineItem:
+            rate, source, words = rates[key(shape)]
+            ((width, height), ratio, note), frames = measure(shape)
+            pixels = width * height * frames / compiling.per
+            quantity = Fraction(ceil(pixels)) if round_up else pixels
+            ending = f"{words}-{slug(ratio)}" if ratio else words
+            duration = f"-{shape['duration']}" if "duration" in shape else ""
+            amount = from_fraction(quantity * Fraction(rate), places)
+            shown = from_fraction(quantity, places)
+            return LineItem(LineRate(f"{sku}{duration}{ending}", unit, rate, source, note), shown, amount)
+
+        return calculate

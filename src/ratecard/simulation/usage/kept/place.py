@@ -1,0 +1,91 @@
+"""Where a roll-up is kept: a folder of this machine; `storage.py` has the same of an object storage."""
+
+import os
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.usage.files import LOCAL, is_remote
+from ratecard.simulation.usage.kept.manifest import MANIFEST, Manifest
+
+try:
+    import fcntl
+except ImportError:  # on Windows two runs at a time are not told of each other
+    fcntl = None  # type: ignore[assignment]
+
+PACKS, _LOCK = "groups", ".lock"
+
+
+class KeptPlace:
+    """A folder of this machine, in which a roll-up is kept, or will be."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __str__(self) -> str:
+        return str(self.folder)
+
+    def is_kept(self) -> bool:
+        """Whether a roll-up is here."""
+        return (self.folder / MANIFEST).is_file()
+
+    def is_free(self) -> bool:
+        """Whether nothing is here that a roll-up would be mixed with."""
+        if not self.folder.is_dir():
+            return not self.folder.exists()
+        return all(each.name.startswith(".") for each in self.folder.iterdir())
+
+    def is_within(self, usage: str) -> bool:
+        """Whether it lies in a folder of usage, or is it."""
+        own = self.folder.resolve()
+        return not is_remote(usage) and local_folder(usage).resolve() in (own, *own.parents)
+
+    def manifest(self) -> Manifest:
+        """What is here. Raises `SimulationError` for what is not the manifest of a roll-up."""
+        place = self.folder / MANIFEST
+        try:
+            return Manifest.read(place.read_bytes(), str(place))
+        except OSError as error:
+            words = f"{place} is not the manifest of a roll-up: {error}. Make it again in another folder"
+            raise SimulationError(words) from None
+
+    def opened(self) -> Manifest:
+        """The manifest, with all files that it names in the folder."""
+        return self.manifest()
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other runs out. Raises `SimulationError` where one is at work."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / _LOCK).open("wb") as lock:
+            if fcntl:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except OSError:
+                    raise SimulationError(f"another run writes the roll-up {self} now. Wait for its end") from None
+            yield
+
+    def new_name(self, taken: Collection[str]) -> str:
+        """A name for a pack that no other has."""
+        return next(str(number) for number in range(len(taken) + 1) if str(number) not in taken)
+
+    def need(self, kept: Manifest) -> None:
+        """Have the files that a manifest names in the folder."""
+
+    def publish(self, kept: Manifest) -> None:
+        """Make what was written to the folder the state that others see."""
+
+    def bring(self, kind: str, name: str) -> None:
+        """Have in the folder what is kept beside the roll-up, of a kind and with names that begin so."""
+
+    def send(self, kind: str, name: str, of: str = "", most: int | None = None) -> None:
+        """Keep what the folder has of a kind and name, in place of all else of that name.
+
+        Of the whole kind, only the newest that begin with `of` stay, at `most` so many.
+        """
+
+
+def local_folder(given: str | os.PathLike[str]) -> Path:
+    """A folder of this machine by its path, or by its address."""
+    return Path(str(given).removeprefix(LOCAL))

@@ -1,0 +1,178 @@
+"""A new pricing method of video is one file and one line: "per started second", which only this file knows."""
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from math import ceil
+from typing import Any, ClassVar, Literal
+
+import pyarrow
+import pytest
+from counted_models import UNITS
+
+from ratecard import PriceBook, QuoteError, RateCard
+from ratecard.base.errors import TableError
+from ratecard.base.messages import Finding
+from ratecard.changes.sides import Side
+from ratecard.load.folder import tables_from
+from ratecard.methods import METHODS, register
+from ratecard.methods.method import Method
+from ratecard.rating.compiling import SECONDS, Calculator, Compiling
+from ratecard.rating.quote import LineItem
+from ratecard.server.models import listed_model
+from ratecard.simulation.billing.skus import Clips, ModelInEffect
+from ratecard.simulation.simulate import simulate
+from ratecard.tables.scalars import Count
+from ratecard.tables.video import VIDEO_CHARGES, Measures, VideoCharge, VideoVersion
+from ratecard.testing import LAWS, Case
+from ratecard.testing.case import BrokenLawError
+from ratecard.testing.laws.law import check
+from ratecard.testing.laws.video import a_line_counts_what_its_method_says
+from ratecard.views.explain import explain
+from ratecard.views.schema import table_schema
+from ratecard.views.sheet import price_cells
+
+
+class PerStartedBlock(VideoCharge):
+    """Seconds of output in blocks, each begun one of which is charged."""
+
+    ATTRIBUTES: ClassVar = ("resolution",)
+    METERS: ClassVar = ("second of video",)
+    method: Literal["per-started-block"]
+    block: Count
+
+    def check(self, version: VideoVersion) -> Iterator[Finding]:
+        if self.block == 1:
+            yield ("block",), "block 1 is duration-rate. Write more seconds"
+
+    def units(self, of: Measures) -> Fraction:
+        return Fraction(ceil(of.seconds / self.block) * self.block) / of.per
+
+
+class StartedBlocks(Method[PerStartedBlock]):
+    """Whole blocks: 5 seconds in blocks of 4 are 8."""
+
+    charge = PerStartedBlock
+    types = ("video",)
+
+    def calculator(self, charge: PerStartedBlock, compiling: Compiling) -> Calculator:
+        key, rates = compiling.rates_by()
+        lines = {values: compiling.line_rate(rate) for values, rate in rates.items()}
+
+        def calculate(shape: Any) -> LineItem:
+            line, seconds = (
+                lines[key(shape)],
+                Decimal(-(-int(SECONDS[shape["duration"]]) // charge.block) * charge.block),
+            )
+            return LineItem(line, seconds, line.price(seconds))
+
+        return calculate
+
+
+TABLE = """family: made-up
+models:
+  - model: blocks
+    name: Made up
+    type: video
+    mode: text-to-video
+    currency: USD
+    versions:
+      - effective: 2026-01-01
+        checked: 2026-01-01
+        source: a price list that nobody has
+        accepts: {duration: [3s, 4s, 5s, 8s, 10s], resolution: [480p, 720p], audio: none}
+        defaults: {resolution: 480p}
+        charges:
+          - charge: video
+            method: per-started-block
+            unit: video_second
+            block: 4
+            rates:
+              - {resolution: 480p, rate: 0.10}
+              - {resolution: 720p, rate: 0.25}
+        rounding: {places: 2, mode: half-up}
+        examples:
+          - {request: {duration: 5s}, total: 0.80}
+"""
+FILES = {"units.yaml": UNITS.replace("units:\n", "units:\n  - {unit: video_second, counts: second of video, per: 1}\n")}
+
+
+def card_of(table: str) -> RateCard:
+    return RateCard(tables_from({name: text.encode() for name, text in {**FILES, "blocks.yaml": table}.items()}))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def registered() -> Iterator[None]:
+    register(StartedBlocks())
+    yield
+    del METHODS["per-started-block"]
+    VIDEO_CHARGES.remove("per-started-block")
+
+
+@pytest.fixture(scope="module")
+def prices(registered: None) -> PriceBook:
+    return card_of(TABLE).at(date(2026, 10, 1))
+
+
+@pytest.mark.parametrize(("seconds", "total"), [("3s", "0.40"), ("4s", "0.40"), ("5s", "0.80"), ("8s", "0.80")])
+def test_each_begun_block_is_charged(prices: PriceBook, seconds: str, total: str) -> None:
+    quote = prices.quote_video({"model": "blocks", "duration": seconds})
+    assert quote.total == Decimal(total)
+    assert quote.lines[0].sku == "blocks-per-started-block-480p"
+
+
+def test_its_bodies_are_checked(prices: PriceBook) -> None:
+    with pytest.raises(QuoteError) as caught:
+        prices.quote_video({"model": "blocks", "resolution": "4k"})
+    assert {path for path, _ in caught.value.problems} == {("duration",), ("resolution",)}
+
+
+@pytest.mark.parametrize(
+    ("written", "instead", "fault"),
+    [
+        ("block: 4", "block: 1", "block 1 is duration-rate. Write more seconds"),
+        ("block: 4", "blocks: 4", "unknown key 'blocks'. Did you mean 'block'?"),
+        ("unit: video_second", "unit: image", "unit 'image' counts a image, but per-started-block counts a second of"),
+        ("resolution: 720p, rate", "audio: true, rate", "unknown key 'audio' in a rate of per-started-block."),
+        ("per-started-block", "per-started-blok", "Did you mean 'per-started-block'?"),
+        ("duration: [3s, 4s, 5s, 8s, 10s], ", "", "duration is missing in accepts: per-started-block depends on it"),
+    ],
+)
+def test_its_tables_are_checked(written: str, instead: str, fault: str) -> None:
+    with pytest.raises(TableError) as caught:
+        card_of(TABLE.replace(written, instead))
+    assert any(fault in str(found) for found in caught.value.faults)
+
+
+def test_it_is_in_the_sheet_the_schema_the_listing_and_the_explanation(prices: PriceBook) -> None:
+    totals = {
+        (cell.body["resolution"], cell.body["duration"]): cell.quote.total for cell in price_cells(prices, "blocks")
+    }
+    assert len(totals) == 2 * 5
+    assert totals["720p", "10s"] == 3
+    [charge] = listed_model(prices, date(2026, 10, 1), "blocks").pricing.charges
+    assert (charge.method, charge.model_extra) == ("per-started-block", {"block": 4})
+    assert explain(prices, "blocks").charges[0].options == {"block": "4"}
+    assert table_schema()["definitions"]["PerStartedBlock"]["properties"]["method"]["const"] == "per-started-block"
+    assert Clips(ModelInEffect.of(prices, "blocks")).cells("blocks-per-started-block-720p", Decimal("0.75") * 4) != []
+
+
+def test_the_laws_hold_for_it(prices: PriceBook, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = Case(prices, "blocks")
+    for law in LAWS:
+        if law.applies(case):
+            check(law, case, max_examples=3)
+    law = next(law for law in LAWS if law.trial is a_line_counts_what_its_method_says)
+    monkeypatch.setattr(PerStartedBlock, "units", VideoCharge.units)  # were it said to be linear
+    with pytest.raises(BrokenLawError, match="the formula gives"):
+        check(law, case)
+
+
+def test_rows_of_it_are_simulated_as_they_are_quoted() -> None:
+    rows = [
+        {"type": "video", "model": "blocks", "duration": f"{seconds}s", "resolution": "720p"} for seconds in (3, 5, 8)
+    ]
+    now = Side("now", card_of(TABLE), datetime(2026, 10, 1, tzinfo=UTC))
+    with simulate(pyarrow.Table.from_pylist(rows), now, by=("model",)) as found:
+        assert [row.amounts[0] for row in found.groups if row.requests] == [Decimal("0.25") * (4 + 8 + 8)]

@@ -1,0 +1,364 @@
+"""A roll-up in an object storage is as one in a folder: the same answers, and never half of one.
+
+Each test runs on the memory of this process; `make test-objects` runs all of them on a real S3 server too.
+"""
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import astuple
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import obstore
+import pyarrow.parquet
+import pytest
+from click.testing import CliRunner
+from kept_roll_ups import answers
+from storages import S3, contents, in_memory, new_address, objects, use
+
+from ratecard import rollup
+from ratecard.changes.sides import Side
+from ratecard.cli import main
+from ratecard.simulation.demo.usage import demo_usage
+from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.pricing.shape_price import ShapePrices
+from ratecard.simulation.simulate import simulate
+from ratecard.simulation.usage.kept import numbering, storage
+from ratecard.simulation.usage.kept.storage import Stored
+from ratecard.simulation.usage.roll_up import RollUp
+from shipped import CARD as SHIPPED
+
+NOW = Side("now", SHIPPED)
+DEARER = Side("then", SHIPPED.with_candidate(Path(__file__).parent / "dearer.yaml"))
+BY = ["model", "customer"]
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> pyarrow.Table:
+    path = tmp_path_factory.mktemp("made up") / "usage.parquet"
+    demo_usage(path, 120, seed=3, card=SHIPPED, bad_share=Decimal("0.1"))
+    return pyarrow.parquet.read_table(path)
+
+
+@pytest.fixture
+def usage(tmp_path: Path, rows: pyarrow.Table) -> Path:
+    """A folder with three files of usage."""
+    folder = tmp_path / "usage"
+    folder.mkdir()
+    for number, name in enumerate(("one", "two", "three")):
+        write(rows, folder / f"{name}.parquet", number * 30, 30)
+    return folder
+
+
+@pytest.fixture(params=["memory", "s3"])
+def address(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A place in a storage where nothing is."""
+    if request.param == "memory":
+        in_memory(monkeypatch)
+    else:
+        use(monkeypatch, request.getfixturevalue("s3"))
+    return new_address()
+
+
+def write(rows: pyarrow.Table, path: Path, first: int, count: int) -> None:
+    pyarrow.parquet.write_table(rows.slice(first, count), path)
+
+
+def layout(names: list[str]) -> list[str]:
+    """The names without what is each run's own."""
+    return sorted(re.sub(r"^groups/\w+/", "groups/N/", name) for name in names)
+
+
+def packs(address: str) -> set[str]:
+    return {name for name in objects(address) if name.startswith("groups/")}
+
+
+def named(address: str) -> set[str]:
+    """The packs that the manifest names."""
+    manifest = json.loads(contents(address, "manifest.json"))
+    parts = (part for pack in manifest["packs"] for part in pack["parts"].values())
+    return {part[kind]["name"] for part in parts for kind in ("groups", "shapes")}
+
+
+def test_it_is_written_read_and_updated_like_a_folder(
+    address: str, rows: pyarrow.Table, usage: Path, tmp_path: Path
+) -> None:
+    places = (tmp_path / "kept", address)
+    first, stored = (rollup(usage, place, NOW, by=BY) for place in places)
+    assert (stored.folder, stored.rows, stored.changes) == (address, first.rows, first.changes)
+    files = [each.relative_to(tmp_path / "kept").as_posix() for each in (tmp_path / "kept").rglob("*.*")]
+    assert layout(objects(address)) == layout([name for name in files if name != ".lock"])
+    expected = answers(usage, NOW, DEARER, by=[*BY, "day"])
+    assert answers(address, NOW, DEARER, by=[*BY, "day"]) == expected
+    before = objects(address)
+    assert [len(each) for each in astuple(rollup(usage, f"{address}/", NOW, by=BY).changes)] == [0, 0, 0, 3]
+    assert objects(address) == before
+    write(rows, usage / "four.parquet", 90, 20)
+    write(rows, usage / "two.parquet", 100, 20)
+    (usage / "three.parquet").unlink()
+    again = rollup(usage, address, NOW, by=BY)
+    assert [[Path(file).stem for file in each] for each in astuple(again.changes)] == [
+        ["four"], ["two"], ["three"], ["one"],
+    ]  # fmt: skip
+    assert again.rows == 30 + 20 + 20
+    assert packs(address) == named(address)
+    assert packs(address).isdisjoint(before)
+    assert answers(address, NOW, DEARER, by=[*BY, "day"]) == answers(usage, NOW, DEARER, by=[*BY, "day"])
+    assert rollup(usage, address, NOW, by=["model"]).anew == "the arguments changed"
+    assert packs(address) == named(address)
+    assert "does not distinguish customer. This one would: ratecard rollup" in answers(address, NOW, by=BY)["refused"]
+    assert f"--out {address} --by" in answers(address, NOW, by=BY)["refused"]
+
+
+def test_outcomes_and_numbers_are_kept_and_never_trusted(
+    address: str, usage: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rollup(usage, address, NOW, by=BY)
+    expected = answers(usage, NOW, DEARER)
+    assert answers(address, NOW, DEARER) == expected
+    assert {name.split("/")[0] for name in objects(address)} == {"groups", "manifest.json", "numbers", "outcomes"}
+    with monkeypatch.context() as patched:
+        patched.setattr(RollUp, "_number", forbidden)
+        assert answers(address, NOW, DEARER) == expected
+    alone = answers(usage, NOW)
+    assert answers(address, NOW) == alone
+    with monkeypatch.context() as patched:
+        patched.setattr(ShapePrices, "price", forbidden)
+        assert answers(address, NOW) == alone
+    store = storage._store(address)
+    for name in objects(address):
+        if name.startswith(("outcomes/", "numbers/")):
+            obstore.put(store, name, b"damaged")
+    assert [answers(address, NOW, DEARER), answers(address, NOW)] == [expected, alone]
+    assert all(contents(address, name) != b"damaged" for name in objects(address))
+    monkeypatch.setattr(numbering, "_MOST", 3)
+    first = parts(address)
+    answers(address, NOW, Side("later", SHIPPED.with_candidate(dated(usage.parent))))
+    assert 0 < len(parts(address)) <= 3 and parts(address) != first
+
+
+def parts(address: str) -> set[str]:
+    return {name.split("/")[1] for name in objects(address) if name.startswith("numbers/")}
+
+
+def dated(folder: Path) -> Path:
+    """A candidate that begins on a day of its own, so that shapes are numbered in another way."""
+    path = folder / "later.yaml"
+    words = "candidate: later\neffective: 2026-10-07\nproposed_by: tests\nwhy: tests\n"
+    path.write_text(f"{words}changes:\n  - scale: {{type: text}}\n    factor: 1.3\n")
+    return path
+
+
+def forbidden(*_: object) -> None:
+    raise OSError("this was kept")
+
+
+def test_a_run_that_ends_before_the_manifest_leaves_the_former_roll_up(
+    address: str, rows: pyarrow.Table, usage: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ended(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    # The first run of all, too: what it leaves is no other's.
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(Stored, "_put", ended)
+        rollup(usage, address, NOW, by=BY)
+    assert packs(address) and "manifest.json" not in objects(address)
+    rollup(usage, address, NOW, by=BY)
+    before, there = answers(address, NOW), named(address)
+    write(rows, usage / "one.parquet", 90, 25)
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(Stored, "_put", ended)
+        rollup(usage, address, NOW, by=BY)
+    assert named(address) == there < packs(address)
+    assert answers(address, NOW) == before
+    assert rollup(usage, address, NOW, by=BY).rows == 30 + 30 + 25
+    assert answers(address, NOW) == answers(usage, NOW)
+    # What could be of a run that is at work stays; what is older than that goes.
+    assert named(address) < packs(address)
+    monkeypatch.setattr(storage, "_OLD", -timedelta(days=1))
+    write(rows, usage / "one.parquet", 90, 26)
+    rollup(usage, address, NOW, by=BY)
+    assert named(address) == packs(address)
+
+
+@pytest.mark.parametrize("step", ["publish", "_put"])
+@pytest.mark.parametrize("first", [True, False])
+def test_of_two_writers_one_is_refused(
+    address: str, rows: pyarrow.Table, usage: Path, monkeypatch: pytest.MonkeyPatch, step: str, first: bool
+) -> None:
+    """Another run ends while this one is about to put its manifest: before and after it looked once more."""
+    own = usage.parent / "own"
+    own.mkdir()
+    write(rows, own / "own.parquet", 40, 50)
+    if not first:
+        rollup(own, address, NOW, by=BY)
+        write(rows, own / "more.parquet", 90, 20)
+    meanwhile(monkeypatch, step, lambda: rollup(usage, address, NOW, by=BY))
+    with pytest.raises(SimulationError, match=rf"^another run changed the roll-up {address} meanwhile, which is as"):
+        rollup(own, address, NOW, by=BY)
+    assert answers(address, NOW, by=BY) == answers(usage, NOW, by=BY)
+    assert rollup(own, address, NOW, by=BY).rows == 50 + 20 * (not first)
+    assert answers(address, NOW, by=BY) == answers(own, NOW, by=BY)
+
+
+def meanwhile(monkeypatch: pytest.MonkeyPatch, step: str, work: Callable[[], object]) -> None:
+    """Have something done once, right before a step."""
+    usual = getattr(Stored, step)
+
+    def first(*given: Any) -> Any:
+        monkeypatch.setattr(Stored, step, usual)
+        work()
+        return usual(*given)
+
+    monkeypatch.setattr(Stored, step, first)
+
+
+def test_who_reads_while_it_is_replaced_gets_the_new_one(
+    address: str, rows: pyarrow.Table, usage: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rollup(usage, address, NOW, by=BY)
+
+    def replaced() -> None:
+        write(rows, usage / "one.parquet", 90, 30)
+        rollup(usage, address, NOW, by=BY)
+
+    meanwhile(monkeypatch, "need", replaced)
+    assert answers(address, NOW) == answers(usage, NOW)
+    obstore.delete(storage._store(address), sorted(packs(address))[0])
+    assert re.match(rf"{address}/groups/\w+/\S+ is not what was kept\. Make the roll", answers(address)["refused"])
+
+
+def test_a_request_whose_answer_is_lost_was_heard(address: str, usage: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = obstore.put
+
+    def lost(store: Any, path: str, file: Any, **how: Any) -> Any:
+        found = usual(store, path, file, **how)
+        if path == "manifest.json":
+            raise obstore.exceptions.GenericError("no answer")
+        return found
+
+    monkeypatch.setattr(obstore, "put", lost)
+    assert rollup(usage, address, NOW, by=BY).rows == 90
+    assert answers(address, NOW) == answers(usage, NOW)
+
+
+def test_what_cannot_be_kept_there(address: str, usage: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    obstore.put(storage._store(address), "something.txt", b"else")
+    with pytest.raises(SimulationError, match=rf"^{address} is there, and is not a roll-up\. Name a folder that is"):
+        rollup(usage, address, NOW)
+    with pytest.raises(SimulationError, match=r"kept\.parquet is named like a file of usage; a roll-up is a folder"):
+        rollup(usage, f"{address}.parquet", NOW)
+    other = new_address()
+    rollup(usage, other, NOW)
+    with pytest.raises(SimulationError, match=rf"{other} is a roll-up already; give the usage that it is of"):
+        rollup(other, new_address(), NOW)
+    with pytest.raises(SimulationError, match=rf"{other} is a roll-up, which is given alone"):
+        simulate([other, str(usage)], NOW)
+    manifest = contents(other, "manifest.json")
+    (name,) = named(other) & {each for each in named(other) if each.endswith("tokens.parquet")}
+    obstore.put(storage._store(other), "manifest.json", manifest.replace(name.encode(), b"../../tokens.parquet"))
+    assert "manifest.json is not the manifest of a roll-up" in answers(other)["refused"]
+    obstore.put(storage._store(other), "manifest.json", manifest.replace(b'"format": 2', b'"format": 1'))
+    assert f"{other}/manifest.json has format 1, and this release of ratecard reads 2" in answers(other)["refused"]
+
+
+def test_the_commands(address: str, usage: Path) -> None:
+    def run(*words: str) -> Any:
+        return CliRunner().invoke(main, list(words))
+
+    done = run("rollup", str(usage), "--out", address)
+    assert re.fullmatch(rf"Files: 3 new\nKept {address}: 90 rows as \d+ groups, 0\.\d MB\n", done.stderr)
+    found, expected = (
+        run("simulate", place, "--candidate", DEARER_FILE, "--by", "model,month") for place in (address, str(usage))
+    )
+    assert (found.exit_code, found.stdout) == (0, expected.stdout)
+
+
+DEARER_FILE = str(Path(__file__).parent / "dearer.yaml")
+
+
+def test_addresses_of_no_storage(usage: Path) -> None:
+    words = r"hdfs://there/kept is not a place for a roll-up: .*\. Allowed: s3://bucket/folder, gs://"
+    with pytest.raises(SimulationError, match=words):
+        rollup(usage, "hdfs://there/kept", NOW)
+    with pytest.raises(SimulationError, match=r"http://there/kept is not a place for a roll-up: no object storage"):
+        rollup(usage, "http://there/kept", NOW)
+
+
+@pytest.fixture
+def on_s3(s3: S3, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A place on a real server where nothing is."""
+    use(monkeypatch, s3)
+    return new_address()
+
+
+def test_on_s3_a_place_that_may_only_be_read(
+    on_s3: str, s3: S3, usage: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rollup(usage, on_s3, NOW, by=BY)
+    expected, before = answers(usage, NOW, DEARER), objects(on_s3)
+    use(monkeypatch, s3, "reader")
+    for _ in range(2):
+        assert answers(on_s3, NOW, DEARER) == expected
+    assert objects(on_s3) == before
+    with pytest.raises(SimulationError, match=rf"^{on_s3} cannot be written: 127\.0\.0\.1:\d+ says: Access Denied$"):
+        rollup(usage, on_s3, NOW, by=["model"])
+    use(monkeypatch, s3)
+    assert answers(on_s3, NOW, DEARER) == expected
+    assert {name.split("/")[0] for name in objects(on_s3)} == {"groups", "manifest.json", "numbers", "outcomes"}
+
+
+def test_on_s3_what_is_wrong_is_said_in_a_sentence(
+    on_s3: str, s3: S3, usage: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(place: str) -> str:
+        """Why nothing is read, and nothing is written."""
+        said = answers(place, NOW)["refused"]
+        with pytest.raises(SimulationError) as caught:
+            rollup(usage, place, NOW)
+        assert str(caught.value) == said
+        return str(said)
+
+    there = rf"127\.0\.0\.1:{s3.address.rpartition(':')[2]} says"
+    nowhere = on_s3.replace("bucket", "nowhere")
+    assert re.fullmatch(rf"{nowhere} cannot be read: {there}: The specified bucket does not exist", refused(nowhere))
+    assert "is not a usage table" in answers(on_s3, NOW)["refused"]
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong")
+    assert re.fullmatch(rf"{on_s3} cannot be read: {there}: .*signature.* does not match.*", refused(on_s3))
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "unknown")
+    assert re.fullmatch(rf"{on_s3} cannot be read: {there}: The AWS Access Key Id .* does not exist.*", refused(on_s3))
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    assert re.match(rf"{on_s3} .*: there are no credentials in the environment, and none of", refused(on_s3))
+    use(monkeypatch, s3)
+    monkeypatch.setattr(storage, "_RETRIES", {"max_retries": 0})
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        closed = free.getsockname()[1]
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{closed}")
+    assert re.fullmatch(rf"{on_s3} cannot be read: 127\.0\.0\.1:{closed} says: Connection refused", refused(on_s3))
+
+
+def test_on_s3_a_process_that_is_killed(on_s3: str, rows: pyarrow.Table, usage: Path) -> None:
+    rollup(usage, on_s3)
+    before, there = answers(on_s3), named(on_s3)
+    write(rows, usage / "one.parquet", 90, 25)
+    code = (
+        "import os, signal, sys\n"
+        "from ratecard.simulation.rollup import rollup\n"
+        "from ratecard.simulation.usage.kept.storage import Stored\n"
+        "Stored._put = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "rollup(*sys.argv[1:])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(usage), on_s3], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert named(on_s3) == there < packs(on_s3)
+    assert answers(on_s3) == before
+    assert rollup(usage, on_s3).rows == 30 + 30 + 25
+    assert answers(on_s3) == answers(usage)
