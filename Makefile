@@ -129,7 +129,7 @@ test-objects: $(VENV)/.tools  ## keep roll-ups on a real S3 server of this machi
 	"$(PYTHON)" -m venv .venv-objects
 	@.venv-objects/bin/python -m pip --disable-pip-version-check --quiet install -r tests/simulation/requirements-s3.txt \
 		|| { rm -rf .venv-objects; echo "The S3 server cannot be installed here: its tests are skipped."; }
-	$(BIN)/python -m pytest -q -rs tests/simulation/test_stored_roll_ups.py -k s3
+	S3_SERVER=.venv-objects/bin/python $(BIN)/python -m pytest -q -rs tests/simulation/test_stored_roll_ups.py -k s3
 
 .PHONY: test-browser
 test-browser: $(VENV)/.tools  ## try the pages in a real browser; says why it skips where there is none

@@ -1,6 +1,7 @@
 """Object storages for tests: the memory of this process, and a real S3 server on this machine."""
 
 import json
+import os
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,8 +15,8 @@ from obstore.store import MemoryStore
 
 from ratecard.simulation.usage.kept import storage
 
-# Where `make test-objects` installs the server.
-SERVER = Path(__file__).parents[2] / ".venv-objects" / "bin" / "python"
+# The Python that has a server: `make test-objects` installs it, and says which.
+SERVER = os.environ.get("S3_SERVER", "")
 
 
 class S3(NamedTuple):
@@ -34,7 +35,7 @@ class S3(NamedTuple):
 @contextmanager
 def s3_server() -> Iterator[S3]:
     """A server with a bucket of the name `bucket`, until it is left."""
-    command = [str(SERVER), str(Path(__file__).parent / "s3_server.py")]
+    command = [SERVER, str(Path(__file__).parent / "s3_server.py")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
         assert server.stdin and server.stdout
         try:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from rows import table_of
-from usage import CALL, CLIP, ROWS, TEXT
+from usage import CALL, CLIP, ROWS, TEXT, row
 
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.results.customers import customers_of
@@ -57,6 +57,14 @@ def test_totals(simulation: Simulation) -> None:
 def test_quantities_are_those_of_priced_rows(simulation: Simulation) -> None:
     quantities = [int(each) for each in simulation.total.quantities]
     assert quantities == [500, 5_000, 0, 100, 0, 0]
+
+
+def test_nothing_is_written_without_decimals() -> None:
+    model = next(name for name, each in CARD.tables.models.items() if each.type == "transcription")
+    heard = row("transcription", model, "a", seconds=Decimal("1.5"))
+    with simulate(table_of([ROWS[0], heard]), by=["type"]) as found:
+        by_type = {each.key[0]: list(map(str, each.quantities)) for each in found.groups}
+    assert by_type == {"text": ["500", "5000", "0", "100", "0", "0"], "transcription": [*["0"] * 5, "1.500000000000"]}
 
 
 def test_what_cannot_be_priced_is_counted_with_its_reason(simulation: Simulation) -> None:

@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow.parquet
+import pytest
 from kept_roll_ups import answers
+from storages import in_memory, new_address
 
 from ratecard import rollup
 from ratecard.changes.sides import Side
@@ -19,7 +21,9 @@ NOW = Side("now", SHIPPED)
 DEARER = Side("then", SHIPPED.with_candidate(Path(__file__).parent / "dearer.yaml"))
 
 
-def test_spark_writes_reads_and_updates_the_same(spark: "SparkSession", tmp_path: Path) -> None:
+def test_spark_writes_reads_and_updates_the_same(
+    spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     usage = tmp_path / "usage it is"
     usage.mkdir()
     demo_usage(tmp_path / "all.parquet", 3_000, seed=4, card=SHIPPED)
@@ -36,9 +40,15 @@ def test_spark_writes_reads_and_updates_the_same(spark: "SparkSession", tmp_path
         assert answers(folder, NOW, DEARER, by=["model", "day", "customer"]) == expected
     on_spark = answers(kept["duckdb"], NOW, DEARER, by=["model", "day", "customer"], engine="spark")
     assert on_spark == expected
+    in_memory(monkeypatch)
+    stored = new_address()
+    assert rollup(usage, stored, NOW, by=by, engine="spark").groups == done["spark"].groups
+    assert answers(stored, NOW, DEARER, by=["model", "day", "customer"]) == expected
     (usage / "u 1.parquet").unlink()
     pyarrow.parquet.write_table(rows.slice(0, 500), usage / "u 2.parquet")
     again = rollup(usage, kept["spark"], NOW, by=by, engine="spark")
+    assert rollup(usage, stored, NOW, by=by, engine="spark").changes == again.changes
+    assert answers(stored, NOW, by=by) == answers(usage, NOW, by=by)
     assert [[Path(file).stem for file in each] for each in astuple(again.changes)] == [[], ["u 2"], ["u 1"], ["u 0"]]
     assert answers(kept["spark"], NOW, by=by) == answers(usage, NOW, by=by)
     assert rollup(usage, kept["spark"], NOW, by=by).anew.startswith("the arguments")

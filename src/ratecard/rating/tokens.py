@@ -18,7 +18,7 @@ from ratecard.rating.factors import Factors
 from ratecard.rating.quote import LineParts, LineRate
 from ratecard.tables.conditions import in_full, named_conditions
 from ratecard.tables.metered import Tokens
-from ratecard.tables.meters import Bucket, Meters
+from ratecard.tables.meters import Bucket, Meters, own_counts
 from ratecard.tables.rate import RateFactor
 from ratecard.tables.token_rates import EVERY_PROMPT, WrittenRate, chosen, parent_of, tiers_of, written_rates
 
@@ -138,15 +138,12 @@ class TokenTier:
         counted = {name: self._buckets[name] for name in self._buckets if name in names}
         at = {name: index for index, name in enumerate(names)}
         apart = {name: bucket for name, bucket in counted.items() if name not in self._merged}
-        signs: dict[str, dict[str, int]] = {}
-        for name, bucket in sorted(counted.items(), key=lambda each: -len(each[1].dimensions)):
-            own = signs[name] = {name: 1}
-            for part, inside in counted.items():
-                if inside.within(bucket):
-                    _add(own, signs[part], -1)
+        wholes = {name: [of for of, whole in counted.items() if each.within(whole)] for name, each in counted.items()}
+        signs = own_counts(wholes)
         for name, whole in self._merged.items():  # charged with another: a part of two may be with one of them
             if name in counted and whole in counted:
-                _add(signs[whole], signs[name], 1)
+                for other, sign in signs[name].items():
+                    signs[whole][other] = signs[whole].get(other, 0) + sign
         steps = [
             _Step(
                 name,
@@ -166,11 +163,6 @@ class TokenTier:
         ]
         within = [(at[name], at.get(whole)) for name, whole in self._merged.items() if name in at]
         return _Plan(tuple(steps), tuple(overlaps), tuple(within))
-
-
-def _add(signs: dict[str, int], others: Mapping[str, int], times: int) -> None:
-    for name, sign in others.items():
-        signs[name] = signs.get(name, 0) + times * sign
 
 
 def _compiled(plan: _Plan, counts: int) -> _Lines:

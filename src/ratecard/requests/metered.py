@@ -46,11 +46,6 @@ def usage_problems(usage: Mapping[Any, Any], known: KeysView[str], unsaid: Colle
     return problems
 
 
-def further_fields(body: Mapping[Any, Any], known: Collection[str], ignored: Collection[str]) -> tuple[str, ...]:
-    """Unknown fields of a quote body, as many as may still be listed beside those `ignored` already."""
-    return field_names((name for name in body if name not in known), MOST_NAMES - len(ignored))
-
-
 def _quoted(names: Collection[str]) -> str:
     return ", ".join(f"'{name}'" for name in names)
 
@@ -90,4 +85,7 @@ class UsageSchema:
         if problems:
             raise QuoteError(INVALID, problems)
         ignored = tuple(name for name in self.fields if name in given and name in self.inert)
-        return shape, ignored + (further_fields(given, (*self.fields, *self.further, "model"), ignored) if body else ())
+        if body:
+            known = (*self.fields, *self.further, "model")
+            ignored += field_names((name for name in given if name not in known), MOST_NAMES - len(ignored))
+        return shape, ignored

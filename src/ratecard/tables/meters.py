@@ -1,6 +1,6 @@
 """What can be counted, by which dimensions, and the conditions under which a request can run: data of the tables."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from typing import Any, Literal
 
@@ -49,6 +49,23 @@ class Bucket(Frozen):
     def overlaps(self, other: "Bucket") -> bool:
         """Whether something can be counted in both, and neither is part of the other."""
         return not (self.apart(other) or self.within(other) or other.within(self))
+
+
+def own_counts(wholes: Mapping[str, Collection[str]]) -> dict[str, dict[str, int]]:
+    """How the tokens of buckets that are of no part of them are made of inclusive counts, by their signs.
+
+    `wholes`: for each bucket, the others that it is part of.
+
+    >>> own_counts({"input": (), "cache_input": ("input",)})["input"]
+    {'input': 1, 'cache_input': -1}
+    """
+    found: dict[str, dict[str, int]] = {}
+    for name in sorted(wholes, key=lambda name: -len(wholes[name])):
+        signs = found[name] = {name: 1}
+        for part in (part for part, of in wholes.items() if name in of):
+            for other, sign in found[part].items():
+                signs[other] = signs.get(other, 0) - sign
+    return found
 
 
 WithoutRate = Literal["parent", "refuse"]

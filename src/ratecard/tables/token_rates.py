@@ -1,6 +1,6 @@
 """Which rate of a charge a bucket of tokens takes: by the tier of the prompt, and under the conditions stated."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from typing import NamedTuple
 
@@ -36,10 +36,11 @@ class WrittenRate(NamedTuple):
 def written_rates(charge: Tokens) -> Iterator[WrittenRate]:
     """Every rate of a charge for each bucket and each combination of conditions that it names."""
     for rate in charge.rates:
-        for conditions in _combinations(charge.conditions_of(rate)):
-            for edge in _edges_of(charge, rate):
-                for bucket in rate.attributes["tokens"]:
-                    yield WrittenRate(bucket, edge, conditions, rate)
+        named = charge.conditions_of(rate)
+        for values in product(*named.values()):
+            conditions = dict(zip(named, values, strict=True))
+            for edge, bucket in product(_edges_of(charge, rate), rate.attributes["tokens"]):
+                yield WrittenRate(bucket, edge, conditions, rate)
 
 
 def _edges_of(charge: Tokens, rate: Rate) -> Iterator[Edge]:
@@ -60,10 +61,6 @@ def edge_of(name: str, threshold: int) -> Edge:
     """
     short = f"{threshold // 1_000}k" if threshold and threshold % 1_000 == 0 else str(threshold)
     return Edge(threshold - (name == FROM), f"{name}-{short}")
-
-
-def _combinations(named: Mapping[str, Sequence[str]]) -> Iterator[dict[str, str]]:
-    return (dict(zip(named, values, strict=True)) for values in product(*named.values()))
 
 
 def chosen(written: Iterable[WrittenRate], bucket: str, above: int, stated: Mapping[str, str]) -> WrittenRate | None:
@@ -91,7 +88,8 @@ def parent_of(charge: Tokens, meters: Meters, bucket: str, priced: Mapping[str, 
 
     None if it is refused. What the charge itself says of it makes lines of their own.
     """
-    own, general = _without_rate(charge), meters.by_name[TOKEN].without_rate
+    own = ({"cache": "parent"} if charge.missing_cache_rate else {}) | charge.without_rate
+    general = meters.by_name[TOKEN].without_rate
     left, shown = dict(meters.buckets[bucket].dimensions), False
     for name, value in list(left.items()):
         said = own.get(value, own.get(name))
@@ -115,8 +113,3 @@ def counts_in(meters: Meters, bucket: str, tokens: int, prompt: int = 0) -> dict
     counts = {PROMPT: prompt, COMPLETION: 0}
     counts |= {name: tokens for name, other in meters.buckets.items() if own.within(other)}
     return counts | {bucket: tokens}
-
-
-def _without_rate(charge: Tokens) -> Mapping[str, str]:
-    cache = {"cache": "parent"} if charge.missing_cache_rate else {}
-    return cache | charge.without_rate

@@ -34,9 +34,9 @@ class SidePrices:
             some = (some | base.priced) & (outcomes.of != base.outcomes.of)
         numbers = numpy.flatnonzero(some)
         shapes = roll_up.shapes
-        of_sums = list(dict.fromkeys(map(roll_up.places_of, shapes.families)))
-        places = [of_sums.index(roll_up.places_of(each)) for each in shapes.families]
-        places = numpy.array(places or [0])[shapes.family[numbers]]
+        of_families, known = list(map(roll_up.places_of, shapes.families)), dict[tuple[int, ...], int]()
+        places = [known.setdefault(each, len(known)) for each in of_families]
+        of_sums, places = list(known), numpy.array(places or [0])[shapes.family[numbers]]
         # Many shapes have the same amounts.
         kinds = max(1, len(of_sums))
         both, of = numpy.unique(outcomes.of[numbers].astype(numpy.int64) * kinds + places, return_inverse=True)

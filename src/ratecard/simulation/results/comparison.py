@@ -99,7 +99,7 @@ class Comparison:
                 candidates = range(1, self.amounts)
                 added = [self._added(side, keys) for side in candidates]
                 uneven = [self._uneven_by(side, keys) for side in candidates]
-                self._breakdowns[keys] = tuple(self._rows(keys, added, uneven))
+                self._breakdowns[keys] = self._rows(keys, added, uneven)
         return self._breakdowns[keys]
 
     def sums_of(self, prices: SidePrices, keys: Sequence[str]) -> dict[_KeyValues, Decimal]:
@@ -203,8 +203,14 @@ class Comparison:
         """The breakdown under the current prices alone, kept for further candidates that leave nothing out."""
         known = self._breakdowns_of_current
         if keys not in known:
-            found = self._sums(keys, (_REQUESTS, *_QUANTITIES, "coalesce(sum(amount0), 0)"), 0)
-            known[keys] = [self._group(row, len(keys)) for row in found]
+            found, cut = self._sums(keys, (_REQUESTS, *_QUANTITIES, "coalesce(sum(amount0), 0)"), 0), len(keys)
+            columns = (_decimals([row[at] for row in found], each) for at, each in enumerate(self.places, cut + 1))
+            # Most rows are of models that have none of these.
+            quantities = [each if any(each) else _NO_QUANTITIES for each in zip(*columns, strict=True)]
+            amounts = _decimals([row[-1] for row in found], self.sides[0].scale)
+            known[keys] = list(
+                zip([row[:cut] for row in found], [row[cut] for row in found], quantities, amounts, strict=True)
+            )
         groups: Sequence[_Group] = known[keys]
         return groups
 
@@ -219,23 +225,23 @@ class Comparison:
         keys: tuple[str, ...],
         added: Sequence[Mapping[_KeyValues, Decimal]],
         uneven: Sequence[Mapping[_KeyValues, Uneven]],
-    ) -> Iterator[Row]:
+    ) -> tuple[Row, ...]:
         """The groups with the amounts of the candidates beside the current ones."""
         groups, some = self._current(keys), any(uneven)
         changed = set[_KeyValues]().union(*added, *uneven)
         # Of what no candidate changes, all have the same rows.
         beside = (EVEN,) * len(uneven) if some else ()
         same: list[Row | None] = self._breakdowns_of_current.setdefault((keys, len(added), some), [None] * len(groups))
-        for number, (key, requests, quantities, amount) in enumerate(groups):
+        found = [None if group[0] in changed else row for group, row in zip(groups, same, strict=True)]
+        for number in (at for at, row in enumerate(found) if row is None):
+            key, requests, quantities, amount = groups[number]
             if key in changed:
-                more = (each.get(key) for each in added)
-                amounts = (amount, *(amount if add is None else EXACT.add(amount, add) for add in more))
+                amounts = [EXACT.add(amount, each[key]) if key in each else amount for each in added]
                 own = tuple(each.get(key, EVEN) for each in uneven) if some else ()
-                yield Row(key, requests, quantities, amounts, own)
-                continue
-            if (row := same[number]) is None:
-                row = same[number] = Row(key, requests, quantities, (amount,) * (1 + len(added)), beside)
-            yield row
+                found[number] = Row(key, requests, quantities, (amount, *amounts), own)
+            else:
+                found[number] = same[number] = Row(key, requests, quantities, (amount,) * (1 + len(added)), beside)
+        return tuple(found)  # type: ignore[arg-type]
 
     def _added(self, side: int, keys: Sequence[str]) -> dict[_KeyValues, Decimal]:
         """What a candidate adds to the rows of a breakdown, where it changes something."""
@@ -297,12 +303,6 @@ class Comparison:
             side.drop()
         self.coverage.drop()
 
-    def _group(self, row: Sequence[Any], keys: int) -> _Group:
-        quantities = row[keys + 1 : -1]
-        # Most rows are of models that have none of these.
-        found = tuple(map(_decimal, quantities, self.places)) if any(quantities) else _NO_QUANTITIES
-        return tuple(row[:keys]), row[keys], found, _decimal(row[-1], self.sides[0].scale)
-
     @cached_property
     def places(self) -> tuple[int, ...]:
         """How many decimals the quantities of a row have in the engine."""
@@ -321,6 +321,11 @@ class Comparison:
 
 
 def _decimal(value: int, places: int) -> Decimal:
-    if not value:
-        return _ZERO
-    return EXACT.scaleb(Decimal(value), -places) if places else Decimal(value)
+    return _decimals((value,), places)[0]
+
+
+def _decimals(values: Sequence[int], places: int) -> list[Decimal]:
+    """Integers of 10^-`places` as what they are."""
+    if not places:
+        return [Decimal(value) if value else _ZERO for value in values]
+    return [EXACT.scaleb(Decimal(value), -places) if value else _ZERO for value in values]

@@ -15,7 +15,7 @@ from ratecard.requests.fields import Boolean
 from ratecard.requests.service_parameters import PARAMETERS, SEARCHES
 from ratecard.requests.text_body import NUMBER_FIELDS, flag_of_text, number_of_text
 from ratecard.requests.token_usage import FLAT
-from ratecard.tables.meters import COMPLETION, PROMPT, Meters, UsageCondition
+from ratecard.tables.meters import COMPLETION, PROMPT, Meters, UsageCondition, own_counts
 from ratecard.tables.video import REQUEST_FIELDS
 
 ColumnKind = Literal["text", "number", "flag", "url", "condition"]
@@ -56,15 +56,8 @@ class Buckets(NamedTuple):
 
     def own(self) -> dict[str, dict[str, int]]:
         """For each bucket, how its tokens that are of no part of it are made of inclusive counts, by their signs."""
-        found: dict[str, dict[str, int]] = {}
-        for name in sorted(self.names, key=lambda name: -len(self.wholes[name])):
-            signs = {name: 1}
-            for part in self.names:
-                if name in self.wholes[part]:
-                    for other, sign in found[part].items():
-                        signs[other] = signs.get(other, 0) - sign
-            found[name] = {other: signs[other] for other in self.names if signs.get(other)}
-        return found
+        made = own_counts(self.wholes).items()
+        return {name: {other: signs[other] for other in self.names if signs.get(other)} for name, signs in made}
 
     def in_completion(self, name: str) -> bool:
         """Whether a bucket is the completion, or a part of it."""

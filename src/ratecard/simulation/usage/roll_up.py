@@ -115,10 +115,12 @@ class RollUp:
         Gives the shapes. The engine may be reading the next table: this has a connection of its own.
         """
         cells, first = self.workspace.new_table("cells"), len(self.shapes)
+        counted = ("requests", *self._sums_of(grouping))
         tables = {
             "families": ("family", *_FAMILY),
-            "numbered": ("shape", *_SHAPE, "requests", *self._sums),
-            "cells": ("shape", *self._columns_of(grouping)),
+            "lengths": ("nth", "length"),
+            "numbered": ("shape", "place", "moment", *counted),
+            "cells": ("shape", "type", "model", *self._columns_of(grouping)),
         }
         with self.workspace.another() as connection:
             kept = self._kept(connection, grouping, cells, tables, numbering) if numbering else False
@@ -133,8 +135,8 @@ class RollUp:
                 made = {name: cells if name == "cells" else name for name in tables}
                 queries = {name: f"SELECT {columns[name]} FROM {made[name]}" for name in tables}
                 numbering.write(connection, grouping.name, queries)
-            shapes = self._shapes(connection)
-            self.taken.append(Taken(grouping, groups, cells))
+            shapes = self._shapes(connection, counted)
+            self.taken.append(Taken(grouping, groups, self._whole(connection, grouping, cells)))
             if not (grouping.facts or numbering):
                 self._forget(connection, groups)
         self.shapes.extend(shapes)
@@ -148,74 +150,118 @@ class RollUp:
         tables: Mapping[str, Sequence[str]],
         numbering: Numbering,
     ) -> bool:
-        """Make the tables of families and of numbered shapes, and that of the cells, as they are kept, if they are."""
+        """Make the tables of `_number` as they are kept, if they are."""
         own = f"SELECT * REPLACE (CAST(shape + {len(self.shapes)} AS INTEGER) AS shape) FROM"
         if kept := numbering.read(connection, grouping.name, tables):
             with suppress(duckdb.Error):  # another process may have replaced them by now
                 connection.execute(f"CREATE TEMP TABLE families AS {kept['families']}")
+                connection.execute(f"CREATE TEMP TABLE lengths AS {kept['lengths']}")
                 connection.execute(f"CREATE TEMP TABLE numbered AS {own} ({kept['numbered']})")
                 connection.execute(f"CREATE TABLE {cells} AS {own} ({kept['cells']})")
                 return True
-            for table in ("families", "numbered", cells):
+            for table in ("families", "lengths", "numbered", cells):
                 connection.execute(f"DROP TABLE IF EXISTS {table}")
         return False
 
+    def _sums_of(self, grouping: Grouping) -> tuple[str, ...]:
+        """The sums that some type of a grouping has; the others are zero."""
+        return tuple(self._sums[number] for number in grouping.summed)
+
+    def _told(self, grouping: Grouping) -> dict[str, str]:
+        """The keys that other columns of a cell tell, each as what it is made of."""
+        text = DuckDbSql().text
+        own = {"type": "type", grouping.model: "model", text(grouping.day): text("day")}
+        return {name: own[key] for key, name in zip(grouping.keys, self.plan.key_columns, strict=True) if key in own}
+
     def _columns_of(self, grouping: Grouping) -> tuple[str, ...]:
-        """The columns of the cells of a grouping, beside the number of their shape."""
-        own = [key for key in self.plan.key_columns if key not in grouping.others]
-        return ("type", "model", "day", "requests", *self._sums, *own, *(("cell",) if grouping.facts else ()))
+        """The columns of the table of cells, beside the shape with its type and model."""
+        keys = [key for key in self.plan.key_columns if key not in (*grouping.others, *self._told(grouping))]
+        return ("day", "requests", *self._sums_of(grouping), *keys, *(("cell",) if grouping.facts else ()))
+
+    def _whole(self, connection: duckdb.DuckDBPyConnection, grouping: Grouping, cells: str) -> str:
+        """The view of a table of cells with all keys and sums."""
+        none = (f"CAST(0 AS HUGEINT) AS {name}" for name in self._sums if name not in self._sums_of(grouping))
+        told = (f"{expression} AS {key}" for key, expression in self._told(grouping).items())
+        view = self.workspace.new_table("cells")
+        connection.execute(f"CREATE VIEW {view} AS SELECT {', '.join(('*', *told, *none))} FROM {cells}")
+        return view
 
     def _number(self, connection: duckdb.DuckDBPyConnection, grouping: Grouping, groups: str, cells: str) -> None:
-        """Make the tables of families and of numbered shapes, and that of the cells."""
-        run, kept = connection.execute, self._columns_of(grouping)
-        total = ", ".join(f"CAST(sum({name}) AS HUGEINT) AS {name}" for name in ("requests", *self._sums))
-        length, names, source = grouping.length or "CAST(NULL AS VARCHAR)", grouping.family, "dated"
+        """Make the tables of families, lengths and numbered shapes, and that of the cells.
+
+        The `place` of a shape is the number of its family, times how many lengths there are, and that of its length.
+        """
+        run, kept = connection.execute, (*self._columns_of(grouping), "moment")
         run(f"CREATE TEMP VIEW dated AS {self._dated(connection, grouping, groups)}")
-        attributes = f"{grouping.attributes} AS attributes"
+        source, names = f"(SELECT * REPLACE ({grouping.model} AS model) FROM {groups})", grouping.family
+        length, attributes = (
+            f"{grouping.length or 'CAST(NULL AS VARCHAR)'} AS length",
+            f"{grouping.attributes} AS attributes",
+        )
         if grouping.numbered:  # a number stands for all that decides a shape
-            numbers = f"SELECT DISTINCT type, model, {', '.join(grouping.shape)} FROM dated"
-            run(f"CREATE TEMP TABLE numbers AS SELECT *, {length} AS length, {attributes} FROM ({numbers})")
-            names, source, attributes = _FAMILY, "numbers", "*"
+            numbers = f"SELECT DISTINCT type, model, {', '.join(grouping.shape)} FROM {source}"
+            run(f"CREATE TEMP TABLE numbers AS SELECT *, {length}, {attributes} FROM ({numbers})")
+            source, names, length, attributes = "numbers", _FAMILY, "length", "*"
         hashed = DuckDbSql().hashed(names)
-        found = f"SELECT DISTINCT {', '.join(dict.fromkeys(('type', 'model', *names)))} FROM {source}"
-        written = f"SELECT *, {attributes} FROM ({found})" if source == "dated" else found
+        found = f"SELECT DISTINCT {', '.join(names)} FROM {source}"
+        written = found if grouping.numbered else f"SELECT *, {attributes} FROM ({found})"
         # In one order, whatever engine grouped them: what is said of several shapes is said of the first.
         ordered = f"CAST(row_number() OVER (ORDER BY {', '.join(_FAMILY)}) - 1 AS INTEGER) AS family"
         run(f"CREATE TEMP TABLE families AS SELECT *, {ordered}, {hashed} AS hashed FROM ({written})")
+        ordered = "CAST(row_number() OVER (ORDER BY length) - 1 AS INTEGER) AS nth"
+        run(f"CREATE TEMP TABLE lengths AS SELECT *, {ordered} FROM (SELECT DISTINCT {length} FROM {source})")
+        ((lengths,),) = run("SELECT count(*) FROM lengths").fetchall()
         # Joined by one number; by all columns where two families have the same.
         joined = " AND ".join(f"source.{name} IS NOT DISTINCT FROM families.{name}" for name in names)
         if is_unique(connection, "hashed", "families"):
             joined = "source.hashed = families.hashed"
-        source = f"(SELECT *, {hashed} AS hashed FROM {source}) AS source JOIN families ON {joined}"
-        chosen = ", ".join(f"dated.{name}" for name in (*kept, "moment"))
+        of, columns = ("numbers", grouping.shape) if grouping.numbered else ("dated", kept)
+        chosen = ", ".join(
+            (*(f"source.{name}" for name in columns), f"CAST(family AS BIGINT) * {lengths} + nth AS place")
+        )
+        named = ", ".join(dict.fromkeys((*columns, *names)))
+        found = f"SELECT {chosen} FROM (SELECT {named}, {length}, {hashed} AS hashed FROM {of}) AS source"
+        found += f" JOIN families ON {joined} JOIN lengths ON source.length IS NOT DISTINCT FROM lengths.length"
         if grouping.numbered:
-            same = ", ".join(grouping.shape)
-            of_number = f"SELECT {', '.join(f'source.{name}' for name in grouping.shape)}, length, family FROM {source}"
-            source = f"SELECT {chosen}, length, family FROM dated JOIN ({of_number}) USING ({same})"
-        else:
-            source = f"SELECT {chosen.replace('dated.', 'source.')}, {length} AS length, family FROM {source}"
-        run(f"CREATE TEMP TABLE found AS {source}")
-        in_order = f"{len(self.shapes)} + row_number() OVER (ORDER BY family, length, moment) - 1"
-        by_shape = f"SELECT family, length, moment, {total} FROM found GROUP BY family, length, moment"
+            found = (
+                f"SELECT {', '.join((*kept, 'place'))} FROM dated JOIN ({found}) USING ({', '.join(grouping.shape)})"
+            )
+        run(f"CREATE TEMP TABLE found AS {found}")
+        total = ", ".join(f"CAST(sum({name}) AS HUGEINT) AS {name}" for name in ("requests", *self._sums_of(grouping)))
+        in_order = f"{len(self.shapes)} + row_number() OVER (ORDER BY place, moment) - 1"
+        by_shape = f"SELECT place, moment, {total} FROM found GROUP BY place, moment"
         run(f"CREATE TEMP TABLE numbered AS SELECT CAST({in_order} AS INTEGER) AS shape, * FROM ({by_shape})")
-        joined = " AND ".join(f"found.{name} IS NOT DISTINCT FROM numbered.{name}" for name in _SHAPE)
-        listed = ", ".join(("shape", *(f"found.{name}" for name in kept)))
-        run(f"CREATE TABLE {cells} AS SELECT {listed} FROM found JOIN numbered ON {joined}")
+        of_family = (
+            f"SELECT shape, type, model, place, moment FROM numbered JOIN families ON family = place // {lengths}"
+        )
+        listed = ", ".join(("shape", "type", "model", *(f"found.{name}" for name in kept if name != "moment")))
+        joined = "found.place = numbered.place AND found.moment IS NOT DISTINCT FROM numbered.moment"
+        run(f"CREATE TABLE {cells} AS SELECT {listed} FROM found JOIN ({of_family}) AS numbered ON {joined}")
         run("DROP TABLE found")
 
-    def _shapes(self, connection: duckdb.DuckDBPyConnection) -> Shapes:
+    def _shapes(self, connection: duckdb.DuckDBPyConnection, counted: Sequence[str]) -> Shapes:
         """The shapes that are numbered."""
-        names = ("requests", *self._sums)
-        fit = " AND ".join(f"coalesce(max(abs({name})), 0) < {2**63}" for name in names)
-        ((short,),) = connection.execute(f"SELECT {fit} FROM numbered").fetchall()
-        integers = ", ".join(f"CAST({name} AS {'BIGINT' if short else 'VARCHAR'}) AS {name}" for name in names)
-        length = DuckDbSql().text("length")
-        columns = f"shape, family, {length} AS length, moment, {integers}"
-        table = connection.sql(f"SELECT {columns} FROM numbered").to_arrow_table()
-        found = connection.execute(f"SELECT {', '.join(_FAMILY)} FROM families ORDER BY family").fetchall()
+        run = connection.execute
+        fit = " AND ".join(f"coalesce(max(abs({name})), 0) < {2**63}" for name in counted)
+        ((short,),) = run(f"SELECT {fit} FROM numbered").fetchall()
+        integers = ", ".join(f"CAST({name} AS {'BIGINT' if short else 'VARCHAR'}) AS {name}" for name in counted)
+        own, in_order = f"shape - {len(self.shapes)}", "row_number() OVER (ORDER BY moment) - 1 AS nth"
+        run(f"CREATE TEMP TABLE instants AS SELECT *, {in_order} FROM (SELECT DISTINCT moment FROM numbered)")
+        joined = "numbered JOIN instants ON numbered.moment IS NOT DISTINCT FROM instants.moment"
+        table = connection.sql(
+            f"SELECT {own} AS shape, place, nth AS moment, {integers} FROM {joined}"
+        ).to_arrow_table()
+        families = run(f"SELECT {', '.join(_FAMILY)} FROM families ORDER BY family").fetchall()
+        lengths = run(f"SELECT {DuckDbSql().text('length')} FROM lengths ORDER BY nth").fetchall()
+        moments = run("SELECT moment FROM instants ORDER BY nth").fetchall()
         same = dict[Any, Any]().setdefault
-        families = [UsageFamily(same(type_, type_), same(model, model), words) for type_, model, words in found]
-        return Shapes.read(families, table, self._sums)
+        return Shapes.read(
+            [UsageFamily(same(type_, type_), same(model, model), words) for type_, model, words in families],
+            [length for (length,) in lengths],
+            [moment for (moment,) in moments],
+            table,
+            self._sums,
+        )
 
     def take_facts(self, groups: str, facts: str) -> None:
         """Keep the facts of a table of groups whose shapes were taken.

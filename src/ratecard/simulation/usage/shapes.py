@@ -65,16 +65,35 @@ class Shapes(Sequence[Counted]):
         self.sums = tuple(sums)
 
     @classmethod
-    def read(cls, families: Sequence[UsageFamily], table: pyarrow.Table, sums: Sequence[str]) -> "Shapes":
-        """The shapes of a table with the columns shape, family, length, moment and requests, and those of sums."""
-        table = table.take(pyarrow.Array.from_buffers(pyarrow.int64(), len(table), [None, _sorted(table["shape"])]))
-        lengths, length = _numbered(table["length"])
-        moments, moment = _numbered(table["moment"])
-        found = [each.replace(tzinfo=UTC) if isinstance(each, datetime) else each for each in moments]
-        # What has no moment has the last of them.
-        moment[moment < 0] = len(found)
-        own = _numbers(table["family"].chunks).astype(numpy.int32), length, moment, _integers(table["requests"])
-        return cls(families, lengths, [*found, None], own, [_integers(table[name]) for name in sums])
+    def read(
+        cls,
+        families: Sequence[UsageFamily],
+        lengths: Sequence[str | None],
+        moments: Sequence[date | None],
+        table: pyarrow.Table,
+        sums: Sequence[str],
+    ) -> "Shapes":
+        """The shapes of a table with the columns shape, place, moment and requests, and those of sums, or zeros.
+
+        The place is the number of the family, times how many lengths there are, and that of the length. What is absent
+        is the last length and the last moment.
+        """
+        shape = _integers(table["shape"])
+
+        def in_order(name: str) -> Any:
+            found = numpy.zeros(len(shape), numpy.int64)
+            if name in table.column_names:
+                column = _integers(table[name])
+                found = numpy.empty_like(column)
+                found[shape] = column  # an engine need not give them in their order
+            return found
+
+        family, length = numpy.divmod(in_order("place"), max(1, len(lengths)))
+        known = [each for each in lengths if each is not None]
+        length[length == len(known)] = -1
+        found = [each.replace(tzinfo=UTC) if isinstance(each, datetime) else each for each in moments if each]
+        numbers = (each.astype(numpy.int32) for each in (family, length, in_order("moment")))
+        return cls(families, known, [*found, None], (*numbers, in_order("requests")), list(map(in_order, sums)))
 
     @cached_property
     def numbers(self) -> list[int | Decimal | str]:
@@ -148,21 +167,6 @@ def each_once(column: pyarrow.ChunkedArray) -> tuple[list[Any], Any]:
     """The different values of a column, and for each row the number of its own."""
     found = column.combine_chunks().dictionary_encode(null_encoding="encode")
     return found.dictionary.to_pylist(), _numbers([found.indices])
-
-
-def _numbered(column: pyarrow.ChunkedArray) -> tuple[list[Any], Any]:
-    """The values of a column, and for each row the number of its own; -1 where it has none."""
-    values, numbers = each_once(column)
-    if None in values:
-        none = values.index(None)
-        del values[none]
-        numbers = numpy.where(numbers == none, -1, numbers - (numbers > none))
-    return values, numbers.astype(numpy.int32)
-
-
-def _sorted(column: pyarrow.ChunkedArray) -> pyarrow.Buffer:
-    """The places of the rows in the order of a column: an engine need not give them in it."""
-    return pyarrow.py_buffer(numpy.argsort(_numbers(column.chunks)).astype(numpy.int64))
 
 
 def _integers(column: pyarrow.ChunkedArray) -> Any:

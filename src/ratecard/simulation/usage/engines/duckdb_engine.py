@@ -144,6 +144,8 @@ class Workspace:
             "preserve_insertion_order": False,
             # Nothing is kept, so a checkpoint would be wasted work.
             "checkpoint_threshold": "1TB",
+            # Each query would read the footers of the same files again.
+            "parquet_metadata_cache": True,
         }
         try:
             for name, value in settings.items():

@@ -21,7 +21,7 @@ from ratecard.simulation.usage.kept.manifest import MANIFEST, Manifest, PackedFi
 from ratecard.simulation.usage.kept.place import PACKS, KeptPlace
 
 if TYPE_CHECKING:
-    from obstore import ObjectMeta, UpdateVersion
+    from obstore import ObjectMeta, PutMode, UpdateVersion
     from obstore.store import ObjectStore, RetryConfig
 
 # So that a storage that is out of reach is told of within a minute.
@@ -92,8 +92,9 @@ class Stored(KeptPlace):
         for _ in range(_ATTEMPTS):
             kept = self.manifest()
             self.need(kept)
-            if not _missing(self.folder, kept) or self._look()[1] == self._version:
-                break
+            with self._asking("read"):
+                if not _missing(self.folder, kept) or self._look()[1] == self._version:
+                    break
         return kept
 
     @contextmanager
@@ -127,10 +128,10 @@ class Stored(KeptPlace):
                 raise self._overtaken()
             self._put(text)
         with suppress(*_FAILED):
-            (manifest,) = (each for each in self._listed() if each["path"] == MANIFEST)
+            put = obstore.head(self._store, MANIFEST)["last_modified"]
             packs = {each["path"]: each["last_modified"] for each in self._listed(PACKS)}
             # A run that began before this manifest was put will not put its own.
-            old = {name for name, when in packs.items() if when < manifest["last_modified"] - _OLD}
+            old = {name for name, when in packs.items() if when < put - _OLD}
             gone = (known | {name for name in old if _PACKED.fullmatch(name)}) - own
             self._remove(gone & packs.keys())
 
@@ -173,7 +174,8 @@ class Stored(KeptPlace):
     def _put(self, text: bytes) -> None:
         """Put the manifest in one request, if it is the one that was read."""
         try:
-            obstore.put(self._store, MANIFEST, text, mode=self._version or "create", use_multipart=False)
+            mode: PutMode = "create" if self._version is None else self._version
+            obstore.put(self._store, MANIFEST, text, mode=mode, use_multipart=False)
         except _FAILED as error:
             # The request may have been heard, and its answer lost.
             if self._look()[0] == text:
