@@ -41,8 +41,9 @@ Simulated = Callable[..., Simulation]
 
 @pytest.fixture(autouse=True)
 def apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keys of however few values are read apart."""
+    """Keys of however few values are read apart, and of however few rows no column that is not needed is read again."""
     monkeypatch.setattr(duckdb_engine, "_FEW_KEYS", -1)
+    monkeypatch.setattr(duckdb_engine, "_ROWS_OF_A_GROUP", 0)
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +120,18 @@ def test_cells_of_one_number_are_told_apart(simulated: Simulated, monkeypatch: p
     found = simulated(["mixed.yaml"], "customer")
     assert [taken.lacks_facts for taken in found.comparison.roll_up.taken] == [True, False, True]
     assert answers(found, "customer") == expected
+
+
+def test_a_column_that_groups_need_not_be_told_apart_by_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    connection, columns = duckdb.connect(), ("type", "model", "seconds")
+    groups = "SELECT 'text' AS type, range AS model, NULL AS seconds, 7 AS requests FROM range(1_000)"
+    connection.execute(f"CREATE TABLE groups AS {groups}")
+    assert duckdb_engine.telling(connection, columns, "groups") == ["model"]
+    # The first groups do not show that the type is needed.
+    connection.execute("INSERT INTO groups VALUES ('video', 999, NULL, 7)")
+    assert duckdb_engine.telling(connection, columns, "groups") == ["type", "model"]
+    monkeypatch.setattr(duckdb_engine, "_ROWS_OF_A_GROUP", 7)
+    assert duckdb_engine.telling(connection, columns, "groups") == columns
 
 
 @pytest.mark.parametrize(("units", "signs"), [("60000.123456789012", "-"), ("100.000000000000000001", "-+")])

@@ -58,6 +58,9 @@ class Dialect(Protocol):
     def whole_total(self, number: str, *, short: bool) -> str:
         """The exact sum of integers, which raises too; `short`: 64 bits hold it."""
 
+    def scaled(self, total: str, places: int) -> str:
+        """A sum as an integer of 10^-places."""
+
     def day(self, column: str, type_: ColumnType) -> str:
         """The UTC day of an instant; null for anything else."""
 

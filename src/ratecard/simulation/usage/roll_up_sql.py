@@ -4,7 +4,7 @@ A query reads only the columns of its types. One query per type would read the c
 would group every row by every column.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import NamedTuple, Protocol
 
@@ -71,12 +71,15 @@ class Grouping(NamedTuple):
     # What the columns of the shape hold, and the columns of the query that are sums.
     attribute_names: tuple[str, ...] = ()
     totals: tuple[str, ...] = ()
-    # Where other keys are read apart: a hash of the columns by which the query groups, the query that groups by it and
-    # by the other keys, and the query of the rows with all of these columns and what is summed. Else empty.
+    # Where other keys are read apart: the columns by which the query groups, a hash of them, the query that groups by
+    # that and by the other keys, one of the rows with all of these columns and what is summed, and the sums of a row.
+    # Else empty.
+    told: tuple[str, ...] = ()
     cell: str = ""
     facts: str = ""
     others: tuple[str, ...] = ()
     rows: str = ""
+    of_row: tuple[str, ...] = ()
     # Whether the column of the shape is a number, which says the type and the model too.
     numbered: bool = False
     # Whether a quantity of a row may be below zero, as what a bill charged or gave back: then a sum does not say how
@@ -123,7 +126,7 @@ class Grouping(NamedTuple):
         """
         texts = {f"key{number}": text for number, text in enumerate(self.keys)}
         named = "".join(f", {key if key in self.others else text} AS {key}" for key, text in texts.items())
-        quantities = (f", CAST({self.sums[number]} AS {integer}) AS q{number}" for number in self.summed)
+        quantities = (f", CAST({self.of_row[number]} AS {integer}) AS q{number}" for number in self.summed)
         rows = f"SELECT {self.cell} AS cell, type{named}{''.join(quantities)} FROM ({self.rows}) AS given"
         zero = f"CAST(0 AS {dialect.integer})"
         found = {name: dialect.whole_total(each, short=short) for name, each in sums.items()}
@@ -344,7 +347,14 @@ class RollUpSql:
         facts = self._query(name, {"cell": self.dialect.hashed(cell.values())} | others, {}, sums, where)
         each = cell | others | {name: number.of_row for name, number in numbers_of.items()}
         rows = f"SELECT {_listed(each)} FROM {self._from} WHERE {where}"
-        return written._replace(cell=self.dialect.hashed(cell), facts=facts, others=tuple(others), rows=rows)
+        return written._replace(
+            told=tuple(cell),
+            cell=self.dialect.hashed(cell),
+            facts=facts,
+            others=tuple(others),
+            rows=rows,
+            of_row=self._sums(layouts, self._scaled_row),
+        )
 
     def _query(
         self, _: str, named: Mapping[str, str], shape: Mapping[str, str], sums: Mapping[str, str], where: str
@@ -380,10 +390,6 @@ class RollUpSql:
             predicates = {PREDICATES: f"CASE WHEN {GIVEN} IS NULL THEN {columns[PREDICATES]} END"}
         record = {each: self.writer.text(expression) for each, expression in (columns | predicates).items()}
         record.pop(LENGTH, None)
-        sums = []
-        for number in range(self.plan.sums):
-            totals = {type_: self._total(each, number) for type_, each in layouts.items() if number < each.sums}
-            sums.append(self._of_type(layouts, totals, "0", "type"))
         return Grouping(
             name,
             query,
@@ -394,7 +400,7 @@ class RollUpSql:
             self._day_of_group(),
             SLOT if self._cuts else "",
             tuple(own.get(key) or self.writer.text(f"key{number}") for number, key in enumerate(self.plan.keys)),
-            tuple(sums),
+            self._sums(layouts, self.writer.scaled),
             attributes,
             signed=self.usage.is_ledger,
         )
@@ -407,18 +413,32 @@ class RollUpSql:
         whens = "".join(f" WHEN {number} THEN DATE '{start}'" for number, start in starts)
         return f"CASE {DAY}{whens} END" if self.plan.dated else ""
 
+    def _sums(self, layouts: Mapping[str, Layout], scaled: Callable[[str, int], str]) -> tuple[str, ...]:
+        """Each sum by type of row, as `scaled` makes integers of them, of groups or of single rows."""
+        found = []
+        for number in range(self.plan.sums):
+            totals = {
+                type_: scaled(self._total(each, number), places_of_type(self.usage, each)[number])
+                for type_, each in layouts.items()
+                if number < each.sums
+            }
+            found.append(self._of_type(layouts, totals, "0", "type"))
+        return tuple(found)
+
+    def _scaled_row(self, total: str, places: int) -> str:
+        """A sum of one row as an integer of 10^-places; what has none is one already."""
+        return self.dialect.scaled(total, places) if places else total
+
     def _total(self, layout: Layout, number: int) -> str:
-        """A sum of a type as an integer, by its number. Token counts overlap, and are made disjoint."""
-        places = places_of_type(self.usage, layout)[number]
+        """A sum of a type, by its number. Token counts overlap, and are made disjoint."""
         if number >= layout.own_sums:
-            return self.writer.scaled(sum_of_count(number - layout.own_sums), places)
+            return sum_of_count(number - layout.own_sums)
         if buckets := layout.buckets:
             names = {name: sum_of_tokens(buckets, name) for name in buckets.names}
             total = _signed(buckets.own()[buckets.names[number]], names)
         else:
             total = sum_of(layout.quantities[number])
-        regular = f"CASE WHEN {GIVEN} IS NULL THEN {total} ELSE 0 END"
-        return self.writer.scaled(regular, places)
+        return f"CASE WHEN {GIVEN} IS NULL THEN {total} ELSE 0 END"
 
     def _attribute(self, column: UsageColumn) -> str:
         name = self._column(column.name)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Generator, Iterator, Mapping, 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
+from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -115,6 +116,8 @@ def _reason(words: str) -> str:
 
 # Keys of more values than this, among the first rows, are read apart from the shapes.
 _FEW_KEYS, _FIRST_ROWS = 20, 100_000
+# Of fewer rows to a group it takes longer to find columns that need not be read again than to read them.
+_ROWS_OF_A_GROUP, _FIRST_GROUPS = 100, 1_000
 # Which types of a column fit each kind of a usage column.
 _FITTING = {
     "number": ("integer", "decimal", "double", "text"),
@@ -258,9 +261,13 @@ class DuckDbUsage(NamedTuple):
         connection, table = self.workspace.connection, table_of_sums(self.workspace, plan.key_columns, columns)
         for grouping, groups, prices, sums, short in found:
             integer = integer_of(connection, grouping, groups)
+            # A column that rows need not be told apart by is not read again.
+            cell = DuckDbSql().hashed(telling(connection, grouping.told, groups))
+            of_groups = f"SELECT {grouping.cell} AS cell, {cell} AS told FROM {groups}"
+            told = f"(SELECT prices.* REPLACE (told AS cell) FROM {prices} AS prices JOIN ({of_groups}) USING (cell))"
+            of_rows, priced = grouping._replace(cell=cell), f"{told} AS prices USING (cell)"
+            query = of_rows.amounts_of(priced, sums, columns, DuckDbSql(), integer, short=short)
             with readable():
-                priced = f"{prices} AS prices USING (cell)"
-                query = grouping.amounts_of(priced, sums, columns, DuckDbSql(), integer, short=short)
                 connection.execute(f"INSERT INTO {table} {query}")
         return AddedByKey(table, plan.keys)
 
@@ -360,6 +367,22 @@ def is_unique(connection: duckdb.DuckDBPyConnection, hashed: str, table: str) ->
     """Whether each row of a table has a hash of its own."""
     ((found,),) = connection.execute(f"SELECT count(*) = count(DISTINCT {hashed}) FROM {table}").fetchall()
     return bool(found)
+
+
+def telling(connection: duckdb.DuckDBPyConnection, columns: Sequence[str], groups: str) -> Sequence[str]:
+    """Some of the columns of a table of groups, whose hash is one of each group too; all where it would not pay."""
+    ((pays,),) = connection.execute(f"SELECT sum(requests) > {_ROWS_OF_A_GROUP} * count(*) FROM {groups}").fetchall()
+    if not pays:
+        return columns
+    hashed, others = DuckDbSql().hashed, {each: [name for name in columns if name != each] for each in columns}
+    # Most columns that are needed show it among the first groups, where one query tries all of them.
+    tried = ", ".join(f"count(DISTINCT {hashed(each)}) = count(*)" for each in others.values())
+    (alike,) = connection.execute(f"SELECT {tried} FROM (FROM {groups} LIMIT {_FIRST_GROUPS})").fetchall()
+    for name in reversed(list(compress(columns, alike))):
+        fewer = [each for each in columns if each != name]
+        if fewer and is_unique(connection, hashed(fewer), groups):
+            columns = fewer
+    return columns
 
 
 def integer_of(connection: duckdb.DuckDBPyConnection, grouping: Grouping, groups: str) -> str:

@@ -100,12 +100,11 @@ class SparkUsage(NamedTuple):
         with ExitStack() as until:
             for grouping, groups, prices, sums, short in found:
                 integer = _INTEGERS[self._integer(grouping, groups)]
-                numbers = tuple(total if total == "0" else f"q{number}" for number, total in enumerate(grouping.sums))
                 texts = (
                     SparkSql().digits(key) if key in alike else key if key in plan.others else f"text_{key}"
                     for key in plan.key_columns
                 )
-                of_rows = grouping._replace(sums=numbers, keys=tuple(texts))
+                of_rows = grouping._replace(keys=tuple(texts))
                 priced = self._priced(prices, until)
                 queries.append(of_rows.amounts_of(priced, sums, columns, SparkSql(), integer, short=short))
             groups_here = SparkGroups(self, plan, tuple(columns), queries, until)
@@ -209,18 +208,16 @@ class SparkUsage(NamedTuple):
 
     def _apart(self, known: Usage, plan: Plan, names: Collection[str]) -> list[Grouping]:
         """The groupings without those keys, each with the number of its cell; its rows have their numbers too."""
-        found, there = (
-            RollUpSql(known, plan, SparkSql(), writer, apart=True).groupings() for writer in (DuckDbSql(), _RowWriter())
-        )
         groupings = []
+        writers = (DuckDbSql(), _RowWriter())
+        found, there = (RollUpSql(known, plan, SparkSql(), writer, apart=True).groupings() for writer in writers)
         for each, of_rows in zip(found, there, strict=True):
-            numbers = "".join(f", {of_rows.sums[number]} AS q{number}" for number in each.summed)
             named = zip(plan.keys, plan.key_columns, of_rows.keys, strict=True)
             # The text of a late day has a plus in Spark.
             own = {f"text_{key}": f"replace({text}, '+', '')" if name == DAY else text for name, key, text in named}
-            numbers += "".join(f", {text} AS {key}" for key, text in own.items())
+            texts = "".join(f", {text} AS {key}" for key, text in own.items())
             query = f"SELECT *, {each.cell} AS cell FROM ({each.query})"
-            rows = f"SELECT *, {each.cell} AS cell{numbers} FROM ({each.rows})"
+            rows = f"SELECT *, {each.cell} AS cell{texts} FROM ({each.rows})"
             groupings.append(each._replace(query=query, rows=rows, cell="cell"))
         return [each for each in groupings if each.name in names]
 
@@ -341,15 +338,12 @@ def _tables(found: "DataFrame", size: int) -> Iterator[pyarrow.Table]:
 
 
 class _RowWriter(DuckDbSql):
-    """Writes the keys and integers of a row as Spark makes them."""
+    """Writes the keys of a row as Spark makes them."""
 
     literal = staticmethod(SparkSql().literal)
 
     def text(self, expression: str) -> str:
         return SparkSql().digits(expression)
-
-    def scaled(self, total: str, places: int) -> str:
-        return SparkSql().scaled(total, places)
 
 
 @contextmanager
