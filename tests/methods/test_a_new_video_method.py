@@ -176,3 +176,19 @@ def test_rows_of_it_are_simulated_as_they_are_quoted() -> None:
     now = Side("now", card_of(TABLE), datetime(2026, 10, 1, tzinfo=UTC))
     with simulate(pyarrow.Table.from_pylist(rows), now, by=("model",)) as found:
         assert [row.amounts[0] for row in found.groups if row.requests] == [Decimal("0.25") * (4 + 8 + 8)]
+
+
+def test_a_unit_of_video_tokens_is_a_part_that_a_decimal_holds() -> None:
+    options = "method: token-formula\n            frames_per_second: 24\n            pixels_per_token: 1024\n"
+    table = TABLE.replace("method: per-started-block\n", options).replace("resolution: [480p, 720p], ", "")
+    table = table.replace("defaults: {resolution: 480p}\n", "defaults: {}\n").replace(
+        "block: 4", "sizes: [{size: 8x8}]"
+    )
+    table = table.replace("              - {resolution: 720p, rate: 0.25}\n", "").replace("resolution: 480p, ", "")
+    units = FILES["units.yaml"] + "  - {unit: block, counts: token, per: 3000}\n"
+    with pytest.raises(TableError) as caught:
+        tables_from(
+            {"units.yaml": units.encode(), "a.yaml": table.replace("unit: video_second", "unit: block").encode()}
+        )
+    [fault] = caught.value.faults
+    assert "unit 'block': 1 of 3000 is not a decimal, as token-formula needs." in str(fault)

@@ -89,8 +89,10 @@ class Figures:
     def exact(self, amount: Decimal) -> str:
         """An amount with all of its digits, and at least as many decimals as its currency has.
 
-        >>> Figures(ENGLISH, "USD").exact(Decimal("0.00115")), Figures(ENGLISH, "JPY").exact(Decimal("5.00"))
-        ('$0.00115', '¥5')
+        >>> [Figures(ENGLISH, "USD").exact(Decimal(each)) for each in ("0.00115", "1.5")]
+        ['$0.00115', '$1.50']
+        >>> Figures(ENGLISH, "JPY").exact(Decimal("5.00"))
+        '¥5'
         """
         short = plain(amount)
         places = max(get_currency_precision(self.currency), places_of(short))
