@@ -5,9 +5,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
+import duckdb
 import pytest
 
 from ratecard.simulation.demo.usage import demo_usage
@@ -39,12 +40,13 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Cluster"]:
 
 
 @pytest.mark.parametrize("by", KEYS, ids=["model and day", "default keys"])
-def test_spark_says_what_duckdb_says(large: "Cluster", usage: Path, by: tuple[str, ...]) -> None:
+def test_spark_says_what_duckdb_says(large: "Cluster", usage: Path, by: tuple[str, ...], tmp_path: Path) -> None:
     with patch.dict(os.environ, large.for_driver):
         began = monotonic()
         forget_most()
         with simulate(usage, candidates=CANDIDATE, by=by, engine="spark", master=large.master) as of_spark:
             assert of_spark.rows == ROWS
+            of_spark.write(tmp_path / "spark.parquet")
             took, most, groups = monotonic() - began, memory_of_driver(), of_spark.size(*by)
             with simulate(usage, candidates=CANDIDATE, by=by) as of_duckdb:
                 assert of_spark.rows == of_duckdb.rows
@@ -52,8 +54,18 @@ def test_spark_says_what_duckdb_says(large: "Cluster", usage: Path, by: tuple[st
                 assert groups == of_duckdb.size(*by)
                 for key in by:
                     assert of_spark.table(key) == of_duckdb.table(key)
+                of_duckdb.write(tmp_path / "duckdb.parquet")
+                assert fingerprint(tmp_path / "spark.parquet") == fingerprint(tmp_path / "duckdb.parquet")
     said = f"{ROWS:,} rows by {', '.join(by)}: {groups:,} groups in {took:.1f} s; at most {most} MB on the driver"
     print(said)  # noqa: T201 (this is what the target is run for)
+
+
+def fingerprint(written: Path) -> list[Any]:
+    """How many rows a file or a folder has, its columns, and what all of its values come to as one number."""
+    with duckdb.connect() as connection:
+        rows = connection.read_parquet(f"{written}/*.parquet" if written.is_dir() else str(written))
+        found = rows.set_alias("rows").aggregate("count(*), bit_xor(hash(rows)), sum(hash(rows))").fetchall()
+        return [rows.columns, list(map(str, rows.types)), found]
 
 
 def forget_most() -> None:

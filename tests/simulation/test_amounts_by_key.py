@@ -193,8 +193,8 @@ def test_groups_are_written_in_parts(simulated: Simulated, tmp_path: Path, monke
 def test_other_rows_the_second_time_are_refused(simulated: Simulated, monkeypatch: pytest.MonkeyPatch) -> None:
     amounts_of = Grouping.amounts_of
 
-    def doubled(self: Grouping, *given: Any) -> str:
-        return amounts_of(self._replace(rows=f"{self.rows} UNION ALL {self.rows}"), *given)
+    def doubled(self: Grouping, *given: Any, **how: Any) -> str:
+        return amounts_of(self._replace(rows=f"{self.rows} UNION ALL {self.rows}"), *given, **how)
 
     monkeypatch.setattr(Grouping, "amounts_of", doubled)
     with pytest.raises(SimulationError, match="changed while it was read"):

@@ -2,14 +2,22 @@
 
 from decimal import Decimal
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow
 import pytest
 from engines_agree import Engines, same, usage_of
+from killed_executors import killing_once
+from pyarrow import parquet
 
 from ratecard.simulation.demo.usage import demo_usage
 from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.report.groups import write_groups
+from ratecard.simulation.report.report import Report
 from ratecard.simulation.usage.engines import spark_engine
+
+if TYPE_CHECKING:
+    from spark_cluster import Cluster
 
 BY, CANDIDATE = ("customer",), "2026-10-01"
 
@@ -32,6 +40,61 @@ def test_amounts_by_customer_are_those_of_duckdb_and_no_facts_come(engines: Engi
     assert found.comparison.roll_up.lacks_facts
     # Another candidate needs the facts: the usage is read again.
     assert found.against("2026-09-01").groups == expected.against("2026-09-01").groups
+
+
+@pytest.mark.parametrize("by", [("model", "day", "customer"), ("week", "customer")])
+def test_groups_that_are_too_many_stay_with_spark(
+    engines: Engines, tmp_path: Path, by: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "usage.parquet"
+    demo_usage(path, 4_000, seed=5, bad_share=Decimal("0.02"), fractional_share=Decimal("0.02"))
+    expected = engines.on_duckdb(path, by=by, candidates=CANDIDATE)
+    few = engines.on_spark(str(path), by=by, candidates=CANDIDATE)
+    assert few.comparison.elsewhere is None and few.comparison.roll_up.lacks_facts
+    same(expected, few)
+    monkeypatch.setattr(spark_engine, "_MOST_GROUPS", len(expected.groups) - 1)
+    found = engines.on_spark(str(path), by=by, candidates=CANDIDATE)
+    assert found.customers() == expected.customers()
+    assert found.size(*by) == len(expected.groups)
+    for key in by:
+        assert found.table(key) == expected.table(key)
+    for ending in ("parquet", "csv"):
+        expected.write(tmp_path / f"expected.{ending}")
+        (tmp_path / f"groups.{ending}").write_text("of another run")
+        found.write(tmp_path / f"groups.{ending}", tmp_path / "groups.html")
+    write_groups(Report(found), f"{tmp_path.as_uri()}/elsewhere.parquet")
+    whole = parquet.read_table(tmp_path / "expected.parquet")
+    for name in ("groups.parquet", "elsewhere.parquet"):
+        files = sorted(file for file in (tmp_path / name).iterdir() if file.suffix == ".parquet")
+        assert pyarrow.concat_tables(map(parquet.read_table, files)).cast(whole.schema).equals(whole)
+    files = sorted((tmp_path / "groups.csv").glob("part-*"))
+    heading, *lines = (tmp_path / "expected.csv").read_text().splitlines()
+    written = [file.read_text().splitlines() for file in files]
+    assert {head for head, *_ in written} == {heading}
+    assert [line for _, *lines in written for line in lines] == lines
+    assert not list(tmp_path.glob(".*"))
+    # Nothing so far has brought them here.
+    assert found.comparison.elsewhere
+    same(expected, found)
+    assert not found.comparison.elsewhere and found.comparison.roll_up.lacks_facts
+
+
+def test_groups_lost_with_a_worker_are_added_up_again(
+    engines: Engines, cluster: "Cluster", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, marker, by = tmp_path / "usage.parquet", tmp_path / "killed", ("model", "customer")
+    demo_usage(path, 1_000, seed=8)
+    monkeypatch.setattr(spark_engine, "_MOST_GROUPS", 10)
+    found = engines.on_spark(str(path), by=by, candidates=CANDIDATE)
+    other = engines.spark.range(0, 8, 1, 4)
+    assert other.mapInArrow(killing_once(str(marker)), other.schema).count() == 8
+    assert marker.exists()
+    found.write(tmp_path / "groups.parquet")
+    expected = engines.on_duckdb(path, by=by, candidates=CANDIDATE)
+    expected.write(tmp_path / "expected.parquet")
+    written, whole = parquet.read_table(tmp_path / "groups.parquet"), parquet.read_table(tmp_path / "expected.parquet")
+    assert written.cast(whole.schema).equals(whole)
+    cluster.add_worker()
 
 
 def test_amounts_beyond_64_bits_are_exact(engines: Engines) -> None:

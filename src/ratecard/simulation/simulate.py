@@ -292,7 +292,7 @@ def plan_of(
     }
     plan = Plan(tuple(dict.fromkeys(by)), predicates, dated, rpc, types, chosen, own, layouts, meters)
     # Of prices without a candidate, further ones will be asked, and costs are added up of the facts.
-    return plan._replace(by_key=len(plan.others) == len(plan.keys) > 0 and len(compared) > 1 and costs is None)
+    return plan._replace(by_key=bool(plan.others) and len(compared) > 1 and costs is None)
 
 
 def _layouts(cards: Sequence[RateCard]) -> LayoutsOf:

@@ -16,7 +16,9 @@ from ratecard.simulation.pricing.price_table import SidePrices
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.results.comparison import Comparison
 from ratecard.simulation.results.priced_facts import QUANTITY_NAMES
+from ratecard.simulation.usage.dialect import DECIMAL_DIGITS, AmountWriter
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
+from ratecard.simulation.usage.roll_up_sql import GroupsElsewhere
 
 _PERCENT_PLACES = 2
 # A difference up to here can be multiplied for a percentage within 128 bits.
@@ -37,10 +39,13 @@ class GroupField(NamedTuple):
     kind: Literal["key", "count", "quantity", "amount", "part", "derived"]
 
 
-def groups_query(report: Report, within: str = "TRUE") -> tuple[str, tuple[GroupField, ...]]:
+def groups_query(
+    report: Report, within: str = "TRUE", elsewhere: GroupsElsewhere | None = None
+) -> tuple[str, tuple[GroupField, ...]]:
     """The source of the groups (a subquery, in order of their keys), and the columns to choose from it.
 
-    Every column of a candidate begins with its name. `within`: one of `Comparison.parts`.
+    Every column of a candidate begins with its name. `within`: one of `Comparison.parts`; `elsewhere`: the engine that
+    has the groups, which is asked.
     """
     simulation, comparison = report.simulation, report.simulation.comparison
     keys, prices = comparison.roll_up.plan.by, simulation.cost_prices if simulation.costs else ()
@@ -51,10 +56,13 @@ def groups_query(report: Report, within: str = "TRUE") -> tuple[str, tuple[Group
     further = [each for pair in prices for each in pair]
     costs = [f"{word}{side}" for side in range(len(prices)) for word in ("cost", "margin")]
     columns = ", ".join((*names, "requests", *quantities, *amounts, *apart, *costs, *(["unknown"] if costs else [])))
-    source = f"({comparison.groups(*further, within=within)}) AS groups({columns})"
-    ordered = f"{source} ORDER BY {', '.join(names)}" if names else source
+    sql: AmountWriter = elsewhere.sql if elsewhere else DuckDbSql()
+    source = f"({comparison.groups(*further, within=within, elsewhere=elsewhere)}) AS groups({columns})"
+    ordered = f"{source} ORDER BY {', '.join(f'{name} NULLS LAST' for name in names)}" if names else source
+    if elsewhere and names:  # what is sorted is narrower than what is written
+        ordered = f"(SELECT * FROM {ordered}) AS groups"
     sides = side_names(report)
-    numbers = [*_numbers(comparison, sides), *_costs(prices, sides)]
+    numbers = [*_numbers(comparison, sides, sql), *_costs(prices, sides)]
     return ordered, (*_keys(keys, {number.name for number in numbers}), *numbers)
 
 
@@ -68,7 +76,7 @@ def _keys(keys: Sequence[str], taken: Collection[str]) -> Iterator[GroupField]:
         yield GroupField(f"by_{key}" if key in taken else key, f"key{number}", None, "key")
 
 
-def _numbers(comparison: Comparison, names: Sequence[str]) -> Iterator[GroupField]:
+def _numbers(comparison: Comparison, names: Sequence[str], sql: AmountWriter) -> Iterator[GroupField]:
     yield GroupField("requests", "requests", 0, "count")
     for number, name in enumerate(QUANTITY_NAMES):
         yield GroupField(name, f"quantity{number}", comparison.places[number], "quantity")
@@ -77,7 +85,7 @@ def _numbers(comparison: Comparison, names: Sequence[str]) -> Iterator[GroupFiel
         difference = f"(amount{side} - amount0)"
         yield GroupField(name, f"amount{side}", comparison.scale, "amount")
         yield GroupField(f"{name} difference", difference, comparison.scale, "derived")
-        yield GroupField(f"{name} percent", _percent(difference, "amount0"), _PERCENT_PLACES, "derived")
+        yield GroupField(f"{name} percent", _percent(difference, "amount0", sql), _PERCENT_PLACES, "derived")
         yield GroupField(f"{name} lost", f"lost{side}", comparison.scale, "part")
         yield GroupField(f"{name} new", f"new{side}", comparison.scale, "part")
 
@@ -91,36 +99,26 @@ def _costs(prices: Sequence[tuple[SidePrices, SidePrices]], names: Sequence[str]
         yield GroupField("requests_without_cost", "unknown", 0, "count")
 
 
-def decimal_text(expression: str, places: int) -> str:
-    """An integer of 10^-places as text: all of its digits, none too many."""
-    whole = f"CAST({expression} AS VARCHAR)"
-    if not places:
-        return whole
-    digits = f"CAST(abs({expression}) AS VARCHAR)"
-    padded = f"lpad({digits}, CAST(greatest(length({digits}), {places + 1}) AS INTEGER), '0')"
-    sign = f"CASE WHEN {expression} < 0 THEN '-' ELSE '' END"
-    return f"{sign} || rtrim(rtrim({padded}[:-{places + 1}] || '.' || {padded}[-{places}:], '0'), '.')"
-
-
-def _percent(difference: str, current: str) -> str:
+def _percent(difference: str, current: str, sql: AmountWriter) -> str:
     """The change in hundredths of a percent, rounded half-up; null where the current amount is zero."""
 
     def rounded(change: str, base: str) -> str:
-        return f"({change} * {2 * 100 * 10**_PERCENT_PLACES} + {base}) // (2 * {base})"
+        return sql.quotient(f"({change} * {2 * 100 * 10**_PERCENT_PLACES} + {base})", f"(2 * {base})")
 
     sign = f"CASE WHEN ({difference} < 0) = ({current} < 0) THEN 1 ELSE -1 END"
     exact = rounded(f"abs({difference})", f"nullif(abs({current}), 0)")
-    coarse = rounded(f"(abs({difference}) // {_COARSE})", f"nullif(abs({current}) // {_COARSE}, 0)")
-    fits = f"greatest(abs({difference}), abs({current})) < {_MOST_EXACT}::HUGEINT"
+    change, base = (sql.quotient(f"abs({amount})", str(_COARSE)) for amount in (difference, current))
+    coarse = rounded(f"({change})", f"nullif({base}, 0)")
+    fits = f"greatest(abs({difference}), abs({current})) < CAST({_MOST_EXACT} AS {sql.integer})"
     return f"({sign}) * (CASE WHEN {fits} THEN {exact} ELSE {coarse} END)"
 
 
+# What is written of a column.
+_Value = Callable[[GroupField, AmountWriter], str]
 # A batch of rows, as Spark writes them.
 _ROWS_AT_ONCE = 200_000
-# The digits of a decimal in Parquet.
-_DIGITS = 38
 # A spreadsheet runs a cell that begins so as a formula; an apostrophe before it makes it text there.
-_FORMULA = r"^[=+\-@\t\r\n]"
+_FORMULA, _TEXT = r"^[=+\-@\t\r\n]", "'"
 
 
 def write_csv(report: Report, path: Path) -> None:
@@ -139,20 +137,22 @@ def write_parquet(report: Report, path: Path) -> None:
     try:
         _copy(report, path, "FORMAT parquet", parquet_value)
     except duckdb.ConversionException:
-        words = f"the amounts have more than {_DIGITS} digits at {report.simulation.comparison.scale} decimals"
+        words = f"the amounts have more than {DECIMAL_DIGITS} digits at {report.simulation.comparison.scale} decimals"
         raise SimulationError(f"{words}, and Parquet holds no more; write .csv or .json") from None
 
 
-def _copy(report: Report, path: Path, options: str, value: Callable[[GroupField], str]) -> None:
-    """Write the groups, a part after the other."""
+def _copy(report: Report, path: Path, options: str, value: _Value) -> None:
+    """Write the groups, a part after the other; what is not here becomes a folder."""
+    if elsewhere := report.simulation.comparison.elsewhere:
+        kind = ".parquet" if "parquet" in options else ".csv"
+        elsewhere.write(_query(report, value, elsewhere=elsewhere), f"file://{path}", kind)
+        return
     roll_up, parts = report.simulation.comparison.roll_up, report.simulation.comparison.parts()
     files = [roll_up.workspace.folder / f"part-{number}" for number in range(len(parts))]
     for number, (within, file) in enumerate(zip(parts, files, strict=True)):
-        source, fields = groups_query(report, within)
-        chosen = ", ".join(f"{value(field)} AS {DuckDbSql.quoted(field.name)}" for field in fields)
         written = options.replace("HEADER", "HEADER false") if number else options
         target = DuckDbSql.literal(str(file))
-        roll_up.workspace.connection.execute(f"COPY (SELECT {chosen} FROM {source}) TO {target} ({written})")
+        roll_up.workspace.connection.execute(f"COPY ({_query(report, value, within)}) TO {target} ({written})")
     if "parquet" in options and len(files) > 1:
         with parquet.ParquetWriter(path, parquet.read_schema(files[0])) as writer:
             for file in files:
@@ -167,27 +167,16 @@ def _copy(report: Report, path: Path, options: str, value: Callable[[GroupField]
         file.unlink()
 
 
-def _csv_value(field: GroupField) -> str:
+def _csv_value(field: GroupField, sql: AmountWriter) -> str:
     if field.places is None:
-        guarded = f"CASE WHEN regexp_matches({field.expression}, '{_FORMULA}') THEN '''' || {field.expression}"
+        guarded = f"CASE WHEN {sql.matches(field.expression, _FORMULA)} THEN {sql.literal(_TEXT)} || {field.expression}"
         return f"{guarded} ELSE {field.expression} END"
-    return decimal_text(field.expression, field.places)
+    return sql.decimal_text(field.expression, field.places)
 
 
-def parquet_value(field: GroupField) -> str:
+def parquet_value(field: GroupField, sql: AmountWriter) -> str:
     """A value as Parquet holds it: an amount as a decimal."""
-    if field.places is None:
-        return field.expression
-    type_ = f"DECIMAL({_DIGITS},{field.places})"
-    if not field.places:
-        return f"CAST({field.expression} AS {type_})"
-    of_text = f"CAST({decimal_text(field.expression, field.places)} AS {type_})"
-    if (digits := _DIGITS - field.places) < 1:
-        return of_text
-    # A product of decimals is exact, and much faster than text; its digits are those of both factors.
-    short = f"{field.expression} BETWEEN {1 - 10**digits} AND {10**digits - 1}"
-    unit = f"CAST('0.{'0' * (field.places - 1)}1' AS DECIMAL({field.places},{field.places}))"
-    return f"CASE WHEN {short} THEN CAST({field.expression} AS DECIMAL({digits},0)) * {unit} ELSE {of_text} END"
+    return field.expression if field.places is None else sql.decimal(field.expression, field.places)
 
 
 def write_groups(report: Report, place: str, master: str | None = None) -> None:
@@ -195,9 +184,17 @@ def write_groups(report: Report, place: str, master: str | None = None) -> None:
 
     It becomes a folder of that name, whole or not at all. Raises `SimulationError`, also where the place exists.
     """
+    if elsewhere := report.simulation.comparison.elsewhere:
+        elsewhere.write(_query(report, parquet_value, elsewhere=elsewhere), place)
+        return
     from ratecard.simulation.usage.engines.spark_files import write_table
 
-    source, fields = groups_query(report)
-    chosen = ", ".join(f"{parquet_value(field)} AS {DuckDbSql.quoted(field.name)}" for field in fields)
     connection = report.simulation.comparison.roll_up.workspace.connection
-    write_table(connection.sql(f"SELECT {chosen} FROM {source}").to_arrow_reader(_ROWS_AT_ONCE), place, master)
+    write_table(connection.sql(_query(report, parquet_value)).to_arrow_reader(_ROWS_AT_ONCE), place, master)
+
+
+def _query(report: Report, value: _Value, within: str = "TRUE", elsewhere: GroupsElsewhere | None = None) -> str:
+    """The query of the groups with their columns as they are written."""
+    source, fields = groups_query(report, within, elsewhere)
+    sql = elsewhere.sql if elsewhere else DuckDbSql()
+    return f"SELECT {', '.join(f'{value(field, sql)} AS {sql.quoted(field.name)}' for field in fields)} FROM {source}"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from decimal import Decimal
@@ -14,7 +15,6 @@ from ratecard.base.money import text
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.groups import (
     GroupField,
-    decimal_text,
     groups_query,
     side_names,
     write_csv,
@@ -28,6 +28,7 @@ from ratecard.simulation.results.attribution import Part
 from ratecard.simulation.results.margin import Cost, Margin
 from ratecard.simulation.results.priced_facts import QUANTITY_NAMES
 from ratecard.simulation.results.rows import Uncommon
+from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 
 _BATCH = 10_000
 
@@ -131,7 +132,9 @@ def _value(field: GroupField) -> str:
     if field.places is None:
         return field.expression
     return (
-        f"CAST({field.expression} AS BIGINT)" if field.kind == "count" else decimal_text(field.expression, field.places)
+        f"CAST({field.expression} AS BIGINT)"
+        if field.kind == "count"
+        else DuckDbSql().decimal_text(field.expression, field.places)
     )
 
 
@@ -164,18 +167,25 @@ def write(report: Report, paths: Sequence[Path]) -> None:
             WRITERS[path.suffix.lower()](report, place)
             _keep(place)
         for target, place in made.items():
+            if place.is_dir():  # it cannot replace a file
+                target.unlink(missing_ok=True)
             place.replace(target)
+    except SimulationError as error:  # of an engine that writes a folder, which is beside its place until it is whole
+        raise SimulationError(str(error).replace(f"file://{beside(path)}", str(path))) from None
     except (OSError, duckdb.Error) as error:
         raise SimulationError(f"{path} cannot be written: {_reason(error)}. No report is written") from None
     finally:
         for place in made.values():
+            if place.is_dir():
+                shutil.rmtree(place)
             place.unlink(missing_ok=True)
 
 
 def _keep(path: Path) -> None:
-    """Returns when the file is on the disk."""
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())
+    """Returns when the file, or each one of the folder, is on the disk."""
+    for each in path.iterdir() if path.is_dir() else [path]:
+        with each.open("rb+") as file:
+            os.fsync(file.fileno())
 
 
 def _reason(error: OSError | duckdb.Error) -> str:

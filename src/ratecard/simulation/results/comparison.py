@@ -23,13 +23,14 @@ from ratecard.simulation.usage.engines.duckdb_engine import read_integers
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.plan import MONTH, WEEK
 from ratecard.simulation.usage.roll_up import RollUp, uncollected
+from ratecard.simulation.usage.roll_up_sql import AddedByKey, GroupsElsewhere
 from ratecard.simulation.usage.shapes import Counted
 
 # Rows can be broken down by it whether it is a key or not: a shape has one.
 MODEL = "model"
 # A week is named by its Monday, a month as `2026-10`; days are text.
 _PERIOD_OF = {
-    WEEK: "CAST(CAST(date_trunc('week', CAST({day} AS DATE)) AS DATE) AS VARCHAR)",
+    WEEK: "CAST(CAST(date_trunc('week', CAST({day} AS DATE)) AS DATE) AS VARCHAR(100))",
     MONTH: "substr({day}, 1, 7)",
 }
 # Most facts that are added up at once where all groups are written.
@@ -55,8 +56,8 @@ class Comparison:
             side.prove_at(self.scale)
         self.coverage = Coverage(roll_up.workspace, self.sides)
         self._facts = PricedFacts(roll_up, self.sides, self.coverage)
-        # The table of what is added up by all keys, where facts by them are not made.
-        self._by_key = ""
+        # What is added up by keys, where facts by them are not made.
+        self._by_key: AddedByKey | None = None
         # Charts and tables ask for the same breakdowns: the engine adds each up once.
         self._breakdowns: dict[tuple[str, ...], tuple[Row, ...]] = {}
 
@@ -64,6 +65,11 @@ class Comparison:
         """Add up by all keys what the roll-up has no facts of, while its usage is open."""
         if (again := self.roll_up.again) and self.roll_up.lacks_facts:
             self._by_key = add_by_key(self._facts, again)
+
+    @property
+    def elsewhere(self) -> GroupsElsewhere | None:
+        """What has the groups, where they are too many to be here."""
+        return self._by_key.elsewhere if self._by_key else None
 
     @cached_property
     def priced(self) -> list[_Priced]:
@@ -120,7 +126,10 @@ class Comparison:
 
     def count(self, keys: Sequence[str]) -> int:
         """Count the rows of a breakdown."""
-        chosen, source = ", ".join(map(self.name, keys)) or "1", self._of_keys(keys, 0)
+        chosen = ", ".join(map(self.name, keys)) or "1"
+        if elsewhere := self._elsewhere(keys):
+            return elsewhere.count(f"SELECT count(*) FROM (SELECT DISTINCT {chosen} FROM {elsewhere.table})")
+        source = self._of_keys(keys, 0)
         parts = self.parts() if {*self.roll_up.plan.by[:1]} & {*keys} else ("TRUE",)
         queries = (f"SELECT count(*) FROM (SELECT DISTINCT {chosen} FROM {source} WHERE {part})" for part in parts)
         found: list[Any] = [self.roll_up.workspace.connection.execute(query).fetchall()[0] for query in queries]
@@ -144,10 +153,10 @@ class Comparison:
 
     def parts(self) -> tuple[str, ...]:
         """Conditions that divide the groups by their first key, in its order, so that the engine can hold each part."""
-        if not self.roll_up.plan.by:
+        if not self.roll_up.plan.by or self.elsewhere:
             return ("TRUE",)
         name, found = self.name(self.roll_up.plan.by[0]), list[str]()
-        facts = self._by_key or self.roll_up.facts
+        facts = self._added_by(self.roll_up.plan.by) or self.roll_up.facts
         query = f"SELECT {name}, count(*) FROM {facts} WHERE {name} IS NOT NULL GROUP BY 1 ORDER BY 1"
         edges, held = list[str](), 0
         for key, count in self.roll_up.workspace.connection.execute(query).fetchall():
@@ -161,13 +170,14 @@ class Comparison:
             found.append(f"{lower} AND {name} < {following}" if following else f"({lower} OR {name} IS NULL)")
         return tuple(found)
 
-    def groups(self, *further: SidePrices, within: str = "TRUE") -> str:
+    def groups(self, *further: SidePrices, within: str = "TRUE", elsewhere: GroupsElsewhere | None = None) -> str:
         """The query of the groups of one of `parts`: keys, requests, quantities, and each amount, at one scale.
 
         Then what is lost and what is new under each candidate. Of `further` prices, the sum of each at its own scale,
-        and last how many requests the first of them leaves out.
+        and last how many requests the first of them leaves out. `elsewhere`: the query is for what has the groups.
         """
         scales = [10 ** (self.scale - side.scale) for side in self.sides]
+        zero = f"CAST(0 AS {(elsewhere.sql if elsewhere else DuckDbSql()).integer})"
         current, *others = (f"coalesce(amount{side}, 0) * {scale}" for side, scale in enumerate(scales))
         sums, joins, sides = [current, *(f"{current} + {other}" for other in others)], "", range(self.amounts)
         uneven = [side for side in sides[1:] if self.coverage.uneven[side]]
@@ -179,11 +189,11 @@ class Comparison:
             sums.append(f"amount{number}")
         if further:
             sums.append(f"CASE WHEN amount{self.amounts} IS NULL THEN requests END")
-        source = self._by_key
-        if further or not source:
+        source = elsewhere.table if elsewhere else "" if further else self._added_by(self.roll_up.plan.by)
+        if not source:
             facts, beside = self.roll_up.facts, range(self.amounts, self.amounts + len(further))
             source = self._facts.query(facts, "LEFT JOIN", *sides, others=beside, uneven=uneven, further=joins)
-        amounts = (f"coalesce(sum({amount}), 0)" if amount else "CAST(0 AS HUGEINT)" for amount in sums)
+        amounts = (f"coalesce(sum({amount}), 0)" if amount else zero for amount in sums)
         names = list(map(self.name, self.roll_up.plan.by))
         grouping = f" GROUP BY {', '.join(names)}" if names else ""
         chosen = ", ".join((*names, _REQUESTS, *_QUANTITIES, *amounts))
@@ -265,10 +275,26 @@ class Comparison:
 
         With `uneven`, a candidate, only what it or the current side alone prices.
         """
-        if self._by_key and set(keys) <= set(self.roll_up.plan.keys):
-            return self._by_key
+        if added := self._added_by(keys):
+            return added
         only, further = ([], "") if uneven is None else ([uneven], self._facts.uneven(uneven, "JOIN"))
         return self._facts.query(self.roll_up.facts_by(keys), "LEFT JOIN", *sides, uneven=only, further=further)
+
+    def _added_by(self, keys: Sequence[str]) -> str:
+        """The table of what is added up by these keys already, empty where none is; all groups come for some keys."""
+        if elsewhere := self._elsewhere(keys):
+            self._by_key = AddedByKey(elsewhere.brought(), self.roll_up.plan.keys)
+        return self._by_key.table if self._by_key and self._days(keys) <= {*self._by_key.keys} else ""
+
+    def _elsewhere(self, keys: Sequence[str]) -> GroupsElsewhere | None:
+        """What has the groups by these keys; None where what is here has them."""
+        plan, asked = self.roll_up.plan, self._days(keys)
+        if self._by_key and not asked <= {*self._by_key.keys} and asked <= {*plan.keys}:
+            return None if asked.isdisjoint(plan.others.values()) else self._by_key.elsewhere
+        return None
+
+    def _days(self, keys: Sequence[str]) -> set[str]:
+        return {DAY if self.roll_up.plan.is_period(key) else key for key in keys}
 
     def forget(self) -> None:
         """Drop what only the candidates need."""

@@ -50,8 +50,8 @@ class Plan(NamedTuple):
     layouts: Mapping[str, Layout] = LAYOUTS
     # What these depend on: the meters of every card.
     meters: tuple[Meters, ...] = ()
-    # Whether amounts are added up by key while the usage is read once more, if keys are read apart: then facts are not
-    # made before something else is asked.
+    # Whether amounts may be added up by key while the usage is read once more, if keys are read apart: then facts are
+    # not made before something else is asked.
     by_key: bool = False
 
     @property
@@ -68,6 +68,16 @@ class Plan(NamedTuple):
     def others(self) -> dict[str, str]:
         """The keys that a shape or its day does not have, each by the name of its column among groups."""
         return {f"key{number}": key for number, key in enumerate(self.keys) if key not in ("type", "model", DAY)}
+
+    @property
+    def key_columns(self) -> tuple[str, ...]:
+        """The columns of the keys."""
+        return tuple(f"key{number}" for number in range(len(self.keys)))
+
+    @property
+    def others_alone(self) -> bool:
+        """Whether no key is one that a shape or its day has."""
+        return len(self.others) == len(self.keys)
 
     def is_period(self, key: str) -> bool:
         """Whether a key is made of the day."""

@@ -20,7 +20,7 @@ from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.files import Reading
 from ratecard.simulation.usage.plan import EARLIEST, PREDICATES, SUMMED, Plan
 from ratecard.simulation.usage.predicates import BY_BUCKET, Predicates
-from ratecard.simulation.usage.roll_up_sql import Grouping, period
+from ratecard.simulation.usage.roll_up_sql import AddedByKey, CellPrices, Grouping, period
 from ratecard.simulation.usage.shape import UsageShape
 from ratecard.simulation.usage.shapes import Counted, Shapes, UsageFamily
 from ratecard.tables.windows import open_at
@@ -83,8 +83,11 @@ class RowsAgain(Protocol):
     def facts(self, grouping: Grouping, groups: str) -> str:
         """The table of the facts of a table of groups. Raises `SimulationError` where it is another usage by now."""
 
-    def amounts(self, grouping: Grouping, groups: str, prices: str, sums: Mapping[str, str]) -> str:
-        """The table of sums by the keys that groups do not have: see `Grouping.amounts_of`."""
+    def amounts(self, found: Sequence[CellPrices], columns: Sequence[str], plan: Plan, *, whole: bool) -> AddedByKey:
+        """Requests and sums by all keys, or, of too many groups and unless `whole` is asked, by those read apart.
+
+        See `Grouping.amounts_of`.
+        """
 
 
 class RollUp:
@@ -105,10 +108,6 @@ class RollUp:
         self.again: RowsAgain | None = None
         # The facts for some of the keys only: see `facts_by`.
         self._coarser: dict[tuple[str, ...], str] = {}
-
-    @property
-    def _keys(self) -> tuple[str, ...]:
-        return tuple(f"key{number}" for number in range(len(self.plan.keys)))
 
     def take(self, grouping: Grouping, groups: str, numbering: Numbering | None = None) -> Shapes:
         """Number the shapes of a table of groups, of types that no other table has, or take them as they are kept.
@@ -172,11 +171,11 @@ class RollUp:
         """The keys that other columns of a cell tell, each as what it is made of."""
         text = DuckDbSql().text
         own = {"type": "type", grouping.model: "model", text(grouping.day): text("day")}
-        return {name: own[key] for key, name in zip(grouping.keys, self._keys, strict=True) if key in own}
+        return {name: own[key] for key, name in zip(grouping.keys, self.plan.key_columns, strict=True) if key in own}
 
     def _columns_of(self, grouping: Grouping) -> tuple[str, ...]:
         """The columns of the table of cells, beside the shape with its type and model."""
-        keys = [key for key in self._keys if key not in (*grouping.others, *self._told(grouping))]
+        keys = [key for key in self.plan.key_columns if key not in (*grouping.others, *self._told(grouping))]
         return ("day", "requests", *self._sums_of(grouping), *keys, *(("cell",) if grouping.facts else ()))
 
     def _whole(self, connection: duckdb.DuckDBPyConnection, grouping: Grouping, cells: str) -> str:
@@ -287,7 +286,7 @@ class RollUp:
 
     def _dated(self, connection: duckdb.DuckDBPyConnection, grouping: Grouping, groups: str) -> str:
         """Groups as rows of facts, with the first day of the period that holds them: of their model, if it is known."""
-        named = zip(grouping.keys, self._keys, strict=True)
+        named = zip(grouping.keys, self.plan.key_columns, strict=True)
         keys = [f"{key} AS {name}" for key, name in named if name not in grouping.others]
         sums = [f"{total} AS {name}" for total, name in zip(grouping.sums, self._sums, strict=True)]
         day = grouping.day or "CAST(NULL AS DATE)"
@@ -384,7 +383,9 @@ class RollUp:
         for taken in self.taken:
             facts, others = facts_of(taken), taken.grouping.others
             keys = [
-                f"{'facts' if key in others else 'cells'}.{key}" for key in self._keys if facts or key not in others
+                f"{'facts' if key in others else 'cells'}.{key}"
+                for key in self.plan.key_columns
+                if facts or key not in others
             ]
             counted = [f"{'facts' if facts else 'cells'}.{name}" for name in ("requests", *self._sums)]
             listed = ", ".join(("cells.shape", "cells.type", "cells.model", "cells.day", *keys, *counted))

@@ -6,7 +6,7 @@ would group every row by every column.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from ratecard.methods.method import MOST_COUNTED
 from ratecard.simulation.usage.columns import (
@@ -20,7 +20,7 @@ from ratecard.simulation.usage.columns import (
     Layout,
     UsageColumn,
 )
-from ratecard.simulation.usage.dialect import ColumnType, Dialect, Writer
+from ratecard.simulation.usage.dialect import AmountWriter, ColumnType, Dialect, Writer
 from ratecard.simulation.usage.plan import (
     EARLIEST,
     GIVEN,
@@ -108,18 +108,78 @@ class Grouping(NamedTuple):
         chosen = ", ".join(("cell", *(f"{self.keys[int(key[3:])]} AS {key}" for key in self.others), "requests", *sums))
         return f"SELECT {chosen} FROM ({self.facts}) JOIN (SELECT {known} FROM {groups}) USING (cell)"
 
-    def amounts_of(self, prices: str, sums: Mapping[str, str], dialect: Dialect, integer: str) -> str:
-        """The query of sums by the other keys, of the rows whose cell is in the table `prices`.
+    def amounts_of(
+        self,
+        prices: str,
+        sums: Mapping[str, str],
+        columns: Iterable[str],
+        dialect: Dialect,
+        integer: str,
+        *,
+        short: bool,
+    ) -> str:
+        """The query of sums by all keys, as text, of the rows whose cell is in the table `prices`, or in a join of it.
 
         Each sum is a name and an integer that is made of the columns of the table, of `type`, and of the quantities of
-        a row (`q0` and so on, as an `integer` of the engine).
+        a row (`q0` and so on, as an `integer` of the engine); `short`: 64 bits hold all of them. Of `columns`, those
+        that are none of them are 0.
         """
-        keys = ", ".join(self.others)
+        texts = {f"key{number}": text for number, text in enumerate(self.keys)}
+        named = "".join(f", {key if key in self.others else text} AS {key}" for key, text in texts.items())
         quantities = (f", CAST({self.of_row[number]} AS {integer}) AS q{number}" for number in self.summed)
-        rows = f"SELECT {self.cell} AS cell, type, {keys}{''.join(quantities)} FROM ({self.rows}) AS given"
-        totals = "".join(f", {dialect.total(each, 'TRUE', 0)} AS {name}" for name, each in sums.items())
-        joined = f"({rows}) AS counted JOIN {prices} AS prices USING (cell)"
-        return f"SELECT {keys}, count(*) AS requests{totals} FROM {joined} GROUP BY {keys}"
+        rows = f"SELECT {self.cell} AS cell, type{named}{''.join(quantities)} FROM ({self.rows}) AS given"
+        zero = f"CAST(0 AS {dialect.integer})"
+        found = {name: dialect.whole_total(each, short=short) for name, each in sums.items()}
+        totals = (f"{found.get(each, zero)} AS {each}" for each in columns)
+        joined = f"({rows}) AS counted JOIN {prices}"
+        chosen = (f"{text if key in self.others else key} AS {key}" for key, text in texts.items())
+        grouping = ", ".join(f"counted.{key}" for key in texts)
+        return f"SELECT {', '.join((*chosen, 'count(*) AS requests', *totals))} FROM {joined} GROUP BY {grouping}"
+
+
+class CellPrices(NamedTuple):
+    """A grouping, the tables of its groups and of the prices of its cells, and the sums that are made of these.
+
+    `short`: 64 bits hold each sum of all rows, and what is added to it.
+    """
+
+    grouping: Grouping
+    groups: str
+    prices: str
+    sums: Mapping[str, str]
+    short: bool
+
+
+class GroupsElsewhere(Protocol):
+    """Groups that the engine of the usage has added up and keeps, because they are too many to come."""
+
+    @property
+    def sql(self) -> AmountWriter:
+        """How the engine writes amounts."""
+
+    @property
+    def table(self) -> str:
+        """Its table of them: requests and sums by all keys."""
+
+    def count(self, query: str) -> int:
+        """The number that a query of the engine gives."""
+
+    def brought(self) -> str:
+        """A table here of all of them."""
+
+    def write(self, query: str, place: str, kind: str = "") -> None:
+        """Write what a query of the engine finds as a folder of files, by `kind` or the ending; whole or not at all.
+
+        Raises `SimulationError`, also where the place exists, or is not one that all of the engine's machines see.
+        """
+
+
+class AddedByKey(NamedTuple):
+    """A table of requests and sums by some keys; all groups are `elsewhere` where they are by more keys than these."""
+
+    table: str
+    keys: tuple[str, ...]
+    elsewhere: GroupsElsewhere | None = None
 
 
 class _Summed(NamedTuple):

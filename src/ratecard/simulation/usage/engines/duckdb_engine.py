@@ -8,7 +8,7 @@ import csv
 import re
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
 from itertools import compress
 from pathlib import Path
@@ -39,7 +39,7 @@ from ratecard.simulation.usage.files import (
     unchanged,
 )
 from ratecard.simulation.usage.plan import Plan, Usage
-from ratecard.simulation.usage.roll_up_sql import Grouping, RollUpSql
+from ratecard.simulation.usage.roll_up_sql import AddedByKey, CellPrices, Grouping, RollUpSql
 from ratecard.tables.limits import Limits
 
 _DELIMITERS = (",", ";", "\t", "|")
@@ -135,8 +135,11 @@ class Workspace:
 
     def __init__(self, memory: str | None = None) -> None:
         self._tables, self._memory = 0, memory
+        # What ends with it, whatever fails then.
+        self.at_end = ExitStack()
         self._folder = SpillFolder()
-        self._connection: duckdb.DuckDBPyConnection | None = duckdb.connect()
+        self.at_end.callback(self._folder.remove)
+        self._connection: duckdb.DuckDBPyConnection | None = self.at_end.enter_context(duckdb.connect())
         settings: dict[str, object] = {
             "TimeZone": "UTC",
             "memory_limit": memory or DEFAULT_MEMORY,
@@ -188,10 +191,8 @@ class Workspace:
 
     def close(self) -> None:
         """Free the memory and remove what was spilled."""
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            connection.close()
-        self._folder.remove()
+        self._connection = None
+        self.at_end.close()
 
 
 def read_integers(
@@ -203,6 +204,14 @@ def read_integers(
         return connection.execute(f"SELECT {', '.join((*names, *short))} {source}").fetchall()
     except duckdb.ConversionException:
         return connection.execute(f"SELECT {', '.join((*names, *integers))} {source}").fetchall()
+
+
+def table_of_sums(workspace: Workspace, keys: Sequence[str], columns: Sequence[str]) -> str:
+    """A new table of requests and sums by keys."""
+    table = workspace.new_table("by_key")
+    typed = (*(f"{key} VARCHAR" for key in keys), "requests BIGINT", *(f"{name} HUGEINT" for name in columns))
+    workspace.connection.execute(f"CREATE TABLE {table} ({', '.join(typed)})")
+    return table
 
 
 class DuckDbUsage(NamedTuple):
@@ -226,7 +235,9 @@ class DuckDbUsage(NamedTuple):
         """
         together = self._groupings(plan)
         apart = self._groupings(plan, apart=True) if not whole and self._many(plan) else ()
-        yield from grouped(workspace, together, progress, self.rows, apart, with_facts=not plan.by_key)
+        yield from grouped(
+            workspace, together, progress, self.rows, apart, with_facts=not (plan.by_key and plan.others_alone)
+        )
 
     @property
     def again(self) -> "DuckDbUsage":
@@ -240,27 +251,30 @@ class DuckDbUsage(NamedTuple):
         """
         with self.unchanged():
             query = grouping.facts_of(groups, integer_of(self.workspace.connection, grouping, groups))
-            return self._read("facts", query)
+            table = self.workspace.new_table("facts")
+            with readable():
+                self.workspace.connection.execute(f"CREATE TABLE {table} AS {query}")
+            return table
 
-    def amounts(self, grouping: Grouping, groups: str, prices: str, sums: Mapping[str, str]) -> str:
-        """The table of sums by the keys that groups do not have: see `Grouping.amounts_of`."""
-        connection = self.workspace.connection
-        integer = integer_of(connection, grouping, groups)
-        # A column that rows need not be told apart by is not read again.
-        if (columns := telling(connection, grouping.told, groups)) != grouping.told:
-            cell = DuckDbSql().hashed(columns)
-            of_groups = f"SELECT {grouping.cell} AS cell, {cell} AS told FROM {groups}"
-            # A table, so that rows are joined once.
-            query = f"SELECT prices.* REPLACE (told AS cell) FROM {prices} AS prices JOIN ({of_groups}) USING (cell)"
-            grouping, prices = grouping._replace(cell=cell), self._read("told_prices", query)
-        query = grouping.amounts_of(prices, sums, DuckDbSql(), integer)
-        return self._read("amounts", query)
-
-    def _read(self, name: str, query: str) -> str:
-        table = self.workspace.new_table(name)
-        with readable():
-            self.workspace.connection.execute(f"CREATE TABLE {table} AS {query}")
-        return table
+    def amounts(self, found: Sequence[CellPrices], columns: Sequence[str], plan: Plan, *, whole: bool) -> AddedByKey:
+        """Requests and sums by all keys, however many they are: see `Grouping.amounts_of`."""
+        connection, table = self.workspace.connection, table_of_sums(self.workspace, plan.key_columns, columns)
+        for grouping, groups, prices, sums, short in found:
+            integer = integer_of(connection, grouping, groups)
+            # A column that rows need not be told apart by is not read again.
+            if (told := telling(connection, grouping.told, groups)) != grouping.told:
+                cell = DuckDbSql().hashed(told)
+                of_groups = f"SELECT {grouping.cell} AS cell, {cell} AS told FROM {groups}"
+                known, prices = prices, self.workspace.new_table("told_prices")
+                query = f"SELECT prices.* REPLACE (told AS cell) FROM {known} AS prices JOIN ({of_groups}) USING (cell)"
+                # A table, so that rows are joined once.
+                connection.execute(f"CREATE TABLE {prices} AS {query}")
+                grouping = grouping._replace(cell=cell)
+            priced = f"{prices} AS prices USING (cell)"
+            query = grouping.amounts_of(priced, sums, columns, DuckDbSql(), integer, short=short)
+            with readable():
+                connection.execute(f"INSERT INTO {table} {query}")
+        return AddedByKey(table, plan.keys)
 
     def of_files(self, files: Collection[str]) -> "DuckDbUsage":
         """The rows of some of its files; it has to be by file."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from ratecard.requests.fields import URL
-from ratecard.simulation.usage.dialect import ANY_URL, COUNT, INSTANT, NUMBER, ColumnType
+from ratecard.simulation.usage.dialect import ANY_URL, COUNT, DECIMAL_DIGITS, INSTANT, NUMBER, ColumnType
 
 # Up to here every whole number has a double of its own.
 _EXACT_DOUBLE = 2**53
@@ -38,6 +38,8 @@ class DuckDbSql:
     Its arithmetic raises on overflow; its casts of wide decimals do not round here: each is checked against what it was
     made of.
     """
+
+    integer = "HUGEINT"
 
     @staticmethod
     def quoted(name: str) -> str:
@@ -88,6 +90,9 @@ class DuckDbSql:
             return f"coalesce(sum({number}), 0)"
         return f"sum(CASE WHEN {condition} THEN {number} ELSE 0 END)"
 
+    def whole_total(self, number: str, *, short: bool) -> str:
+        return self.total(number, "TRUE", 0)
+
     def day(self, column: str, type_: ColumnType) -> str:
         if type_ == "text":
             instant = f"regexp_full_match({column}, '{INSTANT}')"
@@ -120,3 +125,30 @@ class DuckDbSql:
         if not places:
             return f"CAST({total} AS HUGEINT)"
         return f"CAST(replace(CAST(CAST({total} AS DECIMAL(38,{places})) AS VARCHAR), '.', '') AS HUGEINT)"
+
+    def quotient(self, number: str, divisor: str) -> str:
+        return f"{number} // {divisor}"
+
+    def decimal(self, number: str, places: int) -> str:
+        type_ = f"DECIMAL({DECIMAL_DIGITS},{places})"
+        if not places:
+            return f"CAST({number} AS {type_})"
+        of_text = f"CAST({self.decimal_text(number, places)} AS {type_})"
+        if (digits := DECIMAL_DIGITS - places) < 1:
+            return of_text
+        # A product of decimals is exact, and much faster than text; its digits are those of both factors.
+        short = f"{number} BETWEEN {1 - 10**digits} AND {10**digits - 1}"
+        unit = f"CAST('0.{'0' * (places - 1)}1' AS DECIMAL({places},{places}))"
+        return f"CASE WHEN {short} THEN CAST({number} AS DECIMAL({digits},0)) * {unit} ELSE {of_text} END"
+
+    def decimal_text(self, number: str, places: int) -> str:
+        whole = self.text(number)
+        if not places:
+            return whole
+        digits = self.text(f"abs({number})")
+        padded = f"lpad({digits}, CAST(greatest(length({digits}), {places + 1}) AS INTEGER), '0')"
+        sign = f"CASE WHEN {number} < 0 THEN '-' ELSE '' END"
+        return f"{sign} || rtrim(rtrim({padded}[:-{places + 1}] || '.' || {padded}[-{places}:], '0'), '.')"
+
+    def matches(self, text: str, pattern: str) -> str:
+        return f"regexp_matches({text}, '{pattern}')"

@@ -12,10 +12,16 @@ import pyarrow
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.progress import OPENED, READ, Progress, silent, within
 from ratecard.simulation.usage.billing_export import Export
-from ratecard.simulation.usage.columns import COUNTED, LAYOUTS, LayoutsOf
-from ratecard.simulation.usage.engines.duckdb_engine import Workspace, checked_usage, integer_of, is_unique
+from ratecard.simulation.usage.columns import COUNTED, DAY, LAYOUTS, LayoutsOf
+from ratecard.simulation.usage.engines.duckdb_engine import (
+    Workspace,
+    checked_usage,
+    integer_of,
+    is_unique,
+    table_of_sums,
+)
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
-from ratecard.simulation.usage.engines.spark_files import UNREADABLE, named_stamps, place_of, read, stamps
+from ratecard.simulation.usage.engines.spark_files import UNREADABLE, named_stamps, place_of, read, stamps, write_query
 from ratecard.simulation.usage.engines.spark_session import (
     as_far_as_it_runs,
     failures,
@@ -27,7 +33,7 @@ from ratecard.simulation.usage.engines.spark_session import (
 from ratecard.simulation.usage.engines.spark_sql import SparkSql, column_type
 from ratecard.simulation.usage.files import FILE, Source, Stamp, Stamps, unchanged
 from ratecard.simulation.usage.plan import GIVEN, Plan, Usage
-from ratecard.simulation.usage.roll_up_sql import Grouping, RollUpSql, sum_of
+from ratecard.simulation.usage.roll_up_sql import AddedByKey, CellPrices, Grouping, RollUpSql, sum_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -43,6 +49,12 @@ _MOST_ROWS = 5 * _ROWS_AT_ONCE
 _SMALL = 4 * 2**20
 # So has a usage of fewer rows than these. Keys of more values among them are read apart from the shapes.
 _FIRST_ROWS, _FEW_KEYS = 10_000, 20
+# More groups than these stay with Spark, unless they are asked for.
+_MOST_GROUPS = 1_000_000
+# Prices of more cells than these are too many for each executor.
+_MOST_SENT = 2_000_000
+# Keys that are written as the same text by Spark and by DuckDB.
+_ALIKE = ("text", "integer", "decimal", "boolean", "date")
 # What an integer of DuckDB is here.
 _INTEGERS = {"BIGINT": "BIGINT", "HUGEINT": "DECIMAL(38, 0)"}
 
@@ -56,6 +68,8 @@ class SparkUsage(NamedTuple):
     workspace: Workspace
     # Opens it once more, under the same name, when it may have been closed.
     opened: Callable[[], AbstractContextManager["SparkUsage"]]
+    # Ends the session, if it was made for this usage.
+    ending: ExitStack
     stamps: Mapping[str, Stamp] = {}
 
     @property
@@ -75,34 +89,56 @@ class SparkUsage(NamedTuple):
         of_cells, integer = grouping._replace(facts=f"FROM {_PART}"), self._integer(grouping, groups)
         return self._brought("facts", grouping.facts, of_cells.facts_of(groups, integer))
 
-    def amounts(self, grouping: Grouping, groups: str, prices: str, sums: Mapping[str, str]) -> str:
-        """The table of sums by the keys that groups do not have: see `Grouping.amounts_of`."""
-        integer = _INTEGERS[self._integer(grouping, groups)]
-        whole = ", ".join(f"CAST({name} AS HUGEINT) AS {name}" for name in sums)
-        with self._priced(prices) as view:
-            query = grouping.amounts_of(view, sums, SparkSql(), integer)
-            return self._brought("amounts", query, f"SELECT * REPLACE ({whole}) FROM {_PART}")
+    def amounts(self, found: Sequence[CellPrices], columns: Sequence[str], plan: Plan, *, whole: bool) -> AddedByKey:
+        """Requests and sums by all keys, or, of too many groups and unless `whole` is asked, by those read apart.
+
+        See `Grouping.amounts_of`.
+        """
+        known, queries = self.known, list[str]()
+        # Of other types Spark writes another text than DuckDB does.
+        alike = {key for key, name in plan.others.items() if known.types[known.columns.get(name, name)] in _ALIKE}
+        with ExitStack() as until:
+            for grouping, groups, prices, sums, short in found:
+                integer = _INTEGERS[self._integer(grouping, groups)]
+                texts = (
+                    SparkSql().digits(key) if key in alike else key if key in plan.others else f"text_{key}"
+                    for key in plan.key_columns
+                )
+                of_rows = grouping._replace(keys=tuple(texts))
+                priced = self._priced(prices, until)
+                queries.append(of_rows.amounts_of(priced, sums, columns, SparkSql(), integer, short=short))
+            groups_here = SparkGroups(self, plan, tuple(columns), queries, until)
+            if whole or alike != plan.others.keys() or groups_here.size <= _MOST_GROUPS:
+                return AddedByKey(groups_here.brought(), plan.keys)
+            self.workspace.at_end.push(self.ending.pop_all())
+            self.workspace.at_end.push(until.pop_all())
+            return AddedByKey(groups_here.brought(*plan.others), tuple(plan.others.values()), groups_here)
 
     def _integer(self, grouping: Grouping, groups: str) -> str:
         return integer_of(self.workspace.connection, grouping, groups)
 
-    @contextmanager
-    def _priced(self, prices: str) -> Iterator[str]:
-        """A view of a table of prices by cell. Many cells have the same prices: each is sent as one number."""
+    def _priced(self, prices: str, until: ExitStack) -> str:
+        """The join with a table of prices by cell, which is dropped at the end.
+
+        Many cells have the same prices: each is sent as one number. Every executor has them all, for rows that would
+        have to be sent to them are many more.
+        """
+        from pyspark.sql.functions import broadcast
+
         described = self.workspace.connection.execute(f"DESCRIBE {prices}").fetchall()
         columns = ", ".join(name for name, *_ in described if name != "cell")
-        numbered = f"(SELECT cell, {columns}, dense_rank() OVER (ORDER BY {columns}) AS priced FROM {prices})"
+        ranked = f"CAST(dense_rank() OVER (ORDER BY {columns}) AS INTEGER)"
+        numbered = f"(SELECT cell, {columns}, {ranked} AS priced FROM {prices})"
         view = f"ratecard_{uuid4().hex}"
         parts = {f"{view}_cells": "cell, priced", f"{view}_prices": f"DISTINCT priced, {columns}"}
         with failures("prices cannot be given to Spark"):
             for name, chosen in parts.items():
                 table = self.workspace.connection.sql(f"SELECT {chosen} FROM {numbered}").to_arrow_table()
-                self.session.createDataFrame(table).createOrReplaceTempView(name)
-        try:
-            yield f"(SELECT cell, {columns} FROM {view}_cells JOIN {view}_prices USING (priced))"
-        finally:
-            for name in parts:
-                _drop(self.session, name)
+                frame = self.session.createDataFrame(table)
+                few = table.num_rows <= _MOST_SENT
+                (broadcast(frame) if few else frame).createOrReplaceTempView(name)
+                until.callback(_drop, self.session, name)
+        return f"{view}_cells USING (cell) JOIN {view}_prices USING (priced)"
 
     def of_files(self, files: Collection[str]) -> "SparkUsage":
         """The rows of some of its files; it has to be by file."""
@@ -173,8 +209,15 @@ class SparkUsage(NamedTuple):
     def _apart(self, known: Usage, plan: Plan, names: Collection[str]) -> list[Grouping]:
         """The groupings without those keys, each with the number of its cell; its rows have their numbers too."""
         groupings = []
-        for each in RollUpSql(known, plan, SparkSql(), DuckDbSql(), apart=True).groupings():
-            query, rows = (f"SELECT *, {each.cell} AS cell FROM ({query})" for query in (each.query, each.rows))
+        writers = (DuckDbSql(), _RowWriter())
+        found, there = (RollUpSql(known, plan, SparkSql(), writer, apart=True).groupings() for writer in writers)
+        for each, of_rows in zip(found, there, strict=True):
+            named = zip(plan.keys, plan.key_columns, of_rows.keys, strict=True)
+            # The text of a late day has a plus in Spark.
+            own = {f"text_{key}": f"replace({text}, '+', '')" if name == DAY else text for name, key, text in named}
+            texts = "".join(f", {text} AS {key}" for key, text in own.items())
+            query = f"SELECT *, {each.cell} AS cell FROM ({each.query})"
+            rows = f"SELECT *, {each.cell} AS cell{texts} FROM ({each.rows})"
             groupings.append(each._replace(query=query, rows=rows, cell="cell"))
         return [each for each in groupings if each.name in names]
 
@@ -210,32 +253,97 @@ class SparkUsage(NamedTuple):
         return str(found[0]["odd"] or "") if found else ""
 
     def _parts(self, query: str) -> Iterator[pyarrow.Table]:
-        """What a query finds, at least one table, each of about as many rows as the driver should have at once.
-
-        Executors keep it on their disks meanwhile; what is lost with one of them is found again.
-        """
-        from pyspark import StorageLevel
-
-        with failures(UNREADABLE):
-            found = self.session.sql(query).persist(StorageLevel.DISK_ONLY)
-            try:
-                # By all executors at once; of what they have then, one partition comes after the other.
-                size, schema, rows = found.count(), found.limit(0).toArrow().schema, 0
-                waiting: list[pyarrow.RecordBatch] = []
-                for batch in _batches(found, schema, size):
-                    waiting.append(batch)
-                    rows += batch.num_rows
-                    if rows >= _ROWS_AT_ONCE:
-                        yield pyarrow.Table.from_batches(waiting)
-                        waiting, rows = [], 0
-                yield pyarrow.Table.from_batches(waiting, schema)
-            finally:
-                with as_far_as_it_runs():
-                    found.unpersist()
+        """What a query finds, part by part."""
+        with failures(UNREADABLE), _persisted(self.session.sql(query)) as (found, size):
+            yield from _tables(found, size)
 
     def _asked(self, query: str) -> pyarrow.Table:
         with failures(UNREADABLE):
             return self.session.sql(query).toArrow()
+
+
+class SparkGroups:
+    """Groups that Spark adds up and keeps on the disks of its executors; what is lost with one of them is made again.
+
+    `size` is how many there are, those that several queries find counted more than once.
+    """
+
+    sql = SparkSql()
+
+    def __init__(
+        self, usage: SparkUsage, plan: Plan, columns: tuple[str, ...], queries: Sequence[str], until: ExitStack
+    ) -> None:
+        self._session, self._workspace = usage.session, usage.workspace
+        self._keys, self._columns = plan.key_columns, columns
+        self.size, self.table = 0, f"ratecard_{uuid4().hex}"
+        if queries:
+            with failures(UNREADABLE):
+                found, self.size = until.enter_context(_persisted(self._session.sql(" UNION ALL ".join(queries))))
+                found.createOrReplaceTempView(self.table)
+            until.callback(_drop, self._session, self.table)
+
+    def count(self, query: str) -> int:
+        """The number that a query gives."""
+        with failures(UNREADABLE):
+            ((found,),) = self._session.sql(query).collect()
+            return int(found)
+
+    def brought(self, *keys: str) -> str:
+        """A table here of all of them, or of what they come to by some of their keys."""
+        table = table_of_sums(self._workspace, keys or self._keys, self._columns)
+        if not self.size:
+            return table
+        query = f"SELECT * FROM {self.table}"
+        if keys:
+            sums = ", ".join(f"sum({name}) AS {name}" for name in ("requests", *self._columns))
+            query = f"SELECT {', '.join(keys)}, {sums} FROM {self.table} GROUP BY {', '.join(keys)}"
+        with failures(UNREADABLE):
+            found = self._session.sql(query)
+            for part in _tables(found, self.size):
+                self._workspace.connection.register(_PART, part)
+                self._workspace.connection.execute(f"INSERT INTO {table} FROM {_PART}")
+                self._workspace.connection.unregister(_PART)
+        return table
+
+    def write(self, query: str, place: str, kind: str = "") -> None:
+        """Write what a query finds as a folder of files, whole or not at all. Raises `SimulationError`."""
+        write_query(self._session, query, place, kind)
+
+
+@contextmanager
+def _persisted(found: "DataFrame") -> Iterator[tuple["DataFrame", int]]:
+    """A frame that executors keep on their disks meanwhile, and its rows; all executors have made it at once."""
+    from pyspark import StorageLevel
+
+    found = found.persist(StorageLevel.DISK_ONLY)
+    try:
+        yield found, found.count()
+    finally:
+        with as_far_as_it_runs():
+            found.unpersist()
+
+
+def _tables(found: "DataFrame", size: int) -> Iterator[pyarrow.Table]:
+    """The rows of a frame, at least one table, each of about as many as the driver should have at once."""
+    schema, rows = found.limit(0).toArrow().schema, 0
+    waiting: list[pyarrow.RecordBatch] = []
+    # Of what executors have, one partition comes after the other.
+    for batch in _batches(found, schema, size):
+        waiting.append(batch)
+        rows += batch.num_rows
+        if rows >= _ROWS_AT_ONCE:
+            yield pyarrow.Table.from_batches(waiting)
+            waiting, rows = [], 0
+    yield pyarrow.Table.from_batches(waiting, schema)
+
+
+class _RowWriter(DuckDbSql):
+    """Writes the keys of a row as Spark makes them."""
+
+    literal = staticmethod(SparkSql().literal)
+
+    def text(self, expression: str) -> str:
+        return SparkSql().digits(expression)
 
 
 @contextmanager
@@ -257,7 +365,7 @@ def open_usage(
     the end also where a file is not the one any more that it was in the beginning.
     """
     workspace.make_room()
-    with ExitStack() as stack:
+    with ExitStack() as ending, ExitStack() as stack:
         progress("Reading usage: columns", None)
         named: Stamps = {}
         if is_spark_frame(usage):
@@ -265,7 +373,7 @@ def open_usage(
                 raise SimulationError(f"a Spark frame has a session of its own; leave out the master {master}")
             frame, session = usage, proven(usage.sparkSession)
         else:
-            session = stack.enter_context(spark_session(master))
+            session = ending.enter_context(spark_session(master))
             named = named_stamps(usage)
             frame = read(session, usage)
         with failures(UNREADABLE):
@@ -297,7 +405,7 @@ def open_usage(
         known = checked_usage(found, {name: type_.upper() for name, type_ in declared.items()}, names, layouts)
         known = known._replace(table=view, untyped=known.has("model"))
         opened = partial(open_usage, workspace, usage, names, master, layouts=layouts, by_file=by_file, view=view)
-        yield SparkUsage(known, Source.of(before), session, workspace, opened, before)
+        yield SparkUsage(known, Source.of(before), session, workspace, opened, ending, before)
         if by_file:
             session.catalog.dropTempView(f"{view}_of_files")
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
+import duckdb
 import pyarrow
 
 from ratecard.simulation.errors import SimulationError
@@ -27,11 +28,16 @@ from ratecard.simulation.usage.files import (
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructField
 
 # What Spark says of such a column of Parquet.
 _NANOSECONDS = "TIMESTAMP(NANOS"
 UNREADABLE = "the usage cannot be read"
 _THERE = "it already exists, and stays as it is. Name another place"
+_NOT_SHARED = (
+    "executors of Spark have disks of their own. Name a place that all of them see, such as s3a://bucket/groups"
+)
+_CSV = "header = true, all_varchar = true, auto_detect = true, delim = ',', quote = '\"', escape = '\"'"
 
 
 def read(session: "SparkSession", usage: Any) -> "DataFrame":
@@ -182,13 +188,44 @@ def write_table(rows: pyarrow.RecordBatchReader, place: str, master: str | None 
     kind = kind_to_write(place)
     with spark_session(master) as session, failures(f"{place} cannot be written"):
         if getattr(session, "_jvm", None) is None:
-            _write(session, rows.read_all(), place, kind, "errorifexists")
+            _save(session.createDataFrame(rows.read_all()).coalesce(1), place, kind, "errorifexists")
             return
         with _appearing(session, place) as new:
             for batch in rows:
-                _write(session, pyarrow.Table.from_batches([batch]), new, kind, "append")
+                _save(session.createDataFrame(pyarrow.Table.from_batches([batch])).coalesce(1), new, kind, "append")
             # Of no rows the columns are written.
-            _write(session, rows.schema.empty_table(), new, kind, "ignore")
+            _save(session.createDataFrame(rows.schema.empty_table()).coalesce(1), new, kind, "ignore")
+
+
+def write_query(session: "SparkSession", query: str, place: str, kind: str = "") -> None:
+    """Write what a query finds, in the order of its files, as `write_table` does; each executor writes its own part.
+
+    Raises `SimulationError`, also where the executors have no disk in common with this machine, and the place is there.
+    """
+    from pyspark.sql import Observation, functions
+
+    kind, written = kind or kind_to_write(place), Observation()
+    with failures(f"{place} cannot be written"):
+        found = session.sql(query).observe(written, functions.count(functions.lit(1)).alias("rows"))
+        if getattr(session, "_jvm", None) is None:
+            _save(found, place, kind, "errorifexists")
+            return
+        with _appearing(session, place) as new:
+            _save(found, new, kind, "errorifexists")
+            local = not urlsplit(new).scheme.removeprefix("file")
+            if local and _rows_here(Path(new.removeprefix("file:")), kind) != written.get["rows"]:
+                raise SimulationError(f"{place} cannot be written: {_NOT_SHARED}")
+
+
+def _rows_here(folder: Path, kind: str) -> int:
+    """How many rows the files of a folder have that this machine sees."""
+    files = [str(file) for file in folder.glob("part-*")]
+    if not files:
+        return 0
+    how = {".parquet": "read_parquet(?)", ".jsonl": "read_ndjson_objects(?)", ".csv": f"read_csv(?, {_CSV})"}[kind]
+    with duckdb.connect() as connection:
+        ((found,),) = connection.execute(f"SELECT count(*) FROM {how}", [files]).fetchall()
+        return int(found)
 
 
 @contextmanager
@@ -215,10 +252,9 @@ def _stored_at(session: "SparkSession", place: str) -> tuple[Any, Any]:
     return storage, path
 
 
-def _write(session: "SparkSession", table: pyarrow.Table, place: str, kind: str, mode: str) -> None:
-    frame = session.createDataFrame(table).coalesce(1)
+def _save(frame: "DataFrame", place: str, kind: str, mode: str) -> None:
     if kind != ".parquet":
-        frame = frame.selectExpr(*(_plain(field) for field in table.schema))
+        frame = frame.selectExpr(*(_plain(field) for field in frame.schema))
     writer = frame.write.mode(mode)
     match kind:
         case ".parquet":
@@ -229,7 +265,7 @@ def _write(session: "SparkSession", table: pyarrow.Table, place: str, kind: str,
             writer.json(place, ignoreNullFields=False)
 
 
-def _plain(field: pyarrow.Field) -> str:
+def _plain(field: "StructField") -> str:
     """A column; of decimals, their digits without an exponent."""
     name = SparkSql().quoted(field.name)
-    return f"CAST({name} AS STRING) AS {name}" if pyarrow.types.is_decimal(field.type) else name
+    return f"CAST({name} AS STRING) AS {name}" if field.dataType.typeName() == "decimal" else name

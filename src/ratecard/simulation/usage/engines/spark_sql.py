@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from ratecard.requests.fields import URL
-from ratecard.simulation.usage.dialect import ANY_URL, COUNT, INSTANT, NUMBER, ColumnType
+from ratecard.simulation.usage.dialect import ANY_URL, COUNT, DECIMAL_DIGITS, INSTANT, NUMBER, ColumnType
 
 # A decimal of at most 15 digits is the shortest text of the double nearest to it, and no other such decimal is near.
 _SHORT = "DECIMAL(15, 6)"
@@ -36,6 +36,8 @@ class SparkSql:
 
     No decimals of different scales meet, because Spark would round there without a word.
     """
+
+    integer = f"DECIMAL({DECIMAL_DIGITS}, 0)"
 
     def quoted(self, name: str) -> str:
         return "`{}`".format(name.replace("`", "``"))
@@ -84,6 +86,9 @@ class SparkSql:
         type_ = f"DECIMAL(38, {places})"
         return f"coalesce(sum(CASE WHEN {condition} THEN CAST({number} AS {type_}) END), CAST(0 AS {type_}))"
 
+    def whole_total(self, number: str, *, short: bool) -> str:
+        return f"CAST(coalesce(sum({number}), 0) AS {self.integer})" if short else self.total(number, "TRUE", 0)
+
     def scaled(self, total: str, places: int) -> str:
         """A sum as an integer of 10^-places; in ANSI mode the text of a decimal has no exponent."""
         if not places:
@@ -123,6 +128,27 @@ class SparkSql:
 
     def given(self, columns: Mapping[str, str]) -> str:
         return "named_struct(" + ", ".join(f"'{name}', {column}" for name, column in columns.items()) + ")"
+
+    def quotient(self, number: str, divisor: str) -> str:
+        # Only what leaves nothing is divided: a quotient of decimals is rounded.
+        return f"CAST(({number} - {number} % {divisor}) / {divisor} AS {self.integer})"
+
+    def decimal(self, number: str, places: int) -> str:
+        return f"CAST({_pointed(number, places) if places else number} AS DECIMAL({DECIMAL_DIGITS}, {places}))"
+
+    def decimal_text(self, number: str, places: int) -> str:
+        return f"rtrim('.', rtrim('0', {_pointed(number, places)}))" if places else self.digits(number)
+
+    def matches(self, text: str, pattern: str) -> str:
+        return f"{text} RLIKE r'{pattern}'"
+
+
+def _pointed(number: str, places: int) -> str:
+    """The digits of an integer of 10^-places, with a point; in ANSI mode a decimal has no exponent."""
+    digits = f"CAST(abs({number}) AS STRING)"
+    padded = f"lpad({digits}, greatest(length({digits}), {places + 1}), '0')"
+    sign = f"CASE WHEN {number} < 0 THEN '-' ELSE '' END"
+    return f"{sign} || left({padded}, length({padded}) - {places}) || '.' || right({padded}, {places})"
 
 
 def _matches(column: str, pattern: str) -> str:
