@@ -24,7 +24,7 @@ BY, CANDIDATE = ("customer",), "2026-10-01"
 
 @pytest.fixture(autouse=True)
 def small_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("_SMALL", 0), ("_FIRST_ROWS", 10), ("_FEW_KEYS", 2)):
+    for name, value in (("_SMALL", 0), ("_FIRST_ROWS", 10), ("_FEW_KEYS", 2), ("_MOST_FACTS", 3_999)):
         monkeypatch.setattr(spark_engine, name, value)
 
 
@@ -49,6 +49,11 @@ def test_groups_that_are_too_many_stay_with_spark(
     path = tmp_path / "usage.parquet"
     demo_usage(path, 4_000, seed=5, bad_share=Decimal("0.02"), fractional_share=Decimal("0.02"))
     expected = engines.on_duckdb(path, by=by, candidates=CANDIDATE)
+    monkeypatch.setattr(spark_engine, "_MOST_FACTS", 4_000)
+    of_facts = engines.on_spark(str(path), by=by, candidates=CANDIDATE)
+    assert not of_facts.comparison.roll_up.lacks_facts
+    same(expected, of_facts)
+    monkeypatch.setattr(spark_engine, "_MOST_FACTS", 3_999)
     few = engines.on_spark(str(path), by=by, candidates=CANDIDATE)
     assert few.comparison.elsewhere is None and few.comparison.roll_up.lacks_facts
     same(expected, few)
@@ -84,7 +89,8 @@ def test_groups_lost_with_a_worker_are_added_up_again(
 ) -> None:
     path, marker, by = tmp_path / "usage.parquet", tmp_path / "killed", ("model", "customer")
     demo_usage(path, 1_000, seed=8)
-    monkeypatch.setattr(spark_engine, "_MOST_GROUPS", 10)
+    for name in ("_MOST_GROUPS", "_MOST_FACTS"):
+        monkeypatch.setattr(spark_engine, name, 10)
     found = engines.on_spark(str(path), by=by, candidates=CANDIDATE)
     other = engines.spark.range(0, 8, 1, 4)
     assert other.mapInArrow(killing_once(str(marker)), other.schema).count() == 8

@@ -13,6 +13,7 @@ from functools import partial
 from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
+from weakref import finalize
 
 import duckdb
 
@@ -135,8 +136,9 @@ class Workspace:
 
     def __init__(self, memory: str | None = None) -> None:
         self._tables, self._memory = 0, memory
-        # What ends with it, whatever fails then.
+        # What ends with it, whatever fails then: when it is closed, forgotten or the process ends.
         self.at_end = ExitStack()
+        self._end = finalize(self, self.at_end.close)
         self._folder = SpillFolder()
         self.at_end.callback(self._folder.remove)
         self._connection: duckdb.DuckDBPyConnection | None = self.at_end.enter_context(duckdb.connect())
@@ -192,7 +194,7 @@ class Workspace:
     def close(self) -> None:
         """Free the memory and remove what was spilled."""
         self._connection = None
-        self.at_end.close()
+        self._end()
 
 
 def read_integers(

@@ -49,7 +49,9 @@ _MOST_ROWS = 5 * _ROWS_AT_ONCE
 _SMALL = 4 * 2**20
 # So has a usage of fewer rows than these. Keys of more values among them are read apart from the shapes.
 _FIRST_ROWS, _FEW_KEYS = 10_000, 20
-# More groups than these stay with Spark, unless they are asked for.
+# Facts of up to so many rows come, by keys that shapes have too: that is quicker. Of more, Spark adds up the amounts.
+_MOST_FACTS = 100_000_000
+# More groups than these stay with Spark then, unless they are asked for.
 _MOST_GROUPS = 1_000_000
 # Prices of more cells than these are too many for each executor.
 _MOST_SENT = 2_000_000
@@ -157,8 +159,8 @@ class SparkUsage(NamedTuple):
     ) -> Generator[tuple[Grouping, str, str]]:
         """Each grouping that has rows, with the table of its groups.
 
-        Where keys are read apart, each again in the end, with the table of its facts; none is with `whole`,
-        nor by a plan that adds up amounts by key.
+        Where keys are read apart, each again in the end, with the table of its facts; none is with `whole`, nor where
+        amounts are added up by key.
         """
         connection = self.workspace.connection
         within(progress, OPENED, OPENED + 1)("Reading usage: types", Jobs(self.session))
@@ -179,12 +181,20 @@ class SparkUsage(NamedTuple):
                 connection.execute(f"DROP TABLE {table}")
                 grouping = together[number]
                 table = bring("groups", grouping.query)
-            if grouping.facts and not plan.by_key:
+            if grouping.facts:
                 read_apart.append((grouping, table))
             yield grouping, table, ""
+        if plan.by_key and (plan.others_alone or self._rows_of(read_apart) > _MOST_FACTS):
+            return
         for grouping, table in read_apart:
             tell(grouping)
             yield grouping, table, self._facts(grouping, table)
+
+    def _rows_of(self, tables: Sequence[tuple[Grouping, str]]) -> int:
+        """How many rows the groups of these tables have: there are at most as many facts."""
+        connection = self.workspace.connection
+        counts = (connection.execute(f"SELECT sum(requests) FROM {table}").fetchall() for _, table in tables)
+        return sum(int(found or 0) for ((found,),) in counts)
 
     def _first_keys(self, plan: Plan) -> list[Any]:
         """The keys that shapes do not have, in the first rows; nothing of files that are small."""
