@@ -245,3 +245,31 @@ def test_a_part_whose_worth_is_not_known_is_no_part(tmp_path: Path) -> None:
     rows = [line("2", "", "1", "-1.5", "DIEM"), line("2", "", "0", "-0.5", "VCU")]
     with opened(export(tmp_path, *rows), card_in("USD")) as found:
         assert ([each.rows for each in found.disputed], [each.rows for each in found.unpriced]) == ([1], [1])
+
+
+@pytest.mark.parametrize("value", ["credit", "disputed", "1", "true"])
+def test_any_name_may_be_one_of_a_column_of_the_export(tmp_path: Path, value: str) -> None:
+    """Whatever names the queries that read it have of their own."""
+    names = [
+        *("entry", "Is_Regular", "whole_units", "whole_rate", "whole_charged", "own0", "part_request", "part_units"),
+        *("part_charged", "odd_units", "odd_request"),
+        *(f"ledger_{each}" for each in ("request", "sku", "model", "currency", "unit", "price", "paid", "worth")),
+        *("ledger_entry", "Ledger_Odd", "ledger_units", "ledger_amount", "ledger_dollars", "ledger_other"),
+    ]
+    rows = [
+        *(line("2", "", "1", "-1.5", "DIEM"), line("2", "", "0", "-0.5", "USD"), line("2", "", "1", "-3", "USD", "q")),
+        *(
+            line("2", "", "-1", "2", "USD", "p"),
+            line("2", "", "2e0", "-4", "USD", "o"),
+            line("2", "", "1", "-2", "USD"),
+        ),
+    ]
+    wider = [f"{row}{f',{value}' * len(names)}" for row in rows]
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    wide = export(tmp_path, *wider, head=",".join((HEAD, *names)))
+    with opened(export(plain, *rows), card_in("USD")) as known, opened(wide, card_in("USD")) as found:
+        assert len(known.disputed) == 1
+        assert known.total.amounts[0] == 9
+        for each in ("total", "disputed", "unpriced", "groups"):
+            assert getattr(found, each) == getattr(known, each), each

@@ -104,7 +104,7 @@ class _Numbers(NamedTuple):
 
 
 # Each view reads the one before, so that the engine works out each expression once: the words of a row, then whether
-# the engine adds its numbers, as integers then. Names that no column of an export has.
+# the engine adds its numbers, as integers then.
 _WORDS, _ROWS = "ledger_words", "ledger_rows"
 _REGULAR = " AND ".join(
     f"coalesce(regexp_full_match({each}, '{_NUMBER}'), FALSE)"
@@ -133,15 +133,22 @@ def ledger_view(
         f" ELSE CASE WHEN {dollars} IS NULL THEN {other} END END"
     )
     worth, worth_places = _worth(currency, day, limits)
-    raw = ", ".join(f"'{name}': {each}" for name, each in numbers.items())
-    _keep_view(
-        connection,
-        _WORDS,
-        f"""
-        SELECT *, {export.text("requestId")} AS ledger_request, {_text(export.named["sku"])} AS ledger_sku,
-            {currency} AS ledger_currency, {unit} AS ledger_unit, {price} AS ledger_price, {amount} AS ledger_paid,
-            {worth} AS ledger_worth FROM {table}""",
-    )
+    # Nothing of the export has its own name between here and the end, where it could be taken for one of ours.
+    own = "".join(f", {DuckDbSql.quoted(name)} AS own{number}" for number, name in enumerate(export.columns))
+    words = {
+        "request": export.text("requestId"),
+        "sku": _text(export.named["sku"]),
+        "model": export.model,
+        "currency": currency,
+        "unit": unit,
+        "dollars": dollars,
+        "other": other,
+        "price": price,
+        "paid": amount,
+        "worth": worth,
+    }
+    named = ", ".join(f"{each} AS ledger_{name}" for name, each in words.items())
+    _keep_view(connection, _WORDS, f"SELECT {named}{own} FROM {table}")
     places, price_places, odd = _most_places(connection)
     _keep_view(
         connection,
@@ -157,11 +164,13 @@ def ledger_view(
     joined, apart = (
         _keep_parts(connection, whole, worth_places, odd=bool(odd)) if "requestId" in export.named else ("", False)
     )
-    raw += ", 'part_unit': odd_units, 'part_amount': odd_charged" if apart else ""
-    further = [_kept(name) for name in export.columns]
+    given = dict(zip(numbers, ("ledger_unit", "ledger_dollars", "ledger_other", "ledger_paid"), strict=True))
+    given |= {"part_unit": "odd_units", "part_amount": "odd_charged"} if apart else {}
+    raw = ", ".join(f"'{name}': {each}" for name, each in given.items())
+    further = [f"own{number} AS {_kept(name)}" for number, name in enumerate(export.columns)]
     entry = _entry(whole, parts=bool(joined), but="odd_request IS NULL" if apart else "TRUE")
     return f"""
-        SELECT '{LEDGER}' AS type, {export.model} AS model, {", ".join(further)},
+        SELECT '{LEDGER}' AS type, ledger_model AS model, {", ".join(further)},
             ledger_sku, ledger_currency, ledger_price, entry AS ledger_entry,
             CASE WHEN entry IS NULL THEN to_json({{{raw}}}) END AS ledger_odd,
             CASE WHEN entry IS NOT NULL THEN CAST(ledger_unit AS DECIMAL(38,{places})) END AS ledger_units,
@@ -344,9 +353,9 @@ def _whole(number: str, places: int) -> str:
 
 
 def _kept(name: str) -> str:
-    """A column of the export by its name; one that a usage has too by another."""
-    column = DuckDbSql.quoted(name)
-    return f"{column} AS export_{name.lower()}" if name.lower() in ("type", "model") else column
+    """The name that a column of the export keeps; one that a ledger has too gets another."""
+    ours = name.lower() in ("type", "model") or name.lower().startswith("ledger_")
+    return DuckDbSql.quoted(f"export_{name.lower()}" if ours else name)
 
 
 def _text(name: str) -> str:
