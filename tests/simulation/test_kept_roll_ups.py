@@ -351,3 +351,11 @@ def test_usage_without_days_keys_or_types(tmp_path: Path) -> None:
     rollup(tmp_path / "odd.csv", tmp_path / "odd", NOW)
     assert same_or_refused(tmp_path / "odd", tmp_path / "odd.csv", NOW)
     assert same_or_refused(tmp_path / "odd", tmp_path / "odd.csv", NOW, since="2026-01-01")
+
+
+def test_usage_without_rows(rows: pyarrow.Table, tmp_path: Path) -> None:
+    empty, kept = tmp_path / "empty.parquet", tmp_path / "kept"
+    write(rows, empty, 0, 0)
+    assert rollup(empty, kept, NOW, by=["model", "customer"]).rows == 0
+    assert same_or_refused(kept, empty, NOW, DEARER, by=[])
+    assert same_or_refused(kept, empty, NOW, DEARER, by=["customer", "month"], since="2026-10-01")

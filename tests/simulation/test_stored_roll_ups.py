@@ -31,6 +31,7 @@ from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.shape_price import ShapePrices
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.usage.kept import numbering, storage
+from ratecard.simulation.usage.kept.place import KeptPlace
 from ratecard.simulation.usage.kept.storage import Stored
 from ratecard.simulation.usage.roll_up import RollUp
 from shipped import CARD as SHIPPED
@@ -212,6 +213,44 @@ def test_of_two_writers_one_is_refused(
     assert answers(address, NOW, by=BY) == answers(own, NOW, by=BY)
 
 
+def test_of_two_writers_the_one_whose_packs_are_gone_is_told_why(
+    address: str, rows: pyarrow.Table, usage: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another run removes what this one is about to write together with what is new."""
+    own = usage.parent / "own"
+    own.mkdir()
+    write(rows, own / "own.parquet", 40, 50)
+    rollup(own, address, NOW, by=BY)
+    write(rows, own / "own.parquet", 50, 50)
+    write(rows, own / "more.parquet", 100, 10)
+    meanwhile(monkeypatch, "need", lambda: rollup(usage, address, NOW, by=BY))
+    with pytest.raises(SimulationError, match=rf"^another run changed the roll-up {address} meanwhile, .* Run again$"):
+        rollup(own, address, NOW, by=BY)
+    assert answers(address, NOW, by=BY) == answers(usage, NOW, by=BY)
+    assert rollup(own, address, NOW, by=BY).rows == 50 + 10
+
+
+def test_a_manifest_that_is_removed_while_it_is_opened(
+    address: str, usage: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def removed(place: Any) -> bool:
+        there = usually[type(place)](place)
+        if there and type(place) is Stored:
+            obstore.delete(storage._store(address), "manifest.json")
+        elif there:
+            (place.folder / "manifest.json").unlink()
+        return there
+
+    places = (address, str(tmp_path / "kept"))
+    for place in places:
+        rollup(usage, place, NOW)
+    usually = {each: each.is_kept for each in (Stored, KeptPlace)}
+    for each in usually:
+        monkeypatch.setattr(each, "is_kept", removed)
+    for place in places:
+        assert answers(place, NOW)["refused"] == f"the roll-up {place} was removed meanwhile. Run again"
+
+
 def meanwhile(monkeypatch: pytest.MonkeyPatch, step: str, work: Callable[[], object]) -> None:
     """Have something done once, right before a step."""
     usual = getattr(Stored, step)
@@ -250,6 +289,31 @@ def test_a_request_whose_answer_is_lost_was_heard(address: str, usage: Path, mon
 
     monkeypatch.setattr(obstore, "put", lost)
     assert rollup(usage, address, NOW, by=BY).rows == 90
+    assert answers(address, NOW) == answers(usage, NOW)
+
+
+def test_a_request_of_which_nothing_more_is_heard(
+    address: str, rows: pyarrow.Table, usage: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def silent(*_: Any, **__: Any) -> Any:
+        raise obstore.exceptions.GenericError("no answer")
+
+    def lost(store: Any, path: str, file: Any, **how: Any) -> Any:
+        usual(store, path, file, **how)
+        if path == "manifest.json":
+            patched.setattr(obstore, "get", silent)
+            silent()
+
+    rollup(usage, address, NOW, by=BY)
+    write(rows, usage / "four.parquet", 90, 20)
+    usual = obstore.put
+    said = (
+        rf"^{address} cannot be written: no answer\. It is not known whether it is as it was or holds what is new\. Run"
+    )
+    with monkeypatch.context() as patched, pytest.raises(SimulationError, match=said):
+        patched.setattr(obstore, "put", lost)
+        rollup(usage, address, NOW, by=BY)
+    assert rollup(usage, address, NOW, by=BY).rows == 90 + 20
     assert answers(address, NOW) == answers(usage, NOW)
 
 
@@ -294,6 +358,32 @@ def test_addresses_of_no_storage(usage: Path) -> None:
         rollup(usage, "hdfs://there/kept", NOW)
     with pytest.raises(SimulationError, match=r"http://there/kept is not a place for a roll-up: no object storage"):
         rollup(usage, "http://there/kept", NOW)
+    with pytest.raises(SimulationError, match=r"^://there is not a place for a roll-up: .+\. Allowed: s3://bucket/"):
+        rollup(usage, "://there", NOW)
+    with pytest.raises(
+        SimulationError, match=r"^s3://:x/kept is not a place for a roll-up: .+\. Allowed: s3://bucket/"
+    ):
+        rollup(usage, "s3://:x/kept", NOW)
+
+
+@pytest.mark.parametrize("name", ["kept?x=1", "kept[1]", "kept]", "kept*", "kept#1", "[kept"])
+def test_addresses_that_are_no_folder(usage: Path, name: str) -> None:
+    for beginning in ("s3://bucket/", "http://", "s3://"):
+        words = (
+            rf"^{re.escape(beginning + name)} has a \S, and the address of a roll-up has none of \* \? \[ \] #\. Name"
+        )
+        with pytest.raises(SimulationError, match=words):
+            rollup(usage, beginning + name, NOW)
+
+
+@pytest.mark.parametrize("place", ["https://there/usage", "hf://datasets/a/b", "r2://there/usage", "foo://x", "://x"])
+def test_usage_of_no_storage_is_not_taken_for_a_roll_up(tmp_path: Path, place: str) -> None:
+    allowed = "Allowed: .parquet, .csv, .jsonl, each also as .gz, a folder or a pattern of them"
+    said = f"{place} is not a usage table. {allowed}"
+    assert answers(place, NOW)["refused"] == said
+    with pytest.raises(SimulationError, match=rf"^{re.escape(said)}$"):
+        rollup(place, tmp_path / "kept", NOW)
+    assert f"{place}.xlsx is a workbook, and a simulation reads none" in answers(f"{place}.xlsx", NOW)["refused"]
 
 
 @pytest.fixture

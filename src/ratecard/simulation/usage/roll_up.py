@@ -391,6 +391,12 @@ class RollUp:
             listed = ", ".join(("cells.shape", "cells.type", "cells.model", "cells.day", *keys, *counted))
             joined = f" JOIN {facts} AS facts USING (cell)" if facts else ""
             parts.append(f"SELECT {listed} FROM {taken.cells} AS cells{joined}")
+        if not parts:  # a roll-up that was kept of no rows
+            named = {"shape": "INTEGER", "type": "VARCHAR", "model": "VARCHAR", "day": "DATE"}
+            named |= dict.fromkeys(self.plan.key_columns, "VARCHAR")
+            named |= dict.fromkeys(("requests", *self._sums), "HUGEINT")
+            empty = ", ".join(f"CAST(NULL AS {type_}) AS {name}" for name, type_ in named.items())
+            parts = [f"SELECT {empty} WHERE false"]
         view = self.workspace.new_table("facts")
         self.workspace.connection.execute(f"CREATE VIEW {view} AS {' UNION ALL BY NAME '.join(parts)}")
         return view

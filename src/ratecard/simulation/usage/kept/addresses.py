@@ -1,24 +1,39 @@
 """Which place a path or an address means, and whether a roll-up is kept there."""
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.usage.files import is_pattern, is_remote, is_usage
+from ratecard.simulation.usage.files import is_remote, is_usage
 from ratecard.simulation.usage.kept.place import KeptPlace, local_folder
+
+# In an address they are marks of a pattern of files, or begin what is no part of a place.
+_NO_PLACE = re.compile(r"[*?\[\]#]")
 
 
 def place_at(given: str | os.PathLike[str], copies: Path) -> KeptPlace:
     """A place by its path or address; what is in a storage is copied to a folder. Raises `SimulationError`."""
     if not is_remote(str(given)):
         return KeptPlace(local_folder(given))
-    if is_usage(str(given)):
-        raise SimulationError(f"{given} is named like a file of usage; a roll-up is a folder of files")
-    # Loaded here, because a folder of this machine needs no storage.
+    if words := _no_place(str(given)):
+        raise SimulationError(f"{given} {words}")
     from ratecard.simulation.usage.kept.storage import Stored
 
     return Stored(str(given), copies / "storage")
+
+
+def _no_place(address: str) -> str:
+    """Why there can be no roll-up at an address, in words; empty where there can."""
+    if is_usage(address):
+        return "is named like a file of usage; a roll-up is a folder of files"
+    if mark := _NO_PLACE.search(address):
+        return f"has a {mark[0]}, and the address of a roll-up has none of * ? [ ] #. Name another folder"
+    # Loaded here, because a folder of this machine needs no storage.
+    from ratecard.simulation.usage.kept.storage import no_storage
+
+    return no_storage(address)
 
 
 def kept_place(usage: Any, copies: Path, engine: str | None = None) -> KeptPlace | None:
@@ -31,11 +46,11 @@ def kept_place(usage: Any, copies: Path, engine: str | None = None) -> KeptPlace
 
 
 def _kept_at(given: Any, copies: Path, engine: str | None) -> KeptPlace | None:
-    """The place of a roll-up; an address of files, or of nothing that a storage is known for, has none."""
+    """The place of a roll-up; None for what is none, or is at an address where there can be none."""
     if not isinstance(given, (str, os.PathLike)):
         return None
     text = str(given)
-    if is_remote(text) and (is_pattern(text) or is_usage(text)):
+    if is_remote(text) and _no_place(text):
         return None
     try:
         place = place_at(given, copies)

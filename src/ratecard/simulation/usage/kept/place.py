@@ -46,9 +46,14 @@ class KeptPlace:
         place = self.folder / MANIFEST
         try:
             return Manifest.read(place.read_bytes(), str(place))
+        except FileNotFoundError:
+            raise self._removed() from None
         except OSError as error:
             words = f"{place} is not the manifest of a roll-up: {error}. Make it again in another folder"
             raise SimulationError(words) from None
+
+    def _removed(self) -> SimulationError:
+        return SimulationError(f"the roll-up {self} was removed meanwhile. Run again")
 
     def opened(self) -> Manifest:
         """The manifest, with all files that it names in the folder."""
@@ -71,7 +76,7 @@ class KeptPlace:
         return next(str(number) for number in range(len(taken) + 1) if str(number) not in taken)
 
     def need(self, kept: Manifest) -> None:
-        """Have the files that a manifest names in the folder."""
+        """Have the files that a manifest names in the folder. Raises `SimulationError` where they were replaced."""
 
     def publish(self, kept: Manifest) -> None:
         """Make what was written to the folder the state that others see."""

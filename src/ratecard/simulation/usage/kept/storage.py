@@ -47,6 +47,11 @@ _HOST = re.compile(r"https?://([^/\s]+)")
 _NO_CREDENTIALS = re.compile(r"Missing \w+|169\.254\.\d+\.\d+|token request")
 _NOWHERE = ("NoSuchBucket", "ContainerNotFound")
 _FAILED: tuple[type[Exception], ...] = (BaseError, OSError)
+_NO_ADDRESS: tuple[type[Exception], ...] = (BaseError, ValueError)
+
+
+class _OvertakenError(SimulationError):
+    """Another run changed the roll-up."""
 
 
 class Stored(KeptPlace):
@@ -84,18 +89,19 @@ class Stored(KeptPlace):
         """What is here. Raises `SimulationError` for what is not the manifest of a roll-up."""
         with self._asking("read"):
             text, self._version = self._look()
-            self._kept = Manifest.read(text or b"", f"{self}/{MANIFEST}")
+            if text is None:
+                raise self._removed()
+            self._kept = Manifest.read(text, f"{self}/{MANIFEST}")
             return self._kept
 
     def opened(self) -> Manifest:
         """The manifest, with all files that it names in the folder: another run may replace them meanwhile."""
         for _ in range(_ATTEMPTS):
             kept = self.manifest()
-            self.need(kept)
-            with self._asking("read"):
-                if not _missing(self.folder, kept) or self._look()[1] == self._version:
-                    break
-        return kept
+            with suppress(_OvertakenError):
+                self.need(kept)
+                return kept
+        raise self._overtaken()
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -113,9 +119,14 @@ class Stored(KeptPlace):
         return uuid4().hex
 
     def need(self, kept: Manifest) -> None:
-        """Have the files that a manifest names in the folder; what is missing is not."""
+        """Have the files that the manifest names in the folder; what is missing is not.
+
+        Raises `SimulationError` where they are missing because another run replaced them.
+        """
         with self._asking("read"):
             self._copy([file.name for file in _missing(self.folder, kept)])
+            if _missing(self.folder, kept) and self._look()[1] != self._version:
+                raise self._overtaken()
 
     def publish(self, kept: Manifest) -> None:
         """Put the new files, then the manifest, if it is still the one that was read; then remove what it replaced."""
@@ -178,14 +189,21 @@ class Stored(KeptPlace):
             obstore.put(self._store, MANIFEST, text, mode=mode, use_multipart=False)
         except _FAILED as error:
             # The request may have been heard, and its answer lost.
-            if self._look()[0] == text:
+            try:
+                found = self._look()[0]
+            except _FAILED:
+                words = f"{self} cannot be written: {_cause(str(error))}"
+                raise SimulationError(
+                    f"{words}. It is not known whether it is as it was or holds what is new. Run again"
+                ) from error
+            if found == text:
                 return
             if isinstance(error, (AlreadyExistsError, PreconditionError, FileNotFoundError)):
                 raise self._overtaken() from None
             raise
 
-    def _overtaken(self) -> SimulationError:
-        return SimulationError(
+    def _overtaken(self) -> "_OvertakenError":
+        return _OvertakenError(
             f"another run changed the roll-up {self} meanwhile, which is as that one left it. Run again"
         )
 
@@ -224,15 +242,24 @@ class Stored(KeptPlace):
             raise SimulationError(f"{self} cannot be {done}: {_cause(str(error))}") from error
 
 
+def no_storage(address: str) -> str:
+    """Why an address is of no storage that is known, in words; empty where it is of one."""
+    try:
+        return "" if obstore.parse_scheme(address) in _KINDS else _refused("no object storage")
+    except _NO_ADDRESS as error:
+        return _refused(_cause(str(error)))
+
+
 def _store(address: str) -> "ObjectStore":
     """The storage of an address, with the address as its root. Raises `SimulationError`."""
     try:
-        if obstore.parse_scheme(address) in _KINDS:
-            return from_url(address, retry_config=_RETRIES)
-        words = "no object storage"
-    except BaseError as error:
-        words = _cause(str(error))
-    raise SimulationError(f"{address} is not a place for a roll-up: {words}. {_ALLOWED}")
+        return from_url(address, retry_config=_RETRIES)
+    except _NO_ADDRESS as error:
+        raise SimulationError(f"{address} {_refused(_cause(str(error)))}") from error
+
+
+def _refused(words: str) -> str:
+    return f"is not a place for a roll-up: {words}. {_ALLOWED}"
 
 
 def _names(kept: Manifest | None) -> set[str]:
