@@ -9,6 +9,7 @@ import pytest
 from babel import Locale
 
 import ratecard
+from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report import page
 from ratecard.simulation.report import workbook as spreadsheet
 from ratecard.simulation.report.output import write
@@ -57,3 +58,12 @@ def test_more_groups_than_fit_are_left_to_files_that_hold_them(tmp_path: Path, m
     words = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "<summary>By model" in words
     assert "<summary>By day" not in words
+
+
+def test_a_page_needs_a_candidate(tmp_path: Path) -> None:
+    row = pyarrow.table({"type": ["rpc"], "network": ["ethereum-mainnet"], "method": ["eth_call"]})
+    with ratecard.simulate(row, "2026-10-01", by=["network"]) as simulation:
+        with pytest.raises(SimulationError, match=r"none is given\. Allowed: \.xlsx, \.csv, \.parquet, \.json"):
+            simulation.write(tmp_path / "report.csv", tmp_path / "report.html")
+        assert not list(tmp_path.iterdir())
+        simulation.write(tmp_path / "report.csv")

@@ -159,6 +159,11 @@ def write(report: Report, paths: Sequence[Path]) -> None:
     for path in paths:
         if path.suffix.lower() not in WRITERS:
             raise SimulationError(f"{path}: '{path.suffix}' is not a format of reports. Allowed: {_ALLOWED}")
+        if path.suffix.lower() == ".html" and not report.candidates:
+            allowed = ", ".join(each for each in WRITERS if each != ".html")
+            raise SimulationError(
+                f"{path}: a page shows what a candidate changes, and none is given. Allowed: {allowed}"
+            )
     made: dict[Path, Path] = {}
     path = Path()
     try:
