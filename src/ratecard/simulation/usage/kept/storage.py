@@ -161,8 +161,9 @@ class Stored(KeptPlace):
         with suppress(*_FAILED):
             _each(lambda path: obstore.put(self._store, path, self.folder / path), own)
             there = self._beside(kind) if own else {}
-            # The newest first.
-            parts = dict.fromkeys(path.split("/")[1] for path in sorted(there, key=there.__getitem__, reverse=True))
+            # The newest first: a storage may know when they were put to the second only.
+            newest = (*own, *sorted(there, key=there.__getitem__, reverse=True))
+            parts = dict.fromkeys(path.split("/")[1] for path in newest)
             stay = [part for part in parts if part.startswith(of)][:most]
             others = {path for path in there if path.startswith(begins) or path.split("/")[1] not in stay}
             self._remove(others - own)
