@@ -129,7 +129,11 @@ def failures(what: str) -> Iterator[None]:
         try:
             yield
         except Py4JJavaError as error:
-            raise SimulationError(f"{what}: {_cause(str(error), _own_words(error.java_exception))}") from error
+            try:
+                said, own = str(error), _own_words(error.java_exception)
+            except (Py4JError, OSError) as gone:  # Java has ended since, and is not there to be asked
+                said = own = _said_by(gone)
+            raise SimulationError(f"{what}: {_cause(said, own)}") from error
         except (PySparkException, Py4JError, OSError) as error:
             raise SimulationError(f"{what}: {_cause(_said_by(error), _said_by(error))}") from error
 
