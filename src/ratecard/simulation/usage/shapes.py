@@ -110,13 +110,11 @@ class Shapes(Sequence[Counted]):
         models = dict[tuple[bool, str | None], int]()
         of_family = [models.setdefault((each.type == _RPC, each.model), len(models)) for each in self.families]
         model = numpy.array(of_family or [0], numpy.int64)[self.family]
-        places = model * max(1, len(self.moments)) + self.moment
-        there = numpy.zeros(max(1, len(models) * len(self.moments)), bool)
-        there[places] = True
+        # As many as there are: models times moments may be far more.
+        numbers, own = numpy.unique(model * max(1, len(self.moments)) + self.moment, return_inverse=True)
         first = {number: self.families[at] for at, number in reversed(list(enumerate(of_family)))}
-        pairs = (divmod(number, len(self.moments)) for number in numpy.flatnonzero(there).tolist())
-        own = numpy.cumsum(there, dtype=numpy.int32) - 1
-        return [first[model].shape(None, self.moments[moment]) for model, moment in pairs], own[places]
+        pairs = (divmod(number, len(self.moments)) for number in numbers.tolist())
+        return [first[model].shape(None, self.moments[moment]) for model, moment in pairs], own.astype(numpy.int32)
 
     def extend(self, other: "Shapes") -> None:
         """Number further shapes after these."""
