@@ -32,8 +32,10 @@ def add_by_key(priced: PricedFacts, again: RowsAgain) -> AddedByKey:
     for taken in roll_up.taken:
         if not taken.grouping.facts:  # two of its cells have one number: its groups have the keys
             together.append(taken)
-        elif prices := _prices(priced, taken, priced.source(taken.cells, "LEFT JOIN", *sides, further=joins), counted):
+        elif known := _prices(priced, taken, priced.source(taken.cells, "LEFT JOIN", *sides, further=joins)):
+            prices, own = known
             found.append(prices)
+            counted = list(map(sum, zip(counted, own, strict=True)))
     added = again.amounts(found, columns, roll_up.plan, whole=bool(together))
     run = roll_up.workspace.connection.execute
     for prices in found:
@@ -47,11 +49,8 @@ def add_by_key(priced: PricedFacts, again: RowsAgain) -> AddedByKey:
     return added
 
 
-def _prices(priced: PricedFacts, taken: Taken, source: str, counted: list[int]) -> CellPrices | None:
-    """The prices of the cells of a grouping, and what is to be added up; None if no cell of it has a price.
-
-    What its rows come to in requests and quantities is added to `counted`.
-    """
+def _prices(priced: PricedFacts, taken: Taken, source: str) -> tuple[CellPrices, list[int]] | None:
+    """The prices of the cells of a grouping, and the requests and quantities of its rows; None if none has a price."""
     roll_up, summed = priced.roll_up, taken.grouping.summed
     workspace, sides = roll_up.workspace, range(len(priced.sides))
     # What all rows of a cell come to; one of them comes to no more where no quantity is below zero.
@@ -65,7 +64,6 @@ def _prices(priced: PricedFacts, taken: Taken, source: str, counted: list[int]) 
     sums = priced.quantities(parts_of(roll_up.plan.layouts)[taken.grouping.name])
     of_cells = ("requests", *(sums.get(name, "0") for name in _QUANTITIES))
     own = _sums(priced, of_cells, source)
-    counted[:] = map(sum, zip(counted, own, strict=True))
     short = max(*found, *whole, *own) < _SHORT and not taken.grouping.signed
     for side, size in enumerate(found):
         if not size:
@@ -80,7 +78,7 @@ def _prices(priced: PricedFacts, taken: Taken, source: str, counted: list[int]) 
             terms = (_terms(each, summed) if found[each] else "0" for each in (0, side))
             sums |= uneven_columns(side, f"kind{side}", "1", *terms)
     workspace.connection.execute(f"CREATE TABLE {prices} AS SELECT {', '.join(columns)} {source}")
-    return CellPrices(taken.grouping, taken.groups, prices, sums, short)
+    return CellPrices(taken.grouping, taken.groups, prices, sums, short), own
 
 
 def _sums(priced: PricedFacts, numbers: Sequence[str], source: str) -> list[int]:
