@@ -133,7 +133,7 @@ def ledger_view(
         f" ELSE CASE WHEN {dollars} IS NULL THEN {other} END END"
     )
     worth, worth_places = _worth(currency, day, limits)
-    # Nothing of the export has its own name between here and the end, where it could be taken for one of ours.
+    # Columns of the export have numbers until the end: a name of theirs could be one of ours.
     own = "".join(f", {DuckDbSql.quoted(name)} AS own{number}" for number, name in enumerate(export.columns))
     words = {
         "request": export.text("requestId"),
@@ -161,9 +161,7 @@ def ledger_view(
         FROM (SELECT *, {_REGULAR} AND ledger_worth IS NOT NULL AS is_regular FROM {_WORDS})""",
     )
     whole = _Numbers(places + worth_places, price_places)
-    joined, apart = (
-        _keep_parts(connection, whole, worth_places, odd=bool(odd)) if "requestId" in export.named else ("", False)
-    )
+    joined, apart = _keep_parts(connection, whole, worth_places, odd=bool(odd))
     given = dict(zip(numbers, ("ledger_unit", "ledger_dollars", "ledger_other", "ledger_paid"), strict=True))
     given |= {"part_unit": "odd_units", "part_amount": "odd_charged"} if apart else {}
     raw = ", ".join(f"'{name}': {each}" for name, each in given.items())

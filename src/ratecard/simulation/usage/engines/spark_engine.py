@@ -36,6 +36,7 @@ from ratecard.simulation.usage.plan import GIVEN, Plan, Usage
 from ratecard.simulation.usage.roll_up_sql import AddedByKey, CellPrices, Grouping, RollUpSql, sum_of
 
 if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
     from pyspark.sql import DataFrame, SparkSession
 
 # The type whose quantity has decimals.
@@ -49,7 +50,7 @@ _MOST_ROWS = 5 * _ROWS_AT_ONCE
 _SMALL = 4 * 2**20
 # So has a usage of fewer rows than these. Keys of more values among them are read apart from the shapes.
 _FIRST_ROWS, _FEW_KEYS = 10_000, 20
-# Facts of up to so many rows come, by keys that shapes have too: that is quicker. Of more, Spark adds up the amounts.
+# Facts of at most this many rows come, by keys that shapes have too: that is quicker. Of more, Spark adds up amounts.
 _MOST_FACTS = 100_000_000
 # More groups than these stay with Spark then, unless they are asked for.
 _MOST_GROUPS = 1_000_000
@@ -57,8 +58,6 @@ _MOST_GROUPS = 1_000_000
 _MOST_SENT = 2_000_000
 # Keys that are written as the same text by Spark and by DuckDB.
 _ALIKE = ("text", "integer", "decimal", "boolean", "date")
-# What an integer of DuckDB is here.
-_INTEGERS = {"BIGINT": "BIGINT", "HUGEINT": "DECIMAL(38, 0)"}
 
 
 class SparkUsage(NamedTuple):
@@ -101,7 +100,8 @@ class SparkUsage(NamedTuple):
         alike = {key for key, name in plan.others.items() if known.types[known.columns.get(name, name)] in _ALIKE}
         with ExitStack() as until:
             for grouping, groups, prices, sums, short in found:
-                integer = _INTEGERS[self._integer(grouping, groups)]
+                longest = self._integer(grouping, groups) == DuckDbSql.integer
+                integer = SparkSql.integer if longest else "BIGINT"
                 texts = (
                     SparkSql().digits(key) if key in alike else key if key in plan.others else f"text_{key}"
                     for key in plan.key_columns
@@ -246,9 +246,7 @@ class SparkUsage(NamedTuple):
         connection, table = self.workspace.connection, self.workspace.new_table(name)
         how = f"CREATE TABLE {table} AS"
         for part in [self._asked(query)] if at_once else self._parts(query):
-            connection.register(_PART, part)
-            connection.execute(f"{how} {written or _with_texts(part.schema)}")
-            connection.unregister(_PART)
+            _keep(connection, part, f"{how} {written or _with_texts(part.schema)}")
             how = f"INSERT INTO {table}"
         return table
 
@@ -310,9 +308,7 @@ class SparkGroups:
         with failures(UNREADABLE):
             found = self._session.sql(query)
             for part in _tables(found, self.size):
-                self._workspace.connection.register(_PART, part)
-                self._workspace.connection.execute(f"INSERT INTO {table} FROM {_PART}")
-                self._workspace.connection.unregister(_PART)
+                _keep(self._workspace.connection, part, f"INSERT INTO {table} FROM {_PART}")
         return table
 
     def write(self, query: str, place: str, kind: str = "") -> None:
@@ -418,6 +414,13 @@ def open_usage(
         yield SparkUsage(known, Source.of(before), session, workspace, opened, ending, before)
         if by_file:
             session.catalog.dropTempView(f"{view}_of_files")
+
+
+def _keep(connection: "DuckDBPyConnection", part: pyarrow.Table, statement: str) -> None:
+    """Run a statement that keeps a part of a result here."""
+    connection.register(_PART, part)
+    connection.execute(statement)
+    connection.unregister(_PART)
 
 
 def _drop(session: "SparkSession", view: str) -> None:

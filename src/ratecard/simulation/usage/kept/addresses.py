@@ -9,7 +9,7 @@ from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.usage.files import is_remote, is_usage
 from ratecard.simulation.usage.kept.place import KeptPlace, local_folder
 
-# In an address they are marks of a pattern of files, or begin what is no part of a place.
+# In an address these are a pattern of files, or begin a fragment.
 _NO_PLACE = re.compile(r"[*?\[\]#]")
 
 

@@ -213,9 +213,13 @@ class Manifest(_Part):
             if other := [echo(str(each["input"])) for each in wrong if each["loc"] == ("format",)]:
                 words = f"has format {other[0]}, and this release of ratecard reads {_FORMAT}"
                 raise SimulationError(f"{place} {words}. Make the roll-up again in another folder") from None
-            words = f"{place} is not the manifest of a roll-up: {' '.join(map(str.strip, str(error).splitlines()[:3]))}"
-            raise SimulationError(f"{words}. Make it again in another folder") from None
+            raise not_a_manifest(place, " ".join(map(str.strip, str(error).splitlines()[:3]))) from None
 
     def text(self) -> str:
         """The manifest as JSON."""
         return json.dumps(self.model_dump(mode="json"), ensure_ascii=False, indent=1) + "\n"
+
+
+def not_a_manifest(place: object, why: object) -> SimulationError:
+    """The error of a file that is not the manifest of a roll-up."""
+    return SimulationError(f"{place} is not the manifest of a roll-up: {why}. Make it again in another folder")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.usage.files import LOCAL, is_remote
-from ratecard.simulation.usage.kept.manifest import MANIFEST, Manifest
+from ratecard.simulation.usage.kept.manifest import MANIFEST, Manifest, not_a_manifest
 
 try:
     import fcntl
@@ -49,8 +49,7 @@ class KeptPlace:
         except FileNotFoundError:
             raise self._removed() from None
         except OSError as error:
-            words = f"{place} is not the manifest of a roll-up: {error}. Make it again in another folder"
-            raise SimulationError(words) from None
+            raise not_a_manifest(place, error) from None
 
     def _removed(self) -> SimulationError:
         return SimulationError(f"the roll-up {self} was removed meanwhile. Run again")
@@ -87,7 +86,7 @@ class KeptPlace:
     def send(self, kind: str, name: str, of: str = "", most: int | None = None) -> None:
         """Keep what the folder has of a kind and name, in place of all else of that name.
 
-        Of the whole kind, only the newest that begin with `of` stay, at `most` so many.
+        Of all names of the kind that begin with `of`, the `most` newest stay.
         """
 
 
