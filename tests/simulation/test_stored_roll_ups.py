@@ -167,7 +167,7 @@ def test_a_run_that_ends_before_the_manifest_leaves_the_former_roll_up(
     def ended(*_: object) -> None:
         raise KeyboardInterrupt
 
-    # The first run of all, too: what it leaves is no other's.
+    # Also the first run of all: what it leaves does not keep others from beginning.
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(Stored, "_put", ended)
         rollup(usage, address, NOW, by=BY)

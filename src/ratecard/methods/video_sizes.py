@@ -139,7 +139,7 @@ class _Cell(NamedTuple):
     least: _Charged
 
     def charged(self, reference: Decimal | None) -> _Charged:
-        """What is charged with so many seconds of reference video."""
+        """What is charged, by the seconds of reference video; None without any."""
         if reference is None:
             return self.alone
         billed = add(self.seconds, reference)

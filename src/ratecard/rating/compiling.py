@@ -24,7 +24,7 @@ _REMEMBERED = 1_000
 # The part of a request that decides its price, with every default filled in.
 Shape = Mapping[str, Any]
 Calculator = Callable[[Shape], LineItem]
-# The amount of a charge with so many seconds of reference video, or without any.
+# The amount of a charge by the seconds of reference video, or None without any.
 AmountOf = Callable[[Decimal | None], Decimal]
 
 
