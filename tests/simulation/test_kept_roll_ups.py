@@ -25,6 +25,7 @@ from ratecard.simulation.demo.usage import demo_usage
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.shape_price import ShapePrices
 from ratecard.simulation.simulate import simulate
+from ratecard.simulation.usage.files import is_read_of
 from ratecard.simulation.usage.kept import keep
 from ratecard.testing import rate_cards
 from shipped import CARD as SHIPPED
@@ -315,8 +316,13 @@ def test_what_is_no_roll_up_and_what_was_damaged(usage: Path, tmp_path: Path) ->
     rollup(usage, kept, NOW)
     with pytest.raises(SimulationError, match=r"usage is there, and is not a roll-up\. Name a folder that is new"):
         rollup(usage / "one.parquet", usage)
-    with pytest.raises(SimulationError, match="so that it would be usage itself"):
-        rollup(usage, usage / "kept")
+    of_one_name = usage / "one.*"
+    for each in (usage, usage / "**/*.parquet", usage / "*", usage / "*/*/*.parquet", usage / "**/*.json"):
+        with pytest.raises(SimulationError, match="so that it would be usage itself"):
+            rollup([of_one_name, each], usage / "kept")
+        assert not (usage / "kept").exists()
+    rollup(of_one_name, usage / "kept", NOW)
+    shutil.rmtree(usage / "kept")
     with pytest.raises(SimulationError, match="kept is a roll-up already; give the usage that it is of"):
         rollup(kept, tmp_path / "twice")
     with pytest.raises(SimulationError, match="usage is Table, and a roll-up is kept of files"):
@@ -359,3 +365,22 @@ def test_usage_without_rows(rows: pyarrow.Table, tmp_path: Path) -> None:
     assert rollup(empty, kept, NOW, by=["model", "customer"]).rows == 0
     assert same_or_refused(kept, empty, NOW, DEARER, by=[])
     assert same_or_refused(kept, empty, NOW, DEARER, by=["customer", "month"], since="2026-10-01")
+
+
+@pytest.mark.parametrize(
+    ("usage", "is_read"),
+    [
+        ("s3://bucket/usage", True),
+        ("s3a://bucket/usage/", True),
+        ("s3://bucket/**", True),
+        ("s3://bucket/*/kept/groups/*/*.parquet", True),
+        ("s3://bucket/usage/*.parquet", False),
+        ("s3://bucket/**/*.csv", False),
+        ("s3://bucket/usage/kept/groups/0/1.parquet/more", False),
+        ("s3://other/usage", False),
+        ("s3://bucket/us", False),
+        ("bucket/usage", False),
+    ],
+)
+def test_files_that_a_usage_of_a_storage_would_read(usage: str, *, is_read: bool) -> None:
+    assert is_read_of(usage, "s3://bucket/usage/kept/groups/0/1.parquet") == is_read

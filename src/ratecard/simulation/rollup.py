@@ -10,17 +10,18 @@ from typing import Any
 
 from ratecard.changes.sides import Side
 from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.pricing.kept_outcomes import OUTCOMES
 from ratecard.simulation.pricing.sides import Specification, sides
 from ratecard.simulation.progress import OPENED, PRICED, READ, Progress, silent, within
 from ratecard.simulation.simulate import Engine, keys_of, opened_usage, plan_of
 from ratecard.simulation.usage.columns import DAY
 from ratecard.simulation.usage.engines.duckdb_engine import Workspace
 from ratecard.simulation.usage.engines.duckdb_responses import requests_only, table_dialect
-from ratecard.simulation.usage.files import FILE, is_remote
+from ratecard.simulation.usage.files import FILE, is_read_of, is_remote
 from ratecard.simulation.usage.kept.addresses import kept_place, place_at
 from ratecard.simulation.usage.kept.keep import Changes, Written, keep
-from ratecard.simulation.usage.kept.manifest import Asked, Distinguished, Manifest
-from ratecard.simulation.usage.kept.place import KeptPlace
+from ratecard.simulation.usage.kept.manifest import MANIFEST, Asked, Distinguished, Manifest
+from ratecard.simulation.usage.kept.place import PACKS, KeptPlace
 from ratecard.simulation.usage.where import Chosen
 
 _BY = ("model", DAY)
@@ -148,8 +149,9 @@ def _given(usage: Any, place: KeptPlace, copies: Path, engine: Engine | None) ->
         raise SimulationError(f"usage is {type(wrong).__name__}, and a roll-up is kept of files: give their paths")
     if kept := kept_place(list(given), copies, engine):
         raise SimulationError(f"{kept} is a roll-up already; give the usage that it is of")
+    own = [f"{place}/{name}" for name in (MANIFEST, f"{OUTCOMES}/1.parquet", f"{PACKS}/0/1.parquet")]
     for each in map(str, given):
-        if place.is_within(each):
+        if any(is_read_of(each, file) for file in own):
             raise SimulationError(f"{place} is in {each}, so that it would be usage itself. Name a folder outside")
     return [str(each) for each in given]
 

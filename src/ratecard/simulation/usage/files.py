@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from fnmatch import fnmatchcase
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -123,6 +124,31 @@ def files_of(given: str) -> Iterator[str]:
         raise SimulationError(f"there is no file {given}")
     for each in found:
         yield from _within(each)
+
+
+def is_read_of(usage: str, file: str) -> bool:
+    """Whether a file, by its path or address, would be read of a usage: a file, a folder, or a pattern of these."""
+    if is_remote(usage) != is_remote(file):
+        return False
+    names, wanted = _names(file), _names(usage)
+    return _fit(names, wanted) if is_pattern(usage) else names[: len(wanted)] == wanted
+
+
+def _names(place: str) -> tuple[str, ...]:
+    """The folders and the file of a path, or of an address whatever its scheme is called."""
+    if is_remote(place):
+        return tuple(place.partition("://")[2].rstrip("/").split("/"))
+    return Path(os.path.realpath(place.removeprefix(LOCAL))).parts
+
+
+def _fit(names: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Whether names fit a pattern; what is in a folder that fits does too."""
+    if not pattern or not names:
+        return not pattern
+    first, *others = pattern
+    if first == "**":
+        return any(_fit(names[at:], others) for at in range(len(names)))
+    return fnmatchcase(names[0], first) and _fit(names[1:], others)
 
 
 def _within(path: Path) -> Iterator[str]:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.usage.files import LOCAL, is_remote
+from ratecard.simulation.usage.files import LOCAL
 from ratecard.simulation.usage.kept.manifest import MANIFEST, Manifest, not_a_manifest
 
 try:
@@ -35,11 +35,6 @@ class KeptPlace:
         if not self.folder.is_dir():
             return not self.folder.exists()
         return all(each.name.startswith(".") for each in self.folder.iterdir())
-
-    def is_within(self, usage: str) -> bool:
-        """Whether it lies in a folder of usage, or is it."""
-        own = self.folder.resolve()
-        return not is_remote(usage) and local_folder(usage).resolve() in (own, *own.parents)
 
     def manifest(self) -> Manifest:
         """What is here. Raises `SimulationError` for what is not the manifest of a roll-up."""

@@ -81,10 +81,6 @@ class Stored(KeptPlace):
         with self._asking("read"):
             return all(_PACKED.fullmatch(each["path"]) for each in self._listed())
 
-    def is_within(self, usage: str) -> bool:
-        """Whether it lies in a folder of usage, or is it."""
-        return f"{self}/".startswith(f"{usage.rstrip('/')}/")
-
     def manifest(self) -> Manifest:
         """What is here. Raises `SimulationError` for what is not the manifest of a roll-up."""
         with self._asking("read"):
