@@ -123,13 +123,18 @@ test-spark-large: $(VENV)/.tools  ## simulate 50,000,000 rows on two workers of 
 	$(PIP) install -c constraints.txt -e '.[spark]'
 	ROWS=$(if $(filter command line environment,$(origin ROWS)),$(ROWS),50000000) $(BIN)/python -m pytest -q -rsP tests/simulation/spark_large.py
 
-# An environment of its own for the S3 server of the tests, whose requirements are others than ours.
+# An environment of its own for the S3 and Azure servers of the tests, whose requirements are others than ours.
+AZURITE := azurite@3.35.0
+
 .PHONY: test-objects
-test-objects: $(VENV)/.tools  ## keep roll-ups on a real S3 server of this machine; says why it skips
+test-objects: $(VENV)/.tools  ## keep roll-ups on real S3 and Azure servers of this machine; says why it skips
 	"$(PYTHON)" -m venv .venv-objects
-	@.venv-objects/bin/python -m pip --disable-pip-version-check --quiet install -r tests/simulation/requirements-s3.txt \
-		|| { rm -rf .venv-objects; echo "The S3 server cannot be installed here: its tests are skipped."; }
-	S3_SERVER=.venv-objects/bin/python $(BIN)/python -m pytest -q -rs tests/simulation/test_stored_roll_ups.py -k s3
+	@.venv-objects/bin/python -m pip --disable-pip-version-check --quiet install -r tests/simulation/requirements-storages.txt \
+		|| { rm -rf .venv-objects; echo "The servers cannot be installed here: their tests are skipped."; }
+	@npm install --silent --no-audit --no-fund --prefix .venv-objects $(AZURITE) \
+		|| echo "The Azure server cannot be installed here: its tests are skipped."
+	STORAGES_PYTHON=.venv-objects/bin/python AZURITE=.venv-objects/node_modules/.bin/azurite-blob \
+		$(BIN)/python -m pytest -q -rs tests/simulation/test_stored_roll_ups.py -k "s3 or azure"
 
 .PHONY: test-browser
 test-browser: $(VENV)/.tools  ## try the pages in a real browser; says why it skips where there is none

@@ -1,10 +1,9 @@
-"""A real Spark session, on a cluster of its own, and a real S3 server, for the tests that need one."""
+"""A real Spark session, on a cluster of its own, and real servers of object storages, for the tests that need one."""
 
 import os
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest.mock import patch
 
@@ -45,9 +44,14 @@ def engines(spark: "SparkSession") -> Iterator[Engines]:
 
 
 @pytest.fixture(scope="package")
-def s3() -> Iterator[storages.S3]:
+def s3() -> Iterator[storages.Server]:
     """An S3 server on this machine."""
-    if not Path(storages.SERVER).is_file():
-        pytest.skip("there is no S3 server: make test-objects has one")
-    with storages.s3_server() as server:
+    with storages.server_of("s3") as server:
+        yield server
+
+
+@pytest.fixture(scope="package")
+def azure() -> Iterator[storages.Server]:
+    """An Azure server on this machine."""
+    with storages.server_of("az") as server:
         yield server

@@ -1,6 +1,6 @@
 """An S3 server on this machine, with users of several rights. It ends when its standard input does.
 
-Prints one line of JSON: its address, and the keys of each user.
+Prints one line of JSON: what the environment of each user holds.
 """
 
 import json
@@ -26,16 +26,22 @@ def main() -> None:
     anyone |= {"aws_access_key_id": "anyone", "aws_secret_access_key": "anyone"}
     s3, iam = boto3.client("s3", **anyone), boto3.client("iam", **anyone)
     s3.create_bucket(Bucket=BUCKET)
-    keys: dict[str, Any] = {}
+    users: dict[str, Any] = {}
     for user, actions in RIGHTS.items():
         iam.create_user(UserName=user)
         policy = {"Version": "2012-10-17", "Statement": {"Effect": "Allow", "Action": actions, "Resource": "*"}}
         iam.put_user_policy(UserName=user, PolicyName="all", PolicyDocument=json.dumps(policy))
         made = iam.create_access_key(UserName=user)["AccessKey"]
-        keys[user] = [made["AccessKeyId"], made["SecretAccessKey"]]
+        users[user] = {
+            "AWS_ENDPOINT_URL": address,
+            "AWS_ALLOW_HTTP": "true",
+            "AWS_REGION": "us-east-1",
+            "AWS_ACCESS_KEY_ID": made["AccessKeyId"],
+            "AWS_SECRET_ACCESS_KEY": made["SecretAccessKey"],
+        }
     # From now on, who asks is checked.
     settings.INITIAL_NO_AUTH_ACTION_COUNT = 0
-    sys.stdout.write(json.dumps({"address": address, "keys": keys}) + "\n")
+    sys.stdout.write(json.dumps(users) + "\n")
     sys.stdout.flush()
     sys.stdin.read()
 

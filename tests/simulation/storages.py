@@ -1,4 +1,4 @@
-"""Object storages for tests: the memory of this process, and a real S3 server on this machine."""
+"""Object storages for tests: the memory of this process, and real servers of S3 and of Azure on this machine."""
 
 import json
 import os
@@ -15,31 +15,40 @@ from obstore.store import MemoryStore
 
 from ratecard.simulation.usage.kept import storage
 
-# The Python that has a server: `make test-objects` installs it, and says which.
-SERVER = os.environ.get("S3_SERVER", "")
+# The Python that has the packages of the servers, and the program of Azure's: `make test-objects` installs them.
+_PYTHON, _AZURITE = os.environ.get("STORAGES_PYTHON", ""), os.environ.get("AZURITE", "")
+_COMMANDS = {"s3": ("s3_server.py",), "az": ("azure_server.py", _AZURITE)}
 
 
-class S3(NamedTuple):
-    """The address of a server, and the keys of its users."""
+class Server(NamedTuple):
+    """A server of a kind of storage, and what the environment of each of its users holds."""
 
-    address: str
-    keys: Mapping[str, tuple[str, str]]
+    scheme: str
+    users: Mapping[str, Mapping[str, str]]
 
-    def environment(self, user: str) -> dict[str, str]:
-        """How it is reached as a user."""
-        key, secret = self.keys[user]
-        own = {"AWS_ENDPOINT_URL": self.address, "AWS_ALLOW_HTTP": "true", "AWS_REGION": "us-east-1"}
-        return own | {"AWS_ACCESS_KEY_ID": key, "AWS_SECRET_ACCESS_KEY": secret}
+    def use(self, patched: pytest.MonkeyPatch, user: str = "writer") -> None:
+        """Reach it as one of its users."""
+        for name in {name for each in self.users.values() for name in each}:
+            patched.delenv(name, raising=False)
+        for name, value in self.users[user].items():
+            patched.setenv(name, value)
+
+    def new_address(self) -> str:
+        """An address where nothing is."""
+        return new_address(self.scheme)
 
 
 @contextmanager
-def s3_server() -> Iterator[S3]:
-    """A server with a bucket of the name `bucket`, until it is left."""
-    command = [SERVER, str(Path(__file__).parent / "s3_server.py")]
+def server_of(scheme: str) -> Iterator[Server]:
+    """A server with a bucket of the name `bucket`, until it is left; the test is skipped where it is not installed."""
+    script, *programs = _COMMANDS[scheme]
+    if not all(Path(each).is_file() for each in (_PYTHON, *programs)):
+        pytest.skip(f"there is no server of {scheme}://: make test-objects has one")
+    command = [_PYTHON, str(Path(__file__).parent / script), *programs]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
         assert server.stdin and server.stdout
         try:
-            yield S3(**json.loads(server.stdout.readline()))
+            yield Server(scheme, json.loads(server.stdout.readline()))
         finally:
             server.stdin.close()
 
@@ -50,15 +59,9 @@ def in_memory(patched: pytest.MonkeyPatch) -> None:
     patched.setattr(storage, "_store", lambda address: stores.setdefault(address, MemoryStore()))
 
 
-def use(patched: pytest.MonkeyPatch, server: S3, user: str = "writer") -> None:
-    """Reach a server as one of its users."""
-    for name, value in server.environment(user).items():
-        patched.setenv(name, value)
-
-
-def new_address() -> str:
+def new_address(scheme: str = "s3") -> str:
     """An address where nothing is."""
-    return f"s3://bucket/{uuid4().hex}/kept"
+    return f"{scheme}://bucket/{uuid4().hex}/kept"
 
 
 def objects(address: str) -> list[str]:

@@ -1,6 +1,6 @@
 """A roll-up in an object storage is as one in a folder: the same answers, and never half of one.
 
-Each test runs on the memory of this process; `make test-objects` runs all of them on a real S3 server too.
+Each test runs on the memory of this process; `make test-objects` runs all of them on real S3 and Azure servers too.
 """
 
 import json
@@ -21,7 +21,7 @@ import pyarrow.parquet
 import pytest
 from click.testing import CliRunner
 from kept_roll_ups import answers
-from storages import S3, contents, in_memory, new_address, objects, use
+from storages import Server, contents, in_memory, new_address, objects
 
 from ratecard import rollup
 from ratecard.changes.sides import Side
@@ -58,14 +58,15 @@ def usage(tmp_path: Path, rows: pyarrow.Table) -> Path:
     return folder
 
 
-@pytest.fixture(params=["memory", "s3"])
+@pytest.fixture(params=["memory", "s3", "azure"])
 def address(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """A place in a storage where nothing is."""
     if request.param == "memory":
         in_memory(monkeypatch)
-    else:
-        use(monkeypatch, request.getfixturevalue("s3"))
-    return new_address()
+        return new_address()
+    server: Server = request.getfixturevalue(request.param)
+    server.use(monkeypatch)
+    return server.new_address()
 
 
 def write(rows: pyarrow.Table, path: Path, first: int, count: int) -> None:
@@ -323,10 +324,10 @@ def test_what_cannot_be_kept_there(address: str, usage: Path, monkeypatch: pytes
         rollup(usage, address, NOW)
     with pytest.raises(SimulationError, match=r"kept\.parquet is named like a file of usage; a roll-up is a folder"):
         rollup(usage, f"{address}.parquet", NOW)
-    other = new_address()
+    other = f"{address}-of-another"
     rollup(usage, other, NOW)
     with pytest.raises(SimulationError, match=rf"{other} is a roll-up already; give the usage that it is of"):
-        rollup(other, new_address(), NOW)
+        rollup(other, f"{address}-of-a-third", NOW)
     with pytest.raises(SimulationError, match=rf"{other} is a roll-up, which is given alone"):
         simulate([other, str(usage)], NOW)
     manifest = contents(other, "manifest.json")
@@ -386,61 +387,88 @@ def test_usage_of_no_storage_is_not_taken_for_a_roll_up(tmp_path: Path, place: s
     assert f"{place}.xlsx is a workbook, and a simulation reads none" in answers(f"{place}.xlsx", NOW)["refused"]
 
 
-@pytest.fixture
-def on_s3(s3: S3, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A place on a real server where nothing is."""
-    use(monkeypatch, s3)
-    return new_address()
+@pytest.fixture(params=["s3", "azure"])
+def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Server:
+    """A real server, reached as one who may write."""
+    found: Server = request.getfixturevalue(request.param)
+    found.use(monkeypatch)
+    return found
 
 
-def test_on_s3_a_place_that_may_only_be_read(
-    on_s3: str, s3: S3, usage: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rollup(usage, on_s3, NOW, by=BY)
-    expected, before = answers(usage, NOW, DEARER), objects(on_s3)
-    use(monkeypatch, s3, "reader")
+def test_a_place_that_may_only_be_read(server: Server, usage: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = server.new_address()
+    rollup(usage, address, NOW, by=BY)
+    expected, before = answers(usage, NOW, DEARER), objects(address)
+    server.use(monkeypatch, "reader")
     for _ in range(2):
-        assert answers(on_s3, NOW, DEARER) == expected
-    assert objects(on_s3) == before
-    with pytest.raises(SimulationError, match=rf"^{on_s3} cannot be written: 127\.0\.0\.1:\d+ says: Access Denied$"):
-        rollup(usage, on_s3, NOW, by=["model"])
-    use(monkeypatch, s3)
-    assert answers(on_s3, NOW, DEARER) == expected
-    assert {name.split("/")[0] for name in objects(on_s3)} == {"groups", "manifest.json", "numbers", "outcomes"}
+        assert answers(address, NOW, DEARER) == expected
+    assert objects(address) == before
+    # Azure's server is not named where the address has the right in it.
+    denied = r"(127\.0\.0\.1:\d+ says: Access Denied|This request is not authorized to perform this .+ permission)"
+    with pytest.raises(SimulationError, match=rf"^{address} cannot be written: {denied}$"):
+        rollup(usage, address, NOW, by=["model"])
+    server.use(monkeypatch)
+    assert answers(address, NOW, DEARER) == expected
+    assert {name.split("/")[0] for name in objects(address)} == {"groups", "manifest.json", "numbers", "outcomes"}
 
 
-def test_on_s3_what_is_wrong_is_said_in_a_sentence(
-    on_s3: str, s3: S3, usage: Path, monkeypatch: pytest.MonkeyPatch
+def refused(place: str, usage: Path) -> str:
+    """Why nothing is read, and nothing is written."""
+    said = answers(place, NOW)["refused"]
+    with pytest.raises(SimulationError) as caught:
+        rollup(usage, place, NOW)
+    assert str(caught.value) == said
+    return str(said)
+
+
+def test_on_azure_what_is_wrong_is_said_in_a_sentence(
+    azure: Server, usage: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(place: str) -> str:
-        """Why nothing is read, and nothing is written."""
-        said = answers(place, NOW)["refused"]
-        with pytest.raises(SimulationError) as caught:
-            rollup(usage, place, NOW)
-        assert str(caught.value) == said
-        return str(said)
+    azure.use(monkeypatch)
+    address, endpoint = azure.new_address(), azure.users["writer"]["AZURE_STORAGE_ENDPOINT"]
+    nowhere, there = address.replace("bucket", "nowhere"), rf"{endpoint.split('/')[2]} says"
+    said = "The specified container does not exist"
+    assert refused(nowhere, usage) == f"{nowhere} cannot be read: {there}: {said}"
+    assert "is not a usage table" in answers(address, NOW)["refused"]
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_KEY", "d3Jvbmc=")
+    said = "Server failed to authenticate the request. Make sure the value of the Authorization header is formed"
+    assert refused(address, usage).startswith(f"{address} cannot be read: {there}: {said}")
+    assert "\n" not in refused(address, usage)
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_KEY", "wrong")
+    assert re.match(rf"{address} .+: MicrosoftAzure error: Invalid Access Key: ", refused(address, usage))
 
-    there = rf"127\.0\.0\.1:{s3.address.rpartition(':')[2]} says"
+
+def test_on_s3_what_is_wrong_is_said_in_a_sentence(s3: Server, usage: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    s3.use(monkeypatch)
+    on_s3, port = s3.new_address(), s3.users["writer"]["AWS_ENDPOINT_URL"].rpartition(":")[2]
+    there = rf"127\.0\.0\.1:{port} says"
     nowhere = on_s3.replace("bucket", "nowhere")
-    assert re.fullmatch(rf"{nowhere} cannot be read: {there}: The specified bucket does not exist", refused(nowhere))
+    assert re.fullmatch(
+        rf"{nowhere} cannot be read: {there}: The specified bucket does not exist", refused(nowhere, usage)
+    )
     assert "is not a usage table" in answers(on_s3, NOW)["refused"]
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong")
-    assert re.fullmatch(rf"{on_s3} cannot be read: {there}: .*signature.* does not match.*", refused(on_s3))
+    assert re.fullmatch(rf"{on_s3} cannot be read: {there}: .*signature.* does not match.*", refused(on_s3, usage))
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "unknown")
-    assert re.fullmatch(rf"{on_s3} cannot be read: {there}: The AWS Access Key Id .* does not exist.*", refused(on_s3))
+    assert re.fullmatch(
+        rf"{on_s3} cannot be read: {there}: The AWS Access Key Id .* does not exist.*", refused(on_s3, usage)
+    )
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
-    assert re.match(rf"{on_s3} .*: there are no credentials in the environment, and none of", refused(on_s3))
-    use(monkeypatch, s3)
+    assert re.match(rf"{on_s3} .*: there are no credentials in the environment, and none of", refused(on_s3, usage))
+    s3.use(monkeypatch)
     monkeypatch.setattr(storage, "_RETRIES", {"max_retries": 0})
     with socket.create_server(("127.0.0.1", 0)) as free:
         closed = free.getsockname()[1]
     monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{closed}")
-    assert re.fullmatch(rf"{on_s3} cannot be read: 127\.0\.0\.1:{closed} says: Connection refused", refused(on_s3))
+    assert re.fullmatch(
+        rf"{on_s3} cannot be read: 127\.0\.0\.1:{closed} says: Connection refused", refused(on_s3, usage)
+    )
 
 
-def test_on_s3_a_process_that_is_killed(on_s3: str, rows: pyarrow.Table, usage: Path) -> None:
-    rollup(usage, on_s3)
-    before, there = answers(on_s3), named(on_s3)
+def test_a_process_that_is_killed(server: Server, rows: pyarrow.Table, usage: Path) -> None:
+    address = server.new_address()
+    rollup(usage, address)
+    before, there = answers(address), named(address)
     write(rows, usage / "one.parquet", 90, 25)
     code = (
         "import os, signal, sys\n"
@@ -449,9 +477,9 @@ def test_on_s3_a_process_that_is_killed(on_s3: str, rows: pyarrow.Table, usage: 
         "Stored._put = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
         "rollup(*sys.argv[1:])\n"
     )
-    done = subprocess.run([sys.executable, "-c", code, str(usage), on_s3], check=False)
+    done = subprocess.run([sys.executable, "-c", code, str(usage), address], check=False)
     assert done.returncode == -signal.SIGKILL
-    assert named(on_s3) == there < packs(on_s3)
-    assert answers(on_s3) == before
-    assert rollup(usage, on_s3).rows == 30 + 30 + 25
-    assert answers(on_s3) == answers(usage)
+    assert named(address) == there < packs(address)
+    assert answers(address) == before
+    assert rollup(usage, address).rows == 30 + 30 + 25
+    assert answers(address) == answers(usage)

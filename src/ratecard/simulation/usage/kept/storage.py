@@ -38,7 +38,7 @@ _OLD = timedelta(hours=1)
 _ATTEMPTS = 5
 # In what the library says: the words of the storage, in XML or JSON, or else of the network; and where it was asked.
 _SAID = (
-    re.compile(r"<Message>([^<]+)"),
+    re.compile(r"<Message>([^<\n]+)"),
     re.compile(r'"message": *"([^"]+)'),
     re.compile(r'^ +(?:message|error): "([^"]+)"', re.MULTILINE),
     re.compile(r"status code: (\d+ [A-Z][A-Za-z ]+)"),
