@@ -1,5 +1,7 @@
 """Dictionary keys for one object."""
 
+from typing import Any
+
 
 class Identity:
     """A key that equals only a key of the very same object, which it keeps alive.
@@ -11,13 +13,13 @@ class Identity:
     (True, False)
     """
 
-    __slots__ = ("_of",)
+    __slots__ = ("value",)
 
-    def __init__(self, of: object) -> None:
-        self._of = of
+    def __init__(self, value: Any) -> None:
+        self.value = value
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Identity) and self._of is other._of
+        return isinstance(other, Identity) and self.value is other.value
 
     def __hash__(self) -> int:
-        return id(self._of)
+        return id(self.value)

@@ -72,7 +72,7 @@ class TokensByBucket(Method[Tokens]):
 
     def samples(self, charge: Tokens, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """A million tokens at each rate, or the longest prompt of its tier; and under each factor."""
-        edges = tiers_of(charge)
+        edges = tiers_of(written_rates(charge))
         for each in written_rates(charge):
             further = [above for above in edges if above > each.edge.above]
             longest = further[0] if further else max(_MILLION, each.edge.above + 1)
@@ -88,7 +88,7 @@ class TokensByBucket(Method[Tokens]):
     def edges(self, charge: Tokens, version: MeteredVersion, type_: str, tables: Tables) -> Samples:
         """Every bucket, at both sides of where each tier begins, under every combination of conditions."""
         stated = list(combinations_of(named_conditions([charge], version.factors), tables.meters))
-        thresholds = tiers_of(charge)[1:]
+        thresholds = tiers_of(written_rates(charge))[1:]
         for prompt in dict.fromkeys((1, *(prompt for above in thresholds for prompt in (above, above + 1)))):
             for bucket in tables.meters.buckets:
                 tokens = 1 if tables.meters.in_completion(bucket) else prompt

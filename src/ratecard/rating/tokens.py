@@ -8,10 +8,11 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from itertools import combinations
 from typing import Any, NamedTuple, cast
 
+from ratecard.base.identity import Identity
 from ratecard.base.messages import NotOffered, too_big
 from ratecard.base.money import EXACT, LINE_PLACES, as_decimal, multiply
 from ratecard.rating.factors import Factors
@@ -20,11 +21,14 @@ from ratecard.tables.conditions import in_full, named_conditions
 from ratecard.tables.metered import Tokens
 from ratecard.tables.meters import Bucket, Meters, own_counts
 from ratecard.tables.rate import RateFactor
-from ratecard.tables.token_rates import EVERY_PROMPT, WrittenRate, chosen, parent_of, tiers_of, written_rates
+from ratecard.tables.token_rates import EVERY_PROMPT, WrittenRate, chosen, parents_of, tiers_of, written_rates
 
 # Counts of a usage that have no price or contradict each other: (bucket, message).
 BucketProblems = list[tuple[str, str]]
 
+
+# Most models merge the same buckets, and their usages count the same ones: how they are charged is found once.
+_MOST_FORMS = 1_000
 
 # From the inclusive counts of buckets to parts of lines and their exact sum; None if some count has no price.
 _Lines = Callable[..., tuple[list[LineParts], Decimal] | None]
@@ -96,7 +100,8 @@ class TokenTier:
         unpriced = {name for name, _ in problems}
         for one, other in overlaps:
             if values[one] and values[other] and unpriced.isdisjoint((names[one], names[other])):
-                words = f"{names[one]} and {names[other]} overlap. Count {self._common(names[one], names[other])} too"
+                common = _common(self._buckets, names[one], names[other])
+                words = f"{names[one]} and {names[other]} overlap. Count {common} too"
                 problems.append((names[other], words))
         return problems
 
@@ -127,42 +132,53 @@ class TokenTier:
                 left -= own
         return bucket, too_big(left)
 
-    def _common(self, one: str, other: str) -> str:
-        dimensions = {**self._buckets[one].dimensions, **self._buckets[other].dimensions}
-        return next(
-            (name for name, bucket in self._buckets.items() if bucket.dimensions == dimensions),
-            "what they have in common (meters.yaml has no bucket for it)",
-        )
-
     def _plan(self, names: tuple[str, ...]) -> _Plan:
-        counted = {name: self._buckets[name] for name in self._buckets if name in names}
-        at = {name: index for index, name in enumerate(names)}
-        apart = {name: bucket for name, bucket in counted.items() if name not in self._merged}
-        wholes = {name: [of for of, whole in counted.items() if each.within(whole)] for name, each in counted.items()}
-        signs = own_counts(wholes)
-        for name, whole in self._merged.items():  # charged with another: a part of two may be with one of them
-            if name in counted and whole in counted:
-                for other, sign in signs[name].items():
-                    signs[whole][other] = signs[whole].get(other, 0) + sign
-        steps = [
-            _Step(
-                name,
-                self.rates.get(name),
-                at[name],
-                tuple(at[part] for part, sign in signs[name].items() for _ in range(-sign)),
-                tuple(at[part] for part, sign in signs[name].items() for _ in range(sign) if part != name),
-            )
-            for name in apart
-        ]
-        # What these tables do not know has no price.
-        steps += [_Step(name, None, at[name], (), ()) for name in names if name not in self._buckets]
-        overlaps = [
-            (at[one], at[other])
-            for one, other in combinations(apart, 2)
-            if apart[one].overlaps(apart[other]) and self._common(one, other) not in counted
-        ]
-        within = [(at[name], at.get(whole)) for name, whole in self._merged.items() if name in at]
-        return _Plan(tuple(steps), tuple(overlaps), tuple(within))
+        form = _form(Identity(self._buckets), tuple(self._merged.items()), names)
+        return form._replace(steps=tuple(step._replace(rate=self.rates.get(step.bucket)) for step in form.steps))
+
+
+@lru_cache(_MOST_FORMS)
+def _form(of_all: Identity, of_merged: tuple[tuple[str, str], ...], names: tuple[str, ...]) -> _Plan:
+    """The plan, without its rates, of usages that count some of all buckets, where some are merged with others."""
+    buckets: Mapping[str, Bucket] = of_all.value
+    merged = dict(of_merged)
+    counted = {name: buckets[name] for name in buckets if name in names}
+    at = {name: index for index, name in enumerate(names)}
+    apart = {name: bucket for name, bucket in counted.items() if name not in merged}
+    wholes = {name: [of for of, whole in counted.items() if each.within(whole)] for name, each in counted.items()}
+    signs = own_counts(wholes)
+    for name, whole in merged.items():  # charged with another: a part of two may be with one of them
+        if name in counted and whole in counted:
+            for other, sign in signs[name].items():
+                signs[whole][other] = signs[whole].get(other, 0) + sign
+    steps = [
+        _Step(
+            name,
+            None,
+            at[name],
+            tuple(at[part] for part, sign in signs[name].items() for _ in range(-sign)),
+            tuple(at[part] for part, sign in signs[name].items() for _ in range(sign) if part != name),
+        )
+        for name in apart
+    ]
+    # What these tables do not know has no price.
+    steps += [_Step(name, None, at[name], (), ()) for name in names if name not in buckets]
+    overlaps = [
+        (at[one], at[other])
+        for one, other in combinations(apart, 2)
+        if apart[one].overlaps(apart[other]) and _common(buckets, one, other) not in counted
+    ]
+    within = [(at[name], at.get(whole)) for name, whole in merged.items() if name in at]
+    return _Plan(tuple(steps), tuple(overlaps), tuple(within))
+
+
+def _common(buckets: Mapping[str, Bucket], one: str, other: str) -> str:
+    """What two buckets have in common."""
+    dimensions = {**buckets[one].dimensions, **buckets[other].dimensions}
+    return next(
+        (name for name, bucket in buckets.items() if bucket.dimensions == dimensions),
+        "what they have in common (meters.yaml has no bucket for it)",
+    )
 
 
 def _compiled(plan: _Plan, counts: int) -> _Lines:
@@ -234,7 +250,7 @@ class TokenRates:
         self._own = dict.fromkeys(each.bucket for each in self._written)
         self._factors = Factors(charge, meters, factors)
         self._conditions = named_conditions([charge], factors)
-        self._edges = tiers_of(charge)
+        self._edges = tiers_of(self._written)
         self._names = {each.edge.above: each.edge for each in self._written if each.edge.sku}
         self.thresholds = tuple(self._edges[1:])
         # By what is stated of each of the conditions that are named.
@@ -264,12 +280,7 @@ class TokenRates:
         own = {name: rate for name in self._own if (rate := chosen(self._written, name, above, stated))}
         rates = {name: self._rate(name, rate, stated) for name, rate in own.items()}
         merged: dict[str, str] = {}
-        for name in self.buckets:
-            if name in own:
-                continue
-            parent, shown = parent_of(self.charge, self._meters, name, own)
-            if parent is None:
-                continue
+        for name, (parent, shown) in parents_of(self.charge, self._meters, own).items():
             if shown:
                 note = f"no rate of its own: the {parent} rate"
                 rates[name] = self._rate(name, own[parent], stated, above, note)

@@ -1,9 +1,11 @@
 """Which rate of a charge a bucket of tokens takes: by the tier of the prompt, and under the conditions stated."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
+from ratecard.base.identity import Identity
 from ratecard.tables.metered import ABOVE, BEGINS, CONTEXT, FROM, Tokens
 from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, Meters
 from ratecard.tables.rate import HeldRate, Rate
@@ -83,28 +85,39 @@ def more_specific(one: WrittenRate, other: WrittenRate) -> bool:
     )
 
 
-def parent_of(charge: Tokens, meters: Meters, bucket: str, priced: Mapping[str, object]) -> tuple[str | None, bool]:
-    """The bucket whose rate a bucket without one takes, and whether it then has a line of its own.
+def parents_of(charge: Tokens, meters: Meters, priced: Iterable[str]) -> Mapping[str, tuple[str, bool]]:
+    """The buckets without a rate that are charged, each with the one whose rate it takes.
 
-    None if it is refused. What the charge itself says of it makes lines of their own.
+    And whether it then has a line of its own, as what the charge itself says of it makes.
     """
     own = ({"cache": "parent"} if charge.missing_cache_rate else {}) | charge.without_rate
-    general = meters.by_name[TOKEN].without_rate
-    left, shown = dict(meters.buckets[bucket].dimensions), False
-    for name, value in list(left.items()):
-        said = own.get(value, own.get(name))
-        if (said or general.get(value, general.get(name))) == "parent":
-            del left[name]
-            shown = shown or said == "parent"
-            parent = meters.bucket_of.get(frozenset(left.items()))
-            if parent in priced:
-                return parent, shown
-    return None, False
+    return _parents(Identity(meters), tuple(own.items()), tuple(priced))
 
 
-def tiers_of(charge: Tokens) -> list[int]:
-    """Where the tiers of a charge begin: prompts of more tokens than this; the first is that of every prompt."""
-    return sorted({EVERY_PROMPT.above, *(each.edge.above for each in written_rates(charge))})
+# Most charges have rates for the same buckets.
+@lru_cache(1_000)
+def _parents(
+    of: Identity, said_of: tuple[tuple[str, str], ...], priced: tuple[str, ...]
+) -> Mapping[str, tuple[str, bool]]:
+    meters: Meters = of.value
+    own, general, found = dict(said_of), meters.by_name[TOKEN].without_rate, {}
+    for bucket in meters.buckets.keys() - {*priced}:
+        left, shown = dict(meters.buckets[bucket].dimensions), False
+        for name, value in list(left.items()):
+            said = own.get(value, own.get(name))
+            if (said or general.get(value, general.get(name))) == "parent":
+                del left[name]
+                shown = shown or said == "parent"
+                parent = meters.bucket_of.get(frozenset(left.items()))
+                if parent in priced:
+                    found[bucket] = parent, shown
+                    break
+    return {name: found[name] for name in meters.buckets if name in found}
+
+
+def tiers_of(written: Iterable[WrittenRate]) -> list[int]:
+    """Where the tiers of rates begin: prompts of more tokens than this; the first is that of every prompt."""
+    return sorted({EVERY_PROMPT.above, *(each.edge.above for each in written)})
 
 
 def counts_in(meters: Meters, bucket: str, tokens: int, prompt: int = 0) -> dict[str, int]:
