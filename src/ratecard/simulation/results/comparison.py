@@ -17,7 +17,7 @@ from ratecard.simulation.pricing.outcome import PricedShape, Vector
 from ratecard.simulation.pricing.price_table import SidePrices
 from ratecard.simulation.results.by_key import add_by_key
 from ratecard.simulation.results.priced_facts import QUANTITY_NAMES, UNEVEN, PricedFacts
-from ratecard.simulation.results.rows import EVEN, Row, Since, Uneven
+from ratecard.simulation.results.rows import EVEN, Row, Since, Uneven, made_row
 from ratecard.simulation.usage.columns import DAY
 from ratecard.simulation.usage.engines.duckdb_engine import read_integers
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
@@ -42,6 +42,8 @@ _NO_QUANTITIES = (_ZERO,) * len(QUANTITY_NAMES)
 _KeyValues = tuple[str | None, ...]
 # Key, requests, quantities and the current amount: a bare tuple, as there may be millions, of which each becomes a row.
 _Group = tuple[_KeyValues, int, tuple[Decimal, ...], Decimal]
+# The groups of a breakdown in order, and the place of each among them by its key.
+_Groups = tuple[Sequence[_Group], Mapping[_KeyValues, int]]
 # A shape with its number and its price under each side; None under one that does not offer it.
 _Priced = tuple[int, Counted, tuple[PricedShape | None, ...]]
 
@@ -96,10 +98,7 @@ class Comparison:
         keys = tuple(keys)
         if keys not in self._breakdowns:
             with uncollected():
-                candidates = range(1, self.amounts)
-                added = [self._added(side, keys) for side in candidates]
-                uneven = [self._uneven_by(side, keys) for side in candidates]
-                self._breakdowns[keys] = self._rows(keys, added, uneven)
+                self._breakdowns[keys] = self._rows(keys)
         return self._breakdowns[keys]
 
     def sums_of(self, prices: SidePrices, keys: Sequence[str]) -> dict[_KeyValues, Decimal]:
@@ -199,20 +198,25 @@ class Comparison:
         chosen = ", ".join((*names, _REQUESTS, *_QUANTITIES, *amounts))
         return f"SELECT {chosen} FROM {source} WHERE {within}{grouping}"
 
-    def _current(self, keys: tuple[str, ...]) -> Sequence[_Group]:
+    def _current(self, keys: tuple[str, ...]) -> _Groups:
         """The breakdown under the current prices alone, kept for further candidates that leave nothing out."""
         known = self._breakdowns_of_current
         if keys not in known:
-            found, cut = self._sums(keys, (_REQUESTS, *_QUANTITIES, "coalesce(sum(amount0), 0)"), 0), len(keys)
-            columns = (_decimals([row[at] for row in found], each) for at, each in enumerate(self.places, cut + 1))
-            # Most rows are of models that have none of these.
-            quantities = [each if any(each) else _NO_QUANTITIES for each in zip(*columns, strict=True)]
+            sums, cut = (_REQUESTS, *_QUANTITIES, "coalesce(sum(amount0), 0)"), len(keys)
+            found = self._sums(keys, sums, 0, ordered=True)
+            of_keys = [row[:cut] for row in found]
             amounts = _decimals([row[-1] for row in found], self.sides[0].scale)
-            known[keys] = list(
-                zip([row[:cut] for row in found], [row[cut] for row in found], quantities, amounts, strict=True)
-            )
-        groups: Sequence[_Group] = known[keys]
-        return groups
+            # Most rows are of models that have none of these.
+            quantities, counted = [_NO_QUANTITIES] * len(found), [row[cut + 1 : -1] for row in found]
+            some = [place for place, each in enumerate(counted) if any(each)]
+            columns = zip(*map(counted.__getitem__, some), strict=True)
+            in_units = (_decimals(column, each) for column, each in zip(columns, self.places, strict=bool(some)))
+            for place, each in zip(some, zip(*in_units, strict=True), strict=True):
+                quantities[place] = each
+            groups = list(zip(of_keys, [row[cut] for row in found], quantities, amounts, strict=True))
+            known[keys] = groups, {key: place for place, key in enumerate(of_keys)}
+        current: _Groups = known[keys]
+        return current
 
     @cached_property
     def _breakdowns_of_current(self) -> dict[tuple[object, ...], Any]:
@@ -220,54 +224,54 @@ class Comparison:
         whole = not self.coverage.left_out and not self.coverage.only_candidates
         return self.sides[0].breakdowns if whole else {}
 
-    def _rows(
-        self,
-        keys: tuple[str, ...],
-        added: Sequence[Mapping[_KeyValues, Decimal]],
-        uneven: Sequence[Mapping[_KeyValues, Uneven]],
-    ) -> tuple[Row, ...]:
+    def _rows(self, keys: tuple[str, ...]) -> tuple[Row, ...]:
         """The groups with the amounts of the candidates beside the current ones."""
-        groups, some = self._current(keys), any(uneven)
-        changed = set[_KeyValues]().union(*added, *uneven)
+        (groups, places), candidates = self._current(keys), range(1, self.amounts)
+        added = [self._added(side, keys, places) for side in candidates]
+        uneven = [self._uneven_by(side, keys, places) for side in candidates]
+        some = any(uneven)
         # Of what no candidate changes, all have the same rows.
-        beside = (EVEN,) * len(uneven) if some else ()
         same: list[Row | None] = self._breakdowns_of_current.setdefault((keys, len(added), some), [None] * len(groups))
-        found = [None if group[0] in changed else row for group, row in zip(groups, same, strict=True)]
-        for number in (at for at, row in enumerate(found) if row is None):
-            key, requests, quantities, amount = groups[number]
-            if key in changed:
-                amounts = [EXACT.add(amount, each[key]) if key in each else amount for each in added]
-                own = tuple(each.get(key, EVEN) for each in uneven) if some else ()
-                found[number] = Row(key, requests, quantities, (amount, *amounts), own)
-            else:
-                found[number] = same[number] = Row(key, requests, quantities, (amount,) * (1 + len(added)), beside)
+        found = same.copy()
+        for place in set[int]().union(*added, *uneven):
+            key, requests, quantities, amount = groups[place]
+            amounts = [EXACT.add(amount, each[place]) if place in each else amount for each in added]
+            own = tuple(each.get(place, EVEN) for each in uneven) if some else ()
+            found[place] = made_row(key, requests, quantities, (amount, *amounts), own)
+        beside = (EVEN,) * len(uneven) if some else ()
+        for place in [place for place, row in enumerate(found) if row is None]:
+            key, requests, quantities, amount = groups[place]
+            row = made_row(key, requests, quantities, (amount,) * (1 + len(added)), beside)
+            found[place] = same[place] = row
         return tuple(found)  # type: ignore[arg-type]
 
-    def _added(self, side: int, keys: Sequence[str]) -> dict[_KeyValues, Decimal]:
-        """What a candidate adds to the rows of a breakdown, where it changes something."""
-        found = self._sums(keys, (f"coalesce(sum(amount{side}), 0)",), side)
-        return {tuple(key): EXACT.scaleb(Decimal(added), -self.sides[side].scale) for *key, added in found if added}
+    def _added(self, side: int, keys: Sequence[str], places: Mapping[_KeyValues, int]) -> dict[int, Decimal]:
+        """What a candidate adds to the groups at these places, where it changes something."""
+        found, cut = self._sums(keys, (f"coalesce(sum(amount{side}), 0)",), side), len(keys)
+        amounts = _decimals([row[cut] for row in found], self.sides[side].scale)
+        return {places[row[:cut]]: amount for row, amount in zip(found, amounts, strict=True) if amount}
 
-    def _uneven_by(self, side: int, keys: Sequence[str]) -> dict[_KeyValues, Uneven]:
-        """What only one of the current prices and a candidate prices, by keys."""
+    def _uneven_by(self, side: int, keys: Sequence[str], places: Mapping[_KeyValues, int]) -> dict[int, Uneven]:
+        """What only one of the current prices and a candidate prices, of the groups at these places."""
         if not self.coverage.uneven[side]:
             return {}
         sums = [f"coalesce(sum({name}{side}), 0)" for name in UNEVEN]
-        found, names = self._sums(keys, sums, 0, side, uneven=side), keys
-        scales, cut = (self.sides[0].scale, self.sides[side].scale), len(names)
-        by_key = {}
+        found, cut = self._sums(keys, sums, 0, side, uneven=side), len(keys)
+        scales = self.sides[0].scale, self.sides[side].scale
+        by_place = {}
         for row in found:
             lost_requests, lost, new_requests, new, neither = row[cut:]
             amounts = _decimal(lost, scales[0]), _decimal(new, scales[1])
-            by_key[tuple(row[:cut])] = Uneven(lost_requests, amounts[0], new_requests, amounts[1], neither)
-        return by_key
+            by_place[places[row[:cut]]] = Uneven(lost_requests, amounts[0], new_requests, amounts[1], neither)
+        return by_place
 
     def _sums(
-        self, keys: Sequence[str], sums: Sequence[str], *sides: int, uneven: int | None = None
+        self, keys: Sequence[str], sums: Sequence[str], *sides: int, uneven: int | None = None, ordered: bool = False
     ) -> list[tuple[Any, ...]]:
-        """Sums by keys, in their order."""
+        """Sums by keys; `ordered`: in their order."""
         names, source = list(map(self.name, keys)), f"FROM {self._of_keys(keys, *sides, uneven=uneven)}"
-        grouping = f" GROUP BY {', '.join(names)} ORDER BY {', '.join(names)}" if names else ""
+        grouping = f" GROUP BY {', '.join(names)}" if names else ""
+        grouping += f" ORDER BY {', '.join(names)}" if names and ordered else ""
         return read_integers(self.roll_up.workspace.connection, names, sums, source + grouping)
 
     def _of_keys(self, keys: Sequence[str], *sides: int, uneven: int | None = None) -> str:

@@ -1,7 +1,7 @@
 """The rows of an answer: groups with their amounts, what only one side prices, and what cannot be priced."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, make_dataclass
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -85,6 +85,23 @@ class Row:
     def percent(self, candidate: int = 1) -> str:
         """The difference in percent of the current amount, rounded half-up (`+10.39%`); empty where that is zero."""
         return percent_text(self.amounts[0], self.amounts[candidate])
+
+
+_Unfrozen = make_dataclass("_Unfrozen", [each.name for each in fields(Row)], slots=True)
+
+
+def made_row(
+    key: tuple[str | None, ...],
+    requests: int,
+    quantities: tuple[Decimal, ...],
+    amounts: tuple[Decimal, ...],
+    uneven: tuple[Uneven, ...],
+) -> Row:
+    """Make a row in a quarter of the time that its class takes, which sets each part of a frozen value by a call."""
+    row: Any = _Unfrozen(key, requests, quantities, amounts, uneven)
+    row.__class__ = Row
+    made: Row = row
+    return made
 
 
 @dataclass(frozen=True, slots=True)
