@@ -19,6 +19,8 @@ class Outcomes(Sequence[Outcome]):
 
     def __init__(self, shapes: Shapes, distinct: list[Outcome], of: Any) -> None:
         self.shapes, self.distinct, self.of = shapes, distinct, of
+        # Of families of shapes, whether every card refuses them: found once for all that are priced beside these.
+        self._incomplete: dict[int, bool] = {}
 
     @classmethod
     def listed(cls, shapes: Shapes, outcomes: Iterable[Outcome]) -> "Outcomes":
@@ -49,6 +51,14 @@ class Outcomes(Sequence[Outcome]):
         numbers = self.changed(base)
         pairs = set(zip(base.of[numbers].tolist(), self.of[numbers].tolist(), strict=True))
         return all(base.distinct[one].charges_like(self.distinct[other]) for one, other in pairs)
+
+    def complete(self, numbers: Any) -> Any:
+        """Those of these numbers of shapes that some card may price: others lack a quantity."""
+        numbers_of, of = numpy.unique(self.shapes.family[numbers], return_inverse=True)
+        for each in (each for each in numbers_of.tolist() if each not in self._incomplete):
+            self._incomplete[each] = self.shapes.families[each].shape(None, None).incomplete
+        lacking = numpy.array([self._incomplete[each] for each in numbers_of.tolist()], bool)
+        return numbers[~lacking[of]]
 
     def __iter__(self) -> Iterator[Outcome]:
         return (self[number] for number in range(len(self)))

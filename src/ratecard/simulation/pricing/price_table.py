@@ -18,6 +18,9 @@ from ratecard.simulation.usage.roll_up import RollUp
 # What an engine's 128-bit integers hold, halved: an amount and what a candidate adds to it are summed side by side.
 _MOST = 2**126 - 1
 
+# The decimals of the sums of each type, and for each family of shapes the number of its type.
+_Places = tuple[list[tuple[int, ...]], Any]
+
 
 class SidePrices:
     """The prices of a side as integers of 10^-`scale`: of a request, and of the smallest unit of each quantity.
@@ -33,17 +36,14 @@ class SidePrices:
         if base:  # what only the base prices is taken away from it
             some = (some | base.priced) & (outcomes.of != base.outcomes.of)
         numbers = numpy.flatnonzero(some)
-        shapes = roll_up.shapes
-        of_families, known = list(map(roll_up.places_of, shapes.families)), dict[tuple[int, ...], int]()
-        places = [known.setdefault(each, len(known)) for each in of_families]
-        of_sums, places = list(known), numpy.array(places or [0])[shapes.family[numbers]]
         # Many shapes have the same amounts.
-        kinds = max(1, len(of_sums))
-        both, of = numpy.unique(outcomes.of[numbers].astype(numpy.int64) * kinds + places, return_inverse=True)
+        self._places: _Places = base._places if base else _places_of_families(roll_up)
+        of_sums, of_families = self._places
+        kinds = len(of_sums)
+        both = outcomes.of[numbers].astype(numpy.int64) * kinds + of_families[roll_up.shapes.family[numbers]]
+        both, vectors = numpy.unique(both, return_inverse=True)
         pairs = (divmod(each, kinds) for each in both.tolist())
-        unique: dict[tuple[Vector, tuple[int, ...]], int] = {}
-        found = [(outcomes.distinct[one].amounts, of_sums[at]) for one, at in pairs]
-        vectors = numpy.array([unique.setdefault(each, len(unique)) for each in found], numpy.int64)[of]
+        unique = [(outcomes.distinct[one].amounts, of_sums[at]) for one, at in pairs]
         self.scale: int = max([base.scale if base else 0, *(_places(*amounts) for amounts in unique)])
         whole = [self._integers(*amounts) for amounts in unique]
         self._prove(numbers, vectors, whole)
@@ -109,6 +109,13 @@ class SidePrices:
         connection.unregister("given_shapes")
         connection.unregister("given_prices")
         return name
+
+
+def _places_of_families(roll_up: RollUp) -> _Places:
+    """Of each family of shapes, how many decimals its sums have: they are those of its type."""
+    families, types = roll_up.shapes.families, dict[str | None, int]()
+    of_families = [types.setdefault(family.type, len(types)) for family in families]
+    return [roll_up.places.get(type_ or "", ()) for type_ in types] or [()], numpy.array(of_families or [0])
 
 
 def _register(connection: duckdb.DuckDBPyConnection, name: str, columns: Mapping[str, Any]) -> None:

@@ -42,6 +42,7 @@ class Pricer:
         self._found: dict[Hashable, Outcome] = {}
         self._books: dict[tuple[RateCard, date], ShapePrices] = {}
         self._bases: dict[tuple[RateCard, str | None], _Basis] = {}
+        self._standings: dict[tuple[RateCard, str | None, date], _Standing] = {}
         # One object for all of the same parts, so that they are compared and hashed as quickly as can be.
         self._same_bases: dict[tuple[Hashable, ...], _Basis] = {}
         self._same_standings: dict[tuple[Hashable, ...], _Standing] = {}
@@ -51,6 +52,7 @@ class Pricer:
         other = Pricer(self.predicates, self.currency, self.remapping)
         other._found, other._books = dict(self._found), dict(self._books)
         other._bases, other._same_bases = dict(self._bases), dict(self._same_bases)
+        other._standings = dict(self._standings)
         other._same_standings = dict(self._same_standings)
         return other
 
@@ -68,10 +70,8 @@ class Pricer:
         """Price shapes under one side; with the same tables as `base`, each outcome is that of `base` (`known`)."""
         standings, of = shapes.standing
         numbers = numpy.flatnonzero(~numpy.array([self.alike(base, side, each) for each in standings] or [True])[of])
-        some = numbers[~known.priced[numbers]]
-        families, of_family = numpy.unique(shapes.family[some], return_inverse=True)
-        lacking = numpy.array([shapes.families[each].shape(None, None).incomplete for each in families], bool)
-        numbers = numpy.setdiff1d(numbers, some[lacking[of_family]], assume_unique=True)
+        priced = known.priced[numbers]
+        numbers = numpy.sort(numpy.concatenate((numbers[priced], known.complete(numbers[~priced]))))
         found = Outcomes(shapes, [*known.distinct], known.of.copy())
         self._price_all(side, found, numbers)
         if self.remapping:
@@ -154,25 +154,19 @@ class Pricer:
             return Refused(NO_TYPE)
         if (moment := _moment(side, shape)) is None:
             return Refused(NO_INSTANT)
-        key = self._key(side, shape, moment)
+        key = _key(shape, self._standing(side, shape, moment))
         if (found := self._found.get(key)) is None:
             found = self._price(side, shape, moment)
             if len(self._found) < _MOST_FOUND:
                 self._found[key] = found
         return found
 
-    def _key(self, side: Side, shape: UsageShape, moment: date) -> Hashable:
-        """What is equal where the price is the same."""
-        standing = self._standing(side, shape, moment)
-        # Without such a model, the rest of the shape does not matter.
-        return (shape[:3] if standing.known else shape[:2], standing)
-
     def _remember(self, side: Side, known: Outcomes) -> None:
         """Take the outcomes that are known of a side for all of the same key."""
         numbers = numpy.flatnonzero(known.of >= 0)[:_MOST_FOUND]
         for of, (shape, *_) in zip(known.of[numbers].tolist(), known.shapes.among(numbers), strict=True):
             if shape.type is not None and (moment := _moment(side, shape)) is not None:
-                self._found[self._key(side, shape, moment)] = known.distinct[of]
+                self._found[_key(shape, self._standing(side, shape, moment))] = known.distinct[of]
 
     def keep(self, side: Side, known: KnownOutcomes) -> None:
         """Take what is known of the outcomes of a side for granted."""
@@ -202,14 +196,18 @@ class Pricer:
 
     def _standing(self, side: Side, shape: UsageShape, moment: date) -> "_Standing":
         """What decides the price of a shape's model on a side at a moment: one object for the same parts."""
-        place = (side.card, shape.model if shape.type != "rpc" else None)
-        if (basis := self._bases.get(place)) is None:
-            found = price_basis(side.card.tables, place[1])
-            basis = self._same_bases.get(found.parts) or _Basis(side.card.tables, found)
-            self._bases[place] = self._same_bases[found.parts] = basis
-        if (standing := basis.standings.get(moment)) is None:
-            made = _Standing(known=bool(basis.models))
-            standing = basis.standings[moment] = self._same_standings.setdefault(basis.parts_at(moment), made)
+        model = shape.model if shape.type != "rpc" else None
+        place = (side.card, model, moment)
+        if (standing := self._standings.get(place)) is None:
+            of = (side.card, model)
+            if (basis := self._bases.get(of)) is None:
+                found = price_basis(side.card.tables, model)
+                basis = self._same_bases.get(found.parts) or _Basis(side.card.tables, found)
+                self._bases[of] = self._same_bases[found.parts] = basis
+            if (standing := basis.standings.get(moment)) is None:
+                made = _Standing(known=bool(basis.models))
+                standing = basis.standings[moment] = self._same_standings.setdefault(basis.parts_at(moment), made)
+            self._standings[place] = standing
         return standing
 
 
@@ -249,6 +247,12 @@ class _Basis:
         known = Identity(next(limits, self._limits[-1] if self._limits else None))
         opened = open_at(windows_of(version for version in versions if version), instant)
         return (*self._always, *rates, *retired, known, opened)
+
+
+def _key(shape: UsageShape, standing: _Standing) -> Hashable:
+    """What is equal where the price is the same."""
+    # Without such a model, the rest of the shape does not matter.
+    return (shape[:3] if standing.known else shape[:2], standing)
 
 
 def _moment(side: Side, shape: UsageShape) -> date | None:

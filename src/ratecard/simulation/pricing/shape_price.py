@@ -41,12 +41,26 @@ class _Tokens(NamedTuple):
     skus: frozenset[str]
 
 
+class _Usages(NamedTuple):
+    """The counts of the usages that the rates of a tier are read off.
+
+    `together`: one token of each bucket that is used; `alone`: the prompt; `nothing`. `buckets`: for each bucket with a
+    rate its number, the tokens of it where it is of the prompt (0: of the completion), and the counts.
+    """
+
+    together: dict[str, Any]
+    alone: dict[str, Any]
+    nothing: dict[str, Any]
+    buckets: tuple[tuple[int, int, dict[str, Any]], ...]
+
+
 class ShapePrices:
     """Prices shapes in one price book, to be added in one currency. What many shapes share is kept."""
 
     def __init__(self, prices: PriceBook, predicates: Predicates, currency: str) -> None:
         self._prices, self._predicates, self._currency = prices, predicates, currency
         self._tokens: dict[tuple[object, ...], _Tokens] = {}
+        self._usages: dict[tuple[object, ...], _Usages] = {}
         # One price for all requests that are charged the same, whose lines are made when they are asked for.
         self._apart, self._by_total = LinesLater(self._lines), dict[tuple[str, str], Outcome]()
 
@@ -161,30 +175,40 @@ class ShapePrices:
 
         Raises `QuoteError` if a used bucket has no price.
         """
-        unused, several = set(self._predicates.lacking.get(usage["type"], ())) - used, self._predicates.prompt_in(tier)
-        model, buckets = usage.get("model"), self._predicates.buckets
+        model = usage.get("model")
         if isinstance(model, str) and (plain := self._prices.plain_name(model)) != model:
             usage = usage | {"model": plain}
-        prompt = self._prompt_in(tier, usage, used)
+        key = (usage["type"], tier, used, self._prompt_in(tier, usage, used))
+        if (asked := self._usages.get(key)) is None:
+            asked = self._usages[key] = self._usages_of(*key)
         if used:
-            self._prices.rate(usage | self._together(prompt, used))
-        alone = self._prices.rate(usage | self._counted({PROMPT: prompt, COMPLETION: 0}, used))
+            self._prices.rate(usage | asked.together)
+        alone = self._prices.rate(usage | asked.alone)
         # What a request is charged whatever its tokens.
-        fixed = self._prices.rate(usage | self._counted({PROMPT: 0, COMPLETION: 0}, used))
+        fixed = self._prices.rate(usage | asked.nothing)
         skus, apart = (frozenset(line.sku for line in quote.lines) for quote in (alone, fixed))
         lines = [_line(line, 0) for line in fixed.lines]
+        for number, several, counts in asked.buckets:
+            own = alone if counts == asked.alone else self._prices.rate(usage | counts)
+            without = apart if several else skus
+            lines += [_line(line, number, several or 1) for line in own.lines if line.sku not in without]
+        return _Tokens(_sum(lines, alone.currency), skus)
+
+    def _usages_of(self, type_: str, tier: int, used: frozenset[str], prompt: int) -> _Usages:
+        """The usages of a type at a tier, the shortest of which has this prompt."""
+        unused, several = set(self._predicates.lacking.get(type_, ())) - used, self._predicates.prompt_in(tier)
+        buckets, found = self._predicates.buckets, list[tuple[int, int, dict[str, Any]]]()
         for number, name in enumerate(buckets.names, 1):
             own = (name, *buckets.wholes[name])
             if name in unused:
                 continue
             if buckets.in_completion(name):
-                more = self._prices.rate(usage | self._counted({PROMPT: prompt} | dict.fromkeys(own, 1), used))
-                lines += [_line(line, number) for line in more.lines if line.sku not in skus]
+                found.append((number, 0, self._counted({PROMPT: prompt} | dict.fromkeys(own, 1), used)))
             elif several:
-                counts = {COMPLETION: 0} | dict.fromkeys(own, several)
-                some = self._prices.rate(usage | self._counted(counts, used)) if name != PROMPT else alone
-                lines += [_line(line, number, several) for line in some.lines if line.sku not in apart]
-        return _Tokens(_sum(lines, alone.currency), skus)
+                found.append((number, several, self._counted({COMPLETION: 0} | dict.fromkeys(own, several), used)))
+        alone, nothing = ({PROMPT: count, COMPLETION: 0} for count in (prompt, 0))
+        counted = self._together(prompt, used), self._counted(alone, used), self._counted(nothing, used)
+        return _Usages(*counted, tuple(found))
 
     def _prompt_in(self, tier: int, usage: Mapping[str, Any], used: frozenset[str]) -> int:
         """The shortest prompt of the tier; 0 for rows without own tokens of the prompt where these have no price."""

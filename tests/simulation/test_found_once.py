@@ -1,0 +1,90 @@
+"""What many shapes, models and further candidates have in common is found once."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rows import table_of
+from usage import ROWS, row
+
+from ratecard import load_rate_card, simulate
+from ratecard.rating import tokens
+from ratecard.simulation.pricing.pricer import Pricer
+from ratecard.simulation.pricing.shape_price import ShapePrices
+from ratecard.simulation.results.rows import EVEN, Row, made_row
+from ratecard.simulation.usage.shape import UsageShape
+from ratecard.tables import token_rates
+
+HEAD = "effective: 2026-10-01\nproposed_by: tests\nwhy: to see what it does\nchanges:\n"
+
+
+def candidate(folder: Path, factor: str) -> Path:
+    path = folder / f"times {factor}.yaml"
+    path.write_text(f"candidate: times {factor}\n{HEAD}  - {{scale: {{type: text}}, factor: {factor}}}\n")
+    return path
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, of: type, name: str) -> list[Any]:
+    """The calls of a method, from now on."""
+    calls: list[Any] = []
+    whole: Callable[..., Any] = getattr(of, name)
+
+    def called(self: object, *arguments: Any) -> Any:
+        calls.append(arguments)
+        return whole(self, *arguments)
+
+    monkeypatch.setattr(of, name, called)
+    return calls
+
+
+def test_a_row_that_is_made_quickly_is_a_row_like_any_other() -> None:
+    parts: Any = (("m", None), 2, (), (1, 2), (EVEN,))
+    made = made_row(*parts)
+    assert (type(made), made, hash(made), repr(made)) == (Row, Row(*parts), hash(Row(*parts)), repr(Row(*parts)))
+    assert made.beside() is EVEN
+
+
+def test_what_every_card_refuses_is_looked_at_once_for_all_further_candidates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[UsageShape] = []
+    incomplete: Any = vars(UsageShape)["incomplete"]
+
+    def looked_at(self: UsageShape) -> Any:
+        seen.append(self)
+        return incomplete.fget(self)
+
+    monkeypatch.setattr(UsageShape, "incomplete", property(looked_at))
+    rows = [*ROWS, row("text", "claude-opus-4-6", "a", prompt_tokens=5)]
+    with simulate(table_of(rows), None, candidate(tmp_path, "1.1"), by=["model"]) as found:
+        found.against(candidate(tmp_path, "1.2"))
+        before = len(seen)
+        priced = counted(monkeypatch, Pricer, "price")
+        further = found.against(candidate(tmp_path, "1.3"))
+        assert [each.rows for each in further.unpriced] == [each.rows for each in found.unpriced]
+    assert (before > 0, len(seen)) == (True, before)
+    # What is charged and what has more cached tokens than its prompt; not what has no completion.
+    assert len(priced) == 2
+
+
+def test_what_rates_are_read_off_is_the_same_for_all_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, read = (counted(monkeypatch, ShapePrices, name) for name in ("_usages_of", "_rates"))
+    models = ("claude-opus-4-6", "claude-opus-4-5")
+    rows = [row("text", model, "a", prompt_tokens=10, completion_tokens=1) for model in models]
+    with simulate(table_of(rows), load_rate_card(), by=["model"]) as found:
+        assert found.priced == 2
+    assert (len(made), len(read)) == (1, 2)
+
+
+def test_how_buckets_are_charged_is_found_once_for_models_alike() -> None:
+    caches = tokens._form, token_rates._parents
+    for each in caches:
+        each.cache_clear()
+    prices = load_rate_card().at(ROWS[0]["timestamp"].date())
+    usage = {"prompt_tokens": 10, "completion_tokens": 1}
+    found = []
+    for model in ("claude-opus-4-6", "claude-opus-4-5"):
+        assert prices.rate({"type": "text", "model": model, "usage": usage}).total
+        found.append([each.cache_info().misses for each in caches])
+    assert found[0] == found[1]
