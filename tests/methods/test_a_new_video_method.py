@@ -5,21 +5,26 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import pyarrow
 import pytest
+from click.testing import CliRunner
 from counted_models import UNITS
 
 from ratecard import PriceBook, QuoteError, RateCard
 from ratecard.base.errors import TableError
 from ratecard.base.messages import Finding
+from ratecard.base.money import from_fraction
 from ratecard.changes.sides import Side
+from ratecard.cli import main
 from ratecard.load.folder import tables_from
 from ratecard.methods import METHODS, register
-from ratecard.methods.method import Method
+from ratecard.methods.method import Method, Steps
+from ratecard.methods.video import tier_of
 from ratecard.rating.compiling import SECONDS, Calculator, Compiling
-from ratecard.rating.quote import LineItem
+from ratecard.rating.quote import LineItem, LineRate
 from ratecard.server.models import listed_model
 from ratecard.simulation.billing.skus import Clips, ModelInEffect
 from ratecard.simulation.simulate import simulate
@@ -29,7 +34,7 @@ from ratecard.testing import LAWS, Case
 from ratecard.testing.case import BrokenLawError
 from ratecard.testing.laws.law import check
 from ratecard.testing.laws.video import a_line_counts_what_its_method_says
-from ratecard.views.explain import explain
+from ratecard.views.explain import explain, workings
 from ratecard.views.schema import table_schema
 from ratecard.views.sheet import price_cells
 
@@ -55,6 +60,7 @@ class StartedBlocks(Method[PerStartedBlock]):
 
     charge = PerStartedBlock
     types = ("video",)
+    formula = "seconds: duration, up to whole blocks"
 
     def calculator(self, charge: PerStartedBlock, compiling: Compiling) -> Calculator:
         key, rates = compiling.rates_by()
@@ -66,6 +72,37 @@ class StartedBlocks(Method[PerStartedBlock]):
                 Decimal(-(-int(SECONDS[shape["duration"]]) // charge.block) * charge.block),
             )
             return LineItem(line, seconds, line.price(seconds))
+
+        return calculate
+
+    def working(self, charge: PerStartedBlock, shape: Any, counted: Decimal) -> Steps:
+        return SECONDS[shape["duration"]], "s begin", counted / charge.block, f"blocks of {charge.block} s"
+
+
+class PerPixelOfSource(VideoCharge):
+    """Seconds of source, enlarged, at the rate of the height before."""
+
+    ATTRIBUTES: ClassVar = ("up_to",)
+    METERS: ClassVar = ("second of video",)
+    READS: ClassVar = ("duration", "upscale_factor", "video_url")
+    method: Literal["per-source-second"]
+
+
+class SourceSeconds(Method[PerPixelOfSource]):
+    """Each factor multiplies; the tier is that of the source."""
+
+    charge = PerPixelOfSource
+    types = ("video",)
+
+    def calculator(self, charge: PerPixelOfSource, compiling: Compiling) -> Calculator:
+        find, places = tier_of(compiling), compiling.places
+
+        def calculate(shape: Any) -> LineItem:
+            source = shape["source"]
+            (rate, where, words), note = find(shape, source.height if source else None)
+            seconds = Fraction(shape["seconds"]) * shape["upscale_factor"]
+            line = LineRate(f"{compiling.sku}{words}", charge.unit, rate, where, note)
+            return LineItem(line, from_fraction(seconds, places), from_fraction(seconds * Fraction(rate), places))
 
         return calculate
 
@@ -95,6 +132,35 @@ models:
         examples:
           - {request: {duration: 5s}, total: 0.80}
 """
+OF_SOURCE = """family: made-up
+models:
+  - model: enlarged
+    name: Made up
+    type: video
+    mode: upscale
+    currency: USD
+    versions:
+      - effective: 2026-01-01
+        checked: 2026-01-01
+        source: a price list that nobody has
+        accepts: {duration: [Auto], upscale_factor: [1, 2, 4], audio: none, video_url: {max_seconds: 60}}
+        charges:
+          - charge: video
+            method: per-source-second
+            unit: video_second
+            rates:
+              - {up_to: 720, rate: 0.01}
+              - {up_to: any, rate: 0.08}
+          - charge: frames
+            method: per-source-second
+            unit: video_second
+            rates:
+              - {up_to: 1080, rate: 0.01}
+              - {up_to: any, rate: 0.02}
+        rounding: {places: 2, mode: half-up}
+        examples:
+          - {request: {upscale_factor: 2}, source: {seconds: 10, height: 720}, total: 0.40}
+"""
 FILES = {"units.yaml": UNITS.replace("units:\n", "units:\n  - {unit: video_second, counts: second of video, per: 1}\n")}
 
 
@@ -105,9 +171,11 @@ def card_of(table: str) -> RateCard:
 @pytest.fixture(scope="module", autouse=True)
 def registered() -> Iterator[None]:
     register(StartedBlocks())
+    register(SourceSeconds())
     yield
-    del METHODS["per-started-block"]
-    VIDEO_CHARGES.remove("per-started-block")
+    for method in ("per-started-block", "per-source-second"):
+        del METHODS[method]
+        VIDEO_CHARGES.remove(method)
 
 
 @pytest.fixture(scope="module")
@@ -156,6 +224,35 @@ def test_it_is_in_the_sheet_the_schema_the_listing_and_the_explanation(prices: P
     assert explain(prices, "blocks").charges[0].options == {"block": "4"}
     assert table_schema()["definitions"]["PerStartedBlock"]["properties"]["method"]["const"] == "per-started-block"
     assert Clips(ModelInEffect.of(prices, "blocks")).cells("blocks-per-started-block-720p", Decimal("0.75") * 4) != []
+
+
+def test_a_bill_shows_how_it_counts(prices: PriceBook) -> None:
+    body = {"model": "blocks", "duration": "5s"}
+    [working] = workings(prices, prices.quote_video(body), body)
+    assert working.counted == (Decimal(5), "s begin", Decimal(2), "blocks of 4 s")
+
+
+def test_the_commands_show_how_it_counts(tmp_path: Path) -> None:
+    for name, table in {**FILES, "blocks.yaml": TABLE}.items():
+        (tmp_path / name).write_text(table)
+    own = ("--tables", str(tmp_path), "--at", "2026-10-01")
+    shown = CliRunner().invoke(main, ["explain", "blocks", *own]).stdout
+    assert "per-started-block, a rate per video_second\n  seconds: duration, up to whole blocks\n  block: 4\n" in shown
+    bill = CliRunner().invoke(main, ["quote", "--model", "blocks", "--duration", "5s", *own]).stdout
+    assert "  (5 s begin 2 blocks of 4 s)\n" in bill
+
+
+def test_a_source_video_is_shown_for_each_tier_of_each_charge_at_every_factor() -> None:
+    cells = [
+        (cell.body["upscale_factor"], cell.video and cell.video.height, cell.quote.total)
+        for cell in price_cells(card_of(OF_SOURCE).at(date(2026, 10, 1)), "enlarged")
+    ]
+    by_height = {720: 1 + 1, 1080: 8 + 1, 1440: 8 + 2, 2160: 8 + 2}
+    assert cells == [
+        (factor, height, Decimal(10 * factor * cents).scaleb(-2))
+        for factor in (1, 2, 4)
+        for height, cents in by_height.items()
+    ]
 
 
 def test_the_laws_hold_for_it(prices: PriceBook, monkeypatch: pytest.MonkeyPatch) -> None:

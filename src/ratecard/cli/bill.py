@@ -58,12 +58,7 @@ def show_bill(
 
 def _working(working: Working, figures: Figures) -> list[str]:
     """How quantity and unit rate of a line were computed, if they are more than a number of the table."""
-    words = []
-    if video := working.video:
-        size = f"{video.size.width} x {video.size.height}"
-        seconds, tokens = (figures.quantity(plain(each)) for each in (video.seconds, video.tokens))
-        frames = f"{video.frames_per_second} fps / {video.pixels_per_token}"
-        words.append(f"{seconds} s x {size} x {frames} = {tokens} tokens")
+    words = [" ".join(part if isinstance(part, str) else figures.quantity(part) for part in working.counted)]
     if working.list_rate is not None and working.markup is not None:
         markup = figures.quantity(plain(working.markup))
         words.append(f"list rate {figures.exact(working.list_rate)} x {markup}")

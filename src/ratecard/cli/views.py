@@ -14,6 +14,7 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.plural import plural
 from ratecard.cli.options import at_option, book, json_option, locale_option, tables_option
 from ratecard.cli.screen import paragraph, show_table
+from ratecard.methods import METHODS
 from ratecard.simulation.report.figures import Figures
 from ratecard.tables.video import VideoModel
 from ratecard.views.explain import Explanation
@@ -91,8 +92,8 @@ def _show(found: Explanation, locale: Locale) -> None:
     figures = Figures(locale, found.currency)
     for charge in found.charges:
         click.echo(f"\n{charge.charge}: {charge.method}, a rate per {charge.unit}")
-        if charge.method == "token-formula":
-            click.echo("  tokens: seconds x width x height x frames_per_second / pixels_per_token")
+        if formula := METHODS[charge.method].formula:
+            click.echo(f"  {formula}")
         for name, value in charge.options.items():
             click.echo(paragraph(f"  {name}: {value}", indent="    "))
         show_table(

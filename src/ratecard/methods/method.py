@@ -25,6 +25,8 @@ AnyCharge = TypeVar("AnyCharge", bound=Charge)
 Lines = Callable[[RequestShape], list[LineItem]]
 # Usages, or what they say beside their type and model.
 Samples = Iterator[dict[str, Any]]
+# Words and numbers, as a bill shows them beside each other.
+Steps = tuple[str | Decimal, ...]
 # The kind of the quote bodies of speech, transcription and music, which name the API's own two fields.
 AUDIO_BODY = "audio"
 # The most of anything that a usage may count.
@@ -77,6 +79,8 @@ class Method(Generic[AnyCharge]):
     kinds: tuple[str, ...] = ()
     # Whether a version may have such charges, also several, together with charges of any other method.
     beside = False
+    # What it counts, by the options of its tables, where their names do not say it.
+    formula: ClassVar[str] = ""
     # The fields of a request whose words the rates name.
     choices: ClassVar[tuple[str, ...]] = ()
     # The fields of usages, of which one has the number that is charged, if nothing else is: the laws try each.
@@ -90,6 +94,10 @@ class Method(Generic[AnyCharge]):
         """Compile such a charge into the function from a shape to its amounts by the seconds of reference video."""
         calculate = self.calculator(charge, compiling)
         return lambda shape: lambda seconds: calculate({**shape, "reference_seconds": seconds}).amount
+
+    def working(self, charge: AnyCharge, shape: Shape, counted: Decimal) -> Steps:
+        """Show how a line of such a charge came to what it counted of a request; empty where the request says it."""
+        return ()
 
     def check(self, charge: AnyCharge, version: MeteredVersion, type_: str, meters: Meters) -> Iterator[Finding]:
         """Check a charge of a model of a type, beyond what holds for all charges."""

@@ -52,6 +52,7 @@ class UpscaleRate(VideoCharge):
     ATTRIBUTES: ClassVar = ("enhancement_model", "up_to")
     METERS: ClassVar = ("second of video",)
     READS: ClassVar = ("duration", "upscale_factor", "target_fps", "video_url")
+    TIERS_OF_OUTPUT: ClassVar = True
     method: Literal["upscale-rate"]
     frame_rate: FrameRateStep
 

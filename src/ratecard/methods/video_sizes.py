@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from ratecard.base.messages import Finding
 from ratecard.base.money import EXACT, ROUNDING, add, from_fraction, multiply, plain, step
-from ratecard.methods.method import Method
+from ratecard.methods.method import Method, Steps
 from ratecard.rating.compiling import SECONDS, AmountOf, Calculator, Compiling, Shape, slug
 from ratecard.rating.frame_size import Framed, frame_size_of
 from ratecard.rating.quote import LineItem, LineRate
@@ -18,6 +18,8 @@ from ratecard.tables.scalars import Count, Frozen, Integer, Ratio, Size
 from ratecard.tables.video import FrameSize, Measures, VideoCharge, VideoVersion, fields_of_sizes
 
 _quantize = ROUNDING.quantize
+# Decimal places of the seconds that a working shows.
+_PLACES = 12
 
 
 class TokenFormula(VideoCharge):
@@ -162,6 +164,7 @@ class TokensOfPixels(Method[TokenFormula]):
 
     charge = TokenFormula
     types = ("video",)
+    formula = "tokens: seconds x width x height x frames_per_second / pixels_per_token"
 
     def calculator(self, charge: TokenFormula, compiling: Compiling) -> Calculator:
         """Multiply what was made once for each cell."""
@@ -181,6 +184,13 @@ class TokensOfPixels(Method[TokenFormula]):
             return lambda seconds: charged(seconds)[2]
 
         return of_cell
+
+    def working(self, charge: TokenFormula, shape: Shape, counted: Decimal) -> Steps:
+        """seconds x width x height x frames per second / pixels per token = tokens."""
+        (width, height), fps = frame_size_of(charge.sizes)[1](shape).size, charge.frames_per_second
+        seconds = Fraction(counted) * charge.pixels_per_token / (width * height * fps)
+        words = f"s x {width} x {height} x {fps} fps / {charge.pixels_per_token} ="
+        return plain(from_fraction(seconds, _PLACES)), words, plain(counted), "tokens"
 
 
 def _cells(charge: TokenFormula, compiling: Compiling) -> Callable[[Shape], _Cell]:

@@ -50,6 +50,8 @@ class VideoCharge(Charge):
     # What must be known of a source video: its size; its frame rate, unless `target_fps` is asked for.
     NEEDS_SIZE: ClassVar[bool] = False
     NEEDS_FRAME_RATE: ClassVar[bool] = False
+    # Whether `up_to` of its rates is a height of the output, which is `upscale_factor` times that of the source.
+    TIERS_OF_OUTPUT: ClassVar[bool] = False
 
     @property
     def reads(self) -> tuple[str, ...]:

@@ -2,17 +2,15 @@
 
 from collections.abc import Mapping
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
 from ratecard.base.errors import QuoteError
-from ratecard.base.money import from_fraction, multiply, plain, text
+from ratecard.base.money import multiply, plain, text
 from ratecard.methods import METHODS
-from ratecard.methods.video_sizes import TokenFormula
+from ratecard.methods.method import Steps
 from ratecard.price_book import PriceBook
-from ratecard.rating.frame_size import frame_size_of
 from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.service_parameters import SEARCHES
@@ -20,14 +18,12 @@ from ratecard.requests.video import VideoRequests
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion, TextVersion
 from ratecard.tables.rate import Charge
-from ratecard.tables.scalars import Size, in_ranges, value_text
+from ratecard.tables.scalars import in_ranges, value_text
 from ratecard.tables.version import Model, Version
 from ratecard.tables.video import VideoVersion
 
 # Keys of a charge that are shown apart from the options of its method.
 _SHOWN_ELSEWHERE = {"charge", "method", "unit", "markup", "rates"}
-# Decimal places of the seconds that a working shows.
-_PLACES = 12
 
 
 class ExplainedRate(NamedTuple):
@@ -155,20 +151,13 @@ def _words(value: Any) -> str:
     return value_text(value)
 
 
-class VideoTokens(NamedTuple):
-    """seconds x width x height x frames per second / pixels per token = tokens."""
-
-    seconds: Decimal
-    size: Size
-    frames_per_second: int
-    pixels_per_token: int
-    tokens: Decimal
-
-
 class Working(NamedTuple):
-    """The steps behind a line: its video tokens, and its list rate and markup; None for what does not apply."""
+    """The steps behind a line: those to what it counts, as its method shows them, and its list rate and markup.
 
-    video: VideoTokens | None = None
+    They are empty, and None, where a line has no such steps.
+    """
+
+    counted: Steps = ()
     list_rate: Decimal | None = None
     markup: Decimal | None = None
 
@@ -182,32 +171,37 @@ def workings(
     >>> from ratecard import load_rate_card
     >>> prices = load_rate_card().at(date(2026, 10, 1))
     >>> body = {"model": "seedance-2-5-image-to-video-basic", "duration": "5s", "resolution": "720p"}
-    >>> video, list_rate, markup = workings(prices, prices.quote_video(body), body)[0]
-    >>> video.seconds, video.size.width, video.size.height, video.tokens, list_rate, markup
-    (Decimal('5'), 1280, 720, Decimal('108000'), Decimal('10.7'), Decimal('1.25'))
+    >>> counted, list_rate, markup = workings(prices, prices.quote_video(body), body)[0]
+    >>> counted, list_rate, markup
+    ((Decimal('5'), 's x 1280 x 720 x 24 fps / 1024 =', Decimal('108000'), 'tokens'), Decimal('10.7'), Decimal('1.25'))
     """
     _, version = prices.in_effect(quote.model)
     of = {rate.source: (charge, rate.rate) for charge in version.charges for rate in charge.rates}
+    shape = _shape(prices, version, fields, source) if isinstance(version, VideoVersion) else {}
     found = []
     for line in quote.lines:
         charge, rate = of.get(line.source, (None, None))
         working = Working()
         if charge and rate and charge.markup != 1 and multiply(rate, charge.markup) == line.unit_rate:
             working = working._replace(list_rate=rate, markup=charge.markup)
-        if isinstance(charge, TokenFormula) and isinstance(version, VideoVersion):
-            tokens = multiply(line.quantity, Decimal(prices.tables.units[charge.unit].per))
-            size = _output_size(prices, version, charge, fields, source)
-            seconds = Fraction(tokens) * charge.pixels_per_token / (size.width * size.height * charge.frames_per_second)
-            video = VideoTokens(
-                plain(from_fraction(seconds, _PLACES)),
-                size,
-                charge.frames_per_second,
-                charge.pixels_per_token,
-                plain(tokens),
-            )
-            working = working._replace(video=video)
+        if charge:
+            counted = multiply(line.quantity, Decimal(prices.tables.units[charge.unit].per))
+            working = working._replace(counted=METHODS[charge.method].working(charge, shape, counted))
         found.append(working)
     return tuple(found)
+
+
+def _shape(
+    prices: PriceBook, version: VideoVersion, fields: Mapping[str, Any], source: SourceVideo | None
+) -> dict[str, Any]:
+    """The shape of a body that was priced."""
+    requests = VideoRequests(version, prices.compiler.api_wide)
+    shape = requests.defaults | {
+        name: accept(fields[name]) for name, accept in requests.active.items() if name in fields
+    }
+    if requests.settle is not None:
+        requests.settle(shape, source)
+    return shape
 
 
 def choices(prices: PriceBook, fields: Mapping[str, Any], field: str) -> tuple[str, ...]:
@@ -225,20 +219,3 @@ def choices(prices: PriceBook, fields: Mapping[str, Any], field: str) -> tuple[s
         return tuple(in_ranges(map(value_text, values))) if isinstance(values, tuple) else ()
     listed = (METHODS[charge.method].values(charge, field) for charge in version.charges)
     return tuple(dict.fromkeys(value for values in listed for value in values))
-
-
-def _output_size(
-    prices: PriceBook,
-    version: VideoVersion,
-    charge: TokenFormula,
-    fields: Mapping[str, Any],
-    source: SourceVideo | None,
-) -> Size:
-    """The size at which a body was priced."""
-    requests = VideoRequests(version, prices.compiler.api_wide)
-    shape = requests.defaults | {
-        name: accept(fields[name]) for name, accept in requests.active.items() if name in fields
-    }
-    if requests.settle is not None:
-        requests.settle(shape, source)
-    return frame_size_of(charge.sizes)[1](shape).size

@@ -17,9 +17,7 @@ from ratecard.requests.video import FIELD_ORDER
 from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.rate import ANY, tiers
-from ratecard.tables.video import (
-    VideoVersion,
-)
+from ratecard.tables.video import VideoCharge, VideoVersion
 
 # Seconds of source videos and reference clips, or fewer if the model takes fewer: the price is linear in them.
 _SECONDS = 10
@@ -109,16 +107,21 @@ def _frame_rates(version: VideoVersion) -> tuple[int, ...]:
 
 def _videos(version: VideoVersion, body: dict[str, Any]) -> Iterator[SourceVideo | None]:
     """A source video for every tier, as high as the tier allows."""
-    charge = next((charge for charge in version.charges if charge.of_source), None)
-    if charge is None:
+    if not version.of_source:
         yield None
         return
-    factor, limit = int(body.get("upscale_factor", 1)), version.accepts.video_url
+    limit = version.accepts.video_url
     seconds = min(_SECONDS, limit.max_seconds) if limit else _SECONDS
-    heights = tiers(charge.rates)
+    heights = sorted({height for charge in version.charges for height in _heights(charge, body)})
     if not heights:
         yield SourceVideo(seconds=seconds, width=1280, height=720, fps=24)
-        return
+    for height in heights:
+        yield SourceVideo(seconds=seconds, width=height * 16 // 9, height=height, fps=30)
+
+
+def _heights(charge: VideoCharge, body: dict[str, Any]) -> Iterator[int]:
+    """The heights of source videos at the upper edges of a charge's tiers, and one above the last."""
+    heights = tiers(charge.rates)
     edges = [int(edge) for edge in heights if edge != ANY]
-    for height in (*edges, 2 * edges[-1] if edges else _HEIGHT):
-        yield SourceVideo(seconds=seconds, width=height * 16 // 9 // factor, height=height // factor, fps=30)
+    for height in (*edges, 2 * edges[-1] if edges else _HEIGHT) if heights else ():
+        yield height // (int(body["upscale_factor"]) if charge.TIERS_OF_OUTPUT else 1)

@@ -155,7 +155,7 @@ def a_tier_holds_its_upper_edge(case: Case, data: st.DataObject) -> None:
     source = data.draw(sources_of(case.offer))
     asked = case.ask(Request(data.draw(case.requests).body, source))
     charge, body = case.charges("target_fps")[0], asked.request.body
-    factor = int(case.offer.settled(body, "upscale_factor")) if "upscale_factor" in charge.fields else 1
+    factor = int(case.offer.settled(body, "upscale_factor")) if charge.TIERS_OF_OUTPUT else 1
     height = (source.height or 0) * factor
     tier = next(edge for edge in tiers(charge.rates) if edge == ANY or height <= int(edge))
     named = {"up_to": tier, "enhancement_model": case.offer.settled(body, "enhancement_model")}
