@@ -8,6 +8,10 @@ from made_up_provider import faults, table
 
 from ratecard import PriceBook, RateCard
 from ratecard.load.folder import tables_from
+from ratecard.testing import LAWS, Case
+from ratecard.testing.case import BrokenLawError
+from ratecard.testing.laws.any_quote import every_rate_is_charged_somewhere
+from ratecard.testing.laws.law import check
 from ratecard.views.sheet import price_cells
 
 NIGHT = """
@@ -399,6 +403,38 @@ def test_a_fee_may_have_hours_and_conditions(instant: str, totals: list[str]) ->
     usage = {"type": "text", "model": "m", "tokens": {}, "counts": {"page": 1}}
     quotes = [book.rate(usage | {"service_tier": tier}) for tier in ("standard", "batch")]
     assert [format(quote.total.normalize(), "f") for quote in quotes] == totals
+
+
+@pytest.mark.parametrize(
+    "instant", ["2026-10-01T16:29Z", "2026-10-01T16:30Z", "2026-10-02T00:30Z", "2026-10-03T12:00Z"]
+)
+def test_the_laws_hold_at_every_hour(instant: str) -> None:
+    at_night = 'hours: "16:30..00:30", zone: UTC'
+    text = table(
+        f"""
+          - {{tokens: [input, output], rate: 2}}
+          - {{tokens: input, {at_night}, rate: 1}}
+          - {{tokens: input, above: 128000, rate: 4}}
+          - {{tokens: input, above: 128000, {at_night}, rate: 3}}
+          - {{tokens: input, service_tier: priority, rate: 6}}
+          - {{tokens: input, service_tier: priority, {at_night}, rate: 5}}
+          - {{tokens: input, service_tier: priority, above: 128000, rate: 8}}
+          - {{tokens: input, service_tier: priority, above: 128000, {at_night}, rate: 7}}
+          - {{tokens: output, weekdays: sat, zone: UTC, rate: 9}}
+""",
+        "",
+    )
+    case = Case(card(text).at(datetime.fromisoformat(instant)), "m")
+    for law in (law for law in LAWS if law.applies(case)):
+        check(law, case, max_examples=3)
+
+
+def test_a_rate_of_all_hours_must_be_charged_outside_of_them() -> None:
+    case = Case(card(table(NIGHT, "")).at(datetime.fromisoformat("2026-10-01T12:00Z")), "m")
+    [law] = (law for law in LAWS if law.trial is every_rate_is_charged_somewhere)
+    case.cells = case.cells[:1]
+    with pytest.raises(BrokenLawError, match="No request is charged at a rate"):
+        check(law, case)
 
 
 def test_the_hours_of_a_fee_are_checked_as_those_of_tokens() -> None:

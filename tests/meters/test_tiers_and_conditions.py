@@ -6,6 +6,9 @@ import pytest
 from made_up_provider import RATES, book, faults, rated, table
 
 from ratecard import PriceBook, QuoteError
+from ratecard.testing import LAWS, Case
+from ratecard.testing.laws.law import check
+from ratecard.views.sheet import price_cells
 
 
 @pytest.fixture(scope="module")
@@ -124,9 +127,52 @@ def test_a_version_may_have_the_factors_of_all_its_charges() -> None:
     assert rated(book(text), {"input": 1000}, service_tier="batch") == {"input-batch": "0.002"}
 
 
+EACH_REGION = """
+          - {tokens: input, inference_geo: global, rate: 4}
+          - {tokens: input, inference_geo: [us, eu], rate: 5}
+          - {tokens: input, inference_geo: us, above: 128000, rate: 6}
+          - {tokens: output, rate: 20}
+"""
+
+
+def test_a_rate_for_each_value_of_a_condition_needs_none_beside_them() -> None:
+    prices = book(table(EACH_REGION, ""))
+    assert [rated(prices, {"input": 1000}, **said) for said in ({}, {"inference_geo": "global"})] == [
+        {"input": "0.004"}
+    ] * 2
+    assert rated(prices, {"input": 1000}, inference_geo="eu") == {"input-eu": "0.005"}
+    assert rated(prices, {"input": 200_000}, inference_geo="eu") == {"input-eu": "1"}
+    assert rated(prices, {"input": 200_000}, inference_geo="us") == {"above-128k-input-us": "1.2"}
+    shown = {cell.quote.lines[0].sku for cell in price_cells(prices, "m")}
+    assert {"m-llm-input-mtoken", "m-llm-input-eu-mtoken", "m-llm-above-128k-input-us-mtoken"} < shown
+    case = Case(prices, "m")
+    for law in (law for law in LAWS if law.applies(case)):
+        check(law, case, max_examples=3)
+
+
+@pytest.mark.parametrize(
+    ("change", "factors", "words"),
+    [
+        (("[us, eu]", "us"), "", ""),
+        (("global", "us"), "", "no rate for input tokens, context base"),
+        (("global, rate", "global, speed: fast, rate"), "", "no rate for input tokens, context base"),
+        (("output, rate", "output, speed: fast, rate"), "", "no rate for output tokens, context base"),
+        (
+            ("[us, eu]", "us"),
+            "{inference_geo: eu, factor: 1.1}",
+            "no rate for input tokens, context base, inference_geo eu",
+        ),
+    ],
+)
+def test_input_and_output_have_a_rate_under_all_conditions(change: tuple[str, str], factors: str, words: str) -> None:
+    found = faults(table(EACH_REGION.replace(*change, 1), f"\n        factors: [{factors}]\n" if factors else ""))
+    assert any(words in fault for fault in found) if words else not found, found
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [
+        ("{tokens: input, from: 0, rate: 1}", "from 0 is every prompt; leave it out"),
         ("{tokens: input, service_tier: batch, rate: 1}", "of a prompt of 128001 tokens, service_tier: batch"),
         ("{tokens: input, above: 128000, rate: 6}", "two rates for input tokens, above 128k; keep one"),
         ("{tokens: input, service_tier: bach, rate: 1}", "service_tier 'bach' is not known. Did you mean 'batch'?"),

@@ -1,6 +1,6 @@
 """Tokens by bucket. Their lines are made in `rating/tokens.py` and priced in `pricing/text.py`, beside searches."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ratecard.base.messages import Finding
 from ratecard.methods.conditions import check_attribute, check_without_rate, contradict
@@ -8,7 +8,7 @@ from ratecard.methods.metered import Metered
 from ratecard.methods.method import Method, Samples, UsageReading
 from ratecard.requests.token_usage import usage_of_buckets
 from ratecard.tables.card import Tables
-from ratecard.tables.conditions import combinations_of, named_conditions
+from ratecard.tables.conditions import combinations_of, in_full, named_conditions
 from ratecard.tables.metered import ABOVE, BEGINS, CONTEXT, FROM, MeteredVersion, Tokens
 from ratecard.tables.meters import COMPLETION, PROMPT, TOKEN, Meters
 from ratecard.tables.token_rates import (
@@ -54,12 +54,19 @@ class TokensByBucket(Method[Tokens]):
         needed = {PROMPT: True, COMPLETION: type_ == "text"}
         needed |= {name: False for name in needed.keys() & meters.buckets if meters.refuses(charge.without_rate, name)}
         needed[PROMPT] = needed[PROMPT] or any(above > EVERY_PROMPT.above for above in edges)
+        named = named_conditions([charge], version.factors)
         for above in sorted({-1, *edges}):
             for bucket in (name for name, is_needed in needed.items() if is_needed):
-                found = chosen(written, bucket, above, {})
                 # A named tier is written out, so that nobody takes a rate that was forgotten for one that stays.
-                if found is None or (edges.get(above) in contexts and found.edge.above != above):
-                    yield ("rates",), f"no rate for {bucket} tokens, {_tier_words(edges.get(above, ''))}"
+                least = above if edges.get(above) in contexts else EVERY_PROMPT.above
+                if (found := chosen(written, bucket, above, {})) and found.edge.above >= least:
+                    continue  # it holds under all conditions
+                for stated in combinations_of(named, meters):
+                    found = chosen(written, bucket, above, in_full(named, stated, meters))
+                    if found is None or found.edge.above < least:
+                        words = f"no rate for {bucket} tokens, {_tier_words(edges.get(above, ''))}{_shown(stated)}"
+                        yield ("rates",), words
+                        break
         if ("extended" in contexts) != (charge.context_token_threshold is not None):
             yield (
                 ("context_token_threshold",),
@@ -108,7 +115,9 @@ def _check_lines(charge: Tokens, meters: Meters) -> Iterator[Finding]:
         for name, values in rate.attributes.items():
             yield from check_attribute(index, rate, name, known)
             for value in values if name in (ABOVE, FROM) else ():
-                if not (value.isascii() and value.isdigit() and value[0] != "0" and len(value) <= _DIGITS):
+                if value == "0":
+                    yield ("rates", index, name), f"{name} 0 is every prompt; leave it out"
+                elif not (value.isascii() and value.isdigit() and value[0] != "0" and len(value) <= _DIGITS):
                     words = f"{name} '{value}' is not a number of tokens. Write digits, like 200000"
                     yield ("rates", index, name), words
 
@@ -120,8 +129,9 @@ def _check_twice(charge: Tokens, written: Sequence[WrittenRate]) -> Iterator[Fin
             if one.bucket != other.bucket or contradict(one.conditions, other.conditions):
                 continue
             if (one.edge.above, one.conditions, one.timed) == (other.edge.above, other.conditions, other.timed):
-                shown = "".join(f", {name} {value}" for name, value in one.conditions.items())
-                words = f"two rates for {one.bucket} tokens, {_tier_words(one.edge.sku)}{shown}; keep one"
+                words = (
+                    f"two rates for {one.bucket} tokens, {_tier_words(one.edge.sku)}{_shown(one.conditions)}; keep one"
+                )
                 yield ("rates", charge.rates.index(one.rate)), words
             elif not (more_specific(one, other) or more_specific(other, one)):
                 conditions, above = {**one.conditions, **other.conditions}, max(one.edge.above, other.edge.above)
@@ -132,6 +142,10 @@ def _check_twice(charge: Tokens, written: Sequence[WrittenRate]) -> Iterator[Fin
                     words = f"this rate and that of line {line} both hold for {one.bucket} tokens"
                     words += f" of a prompt of {above + 1} tokens"
                     yield ("rates", charge.rates.index(one.rate)), f"{words}{named}. Write the rate for both"
+
+
+def _shown(conditions: Mapping[str, str]) -> str:
+    return "".join(f", {name} {value}" for name, value in conditions.items())
 
 
 def _tier_words(sku: str) -> str:

@@ -1,6 +1,7 @@
 """Laws of every quote, of the line of each rate, of the price sheet, and of refused requests."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -13,7 +14,7 @@ from ratecard.base.errors import QuoteError
 from ratecard.base.money import USD, plain, text
 from ratecard.rating.quote import MINIMUM
 from ratecard.requests.usage import METERED_TYPES, TYPES
-from ratecard.tables.rate import Rate
+from ratecard.tables.rate import HeldRate, Rate, domains_of, less
 from ratecard.testing.case import BrokenLawError, Case, Quoted, expect
 from ratecard.testing.laws.law import Law, any_case, of_type
 from ratecard.testing.request import Request, json_text
@@ -219,10 +220,19 @@ def every_price_cell_is_rounded_once(case: Case, data: st.DataObject) -> None:
         expect(str(cell.quote.total) == str(rounded), f"The total should be {rounded}", asked)
 
 
+def _not_overridden(case: Case, charge: Any) -> Iterator[Rate]:
+    """The rates of a charge that are not replaced by those with hours, as these hold at the hour of the prices."""
+    held, domains = [rate for rate in charge.rates if isinstance(rate, HeldRate)], domains_of(case.version, charge)
+    for rate in charge.rates:
+        others = (other for other in held if other.attributes.keys() <= rate.attributes.keys())
+        if isinstance(rate, HeldRate) or less(rate, others, domains):
+            yield rate
+
+
 def every_rate_is_charged_somewhere(case: Case, data: st.DataObject) -> None:
     """One unit of every rate of the version can be used, and is charged at it: no line of a table is without effect."""
     used = {line.source for cell in case.cells for line in cell.quote.lines}
-    idle = sorted({rate.source for charge in case.version.charges for rate in charge.rates} - used)
+    idle = sorted({rate.source for charge in case.version.charges for rate in _not_overridden(case, charge)} - used)
     if idle:
         lines = "\n".join(f"  {case.shown(source)}" for source in idle)
         raise BrokenLawError(f"No request is charged at a rate of {case}:\n{lines}")

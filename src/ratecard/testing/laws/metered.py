@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from ratecard.methods.audio import bands_of
 from ratecard.requests.service_parameters import SEARCHES
 from ratecard.tables.metered import Tokens
-from ratecard.tables.rate import Conditioned, Rate
+from ratecard.tables.rate import Conditioned, HeldRate, Rate
 from ratecard.testing.case import Case, expect
 from ratecard.testing.laws.law import Law, any_case, charged_by, reading
 from ratecard.testing.request import Request
@@ -81,28 +81,31 @@ def expected_rates(case: Case, usage: dict[str, Any]) -> list[Rate]:
     charge, prompt, details = case.version.tokens, usage["prompt_tokens"], usage.get("prompt_tokens_details", {})
     counts = {bucket: details.get(field, 0) for bucket, field in DETAILS.items()}
     counts = {"input": prompt - sum(counts.values()), **counts, "output": usage.get("completion_tokens", 0)}
-    begun = [(rate, edge) for rate in charge.rates if (edge := _begun(charge, rate, prompt)) is not None]
+    held = [(rate, rank) for rate in charge.rates if (rank := _held(case, charge, rate, prompt)) is not None]
 
     def of(bucket: str) -> Rate | None:
-        """The rate of a bucket in the highest tier that has one."""
-        own = [(edge, rate) for rate, edge in begun if bucket in rate.attributes["tokens"]]
+        """The rate of a bucket in the highest tier that has one, which names the most."""
+        own = [(rank, rate) for rate, rank in held if bucket in rate.attributes["tokens"]]
         return max(own, key=lambda each: each[0])[1] if own else None
 
     found = (of(bucket) or of("input") for bucket, count in counts.items() if count)
     return [rate for rate in found if rate]
 
 
-def _begun(charge: Tokens, rate: Rate, prompt: int) -> int | None:
-    """The least prompt of a rate's tier; None where this one is shorter, or the rate is under a condition."""
-    edge = 0
+def _held(case: Case, charge: Tokens, rate: Rate, prompt: int) -> tuple[int, int, bool] | None:
+    """The least prompt of a rate's tier, how many conditions it names, and whether hours.
+
+    None where this prompt is shorter, or the rate is for a condition that is not the default.
+    """
+    edge, named, declared = 0, charge.conditions_of(rate), case.prices.tables.meters.condition
+    if any(declared[name].default not in values for name, values in named.items()):
+        return None
     for name, values in rate.attributes.items():
         if name == "context":
             edge = (charge.context_token_threshold or 0) + 1 if values == ("extended",) else 0
         elif name in ("above", "from"):
             edge = int(values[0]) + (name == "above")
-        elif name != "tokens":
-            return None
-    return edge if edge <= prompt else None
+    return (edge, len(named), isinstance(rate, HeldRate)) if edge <= prompt else None
 
 
 def _tokens(case: Case) -> st.SearchStrategy[Request]:
