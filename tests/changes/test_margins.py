@@ -123,6 +123,16 @@ def test_a_price_below_the_margin_is_told_at_its_line_though_it_holds_only_later
     assert json.loads(done.stdout)["margins"] == {"compared": 3, "without_cost": ["unpaid"]}
 
 
+def test_a_price_is_told_with_all_by_which_the_sheet_distinguishes_it() -> None:
+    thin = thin_margins(CARD, TableCosts(CARD, Fraction(1)), Fraction(1, 10), date(2026, 10, 1)).faults
+    told = [fault.message for fault in thin if fault.message.startswith("topaz-video-")]
+    words = ("enhancement_model", "target_fps", "source_video")
+    assert told and all(word in message for message in told for word in words), told
+    assert any("upscale_factor" in message for message in told) and any(
+        "slowdown_factor" in message for message in told
+    )
+
+
 def test_a_share_is_that_of_the_price_at_a_revision(tmp_path: Path) -> None:
     folder = tables(tmp_path / "tables", TABLE.replace("LATER", "0.10"))
     git = ["git", "-C", str(tmp_path), "-c", "user.name=x", "-c", "user.email=x@example.com"]

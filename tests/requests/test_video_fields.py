@@ -6,10 +6,12 @@ import pytest
 
 from ratecard import VideoUsage
 from ratecard.cli.quote import quote
+from ratecard.requests.usage import Like, VideoRequest
 from ratecard.requests.video import FIELD_ORDER, api_wide_fields
 from ratecard.server.bodies import VideoQuoteRequest
 from ratecard.simulation.usage.columns import LAYOUTS
 from ratecard.tables.units import VideoFields
+from ratecard.tables.video import LISTED_NUMBERS
 from ratecard.testing.video_strategies import BROKEN
 from ratecard.views.sheet import SHEET_COLUMNS
 from shipped import CARD
@@ -38,3 +40,18 @@ def test_every_place_has_the_same_fields(place: str, fields: Iterable[str]) -> N
 
 def test_the_vocabulary_has_values_for_some_of_them() -> None:
     assert set(VideoFields.model_fields) < set(FIELD_ORDER)
+
+
+def test_typed_usages_have_the_numbers_of_the_vocabulary() -> None:
+    known, schema = CARD.tables.vocabulary.video, VideoUsage.model_json_schema()["properties"]
+    fields = VideoRequest.model_fields.items()
+    likes = {name: like.words for name, field in fields for like in field.metadata if isinstance(like, Like)}
+    assert likes.keys() == VideoRequest.model_fields.keys()
+    for name in LISTED_NUMBERS:
+        values = getattr(known, name)
+        assert schema[name]["anyOf"][0]["enum"] == list(values)
+        assert likes[name] == f"{', '.join(map(str, values[:-1]))} or {values[-1]}"
+    for name in ("target_fps", "reference_video_total_duration"):
+        limits = schema[name]["anyOf"][0]
+        assert (limits["minimum"], limits["maximum"]) == (getattr(known, name).min, getattr(known, name).max)
+    assert likes["target_fps"] == f"{known.target_fps.min} to {known.target_fps.max}"

@@ -12,7 +12,7 @@ from ratecard.base.instants import day_or_instant, utc
 from ratecard.base.money import from_fraction, plain, text
 from ratecard.card import RateCard
 from ratecard.price_book import PriceBook
-from ratecard.views.sheet import Cell, price_cells
+from ratecard.views.sheet import ASKED, Cell, price_cells
 
 _PLACES = 2
 
@@ -85,17 +85,11 @@ def _cost(paid: PriceBook, cell: Cell, share: Fraction | None) -> Fraction | Non
 
 def _fault(model: str, place: str, day: date, cell: Cell, cost: Fraction, least: Fraction) -> Fault:
     file, _, line = place.rpartition(":")
-    of = (
-        ", ".join(f"{name} {value}" for name, value in cell.row().items() if value and name in _NAMED) or "each request"
-    )
+    of = ", ".join(f"{name} {value}" for name, value in cell.row().items() if value and name in ASKED) or "each request"
     price = Fraction(cell.quote.total)
     left = f"a margin of {_percent((price - cost) / price)}" if price else "nothing is charged for it"
     words = f"{model} from {day}, {of}: the price is {text(plain(cell.quote.total))}, the cost {_amount(cost)}: {left}"
     return Fault(file, int(line), (model,), f"{words}, and --min-margin is {_percent(least)}")
-
-
-# The columns that distinguish the cells of a model.
-_NAMED = ("duration", "resolution", "aspect_ratio", "audio", "upscale_factor", "target_fps", "usage", "source_video")
 
 
 def _percent(share: Fraction) -> str:

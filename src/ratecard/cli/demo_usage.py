@@ -80,7 +80,8 @@ def demo_usage(
     region, and a column for each field that a request can have. The same seed makes the same rows.
 
     About 70 % are text, 8 % RPC, 8 % images, 6 % video. A few rows have no price, as in real records: unknown and
-    retired models, more cached tokens than the prompt has, values that a model does not offer.
+    retired models, more cached tokens than the prompt has, values that a model does not offer. Models that charge
+    counts (pages, sessions, ...) have no rows, unless a usage may leave these out.
     """
     if out.exists() and not force:
         raise click.UsageError(f"{out} is there already. Name another file, or replace it: --force")

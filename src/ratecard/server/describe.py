@@ -98,6 +98,7 @@ def video_examples(prices: PriceBook) -> dict[str, Any]:
 
 def audio_examples(prices: PriceBook) -> dict[str, Any]:
     """A request of every kind of audio model."""
+    # The two fields are those of this endpoint: samples of methods are usages, in which they have other names.
     fields = {"speech": {"character_count": 1000}, "transcription": {"duration_seconds": 60}, "music": {}}
     return {
         type_: {"summary": model.name, "value": {"model": model.model, **count}}

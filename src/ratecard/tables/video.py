@@ -129,7 +129,8 @@ class VideoAccepts(Frozen):
     reference_video_total_duration: ReferenceVideo | None = None
 
 
-# The fields of a request beside its model, in the order of the specification.
+# The fields of a request beside its model, in the order of the specification. Places that say something of each of them
+# (typed requests, checks, the values that the test kit breaks) are held against this by `test_video_fields.py`.
 REQUEST_FIELDS = tuple(name for name in VideoAccepts.model_fields if name != "resolution_aliases")
 # Those of which a version lists the values, as words and as whole numbers.
 LISTED_WORDS = ("duration", "aspect_ratio", "resolution", "enhancement_model")

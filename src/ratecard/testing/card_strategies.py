@@ -390,7 +390,8 @@ def _one(method: str, *units: str) -> Callable[[str], st.SearchStrategy[TableDra
     return lambda kind: by_one_count(kind, method, units)
 
 
-# By method: the types of model that have it, and the strategy of a version of each.
+# By method: the types of model that have it as their first charge, and the strategy of a version of each. A method
+# itself knows more types: an image model has `per-upscale` beside `per-image`.
 METERED_VERSIONS: dict[str, tuple[tuple[str, ...], Callable[[str], st.SearchStrategy[TableDraft]]]] = {
     "tokens": (("text", "embedding"), by_tokens),
     "per-image": (("image", "edit"), by_the_image),

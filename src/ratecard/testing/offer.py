@@ -175,7 +175,8 @@ class Offer:
             return st.integers(least, most) | st.sampled_from(edges) if edges else st.integers(least, most)
         if name == REFERENCE:
             cap = accepts.reference_video_total_duration
-            return seconds(wide.reference_video_total_duration.min, cap.max if cap else 150)
+            limits_of_all = wide.reference_video_total_duration
+            return seconds(limits_of_all.min, cap.max if cap else limits_of_all.max)
         return st.sampled_from(getattr(accepts, name) or getattr(wide, name))
 
     def clip_seconds(self, body: dict[str, Any]) -> st.SearchStrategy[Any]:

@@ -17,7 +17,7 @@ from ratecard.requests.video import FIELD_ORDER
 from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.rate import ANY, tiers
-from ratecard.tables.video import VideoCharge, VideoVersion
+from ratecard.tables.video import REQUEST_FIELDS, VideoCharge, VideoVersion
 
 # Seconds of source videos and reference clips, or fewer if the model takes fewer: the price is linear in them.
 _SECONDS = 10
@@ -25,7 +25,9 @@ _SECONDS = 10
 _HEIGHT = 720
 # What a surcharge by itself is shown for, without words.
 _ONE_SEARCH = {"count": 1}
-SHEET_COLUMNS = (*FIELD_ORDER, "usage", "source_video", "total", "exact", "currency", "effective", "sku", "source")
+# The columns by which the cells of a model differ, and all.
+ASKED = (*REQUEST_FIELDS, "usage", "source_video")
+SHEET_COLUMNS = ("model", *ASKED, "total", "exact", "currency", "effective", "sku", "source")
 
 
 class Cell(NamedTuple):

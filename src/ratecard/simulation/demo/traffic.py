@@ -53,7 +53,8 @@ def _without(row: DemoRow, name: str) -> DemoRow:
 
 
 MILLION = 1_000_000
-# Rows of each type, of a thousand; "fractional" are the reference videos with a fraction of a second.
+# Rows of each type, of a thousand, as they come in practice, which neither methods nor tables say; "fractional" are the
+# reference videos with a fraction of a second.
 _SHARES = {"text": 700, "rpc": 80, "image": 80, "video": 60, "embedding": 40}
 _SHARES |= {"speech": 10, "transcription": 10, "edit": 10, "music": 5, "upscale": 5}
 _FRACTIONAL = "fractional"

@@ -120,6 +120,7 @@ def demo_usage(
     About 70 % are text, 8 % RPC, 8 % images, 6 % video. `bad_share` of all rows have no price, for one of the reasons
     for which real ones have none; `fractional_share` of all are reference videos with a fraction of a second. Both are
     parts of one. `watch` is told now and then how many rows are made. A file that is there is replaced at the end.
+    Models that charge `counts` have no rows, unless a usage may leave these out.
 
     Raises `ValueError` for an argument that cannot be, `SimulationError` for a file that cannot be written.
 
