@@ -68,13 +68,17 @@ def test_an_alias_is_a_name_on_the_command_line(tmp_path: Path) -> None:
     [
         (("model: m\n    aliases: n", "model: n"), {"4": "alias 'n'", "39": "model 'n'"}),
         (("model: m\n    aliases: [o, p]", "model: n\n    aliases: [p]"), {"4": "alias 'p'", "40": "alias 'p'"}),
-        (("model: m\n    aliases: [m]",), {"3": "model 'm'", "4": "alias 'm'"}),
     ],
 )
 def test_a_name_of_two_models_is_a_fault_at_both_lines(heads: tuple[str, ...], lines: dict[str, str]) -> None:
     found = {fault.split(":")[1]: fault.split(": ", 1)[1] for fault in faults(models(*heads))}
     assert {line: words[: len(lines.get(line, ""))] for line, words in found.items()} == lines
     assert all("is a name of another model too (made-up.yaml:" in words for words in found.values())
+
+
+def test_an_alias_that_is_the_id_of_its_own_model_is_a_fault_at_its_line() -> None:
+    found = faults(models("model: m\n    aliases: [o, m]"))
+    assert found == ["made-up.yaml:4: alias 'm' is the model's own id. Leave it out"]
 
 
 def test_open_patterns_are_off_unless_the_folder_switches_them_on() -> None:

@@ -16,7 +16,10 @@ def check_names(found: Sequence[tuple[TextFile, int, AnyModel]], *, patterns: bo
     for text, index, model in found:
         homes.setdefault(model.model, []).append((text, ("models", index, "model"), "model"))
         for alias in model.aliases or ():
-            homes.setdefault(alias, []).append((text, ("models", index, "aliases"), "alias"))
+            if alias == model.model:
+                text.fault(("models", index, "aliases"), f"alias '{alias}' is the model's own id. Leave it out")
+            else:
+                homes.setdefault(alias, []).append((text, ("models", index, "aliases"), "alias"))
         for pattern in model.patterns or ():
             path: Path = ("models", index, "patterns")
             if not patterns:
@@ -29,8 +32,8 @@ def check_names(found: Sequence[tuple[TextFile, int, AnyModel]], *, patterns: bo
         if len(places) > 1 and any(kind == "alias" for _, _, kind in places):
             for text, place, kind in places:
                 others = (f"{other.name}:{other.line(at)}" for other, at, _ in places if (other, at) != (text, place))
-                again = next(others, "twice in this list")
-                text.fault(place, f"{kind} '{name}' is a name of another model too ({again}). Leave it out of one")
+                words = f"is a name of another model too ({next(others)}). Leave it out of one"
+                text.fault(place, f"{kind} '{name}' {words}")
     for (one, at, pattern, owner), (other, there, another, its) in combinations(opened, 2):
         if owner != its and share_a_name(pattern, another):
             words = "can match the same names. Let each name match one model"
