@@ -219,12 +219,12 @@ def table_of_sums(workspace: Workspace, keys: Sequence[str], columns: Sequence[s
 
 
 class DuckDbUsage(NamedTuple):
-    """A usage as a view of a workspace; `source` is what it was read from, `rows` about how many it has."""
+    """A usage as a view of a workspace; `source` is what it was read from, `rows` tells about how many it has."""
 
     known: Usage
     source: Source
     workspace: Workspace
-    rows: int | None = None
+    rows: Callable[[], int | None]
     stamps: Mapping[str, Stamp] = {}
     # Looks whether its files are still those that were opened, around what reads them later.
     unchanged: Callable[[], AbstractContextManager[None]] = nullcontext
@@ -240,9 +240,10 @@ class DuckDbUsage(NamedTuple):
         together = self._groupings(plan)
         apart = self._groupings(plan, apart=True) if not whole and self._many(plan) else ()
         by_key = plan.by_key and plan.others_alone
-        if by_key and self.rows is not None and self.rows <= _MOST_NAMED:
+        rows = self.rows() if by_key or progress is not silent else None
+        if by_key and rows is not None and rows <= _MOST_NAMED:
             apart = tuple(map(naming, apart))
-        yield from grouped(workspace, together, progress, self.rows, apart, with_facts=not by_key)
+        yield from grouped(workspace, together, progress, rows, apart, with_facts=not by_key)
 
     @property
     def again(self) -> "DuckDbUsage":
@@ -464,9 +465,10 @@ def open_usage(
         with readable():
             query, rows = _reading(workspace, kind, files, f", filename = '{FILE}'" if by_file else "")
             workspace.connection.execute(f"CREATE OR REPLACE VIEW usage AS {query}")
-        opened = _opened(workspace, names, Source.of(before), limits, layouts, dialect, written=kind != ".parquet")
-        rows = rows if opened.rows is None else opened.rows
-        yield opened._replace(rows=rows, stamps=before, unchanged=partial(unchanged, before, look, "since"))
+        written = kind != ".parquet"
+        opened = _opened(workspace, names, Source.of(before), limits, layouts, dialect, written=written)
+        opened = opened._replace(stamps=before, unchanged=partial(unchanged, before, look, "since"))
+        yield opened._replace(rows=lambda: rows) if written else opened
 
 
 def _opened(
@@ -512,8 +514,7 @@ def _opened(
         known = known._replace(layouts=LEDGER_LAYOUTS)
     else:
         known = known._replace(untyped=written or _lacks_type(connection, known))
-    rows = None if written else _count(connection, "usage")
-    return DuckDbUsage(known, source, workspace, rows)
+    return DuckDbUsage(known, source, workspace, partial(_count, connection, "usage"))
 
 
 def _with_counts(outer: str, parts: Mapping[str, str], names: Collection[str], query: str) -> str:
