@@ -30,6 +30,8 @@ _NO_MEANING |= {"correction", "expected_change", "place", "minimum_place", "serv
 # Lists whose order has a meaning: the first charge has the shortest SKU, and the first tier that fits is taken.
 _ORDERED = ("charges", "tiers")
 _LENGTH = 16
+# Values that are their own meaning.
+_PLAIN = {str, int, bool}
 
 
 _MEANING = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
@@ -54,6 +56,8 @@ def _fields_of_meaning(kind: type[BaseModel]) -> tuple[str, ...]:
 
 
 def _meaning(value: Any) -> Any:
+    if value.__class__ in _PLAIN:  # as most are
+        return value
     if isinstance(value, BaseModel):
         return {
             name: [_meaning(one) for one in part] if name in _ORDERED else _meaning(part)
@@ -65,7 +69,8 @@ def _meaning(value: Any) -> Any:
     if isinstance(value, Size):
         return str(value)
     if isinstance(value, (tuple, list)):
-        return sorted((_meaning(part) for part in value), key=_ORDER.encode)
+        parts = [_meaning(part) for part in value]
+        return sorted(parts, key=_ORDER.encode) if len(parts) > 1 else parts
     if isinstance(value, Decimal):
         return text(plain(value))
     return str(value) if isinstance(value, (date, Fraction)) else value
