@@ -34,7 +34,7 @@ from ratecard.simulation.usage.kept.kept_usage import KeptUsage, open_kept
 from ratecard.simulation.usage.kept.manifest import Distinguished
 from ratecard.simulation.usage.plan import PERIODS, Plan, Usage, places_of_type
 from ratecard.simulation.usage.predicates import Predicates
-from ratecard.simulation.usage.roll_up import RollUp, RowsAgain
+from ratecard.simulation.usage.roll_up import RollUp, RowsAgain, uncollected
 from ratecard.simulation.usage.roll_up_sql import Grouping
 from ratecard.simulation.usage.where import Chosen
 
@@ -118,7 +118,8 @@ def simulate(
     several = isinstance(candidates, (list, tuple)) and not isinstance(candidates, Side)
     listed: Sequence[Any] = candidates if several else [candidates]  # type: ignore[assignment]
     folder = Path(tables) if tables else None
-    compared = sides(current, listed, folder)
+    with uncollected():
+        compared = sides(current, listed, folder)
     paid, remapping = costs_of(costs, compared, folder), Remapping(dict(remap or {}), successors)
     remapping.check(side.card for side in compared)
     chosen, names = Chosen.of(where, since, until), columns or {}
