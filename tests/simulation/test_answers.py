@@ -4,12 +4,16 @@ from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rows import table_of
 from usage import CALL, CLIP, ROWS, TEXT, row
 
+from ratecard.changes.difference import RateChange
+from ratecard.changes.rates import rate_changes
 from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.results import attribution
 from ratecard.simulation.results.customers import customers_of
 from ratecard.simulation.results.rows import Row
 from ratecard.simulation.results.target import read_target, smallest_factor
@@ -94,6 +98,19 @@ def test_changed_rates_that_nothing_was_charged_by_are_listed(simulation: Simula
     untouched = {(each.model, each.change.attributes) for each in simulation.attribution().untouched}
     assert ("claude-opus-4-6", "tokens cache_write") in untouched
     assert not any(model == "kling-o3-pro-text-to-video" for model, _ in untouched)
+
+
+def test_rates_of_two_versions_are_compared_once(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many days both are in effect on."""
+    compared: list[tuple[object, ...]] = []
+
+    def compare(*sides: Any) -> tuple[RateChange, ...]:
+        compared.append(tuple(side and (side.model.model, id(side.version)) for side in sides))
+        return rate_changes(*sides)
+
+    monkeypatch.setattr(attribution, "rate_changes", compare)
+    assert simulation.attribution().untouched
+    assert 0 < len(compared) == len(set(compared))
 
 
 def test_winners_and_losers() -> None:

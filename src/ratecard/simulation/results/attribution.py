@@ -190,13 +190,17 @@ def _changes(old: Side, new: Side) -> Iterator[tuple[str, RateChange]]:
     """Every rate that differs between two sides on some day, once."""
     days = {EARLIEST, *(day for side in (old, new) for day in side.days())}
     seen = set()
+    # Most days are in the same versions of a model as the day before.
+    compared = set()
     pairs = {(_on(old, day), _on(new, day)) for day in days}
     for was, now in sorted(pairs, key=lambda pair: (utc(pair[0]), utc(pair[1]))):
         before, after = old.card.at(was), new.card.at(now)
         for name in sorted({**old.card.tables.models, **new.card.tables.models}):
             one, other = Standing.of(before, name), Standing.of(after, name)
-            if one.version is other.version:
+            versions = id(one.version), id(other.version)
+            if one.version is other.version or (name, versions) in compared:
                 continue
+            compared.add((name, versions))
             for change in rate_changes(one.priceable(before), other.priceable(after)):
                 if (name, change) not in seen:
                     seen.add((name, change))
