@@ -52,7 +52,7 @@ def video(
         with av.open(stream if live else str(path), "w", format=container, options=options) as file:
             track: Any = file.add_stream(pictures, rate=rate)
             track.width, track.height, track.pix_fmt = *size, "yuv420p"
-            track.options = {"bf": "0", "g": "10", "sc_threshold": "0", "threads": "1"}
+            track.options = {"bf": "0", "g": "10", "sc_threshold": "0", "threads": "1", "preset": "ultrafast"}
             if rotation:
                 track.set_display_rotation(rotation)
             if times:
