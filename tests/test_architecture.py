@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -89,10 +90,11 @@ OF_OTHER_TARGETS = {"anthropic", "boto3", "botocore", "genai_prices", "google", 
 MEANT_AS_THE_MODULE = {"laws"}
 
 
-def modules() -> Iterator[tuple[str, ast.Module]]:
-    """(path below the package, syntax tree) of every module."""
-    for path in sorted(PACKAGE.rglob("*.py")):
-        yield path.relative_to(PACKAGE).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+@cache
+def modules() -> tuple[tuple[str, ast.Module], ...]:
+    """(path below the package, syntax tree) of every module; read once, and not changed by any test."""
+    paths = sorted(PACKAGE.rglob("*.py"))
+    return tuple((path.relative_to(PACKAGE).as_posix(), ast.parse(path.read_text(encoding="utf-8"))) for path in paths)
 
 
 def package_of(name: str) -> str:
