@@ -11,7 +11,10 @@ import termios
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from rich.cells import cell_len
+
+from ratecard.cli import main
 
 RATECARD = [sys.executable, "-m", "ratecard"]
 COLUMNS = 80
@@ -68,6 +71,11 @@ def terminal(*words: str) -> str:
     ],
 )
 def test_the_exit_status_says_what_happened(words: list[str], status: int) -> None:
+    assert CliRunner().invoke(main, words).exit_code == status
+
+
+@pytest.mark.parametrize(("words", "status"), [(["--version"], 0), (["sheet", "no-such-model"], 1), (["nonsense"], 2)])
+def test_the_process_ends_with_the_status_of_the_command(words: list[str], status: int) -> None:
     assert process(*words).returncode == status
 
 
