@@ -10,6 +10,8 @@ changing a price is what mistakes in its example are answered with.
 Each page is run in an empty folder with a copy of the tables, so that what one example writes is left to the next one.
 """
 
+import atexit
+import json
 import os
 import re
 import shlex
@@ -19,6 +21,7 @@ import sys
 import sysconfig
 from collections.abc import Iterator
 from contextlib import chdir
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import dedent
@@ -71,6 +74,45 @@ DOCS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob
 PAGES = tuple(page for page in ("README.md", *DOCS) if page not in ELSEWHERE and _has_examples(page))
 
 
+# Reads (code, folder) from lines of JSON, and answers each with what the code prints in a process of its own, which has
+# imported `ratecard` and not run anything: every example imports it first, and that takes most of a start.
+_STARTED = """
+import json, os, sys
+import ratecard
+for line in sys.stdin:
+    code, folder = json.loads(line)
+    printed, written = os.pipe()
+    if not os.fork():
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0), os.dup2(written, 1), os.dup2(written, 2), os.close(printed)
+        os.chdir(folder)
+        sys.excepthook = lambda kind, error, trace: sys.__excepthook__(kind, error.with_traceback(trace.tb_next), None)
+        exec(compile(code, "<string>", "exec"), {"__name__": "__main__"})
+        sys.exit()
+    os.close(written)
+    with open(printed, encoding="utf-8") as file:
+        answer = file.read()
+    os.wait()
+    print(json.dumps(answer), flush=True)
+"""
+
+
+@cache
+def _started() -> "subprocess.Popen[str]":
+    process = subprocess.Popen(
+        [sys.executable, "-c", _STARTED], env=_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    atexit.register(process.communicate)
+    return process
+
+
+def python(code: str, folder: Path) -> str:
+    """What code prints in a new process, errors included."""
+    process = _started()
+    assert process.stdin and process.stdout
+    print(json.dumps([code, str(folder)]), file=process.stdin, flush=True)
+    return str(json.loads(process.stdout.readline()))
+
+
 def outputs(page: str) -> Iterator[tuple[Block, str, str]]:
     """(block, what the page shows, what is really printed) for every block that shows an output."""
     with TemporaryDirectory() as own:
@@ -90,7 +132,7 @@ def _outputs(page: str, folder: Path) -> Iterator[tuple[Block, str, str]]:
             (folder / named[1]).parent.mkdir(parents=True, exist_ok=True)
             (folder / named[1]).write_text(block.text, encoding="utf-8")
         if block.language == "python" and after is not None and after.language == "text":
-            yield after, after.text, _run([sys.executable, "-c", block.text], folder)
+            yield after, after.text, _named(python(block.text, folder), folder)
         if block.language == "console":
             commands = [line[2:] for line in block.text.splitlines() if line.startswith("$ ")]
             printed = (f"$ {command}\n{_command(command, folder)}" for command in commands)
@@ -127,12 +169,15 @@ def _named(output: str, folder: Path) -> str:
 
 
 def _run(command: list[str], folder: Path) -> str:
-    scripts = sysconfig.get_path("scripts")
-    environment = os.environ | {"PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}", "PYTHONUTF8": "1"}
     done = subprocess.run(
-        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+        command, cwd=folder, env=_environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
     )
     return _named(done.stdout.decode(), folder)
+
+
+def _environment() -> dict[str, str]:
+    scripts = sysconfig.get_path("scripts")
+    return os.environ | {"PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}", "PYTHONUTF8": "1"}
 
 
 def main() -> None:
