@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_up_sums import sums_of
 from rows import table_of
 from usage import CALL, CLIP, ROWS, TEXT, row
 
@@ -119,7 +120,7 @@ def test_winners_and_losers() -> None:
 
     rows = [row("same", "5", "5"), row("less", "10", "9"), row("more", "1", "1.06"), row("new", "0", "2")]
     rows += [row(f"other-{number}", "100", "103") for number in range(30)]
-    found = customers_of(rows, 1)
+    found = customers_of(sums_of(rows), 1)
     assert [each.key for each in found.winners] == [("less",)]
     assert len(found.losers) == 20
     assert [each.key for each in found.losers[:2]] == [("other-0",), ("other-1",)]

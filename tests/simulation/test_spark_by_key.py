@@ -1,19 +1,26 @@
 """Amounts that Spark adds up by key: with its own exact integers, to the digit what DuckDB says."""
 
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import duckdb
 import pyarrow
 import pytest
 from engines_agree import Engines, same, usage_of
 from killed_executors import killing_once
 from pyarrow import parquet
+from test_oracle import MIXED
 
 from ratecard.simulation.demo.usage import demo_usage
 from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.report import page
 from ratecard.simulation.report.groups import write_groups
 from ratecard.simulation.report.report import Report
+from ratecard.simulation.report.sentences import every_sentence
+from ratecard.simulation.results import customers
+from ratecard.simulation.results.limits import ChangeLimits, beyond
 from ratecard.simulation.usage.engines import spark_engine
 
 if TYPE_CHECKING:
@@ -59,10 +66,7 @@ def test_groups_that_are_too_many_stay_with_spark(
     same(expected, few)
     monkeypatch.setattr(spark_engine, "_MOST_GROUPS", len(expected.groups) - 1)
     found = engines.on_spark(str(path), by=by, candidates=CANDIDATE)
-    assert found.customers() == expected.customers()
     assert found.size(*by) == len(expected.groups)
-    for key in by:
-        assert found.table(key) == expected.table(key)
     for ending in ("parquet", "csv"):
         expected.write(tmp_path / f"expected.{ending}")
         (tmp_path / f"groups.{ending}").write_text("of another run")
@@ -79,9 +83,50 @@ def test_groups_that_are_too_many_stay_with_spark(
     assert [line for _, *lines in written for line in lines] == lines
     assert not list(tmp_path.glob(".*"))
     # Nothing so far has brought them here.
-    assert found.comparison.elsewhere
+    assert not found.comparison._brought
+    for key in by:
+        assert found.table(key) == expected.table(key)
     same(expected, found)
-    assert not found.comparison.elsewhere and found.comparison.roll_up.lacks_facts
+    assert found.comparison.elsewhere and found.comparison.roll_up.lacks_facts
+
+
+def test_the_report_of_customers_is_asked_of_spark(
+    engines: Engines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, by = tmp_path / "usage.parquet", ("model", "day", "customer")
+    demo_usage(tmp_path / "demo.parquet", 4_000, seed=5, bad_share=Decimal("0.02"), fractional_share=Decimal("0.02"))
+    name = "CASE hash(model) % 9 WHEN 0 THEN NULL WHEN 1 THEN '' WHEN 2 THEN '''\\é' ELSE customer || model END"
+    with duckdb.connect() as connection:
+        rows = connection.read_parquet(str(tmp_path / "demo.parquet"))
+        rows.project(f"* REPLACE ({name} AS customer)").write_parquet(str(path))
+    (tmp_path / "mixed.yaml").write_text(MIXED)
+    candidates = ["2026-09-01", tmp_path / "mixed.yaml", Path(__file__).with_name("dearer.yaml")]
+    expected = engines.on_duckdb(path, by=by, candidates=candidates)
+    monkeypatch.setattr(spark_engine, "_MOST_GROUPS", 10)
+    found = engines.on_spark(str(path), by=by, candidates=candidates)
+    monkeypatch.setattr(customers, "_SHOWN", 3)
+    monkeypatch.setattr(page, "_MOST_ROWS", 3)
+    pages, both = [tmp_path / "expected.html", tmp_path / "found.html"], (expected, found)
+    for simulation, place in zip(both, pages, strict=True):
+        page.write_page(Report(simulation), place)
+    assert pages[0].read_text() == pages[1].read_text()
+    assert list(every_sentence(Report(found))) == list(every_sentence(Report(expected)))
+    limits = ChangeLimits(Fraction(0), Fraction(0))
+    assert max(each.over for each in beyond(found, limits)) > 3
+    assert list(beyond(found, limits)) == list(beyond(expected, limits))
+    for candidate in Report(found).candidates:
+        said, asked = (each.customers("customer", candidate) for each in both)
+        assert asked == said
+        assert (len(said.winners), len(said.losers)) == (min(said.less, 3), min(said.more, 3))
+        for share in (Fraction(-1, 50), Fraction(0), Fraction(1, 20), Fraction(1, 3)):
+            assert asked.share_above(share) == said.share_above(share)
+            assert asked.beyond(share) == said.beyond(share)
+    counts = [found.customers("customer", candidate) for candidate in Report(found).candidates]
+    assert min(max(getattr(each, name) for each in counts) for name in ("less", "more", "same", "losing")) > 3
+    assert not found.comparison._brought
+    # All customers come where they are asked for, and not all groups.
+    assert found.customers().rows == expected.customers().rows == found.table("customer")
+    assert [each.keys for each in found.comparison._brought] == [("customer",)]
 
 
 def test_groups_lost_with_a_worker_are_added_up_again(

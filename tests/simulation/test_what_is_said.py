@@ -13,6 +13,7 @@ import pyarrow.parquet
 import pytest
 from ledgers import CLIP as FILM
 from ledgers import card_with, export, line
+from made_up_sums import sums_of
 from rows import table_of
 from usage import CALL, CLIP, ROWS, TEXT, row
 
@@ -93,7 +94,7 @@ def test_a_customer_who_loses_everything_neither_wins_nor_stays() -> None:
         Row(("gone",), 2, (), (Decimal(5), zero), (Uneven(2, Decimal(5), 0, zero, 0),)),
         Row(("more",), 1, (), (Decimal(1), Decimal(2)), (Uneven(),)),
     ]
-    found = customers_of(rows, 1)
+    found = customers_of(sums_of(rows), 1)
     assert sum(band.customers for band in found.distribution) == 1
     assert found.share_above(Fraction(1, 10)) == 1
     assert found.winners == ()

@@ -27,7 +27,7 @@ from ratecard.simulation.report.tornado_page import tornado_headline, tornado_ta
 from ratecard.simulation.results.limits import Beyond, ChangeLimits
 from ratecard.simulation.results.tornado import Swing
 
-_REASONS, _MODELS, _PARTS, _CUSTOMERS, _CELLS, _BEYOND = 10, 10, 10, 5, 5, 20
+_REASONS, _MODELS, _PARTS, _CUSTOMERS, _CELLS = 10, 10, 10, 5, 5
 _NUMBERS = {Kind.COUNT, Kind.MONEY, Kind.PERCENT, Kind.SHARE, Kind.RATE, Kind.QUANTITY, *CHANGES}
 
 
@@ -83,16 +83,16 @@ def tell_beyond(report: Report, limits: ChangeLimits, found: Sequence[Beyond]) -
                 f"Beyond the limit: revenue changes by {share} under {name}, and --max-change is {most}", err=True
             )
         if each.customers and limits.rise is not None:
-            count, of = report.figures.count(len(each.customers)), report.figures.count(each.of)
+            count, of = report.figures.count(each.over), report.figures.count(each.of)
             most = report.figures.percent(limits.rise, signed=False)
-            verb = "pays" if len(each.customers) == 1 else "pay"
+            verb = "pays" if each.over == 1 else "pay"
             words = f"{count} of {of} customers {verb} more than {most} more under {name}"
             click.echo(f"Beyond the limit: {words}, and --max-rise is {most}", err=True)
-            table = beyond_table(report, each.candidate, each.customers[:_BEYOND])
+            table = beyond_table(report, each.candidate, each.customers)
             for line in table_lines(report, table):
                 click.echo(f"  {line}", err=True)
-            if len(each.customers) > _BEYOND:
-                more = report.figures.count(len(each.customers) - _BEYOND)
+            if each.over > len(each.customers):
+                more = report.figures.count(each.over - len(each.customers))
                 click.echo(f"  and {more} more; --out FILE.csv --by customer has all", err=True)
 
 
@@ -140,7 +140,7 @@ def _tables(report: Report, candidate: int) -> Iterator[Table]:
         for table in (losers_table(report, customers), winners_table(report, customers)):
             largest = table._replace(rows=table.rows[:_CUSTOMERS])  # a sentence says how many there are
             yield largest.columns_named("Change", "%", "Current", "Customer")
-        lost = lost_customers_table(report, customers)
+        lost = lost_customers_table(report, customers, _CUSTOMERS)
         yield _first(lost.columns_named("Lost", "Requests lost", "Customer"), _CUSTOMERS, lost.title)
     if report.margin is not None:
         below = below_cost_table(report, report.margin, candidate)
@@ -149,9 +149,9 @@ def _tables(report: Report, candidate: int) -> Iterator[Table]:
 
 def _first(table: Table, most: int, title: str) -> Table:
     """The first rows; if that is not all, the title says how many there are."""
-    if len(table.rows) <= most:
+    if table.size <= most:
         return table._replace(title=title)
-    words = f"the first {most} of {len(table.rows):,}"
+    words = f"the first {most} of {table.size:,}"
     return table._replace(title=f"{title} ({words})", rows=table.rows[:most])
 
 

@@ -48,8 +48,10 @@ class SidePrices:
         whole = [self._integers(*amounts) for amounts in unique]
         self._prove(numbers, vectors, whole)
         self.table = self._keep(numbers, vectors, whole)
-        # What has been added up at these prices alone, by keys: further candidates are compared with the same.
+        # What has been added up at these prices alone, by keys, and the tables of that, by key: further candidates are
+        # compared with the same.
         self.breakdowns: dict[tuple[object, ...], Any] = {}
+        self.sums: dict[str, str] = {}
 
     @property
     def priced(self) -> Any:
@@ -61,8 +63,9 @@ class SidePrices:
         return self.outcomes[number].refusal
 
     def drop(self) -> None:
-        """Drop the table."""
-        self.roll_up.workspace.connection.execute(f"DROP TABLE IF EXISTS {self.table}")
+        """Drop the tables."""
+        for table in (self.table, *self.sums.values()):
+            self.roll_up.workspace.connection.execute(f"DROP TABLE IF EXISTS {table}")
 
     def _integers(self, amounts: Vector, of_sums: tuple[int, ...]) -> tuple[int, ...]:
         fixed, *rates = amounts

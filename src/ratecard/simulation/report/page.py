@@ -25,7 +25,6 @@ from ratecard.simulation.report.sections import (
     attribution_table,
     below_cost_table,
     bridge_table,
-    changed,
     disputed_table,
     losers_table,
     lost_customers_table,
@@ -66,12 +65,12 @@ def _laid(table: Table, figures: Figures) -> _Laid:
     kept = table.without(Kind.EXACT)
     tones = kept.tones or (Kind.CHANGE,) * len(kept.rows)
     rows = list(zip(kept.rows, tones, strict=True))[:_MOST_ROWS]
-    more = f"The first {_MOST_ROWS:,} of {len(kept.rows):,} rows; a spreadsheet or CSV has all."
+    more = f"The first {_MOST_ROWS:,} of {kept.size:,} rows; a spreadsheet or CSV has all."
     return _Laid(
         [(column.name, column.kind not in _TEXTS) for column in kept.columns],
         (_cells(row, kept.columns, figures, tone) for row, tone in rows),
         _cells(kept.total, kept.columns, figures) if kept.total else None,
-        [note for note in (table.note, more if len(kept.rows) > _MOST_ROWS else "") if note],
+        [note for note in (table.note, more if kept.size > _MOST_ROWS else "") if note],
         len(kept.columns) > _MOST_COLUMNS,
     )
 
@@ -171,7 +170,7 @@ def _candidate(report: Report, candidate: int) -> _Candidate:
     ]
     if customers is not None:
         charts.append(customers_chart(report, customers))
-        tables += [lost_customers_table(report, customers), losers_table(report, customers)]
+        tables += [lost_customers_table(report, customers, _MOST_ROWS), losers_table(report, customers)]
         tables.append(winners_table(report, customers))
     if report.margin is not None:
         tables.append(below_cost_table(report, report.margin, candidate))
@@ -205,8 +204,8 @@ def _tiles(report: Report, candidate: int) -> list[tuple[str, str, str]]:
         ("Change in percent", share or "from zero", tone),
     ]
     if (customers := report.customers(candidate)) is not None:
-        less, more, _ = changed(customers)
-        tiles += [("Customers pay more", figures.count(more), ""), ("Customers pay less", figures.count(less), "")]
+        more, less = figures.count(customers.more), figures.count(customers.less)
+        tiles += [("Customers pay more", more, ""), ("Customers pay less", less, "")]
     return tiles
 
 

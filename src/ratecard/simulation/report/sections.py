@@ -6,12 +6,12 @@ from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from importlib.metadata import version
-from typing import Any, NamedTuple
+from typing import Any
 
 from ratecard.base.money import EXACT, from_fraction, round_half_up, total
 from ratecard.simulation.pricing.outcome import ROUNDING_PART
 from ratecard.simulation.report.breakdown import NO_VALUE, columns_of, values_of
-from ratecard.simulation.report.figures import apportion, apportion_rows
+from ratecard.simulation.report.figures import apportion
 from ratecard.simulation.report.report import Report, share_of_prices
 from ratecard.simulation.report.table import Column, Kind, Table, Value
 from ratecard.simulation.results.attribution import BILLED, LOST_PART, MOVED, NEW_PART, RATE, Part, Untouched
@@ -19,21 +19,6 @@ from ratecard.simulation.results.bridge import Bridge, Step
 from ratecard.simulation.results.customers import Customers
 from ratecard.simulation.results.margin import Cost, Margin
 from ratecard.simulation.results.rows import Row
-
-
-class _Counts(NamedTuple):
-    """How many customers pay less, more, and the same."""
-
-    less: int
-    more: int
-    same: int
-
-
-def changed(customers: Customers) -> _Counts:
-    """How many customers a candidate changes something for."""
-    differences = [row.change(customers.candidate) for row in customers.kept]
-    less, more = sum(each < 0 for each in differences), sum(each > 0 for each in differences)
-    return _Counts(less, more, len(differences) - less - more)
 
 
 def winners_table(report: Report, customers: Customers) -> Table:
@@ -66,30 +51,35 @@ def customers_table(report: Report, customers: Customers, *, exact: bool = False
 
 
 def _table(report: Report, customers: Customers, title: str, chosen: tuple[Row, ...], *, exact: bool = False) -> Table:
-    candidate = customers.candidate
-    pairs: Sequence[Sequence[Decimal]] = [row.both(candidate) for row in customers.rows]
+    candidate, places = customers.candidate, report.figures.places
+    pairs: Sequence[Sequence[Decimal]] = [row.both(candidate) for row in chosen]
     if not exact:
-        pairs = apportion_rows(pairs, report.simulation.total.both(candidate), report.figures.places)
-    amounts = {row.key: pair for row, pair in zip(customers.rows, pairs, strict=True)}
+        before, after = (round_half_up(each, places) for each in report.simulation.total.both(candidate))
+        now = customers.apportioned(chosen, "before", places, before)
+        more = customers.apportioned(chosen, "change", places, EXACT.subtract(after, before))
+        pairs = [(one, EXACT.add(one, change)) for one, change in zip(now, more, strict=True)]
 
-    def values(row: Row) -> tuple[Value, ...]:
+    def values(row: Row, pair: Sequence[Decimal]) -> tuple[Value, ...]:
         shares = [share_of_prices(row, candidate)]
-        return (_name(row), row.both_requests(candidate), *values_of(amounts[row.key], shares))
+        return (_name(row), row.both_requests(candidate), *values_of(pair, shares))
 
     columns = (Column("Customer"), Column("Requests", Kind.COUNT), *columns_of(report, [candidate]))
-    return Table(title, columns, tuple(map(values, chosen)))
+    return Table(title, columns, tuple(map(values, chosen, pairs)))
 
 
-def lost_customers_table(report: Report, customers: Customers) -> Table:
-    """The customers whose requests a candidate does not offer any more, and what these bring now."""
+def lost_customers_table(report: Report, customers: Customers, most: int) -> Table:
+    """The customers whose requests a candidate does not offer any more, and what these bring now; at most so many."""
     candidate, places = customers.candidate, report.figures.places
-    amounts = apportion([row.beside(candidate).lost for row in customers.lost], places)
+    chosen = customers.first_lost(most)
+    whole = round_half_up(report.simulation.total.beside(candidate).lost, places)
+    amounts = customers.apportioned(chosen, "lost", places, whole)
     rows = (
         (_name(row), row.beside(candidate).lost_requests, amount, row.requests)
-        for row, amount in zip(customers.lost, amounts, strict=True)
+        for row, amount in zip(chosen, amounts, strict=True)
     )
     columns = (Column("Customer"), Column("Requests lost", Kind.COUNT), Column("Lost", Kind.MONEY))
-    return Table("They lose requests", (*columns, Column("Of requests", Kind.COUNT)), tuple(rows))
+    table = Table("They lose requests", (*columns, Column("Of requests", Kind.COUNT)), tuple(rows))
+    return table._replace(further=customers.losing - len(chosen))
 
 
 def uncommon_table(report: Report, candidate: int, *, exact: bool = False) -> Table:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ratecard.base.money import EXACT, round_half_up
 from ratecard.simulation.report.report import Report, share_of_change, share_of_prices
-from ratecard.simulation.report.sections import annualised, bridge_sentences, changed
+from ratecard.simulation.report.sections import annualised, bridge_sentences
 from ratecard.simulation.results.customers import Customers
 from ratecard.simulation.results.margin import Margin
 from ratecard.simulation.results.volume import Response
@@ -154,12 +154,12 @@ def reached(report: Report, target: "Target", found: "Reached") -> str:
 
 
 def _customers(report: Report, customers: Customers) -> str:
-    figures, counts = report.figures, changed(customers)
-    less, more, same = map(figures.count, counts)
+    figures = report.figures
+    less, more, same = map(figures.count, (customers.less, customers.more, customers.same))
     share = figures.percent(customers.share_above(report.question.rise), signed=False)
     rise = figures.percent(report.question.rise, signed=False)
     words = f"{more} customers pay more, {less} less, {same} the same; for {share} of them the rise is above {rise}."
-    lost = len(customers.lost)
+    lost = customers.losing
     if not lost:
         return words
     one = lost == 1

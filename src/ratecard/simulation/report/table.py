@@ -51,6 +51,7 @@ class Table(NamedTuple):
     """Rows of values, one for each column; `total` is a row too. `note` says what a reader must know of it.
 
     `tones` has, for each row, whether its changes are ordinary ones, lost or new; empty where all are ordinary.
+    `further` counts rows that it does not have.
     """
 
     title: str
@@ -59,6 +60,12 @@ class Table(NamedTuple):
     total: tuple[Value, ...] | None = None
     note: str = ""
     tones: tuple[Kind, ...] = ()
+    further: int = 0
+
+    @property
+    def size(self) -> int:
+        """How many rows there are, with those that it does not have."""
+        return len(self.rows) + self.further
 
     def without(self, kind: Kind) -> "Table":
         """The same table without the columns of a kind."""

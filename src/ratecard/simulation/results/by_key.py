@@ -40,7 +40,8 @@ def add_by_key(priced: PricedFacts, again: RowsAgain) -> AddedByKey:
     run = roll_up.workspace.connection.execute
     for prices in found:
         run(f"DROP TABLE {prices.prices}")
-    if _sums(priced, ("requests", *_QUANTITIES), f"FROM {added.table}") != counted:
+    ask = added.elsewhere.rows if added.elsewhere else lambda query: run(query).fetchall()
+    if list(ask(f"SELECT {_summed(('requests', *_QUANTITIES))} FROM {added.table}")[0]) != counted:
         raise SimulationError("the usage changed while it was read: other rows came the second time")
     for taken in together:
         of_cells = priced.query(taken.cells, "LEFT JOIN", *sides, uneven=uneven, further=joins)
@@ -82,8 +83,12 @@ def _prices(priced: PricedFacts, taken: Taken, source: str) -> tuple[CellPrices,
 
 
 def _sums(priced: PricedFacts, numbers: Sequence[str], source: str) -> list[int]:
-    chosen = ", ".join(f"coalesce(sum({number}), 0)" for number in numbers)
-    return list(priced.roll_up.workspace.connection.execute(f"SELECT {chosen} {source}").fetchall()[0])
+    query = f"SELECT {_summed(numbers)} {source}"
+    return list(priced.roll_up.workspace.connection.execute(query).fetchall()[0])
+
+
+def _summed(numbers: Sequence[str]) -> str:
+    return ", ".join(f"coalesce(sum({number}), 0)" for number in numbers)
 
 
 def _sizes(side: int, summed: tuple[int, ...]) -> list[str]:

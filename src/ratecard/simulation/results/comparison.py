@@ -16,6 +16,7 @@ from ratecard.simulation.pricing.coverage import Coverage
 from ratecard.simulation.pricing.outcome import PricedShape, Vector
 from ratecard.simulation.pricing.price_table import SidePrices
 from ratecard.simulation.results.by_key import add_by_key
+from ratecard.simulation.results.key_sums import KeySums, Scales, of_integer
 from ratecard.simulation.results.priced_facts import QUANTITY_NAMES, UNEVEN, PricedFacts
 from ratecard.simulation.results.rows import EVEN, Row, Since, Uneven, made_row
 from ratecard.simulation.usage.columns import DAY
@@ -36,7 +37,8 @@ _PERIOD_OF = {
 # Most facts that are added up at once where all groups are written.
 _MOST_FACTS = 1_000_000
 _REQUESTS = "CAST(coalesce(sum(requests), 0) AS BIGINT)"
-_QUANTITIES = tuple(f"coalesce(sum(quantity{at}), 0)" for at in range(len(QUANTITY_NAMES)))
+_QUANTITY_COLUMNS = tuple(f"quantity{at}" for at in range(len(QUANTITY_NAMES)))
+_QUANTITIES = tuple(f"coalesce(sum({name}), 0)" for name in _QUANTITY_COLUMNS)
 _ZERO = Decimal(0)
 _NO_QUANTITIES = (_ZERO,) * len(QUANTITY_NAMES)
 _KeyValues = tuple[str | None, ...]
@@ -58,8 +60,10 @@ class Comparison:
             side.prove_at(self.scale)
         self.coverage = Coverage(roll_up.workspace, self.sides)
         self._facts = PricedFacts(roll_up, self.sides, self.coverage)
-        # What is added up by keys, where facts by them are not made.
+        # What is added up by keys, where facts by them are not made; and what of it is here.
         self._by_key: AddedByKey | None = None
+        self._brought: list[AddedByKey] = []
+        self._sums_of_keys: dict[str, KeySums] = {}
         # Charts and tables ask for the same breakdowns: the engine adds each up once.
         self._breakdowns: dict[tuple[str, ...], tuple[Row, ...]] = {}
 
@@ -101,13 +105,67 @@ class Comparison:
                 self._breakdowns[keys] = self._rows(keys)
         return self._breakdowns[keys]
 
+    def by_key(self, key: str) -> KeySums:
+        """What each value of a key comes to, in the engine that has the groups by it.
+
+        Raises `SimulationError` for a key that the usage was not grouped by.
+        """
+        if key not in self._sums_of_keys:
+            sides = range(1, self.amounts)
+            uneven = tuple(side for side in sides if self.coverage.uneven[side])
+            scales = Scales(self.places, tuple(side.scale for side in self.sides), uneven)
+            name, elsewhere = self.name(key), self._elsewhere((key,))
+            if elsewhere:
+                names = ("requests", *_QUANTITY_COLUMNS, *(f"amount{side}" for side in range(self.amounts)))
+                names += tuple(f"{name}{side}" for side in uneven for name in UNEVEN)
+                sums = ", ".join(f"sum({each}) AS {each}" for each in names)
+                table = elsewhere.kept(f"SELECT {name} AS name, {sums} FROM {elsewhere.table} GROUP BY {name}")
+                self._sums_of_keys[key] = KeySums(table, elsewhere.sql, scales, elsewhere.rows)
+            else:
+                self._sums_of_keys[key] = KeySums(self._summed(key, uneven), DuckDbSql(), scales, self._asked)
+        return self._sums_of_keys[key]
+
+    def _asked(self, query: str) -> list[Any]:
+        return self.roll_up.workspace.connection.execute(query).fetchall()
+
+    def _summed(self, key: str, uneven: Sequence[int]) -> str:
+        """A table here of what each value of a key comes to: at the current prices, kept for further candidates, and
+        what each candidate adds to some.
+        """
+        workspace, name, known = self.roll_up.workspace, self.name(key), self.sides[0].sums
+
+        def summed(columns: Sequence[str], *sides: int, uneven: int | None = None) -> str:
+            sums = ", ".join(f"sum({each}) AS {each}" for each in columns)
+            return f"SELECT {name} AS name, {sums} FROM {self._of_keys((key,), *sides, uneven=uneven)} GROUP BY {name}"
+
+        current = summed(("requests", *_QUANTITY_COLUMNS, "amount0"), 0)
+        if self._whole:
+            if key not in known:
+                known[key] = workspace.new_table("sums")
+                workspace.connection.execute(f"CREATE TABLE {known[key]} AS {current}")
+            current = f"FROM {known[key]}"
+        parts, added = [current], list[str]()
+        for side in range(1, self.amounts):
+            added.append(f"amount{side}")
+            parts.append(summed(added[-1:], side))
+        for side in uneven:
+            columns = [f"{column}{side}" for column in UNEVEN]
+            added += columns
+            parts.append(summed(columns, 0, side, uneven=side))
+        requests = "CAST(coalesce(sum(requests), 0) AS BIGINT) AS requests"
+        sums = ", ".join(f"coalesce(sum({each}), 0) AS {each}" for each in (*_QUANTITY_COLUMNS, "amount0", *added))
+        table, union = workspace.new_table("sums"), " UNION ALL BY NAME ".join(parts)
+        query = f"SELECT name, {requests}, {sums} FROM ({union}) GROUP BY name"
+        workspace.connection.execute(f"CREATE TABLE {table} AS {query}")
+        return table
+
     def sums_of(self, prices: SidePrices, keys: Sequence[str]) -> dict[_KeyValues, Decimal]:
         """Add up other prices of the same shapes, by keys."""
         names, sums = list(map(self.name, keys)), (f"coalesce(sum({self._facts.terms(self.amounts)}), 0)",)
         grouping = f" GROUP BY {', '.join(names)}" if names else ""
         source = f"FROM {self.roll_up.facts_by(keys)} JOIN {prices.table} AS side{self.amounts} USING (shape){grouping}"
         found = read_integers(self.roll_up.workspace.connection, names, sums, source)
-        return {tuple(key): _decimal(amount, prices.scale) for *key, amount in found}
+        return {tuple(key): of_integer(amount, prices.scale) for *key, amount in found}
 
     def since(self, day: date, candidate: int) -> Since:
         """How many requests lie before a day, and what those of that day and after it come to on both sides."""
@@ -120,14 +178,14 @@ class Comparison:
         added = f"SELECT coalesce(sum({self._facts.terms(candidate)}) FILTER (day >= DATE '{day}'), 0)"
         joined = self._facts.source(self.roll_up.cells, "JOIN", candidate)
         more: Any = self.roll_up.workspace.connection.execute(f"{added} {joined}").fetchall()[0]
-        now = _decimal(found[2], self.sides[0].scale)
-        return Since(day, found[0], found[1], now, EXACT.add(now, _decimal(more[0], self.sides[candidate].scale)))
+        now = of_integer(found[2], self.sides[0].scale)
+        return Since(day, found[0], found[1], now, EXACT.add(now, of_integer(more[0], self.sides[candidate].scale)))
 
     def count(self, keys: Sequence[str]) -> int:
         """Count the rows of a breakdown."""
         chosen = ", ".join(map(self.name, keys)) or "1"
         if elsewhere := self._elsewhere(keys):
-            return elsewhere.count(f"SELECT count(*) FROM (SELECT DISTINCT {chosen} FROM {elsewhere.table})")
+            return int(elsewhere.rows(f"SELECT count(*) FROM (SELECT DISTINCT {chosen} FROM {elsewhere.table})")[0][0])
         source = self._of_keys(keys, 0)
         parts = self.parts() if {*self.roll_up.plan.by[:1]} & {*keys} else ("TRUE",)
         queries = (f"SELECT count(*) FROM (SELECT DISTINCT {chosen} FROM {source} WHERE {part})" for part in parts)
@@ -221,8 +279,12 @@ class Comparison:
     @cached_property
     def _breakdowns_of_current(self) -> dict[tuple[object, ...], Any]:
         """What has been added up at the current prices; of a candidate that leaves something out, for it alone."""
-        whole = not self.coverage.left_out and not self.coverage.only_candidates
-        return self.sides[0].breakdowns if whole else {}
+        return self.sides[0].breakdowns if self._whole else {}
+
+    @property
+    def _whole(self) -> bool:
+        """Whether all that the current prices price is in the figures, and no more."""
+        return not self.coverage.left_out and not self.coverage.only_candidates
 
     def _rows(self, keys: tuple[str, ...]) -> tuple[Row, ...]:
         """The groups with the amounts of the candidates beside the current ones."""
@@ -261,7 +323,7 @@ class Comparison:
         by_place = {}
         for row in found:
             lost_requests, lost, new_requests, new, neither = row[cut:]
-            amounts = _decimal(lost, scales[0]), _decimal(new, scales[1])
+            amounts = of_integer(lost, scales[0]), of_integer(new, scales[1])
             by_place[places[row[:cut]]] = Uneven(lost_requests, amounts[0], new_requests, amounts[1], neither)
         return by_place
 
@@ -285,17 +347,22 @@ class Comparison:
         return self._facts.query(self.roll_up.facts_by(keys), "LEFT JOIN", *sides, uneven=only, further=further)
 
     def _added_by(self, keys: Sequence[str]) -> str:
-        """The table of what is added up by these keys already, empty where none is; all groups come for some keys."""
+        """The table here of what is added up by these keys already, empty where none is; what is elsewhere comes."""
+        asked = self._days(keys)
         if elsewhere := self._elsewhere(keys):
-            self._by_key = AddedByKey(elsewhere.brought(), self.roll_up.plan.keys)
-        return self._by_key.table if self._by_key and self._days(keys) <= {*self._by_key.keys} else ""
+            known = next((each for each in self._brought if asked <= {*each.keys}), None)
+            if known is None:
+                plan = self.roll_up.plan
+                columns = [name for key, name in zip(plan.keys, plan.key_columns, strict=True) if key in asked]
+                known = AddedByKey(elsewhere.brought(*columns), tuple(asked))
+                self._brought.append(known)
+            return known.table
+        return self._by_key.table if self._by_key and not self.elsewhere and asked <= {*self._by_key.keys} else ""
 
     def _elsewhere(self, keys: Sequence[str]) -> GroupsElsewhere | None:
         """What has the groups by these keys; None where what is here has them."""
         plan, asked = self.roll_up.plan, self._days(keys)
-        if self._by_key and not asked <= {*self._by_key.keys} and asked <= {*plan.keys}:
-            return None if asked.isdisjoint(plan.others.values()) else self._by_key.elsewhere
-        return None
+        return self.elsewhere if asked <= {*plan.keys} and not asked.isdisjoint(plan.others.values()) else None
 
     def _days(self, keys: Sequence[str]) -> set[str]:
         return {DAY if self.roll_up.plan.is_period(key) else key for key in keys}
@@ -303,6 +370,8 @@ class Comparison:
     def forget(self) -> None:
         """Drop what only the candidates need."""
         self._breakdowns.clear()
+        for sums in self._sums_of_keys.values():
+            self.roll_up.workspace.connection.execute(f"DROP TABLE IF EXISTS {sums.table}")
         for side in self.sides[1:]:
             side.drop()
         self.coverage.drop()
@@ -322,10 +391,6 @@ class Comparison:
         each = zip(counted.sums, rates, self.roll_up.places_of(counted.shape), strict=False)
         rated = [EXACT.scaleb(EXACT.multiply(Decimal(count), rate), -places) for count, rate, places in each]
         return total([EXACT.multiply(Decimal(counted.requests), fixed), *rated])
-
-
-def _decimal(value: int, places: int) -> Decimal:
-    return _decimals((value,), places)[0]
 
 
 def _decimals(values: Sequence[int], places: int) -> list[Decimal]:

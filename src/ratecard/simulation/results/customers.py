@@ -1,16 +1,21 @@
 """Winners and losers: what a candidate changes for each customer."""
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 
+from ratecard.base.money import EXACT
+from ratecard.simulation.results.key_sums import BY_NAME, OF_ALIKE, KeySums
 from ratecard.simulation.results.rows import Row
 
 _SHOWN = 20
 # The edges of the distribution, in percent of what a customer pays now.
 _EDGES = (-50, -20, -10, -5, -1, 0, 1, 5, 10, 20, 50)
+_FALLS, _RISES = [edge for edge in _EDGES if edge <= 0], [edge for edge in _EDGES if edge >= 0]
+_KEPT, _LOSING = "shared <> 0", "lost_requests <> 0"
+_BY_LOSS = f"lost DESC, {OF_ALIKE}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,48 +47,84 @@ class Band:
 class Customers:
     """The customers by what other prices change on the requests that both sides price.
 
-    `winners` pay less, `losers` more, the largest amounts first; `lost` are those whose requests the candidate does not
-    offer, by what these bring now. A customer of whose requests both sides price none is in no other count.
+    `less` pay less, `more` pay more; of these, `winners` and `losers` are the first, the largest amounts first. For
+    `same` nothing changes. `losing` counts those whose requests the candidate does not offer. A customer of whose
+    requests both sides price none is in no other count. `rows`, `kept` and `lost` bring a row for each customer here.
     """
 
-    rows: tuple[Row, ...]
     candidate: int
     winners: tuple[Row, ...]
     losers: tuple[Row, ...]
     distribution: tuple[Band, ...]
-    lost: tuple[Row, ...] = ()
+    less: int
+    more: int
+    same: int
+    losing: int
+    sums: KeySums = field(repr=False, compare=False)
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """All customers, in their order."""
+        return tuple(self.sums.rows())
 
     @property
     def kept(self) -> tuple[Row, ...]:
         """The customers with requests that both sides price."""
-        return tuple(row for row in self.rows if row.both_requests(self.candidate))
+        return tuple(self.sums.rows(_KEPT, candidate=self.candidate))
+
+    @property
+    def lost(self) -> tuple[Row, ...]:
+        """Those whose requests the candidate does not offer, by what these bring now."""
+        return self.first_lost()
+
+    def first_lost(self, most: int | None = None) -> tuple[Row, ...]:
+        """The first of those who lose requests: at most so many."""
+        return tuple(self.sums.rows(_LOSING, _BY_LOSS, most, self.candidate)) if self.losing else ()
+
+    def apportioned(self, rows: Sequence[Row], amount: str, places: int, whole: Decimal) -> list[Decimal]:
+        """An amount of some customers, rounded so that those of all add up to `whole`: see `report.figures.apportion`.
+
+        `amount` is a column of `KeySums.compared`.
+        """
+        lost = amount == "lost"
+        where, order = (_LOSING, _BY_LOSS) if lost else ("TRUE", BY_NAME)
+        names = [row.key[0] for row in rows]
+        found, every = self.sums.ranked(amount, self.candidate, places, names, where, order)
+        missing = int(EXACT.scaleb(whole, places)) - every
+        units = (found[name].units + (found[name].place <= missing) for name in names)
+        return [EXACT.scaleb(Decimal(each), -places) for each in units]
 
     def share_above(self, rise: Fraction) -> Fraction:
         """The share of customers whose payments rise by more than a share of them (0.1: more than 10 %)."""
-        kept = self.kept
-        above = sum(self._rise(row) > rise for row in kept)
-        return Fraction(above, len(kept)) if kept else Fraction(0)
+        kept = self.less + self.more + self.same
+        (above,) = self.sums.counts([f"{_KEPT} AND {self.sums.above('move', 'paid', rise)}"], self.candidate)
+        return Fraction(above, kept) if kept else Fraction(0)
 
-    def _rise(self, row: Row) -> Fraction:
-        return rise_of(row, self.candidate)
+    def beyond(self, rise: Fraction) -> tuple[int, tuple[Row, ...]]:
+        """How many pay more by more than a share of what they pay now, and the first of them: the greatest rise first.
+
+        Before all are those who paid nothing.
+        """
+        where = f"{_KEPT} AND {self.sums.above('change', 'size', rise)}"
+        (count,) = self.sums.counts([where], self.candidate)
+        shares = self.sums.falling_share("change", "size")
+        order = f"CASE WHEN size = 0 THEN 0 ELSE 1 END, {shares}, change DESC, {OF_ALIKE}"
+        return count, tuple(self.sums.rows(where, order, _SHOWN, self.candidate)) if count else ()
 
 
-def customers_of(rows: Sequence[Row], candidate: int) -> Customers:
-    """Sort customers by what a candidate changes, from one row per customer."""
-    falling, rising = (
-        sorted(
-            (row for row in rows if sign * row.change(candidate) > 0),
-            key=lambda row: (-abs(row.change(candidate)), row.key[0] or ""),
-        )
-        for sign in (-1, 1)
+def customers_of(sums: KeySums, candidate: int) -> Customers:
+    """Sort customers by what a candidate changes."""
+    winners = sums.rows("change < 0", f"change, {OF_ALIKE}", _SHOWN, candidate)
+    losers = sums.rows("change > 0", f"change DESC, {OF_ALIKE}", _SHOWN, candidate)
+    falls = [f"{_KEPT} AND {sums.above('-move', 'paid', Fraction(-edge, 100))}" for edge in _FALLS]
+    rises = [f"{_KEPT} AND {sums.above('move', 'paid', Fraction(edge, 100))}" for edge in _RISES]
+    conditions = (_KEPT, f"{_KEPT} AND change < 0", f"{_KEPT} AND change > 0", _LOSING, *falls, *rises)
+    kept, less, more, losing, *counts = sums.counts(conditions, candidate)
+    below, above = counts[: len(falls)], counts[len(falls) :]
+    distribution = tuple(_distribution(kept, below, above))
+    return Customers(
+        candidate, tuple(winners), tuple(losers), distribution, less, more, kept - less - more, losing, sums
     )
-    winners, losers = tuple(falling[:_SHOWN]), tuple(rising[:_SHOWN])
-    losing = sorted(
-        (row for row in rows if row.beside(candidate).lost_requests),
-        key=lambda row: (-row.beside(candidate).lost, row.key[0] or ""),
-    )
-    kept = [row for row in rows if row.both_requests(candidate)]
-    return Customers(tuple(rows), candidate, winners, losers, _distribution(kept, candidate), tuple(losing))
 
 
 def rise_of(row: Row, candidate: int) -> Fraction:
@@ -92,15 +133,12 @@ def rise_of(row: Row, candidate: int) -> Fraction:
     return difference / current if current else Fraction(1 if difference else 0)
 
 
-def _distribution(rows: Sequence[Row], candidate: int) -> tuple[Band, ...]:
+def _distribution(kept: int, below: Sequence[int], above: Sequence[int]) -> Iterator[Band]:
     """Every band between two edges: falls include their lower edge, rises their upper one."""
-    rises = sorted(100 * rise_of(row, candidate) for row in rows)
-    falls, zero = rises[: bisect_left(rises, 0)], bisect_right(rises, 0) - bisect_left(rises, 0)
-    more = rises[bisect_right(rises, 0) :]
-    down, up = [edge for edge in _EDGES if edge <= 0], [edge for edge in _EDGES if edge >= 0]
-    bands = [Band(None, down[0], bisect_left(falls, down[0]))]
-    bands += [Band(a, b, bisect_left(falls, b) - bisect_left(falls, a)) for a, b in pairwise(down)]
-    bands.append(Band(0, 0, zero))
-    bands += [Band(a, b, bisect_right(more, b) - bisect_right(more, a)) for a, b in pairwise(up)]
-    bands.append(Band(up[-1], None, len(more) - bisect_right(more, up[-1])))
-    return tuple(bands)
+    yield Band(None, _FALLS[0], below[0])
+    for (least, first), (most, second) in pairwise(zip(_FALLS, below, strict=True)):
+        yield Band(least, most, second - first)
+    yield Band(0, 0, kept - below[-1] - above[0])
+    for (least, first), (most, second) in pairwise(zip(_RISES, above, strict=True)):
+        yield Band(least, most, first - second)
+    yield Band(_RISES[-1], None, above[-1])

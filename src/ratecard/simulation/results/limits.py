@@ -23,12 +23,13 @@ class Beyond:
     """What a candidate does beyond the limits.
 
     `change` is that of revenue, where it is beyond: None is within, and from nothing to something is beyond any share.
-    `customers` are those who pay more than the limit allows, the greatest rise first, of `of` customers.
+    `over` of `of` customers pay more than the limit allows; `customers` are the first of them, the greatest rise first.
     """
 
     candidate: int
     change: Row | None
     customers: tuple[Row, ...]
+    over: int
     of: int
 
 
@@ -44,18 +45,17 @@ def check_change_limits(simulation: Answers, limits: ChangeLimits, key: str) -> 
 def beyond(simulation: Answers, limits: ChangeLimits, key: str = "customer") -> Iterator[Beyond]:
     """Each candidate that is beyond a limit, exactly: a rise of just the limit is within."""
     for candidate in range(1, len(simulation.sides)):
-        whole, over, count = simulation.total, [], 0
+        whole, beyond_it, count = simulation.total, 0, 0
+        over: tuple[Row, ...] = ()
         # What is lost and what is new changes revenue; a customer's prices rise on what both sides offer.
         amounts = whole.amounts[0], whole.amounts[candidate]
         change = whole if limits.change is not None and abs(_more(*amounts)) > limits.change * _paid(*amounts) else None
         if limits.rise is not None:
             found = simulation.customers(key, candidate)
-            most, rows = limits.rise, found.kept
-            count = len(rows)
-            over = [row for row in rows if _more(*row.both(candidate)) > most * _paid(*row.both(candidate))]
-            over.sort(key=lambda row: (*_order(row, candidate), row.key[0] or ""))
-        if change or over:
-            yield Beyond(candidate, change, tuple(over), count)
+            count = found.less + found.more + found.same
+            beyond_it, over = found.beyond(limits.rise)
+        if change or beyond_it:
+            yield Beyond(candidate, change, over, beyond_it, count)
 
 
 def _paid(before: Decimal, _: Decimal) -> Fraction:
@@ -64,9 +64,3 @@ def _paid(before: Decimal, _: Decimal) -> Fraction:
 
 def _more(before: Decimal, after: Decimal) -> Fraction:
     return Fraction(after) - Fraction(before)
-
-
-def _order(row: Row, candidate: int) -> tuple[bool, Fraction, Fraction]:
-    """The greatest rise first; before all, those who paid nothing."""
-    paid, more = _paid(*row.both(candidate)), _more(*row.both(candidate))
-    return paid != 0, -more / paid if paid else Fraction(0), -more

@@ -84,7 +84,7 @@ class RowsAgain(Protocol):
         """The table of the facts of a table of groups. Raises `SimulationError` where it is another usage by now."""
 
     def amounts(self, found: Sequence[CellPrices], columns: Sequence[str], plan: Plan, *, whole: bool) -> AddedByKey:
-        """Requests and sums by all keys, or, of too many groups and unless `whole` is asked, by those read apart.
+        """Requests and sums by all keys, which are elsewhere if they are too many, unless `whole` is asked.
 
         See `Grouping.amounts_of`.
         """

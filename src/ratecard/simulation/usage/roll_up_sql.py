@@ -6,7 +6,7 @@ would group every row by every column.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from ratecard.methods.method import MOST_COUNTED
 from ratecard.simulation.usage.columns import (
@@ -163,11 +163,14 @@ class GroupsElsewhere(Protocol):
     def table(self) -> str:
         """Its table of them: requests and sums by all keys."""
 
-    def count(self, query: str) -> int:
-        """The number that a query of the engine gives."""
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """The few rows that a query of the engine finds, with decimals as integers."""
 
-    def brought(self) -> str:
-        """A table here of all of them."""
+    def kept(self, query: str) -> str:
+        """A table of the engine with what a query finds, until the end of the simulation."""
+
+    def brought(self, *keys: str) -> str:
+        """A table here of what they come to by some of their keys."""
 
     def write(self, query: str, place: str, kind: str = "") -> None:
         """Write what a query of the engine finds as a folder of files, by `kind` or the ending; whole or not at all.
@@ -177,7 +180,7 @@ class GroupsElsewhere(Protocol):
 
 
 class AddedByKey(NamedTuple):
-    """A table of requests and sums by some keys; all groups are `elsewhere` where they are by more keys than these."""
+    """A table of requests and sums by some keys, and what has the table, where that is not the engine here."""
 
     table: str
     keys: tuple[str, ...]

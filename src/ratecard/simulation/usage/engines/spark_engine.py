@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from decimal import Decimal
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -91,7 +92,7 @@ class SparkUsage(NamedTuple):
         return self._brought("facts", grouping.facts, of_cells.facts_of(groups, integer))
 
     def amounts(self, found: Sequence[CellPrices], columns: Sequence[str], plan: Plan, *, whole: bool) -> AddedByKey:
-        """Requests and sums by all keys, or, of too many groups and unless `whole` is asked, by those read apart.
+        """Requests and sums by all keys, which stay with Spark if they are too many, unless `whole` is asked.
 
         See `Grouping.amounts_of`.
         """
@@ -111,10 +112,10 @@ class SparkUsage(NamedTuple):
                 queries.append(of_rows.amounts_of(priced, sums, columns, SparkSql(), integer, short=short))
             groups_here = SparkGroups(self, plan, tuple(columns), queries, until)
             if whole or alike != plan.others.keys() or groups_here.size <= _MOST_GROUPS:
-                return AddedByKey(groups_here.brought(), plan.keys)
+                return AddedByKey(groups_here.brought(*plan.key_columns), plan.keys)
             self.workspace.at_end.push(self.ending.pop_all())
             self.workspace.at_end.push(until.pop_all())
-            return AddedByKey(groups_here.brought(*plan.others), tuple(plan.others.values()), groups_here)
+            return AddedByKey(groups_here.table, plan.keys, groups_here)
 
     def _integer(self, grouping: Grouping, groups: str) -> str:
         return integer_of(self.workspace.connection, grouping, groups)
@@ -290,19 +291,28 @@ class SparkGroups:
                 found.createOrReplaceTempView(self.table)
             until.callback(_drop, self._session, self.table)
 
-    def count(self, query: str) -> int:
-        """The number that a query gives."""
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """The few rows that a query finds, with decimals as integers."""
         with failures(UNREADABLE):
-            ((found,),) = self._session.sql(query).collect()
-            return int(found)
+            found = self._session.sql(query).collect()
+        return [tuple(int(each) if isinstance(each, Decimal) else each for each in row) for row in found]
+
+    def kept(self, query: str) -> str:
+        """A view of what a query finds, which executors keep on their disks until the end of the simulation."""
+        view, at_end = f"ratecard_{uuid4().hex}", self._workspace.at_end
+        with failures(UNREADABLE):
+            found, _ = at_end.enter_context(_persisted(self._session.sql(query)))
+            found.createOrReplaceTempView(view)
+        at_end.callback(_drop, self._session, view)
+        return view
 
     def brought(self, *keys: str) -> str:
-        """A table here of all of them, or of what they come to by some of their keys."""
-        table = table_of_sums(self._workspace, keys or self._keys, self._columns)
+        """A table here of what they come to by some of their keys."""
+        table = table_of_sums(self._workspace, keys, self._columns)
         if not self.size:
             return table
         query = f"SELECT * FROM {self.table}"
-        if keys:
+        if keys != self._keys:
             sums = ", ".join(f"sum({name}) AS {name}" for name in ("requests", *self._columns))
             query = f"SELECT {', '.join(keys)}, {sums} FROM {self.table} GROUP BY {', '.join(keys)}"
         with failures(UNREADABLE):

@@ -1,0 +1,156 @@
+"""What the values of one key come to, added up in the engine that has the groups, and asked by queries.
+
+There may be millions of values, such as customers: only the rows that an answer shows come here.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from ratecard.base.money import EXACT
+from ratecard.simulation.results.priced_facts import QUANTITY_NAMES, UNEVEN
+from ratecard.simulation.results.rows import EVEN, Row, Uneven
+from ratecard.simulation.usage.dialect import AmountWriter
+
+# The order of the rows of a breakdown, and that of rows whose amounts are alike.
+BY_NAME, OF_ALIKE = "name NULLS LAST", "coalesce(name, ''), name NULLS LAST"
+_QUANTITIES = [f"quantity{number}" for number in range(len(QUANTITY_NAMES))]
+_ZERO = Decimal(0)
+# A rise is put in order by its whole part, and by nine decimals.
+_FINE = 10**9
+
+
+class Scales(NamedTuple):
+    """The decimals of each quantity and of the amounts of each side; of the candidates, which have `UNEVEN` columns."""
+
+    quantities: tuple[int, ...]
+    amounts: tuple[int, ...]
+    uneven: tuple[int, ...]
+
+
+class Ranked(NamedTuple):
+    """An amount: in units of the last decimal that is shown rounded down, and its place by what that leaves."""
+
+    units: int
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class KeySums:
+    """A table of an engine with a row for each value of a key (`name`), and the columns of `PricedFacts`, added up.
+
+    `ask` runs a query of the engine.
+    """
+
+    table: str
+    sql: AmountWriter
+    scales: Scales
+    ask: Callable[[str], list[tuple[Any, ...]]]
+
+    def rows(self, where: str = "TRUE", order: str = BY_NAME, most: int | None = None, candidate: int = 1) -> list[Row]:
+        """The rows of some values, in an order, of `compared`; at most so many."""
+        chosen = ", ".join(("name", "requests", *_QUANTITIES, *self._amounts()))
+        limit = "" if most is None else f" LIMIT {most}"
+        return list(
+            map(
+                self._row,
+                self.ask(f"SELECT {chosen} FROM {self.compared(candidate)} WHERE {where} ORDER BY {order}{limit}"),
+            )
+        )
+
+    def counts(self, conditions: Sequence[str], candidate: int) -> list[int]:
+        """How many values meet each of these conditions of `compared`."""
+        sums = (f"coalesce(sum(CASE WHEN {each} THEN 1 ELSE 0 END), 0)" for each in conditions)
+        return list(self.ask(f"SELECT {', '.join(sums)} FROM {self.compared(candidate)}")[0])
+
+    def compared(self, candidate: int) -> str:
+        """The table with what a candidate changes, as integers of one scale.
+
+        `before` and `change` are of the requests that both sides price, `shared` says how many these are; `lost` is
+        what only the current side brings. `size` is that of `before`. A rise is `move` of `paid`, which is above zero.
+        """
+        now, then = self._factor(0), self._factor(candidate)
+        parts = [f"{name}{candidate}" if candidate in self.scales.uneven else "0" for name in UNEVEN]
+        lost_requests, lost, new_requests, new, neither = parts
+        columns = {
+            "lost_requests": lost_requests,
+            "lost": f"{lost} * {now}",
+            "shared": f"requests - {lost_requests} - {new_requests} - {neither}",
+            "before": f"(amount0 - {lost}) * {now}",
+            "change": f"(amount{candidate} - {new}) * {then} + {lost} * {now}",
+        }
+        named = ", ".join(f"{each} AS {name}" for name, each in columns.items())
+        # From nothing, any rise is a doubling.
+        move = "CASE WHEN before > 0 THEN change WHEN before < 0 THEN -change WHEN change <> 0 THEN 1 ELSE 0 END"
+        further = f"abs(before) AS size, {move} AS move, CASE WHEN before = 0 THEN 1 ELSE abs(before) END AS paid"
+        return f"(SELECT *, {further} FROM (SELECT *, {named} FROM {self.table}) AS sums) AS compared"
+
+    def above(self, amount: str, of: str, share: Fraction) -> str:
+        """Whether an amount is above a share of another one, which is not below zero."""
+        times, parts = share.numerator, share.denominator
+        # Whole parts first: no product is larger than what is compared. What is divided is not below zero.
+        lift = max(0, -times)
+        rest = self.sql.quotient(f"(({of} % {parts}) * {times} + {lift * parts})", str(parts))
+        return f"{amount} > ({self.sql.quotient(of, str(parts))}) * {times} + {rest} - {lift}"
+
+    def falling_share(self, amount: str, of: str) -> str:
+        """The order by an amount's share of another one, the greatest first; neither is below zero."""
+        whole = self.sql.quotient(amount, f"greatest({of}, 1)")
+        rest = self.sql.quotient(f"(({amount} % greatest({of}, 1)) * {_FINE})", f"greatest({of}, 1)")
+        return f"{whole} DESC, {rest} DESC"
+
+    def ranked(
+        self, amount: str, candidate: int, places: int, names: Collection[str | None], where: str, order: str = BY_NAME
+    ) -> tuple[dict[str | None, Ranked], int]:
+        """Of some values, an amount of `compared` in units of the last of `places`, and all of these rounded down.
+
+        The place is that among all values which meet `where`: the greatest remainder first, then in `order`.
+        """
+        if not names:
+            return {}, 0
+        scale = max(self.scales.amounts)
+        unit, finer = 10 ** max(scale - places, 0), 10 ** max(places - scale, 0)
+        rest = f"(({amount} % {unit}) + {unit}) % {unit}"
+        ranks = f"row_number() OVER (ORDER BY rest DESC, {order}) AS place, sum(shown - rest) OVER () AS every"
+        every = f"SELECT *, {amount} AS shown, {rest} AS rest FROM {self.compared(candidate)} WHERE {where}"
+        listed = ", ".join(self.sql.literal(name) for name in names if name is not None) or "NULL"
+        chosen = f"name IN ({listed})" + (" OR name IS NULL" if None in names else "")
+        query = f"SELECT name, shown - rest, place, every FROM (SELECT *, {ranks} FROM ({every}) AS given) AS ranked"
+        found = self.ask(f"{query} WHERE {chosen}")
+        return {name: Ranked(whole // unit * finer, place) for name, whole, place, _ in found}, found[0][
+            3
+        ] // unit * finer
+
+    def _amounts(self) -> list[str]:
+        uneven = [f"{name}{side}" for side in self.scales.uneven for name in UNEVEN]
+        return [*(f"amount{side}" for side in range(len(self.scales.amounts))), *uneven]
+
+    def _factor(self, side: int) -> int:
+        return int(10 ** (max(self.scales.amounts) - self.scales.amounts[side]))
+
+    def _row(self, values: Sequence[Any]) -> Row:
+        """A row, its amounts with the decimals of their sides."""
+        name, requests, *rest = values
+        quantities = tuple(map(of_integer, rest, self.scales.quantities))
+        amounts = rest[len(_QUANTITIES) :]
+        current, *added = map(of_integer, amounts, self.scales.amounts)
+        then = (EXACT.add(current, each) if each else current for each in added)
+        if not self.scales.uneven:
+            return Row((name,), requests, quantities, (current, *then))
+        apart = amounts[len(self.scales.amounts) :]
+        uneven = dict(zip(self.scales.uneven, zip(*[iter(apart)] * len(UNEVEN), strict=True), strict=True))
+        beside = tuple(
+            self._uneven(side, *uneven[side]) if side in uneven else EVEN for side in range(1, len(self.scales.amounts))
+        )
+        return Row((name,), requests, quantities, (current, *then), beside)
+
+    def _uneven(self, side: int, lost_requests: int, lost: int, new_requests: int, new: int, neither: int) -> Uneven:
+        now, then = self.scales.amounts[0], self.scales.amounts[side]
+        return Uneven(lost_requests, of_integer(lost, now), new_requests, of_integer(new, then), neither)
+
+
+def of_integer(value: int, places: int) -> Decimal:
+    """An integer of 10^-`places` as what it is."""
+    return EXACT.scaleb(Decimal(value), -places) if value else _ZERO

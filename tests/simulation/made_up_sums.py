@@ -1,0 +1,33 @@
+"""Rows that were made up, as an engine has them."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+import duckdb
+
+from ratecard.simulation.results.key_sums import KeySums, Scales
+from ratecard.simulation.results.priced_facts import QUANTITY_NAMES, UNEVEN
+from ratecard.simulation.results.rows import Row
+from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
+
+_PLACES = 12
+
+
+def sums_of(rows: Sequence[Row]) -> KeySums:
+    """Rows of the current prices and one candidate, each with what only one of both prices."""
+    connection = duckdb.connect()
+    names = (*(f"quantity{number}" for number in range(len(QUANTITY_NAMES))), "amount0", "amount1")
+    columns = ", ".join(f"{name} HUGEINT" for name in (*names, *(f"{name}1" for name in UNEVEN)))
+    connection.execute(f"CREATE TABLE sums (name VARCHAR, requests BIGINT, {columns})")
+
+    def whole(amount: Decimal) -> int:
+        return int(amount.scaleb(_PLACES))
+
+    for row in rows:
+        apart = row.beside()
+        amounts = [*(0 for _ in QUANTITY_NAMES), whole(row.amounts[0]), whole(row.difference())]
+        both = apart.lost_requests, whole(apart.lost), apart.new_requests, whole(apart.new), apart.neither
+        values = [row.key[0], row.requests, *amounts, *both]
+        connection.execute(f"INSERT INTO sums VALUES ({', '.join('?' for _ in values)})", values)  # noqa: S608
+    scales = Scales((0,) * len(QUANTITY_NAMES), (_PLACES, _PLACES), (1,))
+    return KeySums("sums", DuckDbSql(), scales, lambda query: connection.execute(query).fetchall())
