@@ -148,6 +148,27 @@ def test_groups_lost_with_a_worker_are_added_up_again(
     cluster.add_worker()
 
 
+def test_groups_lost_with_a_worker_are_not_added_up_of_another_file(
+    engines: Engines, cluster: "Cluster", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, marker, out = tmp_path / "usage.parquet", tmp_path / "killed", tmp_path / "groups.parquet"
+    demo_usage(path, 1_000, seed=8)
+    for name in ("_MOST_GROUPS", "_MOST_FACTS"):
+        monkeypatch.setattr(spark_engine, name, 10)
+    found = engines.on_spark(str(path), by=("model", "customer"), candidates=CANDIDATE)
+    asked = found.customers()
+    demo_usage(path, 1_000, seed=9)
+    other = engines.spark.range(0, 8, 1, 4)
+    assert other.mapInArrow(killing_once(str(marker)), other.schema).count() == 8
+    assert marker.exists()
+    said = f"^{path} was changed or replaced since the usage was read. Simulate it again$"
+    for question in (asked.share_above, lambda _: found.groups, lambda _: found.write(out)):
+        with pytest.raises(SimulationError, match=said):
+            question(Fraction(1, 10))
+    assert [file.name for file in tmp_path.iterdir()] == ["usage.parquet", "killed"]
+    cluster.add_worker()
+
+
 def test_amounts_beyond_64_bits_are_exact(engines: Engines) -> None:
     rows = 20
     usage = usage_of("text", "deepseek-v4-pro-0813", prompt_tokens=[2**58] * rows, completion_tokens=[2**57 + 1] * rows)

@@ -73,6 +73,8 @@ class SparkUsage(NamedTuple):
     # Ends the session, if it was made for this usage.
     ending: ExitStack
     stamps: Mapping[str, Stamp] = {}
+    # What its files are known by now.
+    look: Callable[[], Stamps] = dict
 
     @property
     def again(self) -> "SparkUsage":
@@ -274,7 +276,8 @@ class SparkUsage(NamedTuple):
 class SparkGroups:
     """Groups that Spark adds up and keeps on the disks of its executors; what is lost with one of them is made again.
 
-    `size` is how many there are, those that several queries find counted more than once.
+    It is made of the usage, so that nothing is said of one whose files are not as they were any more. `size` is how
+    many there are, those that several queries find counted more than once.
     """
 
     sql = SparkSql()
@@ -282,7 +285,7 @@ class SparkGroups:
     def __init__(
         self, usage: SparkUsage, plan: Plan, columns: tuple[str, ...], queries: Sequence[str], until: ExitStack
     ) -> None:
-        self._session, self._workspace = usage.session, usage.workspace
+        self._session, self._workspace, self._usage = usage.session, usage.workspace, usage
         self._keys, self._columns = plan.key_columns, columns
         self.size, self.table = 0, f"ratecard_{uuid4().hex}"
         if queries:
@@ -293,14 +296,14 @@ class SparkGroups:
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """The few rows that a query finds, with decimals as integers."""
-        with failures(UNREADABLE):
+        with self._unchanged(), failures(UNREADABLE):
             found = self._session.sql(query).collect()
         return [tuple(int(each) if isinstance(each, Decimal) else each for each in row) for row in found]
 
     def kept(self, query: str) -> str:
         """A view of what a query finds, which executors keep on their disks until the end of the simulation."""
         view, at_end = f"ratecard_{uuid4().hex}", self._workspace.at_end
-        with failures(UNREADABLE):
+        with self._unchanged(), failures(UNREADABLE):
             found, _ = at_end.enter_context(_persisted(self._session.sql(query)))
             found.createOrReplaceTempView(view)
         at_end.callback(_drop, self._session, view)
@@ -315,7 +318,7 @@ class SparkGroups:
         if keys != self._keys:
             sums = ", ".join(f"sum({name}) AS {name}" for name in ("requests", *self._columns))
             query = f"SELECT {', '.join(keys)}, {sums} FROM {self.table} GROUP BY {', '.join(keys)}"
-        with failures(UNREADABLE):
+        with self._unchanged(), failures(UNREADABLE):
             found = self._session.sql(query)
             for part in _tables(found, self.size):
                 _keep(self._workspace.connection, part, f"INSERT INTO {table} FROM {_PART}")
@@ -323,7 +326,10 @@ class SparkGroups:
 
     def write(self, query: str, place: str, kind: str = "") -> None:
         """Write what a query finds as a folder of files, whole or not at all. Raises `SimulationError`."""
-        write_query(self._session, query, place, kind)
+        write_query(self._session, query, place, kind, self._unchanged())
+
+    def _unchanged(self) -> AbstractContextManager[None]:
+        return unchanged(self._usage.stamps, self._usage.look, "since")
 
 
 @contextmanager
@@ -421,7 +427,7 @@ def open_usage(
         known = checked_usage(found, {name: type_.upper() for name, type_ in declared.items()}, names, layouts)
         known = known._replace(table=view, untyped=known.has("model"))
         opened = partial(open_usage, workspace, usage, names, master, layouts=layouts, by_file=by_file, view=view)
-        yield SparkUsage(known, Source.of(before), session, workspace, opened, ending, before)
+        yield SparkUsage(known, Source.of(before), session, workspace, opened, ending, before, look)
         if by_file:
             session.catalog.dropTempView(f"{view}_of_files")
 

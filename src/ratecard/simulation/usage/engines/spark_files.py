@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -197,24 +197,30 @@ def write_table(rows: pyarrow.RecordBatchReader, place: str, master: str | None 
             _save(session.createDataFrame(rows.schema.empty_table()).coalesce(1), new, kind, "ignore")
 
 
-def write_query(session: "SparkSession", query: str, place: str, kind: str = "") -> None:
+def write_query(
+    session: "SparkSession", query: str, place: str, kind: str, unchanged: AbstractContextManager[None]
+) -> None:
     """Write what a query finds, in the order of its files, as `write_table` does; each executor writes its own part.
 
-    Raises `SimulationError`, also where the executors have no disk in common with this machine, and the place is there.
+    Raises `SimulationError`, also where the executors have no disk in common with this machine, and the place is there,
+    or where the usage that `unchanged` looks at was another meanwhile.
     """
     from pyspark.sql import Observation, functions
 
     kind, written = kind or kind_to_write(place), Observation()
-    with failures(f"{place} cannot be written"):
+    words = f"{place} cannot be written"
+    with failures(words):
         found = session.sql(query).observe(written, functions.count(functions.lit(1)).alias("rows"))
         if getattr(session, "_jvm", None) is None:
-            _save(found, place, kind, "errorifexists")
+            with unchanged, failures(words):
+                _save(found, place, kind, "errorifexists")
             return
         with _appearing(session, place) as new:
-            _save(found, new, kind, "errorifexists")
+            with unchanged, failures(words):
+                _save(found, new, kind, "errorifexists")
             local = not urlsplit(new).scheme.removeprefix("file")
             if local and _rows_here(Path(new.removeprefix("file:")), kind) != written.get["rows"]:
-                raise SimulationError(f"{place} cannot be written: {_NOT_SHARED}")
+                raise SimulationError(f"{words}: {_NOT_SHARED}")
 
 
 def _rows_here(folder: Path, kind: str) -> int:
