@@ -25,8 +25,8 @@ _Places = tuple[list[tuple[int, ...]], Any]
 class SidePrices:
     """The prices of a side as integers of 10^-`scale`: of a request, and of the smallest unit of each quantity.
 
-    `table` has those of every shape; beside a `base`, which prices most shapes alike, what is added to its prices of
-    the others. Raises `SimulationError` where a sum of the engine could overflow.
+    `table` has those of every shape, in 64 bits where they fit; beside a `base`, which prices most shapes alike, what
+    is added to its prices of the others. Raises `SimulationError` where a sum of the engine could overflow.
     """
 
     def __init__(self, roll_up: RollUp, outcomes: Outcomes, base: "SidePrices | None" = None) -> None:
@@ -101,13 +101,16 @@ class SidePrices:
         prices = dict(zip(self._numbers, columns, strict=True))
         _register(connection, "given_prices", {"vector": numpy.arange(len(whole)), **prices})
         given = "given_shapes JOIN given_prices AS given USING (vector)"
-        numbers, joined = (f"CAST(given.{number} AS HUGEINT)" for number in self._numbers), ""
-        if self.base:
+        if not self.base:
+            types, joined = ("BIGINT" if _short(column) else "HUGEINT" for column in columns), ""
+            numbers = [f"CAST(given.{number} AS {type_})" for number, type_ in zip(self._numbers, types, strict=True)]
+        else:
             finer, joined = 10 ** (self.scale - self.base.scale), f" LEFT JOIN {self.base.table} AS known USING (shape)"
-            known = (f"coalesce(known.{number}, 0)" for number in self._numbers)
+            known = (f"CAST(coalesce(known.{number}, 0) AS HUGEINT)" for number in self._numbers)
             pairs = zip(self._numbers, known, strict=True)
-            numbers = (f"CAST(given.{number} AS HUGEINT) - {each} * {finer}" for number, each in pairs)
-        chosen = ", ".join(("shape", *(f"{each} AS {name}" for each, name in zip(numbers, self._numbers, strict=True))))
+            numbers = [f"CAST(given.{number} AS HUGEINT) - {each} * {finer}" for number, each in pairs]
+        named = (f"{each} AS {name}" for each, name in zip(numbers, self._numbers, strict=True))
+        chosen = ", ".join(("CAST(shape AS INTEGER) AS shape", *named))
         connection.execute(f"CREATE TABLE {name} AS SELECT {chosen} FROM {given}{joined}")
         connection.unregister("given_shapes")
         connection.unregister("given_prices")
@@ -133,6 +136,11 @@ def _added(column: Any, starts: Any) -> Iterable[int]:
         sizes = sizes.astype(object)
     found: list[int] = numpy.add.reduceat(sizes, starts).tolist() if len(sizes) else []
     return found
+
+
+def _short(integers: Sequence[int]) -> bool:
+    """Whether integers have no more than 64 bits."""
+    return max(map(abs, integers), default=0) < 2**63
 
 
 def _array(column: Any) -> Any:

@@ -93,7 +93,7 @@ def _summed(numbers: Sequence[str]) -> str:
 
 def _sizes(side: int, summed: tuple[int, ...]) -> list[str]:
     """What no price of a cell, and no product or sum of those of its rows, is above."""
-    sizes = [f"abs(side{side}.p{number})" for number in (0, *(each + 1 for each in summed))]
+    sizes = [f"abs(CAST(side{side}.p{number} AS HUGEINT))" for number in (0, *(each + 1 for each in summed))]
     counts = ("requests", *(f"q{number}" for number in summed))
     return [" + ".join(f"{count} * {size}" for count, size in zip(counts, sizes, strict=True)), *sizes]
 

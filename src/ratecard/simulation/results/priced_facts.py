@@ -65,8 +65,10 @@ class PricedFacts:
 
     def terms(self, side: int) -> str:
         """What one of the facts comes to at the prices of a side."""
-        rated = (f"q{number} * side{side}.p{number + 1}" for number in range(self.roll_up.plan.sums))
-        return f"({' + '.join((f'requests * side{side}.p0', *rated))})"
+        counts = ("requests", *(f"q{number}" for number in range(self.roll_up.plan.sums)))
+        # Prices may be of 64 bits, which their products exceed.
+        rated = (f"CAST({each} AS HUGEINT) * side{side}.p{number}" for number, each in enumerate(counts))
+        return f"({' + '.join(rated)})"
 
     def quantities(self, of_types: Iterable[str] | None = None) -> dict[str, str]:
         """The quantities of a report; `of_types`: where all facts are of these, those that they can have."""

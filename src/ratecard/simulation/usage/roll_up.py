@@ -47,6 +47,8 @@ def uncollected() -> Iterator[None]:
 # What tells one family of shapes from another.
 _FAMILY = ("type", "model", "attributes")
 _SHAPE = ("family", "length", "moment")
+# How many more facts than shapes there have to be for a table by fewer keys: it has each shape once, at least.
+_MORE = 4
 
 
 class Taken(NamedTuple):
@@ -341,17 +343,21 @@ class RollUp:
         return f"LEFT JOIN clocks ON named = {grouping.model} LEFT JOIN moments ON {of_groups}"
 
     def facts_by(self, keys: Collection[str]) -> str:
-        """The facts by no more than these keys: a view, or a table that is made once."""
+        """The facts by these keys, or by more where a table of fewer, which is made once, would save little."""
         asked = {DAY if self.plan.is_period(key) else key for key in keys}
         wanted = tuple(key for key in self.plan.keys if key in asked)
         if wanted == self.plan.keys:
             return self.facts
         if wanted not in self._coarser:
+            source = self.cells if set(wanted).isdisjoint(self.plan.others.values()) else self.facts
+            ((count,),) = self.workspace.connection.execute(f"SELECT count(*) FROM {source}").fetchall()
+            if count < _MORE * len(self.shapes):
+                self._coarser[wanted] = source
+                return source
             table = self.workspace.new_table("facts")
             same = "".join(f", key{self.plan.keys.index(key)}" for key in wanted)
             total = ", ".join(f"CAST(sum({name}) AS HUGEINT) AS {name}" for name in self._sums)
             added = f"SELECT shape, type, model{same}, CAST(sum(requests) AS BIGINT) AS requests, {total}"
-            source = self.cells if set(wanted).isdisjoint(self.plan.others.values()) else self.facts
             grouped = f"FROM {source} GROUP BY shape, type, model{same}"
             self.workspace.connection.execute(f"CREATE TABLE {table} AS {added} {grouped}")
             self._coarser[wanted] = table
