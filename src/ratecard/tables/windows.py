@@ -107,7 +107,8 @@ def _window(zone: str, hours: tuple[str, ...], weekdays: tuple[str, ...]) -> Win
 def windows_of(versions: Iterable[Version]) -> tuple[Window, ...]:
     """The different windows that rates of these versions name, in their order."""
     rates = (rate for version in versions for charge in version.charges for rate in charge.rates)
-    return tuple(dict.fromkeys(window for rate in rates if (window := window_of(rate.attributes))))
+    named = (window_of(rate.attributes) for rate in rates if ZONE in rate.attributes)
+    return tuple(dict.fromkeys(filter(None, named)))
 
 
 def open_at(windows: Iterable[Window], instant: datetime) -> frozenset[Window]:
