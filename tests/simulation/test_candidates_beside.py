@@ -287,3 +287,14 @@ def test_a_further_candidate_is_what_a_simulation_of_its_own_says(tmp_path: Path
             further = standing.against(other)
             with simulate(table_of(ROWS), None, other, by=KEYS) as anew:
                 assert (further.total, further.groups, further.unpriced) == (anew.total, anew.groups, anew.unpriced)
+
+
+def test_what_is_said_of_an_unknown_model_does_not_depend_on_which_of_its_rows_come_first() -> None:
+    """At the first change few models had prices, so that other names could have been meant."""
+    name, changes = "seedance-2-5-text-to-vide", SHIPPED.boundaries()
+    rows = [row("video", name, "a", duration="5s") | {"timestamp": day} for day in (changes[0], changes[-1])]
+    said = set()
+    for some in (rows, rows[:1], rows[1:]):
+        with simulate(table_of([*some, *ROWS]), by=KEYS) as found:
+            said |= {each.reason for each in found.unpriced if name in each.reason}
+    assert len(said) == 1 and "Did you mean" in said.pop()

@@ -20,7 +20,6 @@ from ratecard.simulation.usage.predicates import Predicates, PriceBasis, price_b
 from ratecard.simulation.usage.roll_up import uncollected
 from ratecard.simulation.usage.shape import UsageShape
 from ratecard.simulation.usage.shapes import Shapes
-from ratecard.tables.card import Tables
 from ratecard.tables.windows import open_at, windows_of
 
 # Outcomes that are remembered: where there are more shapes, nearly each is of one request, and none comes again.
@@ -154,9 +153,10 @@ class Pricer:
             return Refused(NO_TYPE)
         if (moment := _moment(side, shape)) is None:
             return Refused(NO_INSTANT)
-        key = _key(shape, self._standing(side, shape, moment))
+        standing = self._standing(side, shape, moment)
+        key = _key(shape, standing)
         if (found := self._found.get(key)) is None:
-            found = self._price(side, shape, moment)
+            found = self._price(side, shape, side.at or standing.refused_at or moment)
             if len(self._found) < _MOST_FOUND:
                 self._found[key] = found
         return found
@@ -202,10 +202,10 @@ class Pricer:
             of = (side.card, model)
             if (basis := self._bases.get(of)) is None:
                 found = price_basis(side.card.tables, model)
-                basis = self._same_bases.get(found.parts) or _Basis(side.card.tables, found)
+                basis = self._same_bases.get(found.parts) or _Basis(side.card, found)
                 self._bases[of] = self._same_bases[found.parts] = basis
             if (standing := basis.standings.get(moment)) is None:
-                made = _Standing(known=bool(basis.models))
+                made = _Standing(known=bool(basis.models), refused_at=basis.refused_at)
                 standing = basis.standings[moment] = self._same_standings.setdefault(basis.parts_at(moment), made)
             self._standings[place] = standing
         return standing
@@ -217,18 +217,25 @@ def _nothing(shapes: Shapes) -> tuple[list[Outcome], Any]:
 
 
 class _Standing:
-    """What decides the price of a model at a moment: equal only to itself. `known`: there is such a model."""
+    """What decides the price of a model at a moment: equal only to itself. `known`: there is such a model.
 
-    def __init__(self, *, known: bool) -> None:
-        self.known = known
+    `refused_at`: see `_Basis`.
+    """
+
+    def __init__(self, *, known: bool, refused_at: date | None) -> None:
+        self.known, self.refused_at = known, refused_at
 
 
 class _Basis:
     """What decides the price of a model at any moment."""
 
-    def __init__(self, tables: Tables, basis: PriceBasis) -> None:
+    def __init__(self, card: RateCard, basis: PriceBasis) -> None:
+        tables = card.tables
         self.models, self._parts, self._limits = basis.models, basis.parts, tables.limits
         self.standings: dict[date, _Standing] = {}
+        # When the rows of an unknown model are refused: the names that could be meant are those of the newest prices,
+        # whichever of its rows come first.
+        self.refused_at = None if basis.models else next(reversed(card.boundaries()), None)
         always: list[object] = [tables.units, tables.vocabulary, tables.meters]
         for model in basis.models:
             always += [getattr(model, name) for name in type(model).model_fields if name not in ("versions", "retired")]
