@@ -78,7 +78,7 @@ class Customers:
         return self.first_lost()
 
     def first_lost(self, most: int | None = None) -> tuple[Row, ...]:
-        """The first of those who lose requests: at most so many."""
+        """Those who lose requests, by what these bring now; with `most`, no more than the first of them."""
         return tuple(self.sums.rows(_LOSING, _BY_LOSS, most, self.candidate)) if self.losing else ()
 
     def apportioned(self, rows: Sequence[Row], amount: str, places: int, whole: Decimal) -> list[Decimal]:

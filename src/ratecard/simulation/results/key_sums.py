@@ -50,15 +50,11 @@ class KeySums:
     ask: Callable[[str], list[tuple[Any, ...]]]
 
     def rows(self, where: str = "TRUE", order: str = BY_NAME, most: int | None = None, candidate: int = 1) -> list[Row]:
-        """The rows of some values, in an order, of `compared`; at most so many."""
+        """The rows of some values, in an order, of `compared`; with `most`, no more than the first of them."""
         chosen = ", ".join(("name", "requests", *_QUANTITIES, *self._amounts()))
         limit = "" if most is None else f" LIMIT {most}"
-        return list(
-            map(
-                self._row,
-                self.ask(f"SELECT {chosen} FROM {self.compared(candidate)} WHERE {where} ORDER BY {order}{limit}"),
-            )
-        )
+        query = f"SELECT {chosen} FROM {self.compared(candidate)} WHERE {where} ORDER BY {order}{limit}"
+        return list(map(self._row, self.ask(query)))
 
     def counts(self, conditions: Sequence[str], candidate: int) -> list[int]:
         """How many values meet each of these conditions of `compared`."""
@@ -119,9 +115,8 @@ class KeySums:
         chosen = f"name IN ({listed})" + (" OR name IS NULL" if None in names else "")
         query = f"SELECT name, shown - rest, place, every FROM (SELECT *, {ranks} FROM ({every}) AS given) AS ranked"
         found = self.ask(f"{query} WHERE {chosen}")
-        return {name: Ranked(whole // unit * finer, place) for name, whole, place, _ in found}, found[0][
-            3
-        ] // unit * finer
+        of_all = found[0][-1] // unit * finer
+        return {name: Ranked(whole // unit * finer, place) for name, whole, place, _ in found}, of_all
 
     def _amounts(self) -> list[str]:
         uneven = [f"{name}{side}" for side in self.scales.uneven for name in UNEVEN]
