@@ -122,32 +122,6 @@ def test_cells_of_one_number_are_told_apart(simulated: Simulated, monkeypatch: p
     assert answers(found, "customer") == expected
 
 
-@pytest.mark.parametrize("listed", [True, False, None])
-def test_rows_without_quantities_are_read_once(
-    simulated: Simulated, monkeypatch: pytest.MonkeyPatch, listed: bool | None
-) -> None:
-    """Their groups list their keys; of too many rows, or where two keys have one number, rows are read again."""
-    read, amounts_of, is_unique = dict[str, bool](), Grouping.amounts_of, duckdb_engine.is_unique
-    monkeypatch.setattr(duckdb_engine, "_MOST_NAMED", 0)
-    expected = answers(simulated(["mixed.yaml"], "region", "customer"), "region", "customer")
-
-    def noted(self: Grouping, *given: Any, **how: Any) -> str:
-        read[self.name] = "unnest" not in self.rows
-        return amounts_of(self, *given, **how)
-
-    def weak(connection: duckdb.DuckDBPyConnection, hashed: str, table: str) -> bool:
-        return not table.startswith("keys") and is_unique(connection, hashed, table)
-
-    monkeypatch.setattr(Grouping, "amounts_of", noted)
-    if listed is not False:
-        monkeypatch.setattr(duckdb_engine, "_MOST_NAMED", 3_000)
-    if listed is None:
-        monkeypatch.setattr(duckdb_engine, "is_unique", weak)
-    found = simulated(["mixed.yaml"], "region", "customer")
-    assert read == {"video and music": not listed, "tokens": True, "other types": True}
-    assert answers(found, "region", "customer") == expected
-
-
 def test_a_column_that_groups_need_not_be_told_apart_by_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
     connection, columns = duckdb.connect(), ("type", "model", "seconds")
     groups = "SELECT 'text' AS type, range AS model, NULL AS seconds, 7 AS requests FROM range(1_000)"

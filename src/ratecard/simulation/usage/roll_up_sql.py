@@ -80,8 +80,6 @@ class Grouping(NamedTuple):
     others: tuple[str, ...] = ()
     rows: str = ""
     of_row: tuple[str, ...] = ()
-    # The column of the query that lists a hash of the other keys of each row; empty if groups do not.
-    whose: str = ""
     # Whether the column of the shape is a number, which says the type and the model too.
     numbered: bool = False
     # Whether a quantity of a row may be below zero, as what a bill charged or gave back: then a sum does not say how

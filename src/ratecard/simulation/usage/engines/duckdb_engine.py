@@ -117,8 +117,6 @@ def _reason(words: str) -> str:
 
 # Keys of more values than this, among the first rows, are read apart from the shapes.
 _FEW_KEYS, _FIRST_ROWS = 20, 100_000
-# Of more rows than this, groups do not list the keys of theirs: an engine does not spill lists while it makes them.
-_MOST_NAMED = 20_000_000
 # Of fewer rows to a group it takes longer to find columns that need not be read again than to read them.
 _ROWS_OF_A_GROUP, _FIRST_GROUPS = 100, 1_000
 # Which types of a column fit each kind of a usage column.
@@ -239,11 +237,9 @@ class DuckDbUsage(NamedTuple):
         """
         together = self._groupings(plan)
         apart = self._groupings(plan, apart=True) if not whole and self._many(plan) else ()
-        by_key = plan.by_key and plan.others_alone
-        rows = self.rows() if by_key or progress is not silent else None
-        if by_key and rows is not None and rows <= _MOST_NAMED:
-            apart = tuple(map(naming, apart))
-        yield from grouped(workspace, together, progress, rows, apart, with_facts=not by_key)
+        rows = None if progress is silent else self.rows()
+        with_facts = not (plan.by_key and plan.others_alone)
+        yield from grouped(workspace, together, progress, rows, apart, with_facts=with_facts)
 
     @property
     def again(self) -> "DuckDbUsage":
@@ -267,10 +263,8 @@ class DuckDbUsage(NamedTuple):
         connection, table = self.workspace.connection, table_of_sums(self.workspace, plan.key_columns, columns)
         for grouping, groups, prices, sums, short in found:
             integer = integer_of(connection, grouping, groups)
-            if grouping.whose and (rows := rows_named(self.workspace, grouping, groups)):
-                grouping = grouping._replace(cell="cell", rows=rows)
             # A column that rows need not be told apart by is not read again.
-            elif (told := telling(connection, grouping.told, groups)) != grouping.told:
+            if (told := telling(connection, grouping.told, groups)) != grouping.told:
                 cell = DuckDbSql().hashed(told)
                 of_groups = f"SELECT {grouping.cell} AS cell, {cell} AS told FROM {groups}"
                 known, prices = prices, self.workspace.new_table("told_prices")
@@ -282,8 +276,6 @@ class DuckDbUsage(NamedTuple):
             query = grouping.amounts_of(priced, sums, columns, DuckDbSql(), integer, short=short)
             with readable():
                 connection.execute(f"INSERT INTO {table} {query}")
-            if grouping.whose:
-                connection.execute(f"ALTER TABLE {groups} DROP COLUMN {grouping.whose}")
         return AddedByKey(table, plan.keys)
 
     def of_files(self, files: Collection[str]) -> "DuckDbUsage":
@@ -376,31 +368,6 @@ def grouped(
             pool.shutdown(wait=False, cancel_futures=True)
             connection.interrupt()
             raise
-
-
-def naming(grouping: Grouping) -> Grouping:
-    """A grouping whose groups list the keys of their rows, as numbers, if none of their quantities is summed."""
-    if grouping.summed:
-        return grouping
-    told = ", ".join(grouping.told)
-    listed = f"{told}, count(*) AS requests, list({DuckDbSql().hashed(grouping.others)}) AS whose"
-    return grouping._replace(query=f"SELECT {listed} FROM ({grouping.rows}) GROUP BY {told}", whose="whose")
-
-
-def rows_named(workspace: Workspace, grouping: Grouping, groups: str) -> str:
-    """The query of the cells, types and other keys of the rows of groups that list these; only the keys are read again.
-
-    Empty where two keys have one number.
-    """
-    keys, others = workspace.new_table("keys"), ", ".join(grouping.others)
-    distinct = f"SELECT DISTINCT {others} FROM ({grouping.rows})"
-    with readable():
-        numbered = f"SELECT *, {DuckDbSql().hashed(grouping.others)} AS whose FROM ({distinct})"
-        workspace.connection.execute(f"CREATE TABLE {keys} AS {numbered}")
-    if not is_unique(workspace.connection, "whose", keys):
-        return ""
-    named = f"SELECT {grouping.cell} AS cell, type, unnest({grouping.whose}) AS whose FROM {groups}"
-    return f"SELECT cell, type, {others} FROM ({named}) JOIN {keys} USING (whose)"
 
 
 def is_unique(connection: duckdb.DuckDBPyConnection, hashed: str, table: str) -> bool:
