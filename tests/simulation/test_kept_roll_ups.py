@@ -378,6 +378,7 @@ def test_usage_without_rows(rows: pyarrow.Table, tmp_path: Path) -> None:
         ("s3://bucket/**/*.csv", False),
         ("s3://bucket/usage/kept/groups/0/1.parquet/more", False),
         ("s3://other/usage", False),
+        ("gs://bucket/usage", False),
         ("s3://bucket/us", False),
         ("bucket/usage", False),
     ],

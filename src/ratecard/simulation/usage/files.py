@@ -22,6 +22,8 @@ _BOOKS = (".xlsx", ".xls", ".ods")
 _ALLOWED = "Allowed: .parquet, .csv, .jsonl, each also as .gz, a folder or a pattern of them"
 _PATTERN = re.compile(r"[*?\[]")
 LOCAL = "file://"
+# What S3 is called by different engines.
+_S3 = ("s3", "s3a", "s3n")
 _DIGITS = 16
 # The column that says of which file a row is, where that is asked for.
 FILE = "ratecard_file"
@@ -135,9 +137,10 @@ def is_read_of(usage: str, file: str) -> bool:
 
 
 def _names(place: str) -> tuple[str, ...]:
-    """The folders and the file of a path, or of an address whatever its scheme is called."""
+    """The folders and the file of a path, or of an address, after its scheme."""
     if is_remote(place):
-        return tuple(place.partition("://")[2].rstrip("/").split("/"))
+        scheme, _, rest = place.partition("://")
+        return ("s3" if scheme.lower() in _S3 else scheme, *rest.rstrip("/").split("/"))
     return Path(os.path.realpath(place.removeprefix(LOCAL))).parts
 
 
