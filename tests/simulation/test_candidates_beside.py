@@ -298,3 +298,13 @@ def test_what_is_said_of_an_unknown_model_does_not_depend_on_which_of_its_rows_c
         with simulate(table_of([*some, *ROWS]), by=KEYS) as found:
             said |= {each.reason for each in found.unpriced if name in each.reason}
     assert len(said) == 1 and "Did you mean" in said.pop()
+
+
+def test_customers_under_a_candidate_that_was_only_tried_are_asked_before_it_is_forgotten(tmp_path: Path) -> None:
+    dearer = candidate(tmp_path, "dearer", "{scale: {type: text}, factor: 1.1}")
+    with simulate(table_of(ROWS), by=KEYS) as found:
+        with found.trying(dearer) as tried:
+            customers = tried.customers()
+            assert len(customers.rows) == 2
+        with pytest.raises(SimulationError, match="what was tried is forgotten: ask before its `with` block ends"):
+            assert customers.rows

@@ -139,7 +139,7 @@ def _added(column: Any, starts: Any) -> Iterable[int]:
 
 
 def _short(integers: Sequence[int]) -> bool:
-    """Whether integers have no more than 64 bits."""
+    """Whether integers fit 64 bits with a sign."""
     return max(map(abs, integers), default=0) < 2**63
 
 

@@ -64,6 +64,7 @@ class Comparison:
         self._by_key: AddedByKey | None = None
         self._brought: list[AddedByKey] = []
         self._sums_of_keys: dict[str, KeySums] = {}
+        self._forgotten = False
         # Charts and tables ask for the same breakdowns: the engine adds each up once.
         self._breakdowns: dict[tuple[str, ...], tuple[Row, ...]] = {}
 
@@ -126,11 +127,14 @@ class Comparison:
         return self._sums_of_keys[key]
 
     def _asked(self, query: str) -> list[Any]:
+        if self._forgotten:
+            raise SimulationError("what was tried is forgotten: ask before its `with` block ends")
         return self.roll_up.workspace.connection.execute(query).fetchall()
 
     def _summed(self, key: str, uneven: Sequence[int]) -> str:
-        """A table here of what each value of a key comes to: at the current prices, kept for further candidates, and
-        what each candidate adds to some.
+        """A table here of what each value of a key comes to.
+
+        What it comes to at the current prices is kept for further candidates.
         """
         workspace, name, known = self.roll_up.workspace, self.name(key), self.sides[0].sums
 
@@ -141,8 +145,9 @@ class Comparison:
         current = summed(("requests", *_QUANTITY_COLUMNS, "amount0"), 0)
         if self._whole:
             if key not in known:
-                known[key] = workspace.new_table("sums")
-                workspace.connection.execute(f"CREATE TABLE {known[key]} AS {current}")
+                table = workspace.new_table("sums")
+                workspace.connection.execute(f"CREATE TABLE {table} AS {current}")
+                known[key] = table
             current = f"FROM {known[key]}"
         parts, added = [current], list[str]()
         for side in range(1, self.amounts):
@@ -369,6 +374,7 @@ class Comparison:
 
     def forget(self) -> None:
         """Drop what only the candidates need."""
+        self._forgotten = True
         self._breakdowns.clear()
         for sums in self._sums_of_keys.values():
             self.roll_up.workspace.connection.execute(f"DROP TABLE IF EXISTS {sums.table}")

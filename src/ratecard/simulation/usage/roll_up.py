@@ -48,7 +48,7 @@ def uncollected() -> Iterator[None]:
 _FAMILY = ("type", "model", "attributes")
 _SHAPE = ("family", "length", "moment")
 # How many more facts than shapes there have to be for a table by fewer keys: it has each shape once, at least.
-_MORE = 4
+_WORTH_A_TABLE = 4
 
 
 class Taken(NamedTuple):
@@ -351,7 +351,7 @@ class RollUp:
         if wanted not in self._coarser:
             source = self.cells if set(wanted).isdisjoint(self.plan.others.values()) else self.facts
             ((count,),) = self.workspace.connection.execute(f"SELECT count(*) FROM {source}").fetchall()
-            if count < _MORE * len(self.shapes):
+            if count < _WORTH_A_TABLE * len(self.shapes):
                 self._coarser[wanted] = source
                 return source
             table = self.workspace.new_table("facts")
