@@ -128,6 +128,10 @@ def test_a_candidate_without_effect_says_why(paths: tuple[str, str, str], tmp_pa
         (("USAGE",), "Missing option '--candidate'"),
         (("USAGE", "--candidate", "DEARER", "--map", "model"), "'model' is not NAME=COLUMN"),
         (("USAGE", "--candidate", "DEARER", "--rise", "ten"), "'ten' is not a percentage. Write it like 10%"),
+        (
+            ("USAGE", "--candidate", "DEARER", "--rise", "1.12345678901234567%"),
+            "has more than 16 digits before or behind",
+        ),
         (("USAGE", "--candidate", "DEARER", "--elasticity", "all"), "elasticity 'all' cannot be read"),
         (("USAGE", "--candidate", "DEARER", "--until-target", "5"), "target '5' cannot be read"),
         (("USAGE", "--candidate", "2026-08-21", "--until-target", "5%"), "--until-target needs one --candidate"),

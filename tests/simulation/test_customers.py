@@ -9,13 +9,16 @@ import pytest
 from made_up_sums import sums_of
 
 from ratecard.base.money import round_half_up, total
+from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report.figures import apportion, apportion_rows
 from ratecard.simulation.results import customers
 from ratecard.simulation.results.customers import Band, Customers, customers_of, rise_of
 from ratecard.simulation.results.rows import Row, Uneven
+from ratecard.simulation.usage.dialect import MOST_OF_SHARE
 
 SHOWN, ZERO = 5, Decimal(0)
-SHARES = (Fraction(-1, 50), Fraction(0), Fraction(1, 10), Fraction(1, 3), Fraction(7, 2))
+SHARES = (Fraction(-1, 50), Fraction(0), Fraction(1, 10), Fraction(1, 3), Fraction(7, 2), Fraction(10**17 + 3, 10**18))
+LARGEST = 2**126 - 1
 
 
 def made_up(random: Random) -> Iterator[Row]:
@@ -101,3 +104,28 @@ def test_amounts_of_the_first_are_rounded_as_those_of_all(found: tuple[list[Row]
     lost = apportion([row.beside().lost for row in asked.lost], places)
     whole = round_half_up(total([row.beside().lost for row in rows]), places)
     assert asked.apportioned(asked.first_lost(7), "lost", places, whole) == list(lost[:7])
+
+
+def test_shares_are_compared_exactly_however_large_the_amounts_are() -> None:
+    """Also where an amount is just a share of another one, and one above or below it."""
+    random, sums = Random(5), sums_of([])  # noqa: S311
+    for _ in range(300):
+        parts = random.choice([1, 3, 100, 10**18])
+        share = Fraction(random.randrange(-MOST_OF_SHARE, MOST_OF_SHARE) // random.choice([1, 10**9, 10**17]), parts)
+        of = random.randrange(LARGEST) // random.choice([1, 10**12, 10**25, LARGEST])
+        near = int(share * of) + random.randrange(-1, 2)
+        for amount in (near if abs(near) <= LARGEST else -1, random.randrange(-LARGEST, LARGEST)):
+            given = f"(SELECT CAST('{amount}' AS HUGEINT) AS amount, CAST('{of}' AS HUGEINT) AS paid)"
+            ((found,),) = sums.ask(f"SELECT {sums.above('amount', 'paid', share)} FROM {given}")  # noqa: S608
+            assert found == (amount > share * of), (amount, of, share)
+    with pytest.raises(SimulationError, match="cannot be compared; write it with at most 18 digits"):
+        sums.above("amount", "paid", Fraction(1, MOST_OF_SHARE + 1))
+
+
+def test_the_greatest_rises_are_first_also_of_the_largest_amounts() -> None:
+    sums, large = sums_of([]), LARGEST // 4
+    pairs = [(large * 2, large), (large, large * 2), (3, 1), (large, large), (7, 2), (large // 3, large * 3)]
+    listed = (f"({at}, CAST('{amount}' AS HUGEINT), CAST('{of}' AS HUGEINT))" for at, (amount, of) in enumerate(pairs))
+    source = f"(VALUES {', '.join(listed)}) AS given(number, amount, paid)"
+    found = sums.ask(f"SELECT number FROM {source} ORDER BY {sums.falling_share('amount', 'paid')}")  # noqa: S608
+    assert [number for (number,) in found] == sorted(range(len(pairs)), key=lambda at: -Fraction(*pairs[at]))

@@ -11,6 +11,7 @@ from babel.numbers import NumberPattern, get_currency_precision, get_currency_sy
 
 from ratecard.base.money import EXACT, ROUNDING, from_fraction, places_of, plain, round_half_up, step, total
 from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.usage.dialect import MOST_OF_SHARE
 
 # Amounts of one row: the current one first, then that of each candidate.
 _Amounts = Sequence[Decimal]
@@ -167,6 +168,8 @@ def read_share(given: str) -> Fraction:
         share = Fraction(-1)
     if share < 0 or not given.endswith("%"):
         raise SimulationError(f"'{given}' is not a percentage. Write it like 10%")
+    if max(share.numerator, share.denominator) > MOST_OF_SHARE:
+        raise SimulationError(f"'{given}' has more than 16 digits before or behind the point")
     return share
 
 

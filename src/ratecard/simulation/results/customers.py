@@ -95,15 +95,15 @@ class Customers:
         return [EXACT.scaleb(Decimal(each), -places) for each in units]
 
     def share_above(self, rise: Fraction) -> Fraction:
-        """The share of customers whose payments rise by more than a share of them (0.1: more than 10 %)."""
+        """The share of customers who pay more by more than a share of it (`Fraction(1, 10)`: by more than 10 %)."""
         kept = self.less + self.more + self.same
         (above,) = self.sums.counts([f"{_KEPT} AND {self.sums.above('move', 'paid', rise)}"], self.candidate)
         return Fraction(above, kept) if kept else Fraction(0)
 
     def beyond(self, rise: Fraction) -> tuple[int, tuple[Row, ...]]:
-        """How many pay more by more than a share of what they pay now, and the first of them: the greatest rise first.
+        """How many pay more by more than a share of what they pay now, and the first of them.
 
-        Before all are those who paid nothing.
+        The greatest rise is first, to nine decimals, then the greatest amount; before all are those who paid nothing.
         """
         where = f"{_KEPT} AND {self.sums.above('change', 'size', rise)}"
         (count,) = self.sums.counts([where], self.candidate)

@@ -10,16 +10,17 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from ratecard.base.money import EXACT
+from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.results.priced_facts import QUANTITY_NAMES, UNEVEN
 from ratecard.simulation.results.rows import EVEN, Row, Uneven
-from ratecard.simulation.usage.dialect import AmountWriter
+from ratecard.simulation.usage.dialect import MOST_OF_SHARE, AmountWriter
 
 # The order of the rows of a breakdown, and that of rows whose amounts are alike.
 BY_NAME, OF_ALIKE = "name NULLS LAST", "coalesce(name, ''), name NULLS LAST"
 _QUANTITIES = [f"quantity{number}" for number in range(len(QUANTITY_NAMES))]
 _ZERO = Decimal(0)
-# A rise is put in order by its whole part, and by nine decimals.
-_FINE = 10**9
+# A rise is put in order by its whole part, and by nine decimals. A product with more than the second would be too long.
+_FINE, _LONG = 10**9, 10**27
 
 
 class Scales(NamedTuple):
@@ -84,18 +85,39 @@ class KeySums:
         return f"(SELECT *, {further} FROM (SELECT *, {named} FROM {self.table}) AS sums) AS compared"
 
     def above(self, amount: str, of: str, share: Fraction) -> str:
-        """Whether an amount is above a share of another one, which is not below zero."""
-        times, parts = share.numerator, share.denominator
-        # Whole parts first: no product is larger than what is compared. What is divided is not below zero.
-        lift = max(0, -times)
-        rest = self.sql.quotient(f"(({of} % {parts}) * {times} + {lift * parts})", str(parts))
-        return f"{amount} > ({self.sql.quotient(of, str(parts))}) * {times} + {rest} - {lift}"
+        """Whether an amount is above a share of another one, which is not below zero.
+
+        Raises `SimulationError` for a share of more than `MOST_OF_SHARE` parts.
+        """
+        if max(abs(share.numerator), share.denominator) > MOST_OF_SHARE:
+            raise SimulationError(f"a share of {share} cannot be compared; write it with at most 18 digits")
+        if share < 0:
+            return f"NOT ({self._reaches(f'-({amount})', of, -share)})"
+        return f"({amount} > 0 AND ({of} = 0 OR {self._exceeds(amount, of, share)}))"
+
+    def _reaches(self, amount: str, of: str, share: Fraction) -> str:
+        """Whether an amount is a share, above zero, of another one, or more."""
+        return f"({of} = 0 AND {amount} >= 0) OR ({amount} > 0 AND {of} > 0 AND {self._exceeds(amount, of, share, 1)})"
+
+    def _exceeds(self, amount: str, of: str, share: Fraction, less: int = 0) -> str:
+        """Whether an amount above zero is above a share of another one (or reaches it, with `less` of 1).
+
+        Whole parts first, so that no product is longer than what is compared.
+        """
+        whole, (times, parts) = share // 1, (share % 1).as_integer_ratio()
+        divisor, quotient = f"greatest({of}, 1)", self.sql.quotient
+        times_of = f"(({of} % {parts}) * {times} + {(parts - 1) * less})"
+        edge = f"({quotient(of, str(parts))}) * {times} + {quotient(times_of, str(parts))} - {less}"
+        every = quotient(amount, divisor)
+        return f"(({every}) > {whole} OR (({every}) = {whole} AND {amount} % {divisor} > {edge}))"
 
     def falling_share(self, amount: str, of: str) -> str:
-        """The order by an amount's share of another one, the greatest first; neither is below zero."""
-        whole = self.sql.quotient(amount, f"greatest({of}, 1)")
-        rest = self.sql.quotient(f"(({amount} % greatest({of}, 1)) * {_FINE})", f"greatest({of}, 1)")
-        return f"{whole} DESC, {rest} DESC"
+        """The order by an amount's share of another one, to nine decimals, the greatest first; both at least zero."""
+        divisor, quotient = f"greatest({of}, 1)", self.sql.quotient
+        rest = f"({amount} % {divisor})"
+        fine = f"CASE WHEN {of} < {_LONG} THEN {quotient(f'({rest} * {_FINE})', divisor)}"
+        fine += f" ELSE {quotient(rest, f'greatest({quotient(of, str(_FINE))}, 1)')} END"
+        return f"{quotient(amount, divisor)} DESC, {fine} DESC"
 
     def ranked(
         self, amount: str, candidate: int, places: int, names: Collection[str | None], where: str, order: str = BY_NAME

@@ -23,7 +23,8 @@ class Beyond:
     """What a candidate does beyond the limits.
 
     `change` is that of revenue, where it is beyond: None is within, and from nothing to something is beyond any share.
-    `over` of `of` customers pay more than the limit allows; `customers` are the first of them, the greatest rise first.
+    `over` of `of` customers pay more than the limit allows; `customers` are the first of them, the greatest rise
+    (to nine decimals) first.
     """
 
     candidate: int

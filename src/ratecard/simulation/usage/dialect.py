@@ -21,6 +21,8 @@ COUNT = "[0-9]{1,18}([.]0*)?"
 NUMBER = "-?[0-9]{1,20}([.][0-9]{1,18})?"
 # The digits of a decimal.
 DECIMAL_DIGITS = 38
+# A share is compared exactly if it is a fraction of no larger integers: products of two of them fit 128 bits.
+MOST_OF_SHARE = 10**18
 # Every URL is grouped as this one: a price depends on no more.
 ANY_URL = "https://video.invalid/"
 
