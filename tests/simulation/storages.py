@@ -43,7 +43,7 @@ def server_of(scheme: str) -> Iterator[Server]:
     """A server with a bucket of the name `bucket`, until it is left; the test is skipped where it is not installed."""
     script, *programs = _COMMANDS[scheme]
     if not all(Path(each).is_file() for each in (_PYTHON, *programs)):
-        pytest.skip(f"there is no server of {scheme}://: make test-objects has one")
+        pytest.skip(f"the server of {scheme}:// is not installed: make test-objects installs it")
     command = [_PYTHON, str(Path(__file__).parent / script), *programs]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
         assert server.stdin and server.stdout

@@ -68,7 +68,7 @@ def _table(report: Report, customers: Customers, title: str, chosen: tuple[Row, 
 
 
 def lost_customers_table(report: Report, customers: Customers, most: int) -> Table:
-    """The customers whose requests a candidate does not offer any more, and what these bring now; at most so many."""
+    """The first `most` customers whose requests a candidate does not offer any more, and what these bring now."""
     candidate, places = customers.candidate, report.figures.places
     chosen = customers.first_lost(most)
     whole = round_half_up(report.simulation.total.beside(candidate).lost, places)

@@ -133,7 +133,7 @@ def ledger_view(
         f" ELSE CASE WHEN {dollars} IS NULL THEN {other} END END"
     )
     worth, worth_places = _worth(currency, day, limits)
-    # Columns of the export have numbers until the end: a name of theirs could be one of ours.
+    # Columns of the export have numbers until the end, because an export may have a column called like one of these.
     own = "".join(f", {DuckDbSql.quoted(name)} AS own{number}" for number, name in enumerate(export.columns))
     words = {
         "request": export.text("requestId"),

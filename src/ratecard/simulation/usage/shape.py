@@ -97,13 +97,10 @@ def request_of(shape: UsageShape, counts: Sequence[str] = ()) -> ShapeRequest:
             values[name] = values.pop(name)
     for name, value in values.items():
         way, own, read = _place(name)
-        if way:
-            within = usage
-            for part in way:
-                within = within.setdefault(part, {})
-            within[own] = read(value)
-        else:
-            usage[own] = read(value)
+        within = usage
+        for part in way:
+            within = within.setdefault(part, {})
+        within[own] = read(value)
     if shape.type == "rpc":
         usage["calls"] = [usage.pop("call", {})]
     source = usage.pop("source", None)
