@@ -119,7 +119,7 @@ test-spark: $(VENV)/.tools  ## simulate on a real Spark: a master and two worker
 	$(BIN)/python -m pytest -q -rs tests/simulation/test_spark*.py
 
 .PHONY: test-spark-large
-test-spark-large: $(VENV)/.tools  ## simulate 50,000,000 rows on two workers of 2 GB, and with DuckDB; takes long (ROWS=...)
+test-spark-large: $(VENV)/.tools  ## simulate 50,000,000 rows on two workers of 2 GB, and with DuckDB; takes long (ROWS=..., CUSTOMERS=...)
 	$(PIP) install -c constraints.txt -e '.[spark]'
 	ROWS=$(if $(filter command line environment,$(origin ROWS)),$(ROWS),50000000) $(BIN)/python -m pytest -q -rsP tests/simulation/spark_large.py
 
