@@ -59,6 +59,22 @@ def test_totals(simulation: Simulation) -> None:
     assert (simulation.rows, simulation.priced) == (5, 4)
 
 
+def test_rows_are_in_the_order_of_their_keys_as_text_and_what_is_absent_comes_last() -> None:
+    # As bytes of UTF-8, as the engine has them: UTF-16 would have the last two the other way round.
+    customers: list[Any] = ["", "A", "a", "z", "\N{LATIN SMALL LETTER E WITH ACUTE}", "\uffee", "\U0001f600", None]
+    clips = [row("video", "kling-o3-pro-text-to-video", each, duration="5s") for each in customers[::-1]]
+    calls = [row("rpc", None, each, network="ethereum-mainnet", method="eth_call") for each in customers]
+    with simulate(table_of([*clips, *calls]), None, by=("model", "customer")) as found:
+        pairs = [(model, each) for model in ("crypto-rpc", "kling-o3-pro-text-to-video") for each in customers]
+        assert [each.key for each in found.groups] == pairs
+        assert [each.key for each in found.table("customer", "model")] == sorted(
+            (pair[::-1] for pair in pairs), key=lambda key: customers.index(key[0])
+        )
+        asked = "SELECT customer FROM unnest(?) AS given (customer) ORDER BY 1"
+        engine = found.comparison.roll_up.workspace.connection.execute(asked, [customers[::-1]])
+        assert [each for (each,) in engine.fetchall()] == customers
+
+
 def test_quantities_are_those_of_priced_rows(simulation: Simulation) -> None:
     quantities = [int(each) for each in simulation.total.quantities]
     assert quantities == [500, 5_000, 0, 100, 0, 0]

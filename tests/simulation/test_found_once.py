@@ -14,7 +14,7 @@ from ratecard.rating import tokens
 from ratecard.simulation.pricing.kept_outcomes import _texts
 from ratecard.simulation.pricing.pricer import Pricer
 from ratecard.simulation.pricing.shape_price import ShapePrices
-from ratecard.simulation.results.rows import EVEN, Row, made_row
+from ratecard.simulation.results.rows import EVEN, Row, made_rows
 from ratecard.simulation.usage.shape import UsageShape
 from ratecard.simulation.usage.shapes import UsageFamily
 from ratecard.tables import token_rates
@@ -43,7 +43,7 @@ def counted(monkeypatch: pytest.MonkeyPatch, of: type, name: str) -> list[Any]:
 
 def test_a_row_that_is_made_quickly_is_a_row_like_any_other() -> None:
     parts: Any = (("m", None), 2, (), (1, 2), (EVEN,))
-    made = made_row(*parts)
+    (made,) = made_rows(*([part] for part in parts))
     assert (type(made), made, hash(made), repr(made)) == (Row, Row(*parts), hash(Row(*parts)), repr(Row(*parts)))
     assert made.beside() is EVEN
 

@@ -1,15 +1,15 @@
 """Shapes joined with their prices: exact totals of any breakdown, under every card compared."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 
-from ratecard.base.money import EXACT, total
+from ratecard.base.money import EXACT, step, total
 from ratecard.base.suggestions import did_you_mean
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.coverage import Coverage
@@ -18,14 +18,14 @@ from ratecard.simulation.pricing.price_table import SidePrices
 from ratecard.simulation.results.by_key import add_by_key
 from ratecard.simulation.results.key_sums import KeySums, Scales, of_integer
 from ratecard.simulation.results.priced_facts import QUANTITY_NAMES, UNEVEN, PricedFacts
-from ratecard.simulation.results.rows import EVEN, Row, Since, Uneven, made_row
+from ratecard.simulation.results.rows import EVEN, Row, Since, Uneven, made_rows
 from ratecard.simulation.usage.columns import DAY
-from ratecard.simulation.usage.engines.duckdb_engine import read_integers
+from ratecard.simulation.usage.engines.duckdb_engine import read_columns
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.plan import MONTH, WEEK
 from ratecard.simulation.usage.roll_up import RollUp, uncollected
 from ratecard.simulation.usage.roll_up_sql import AddedByKey, GroupsElsewhere
-from ratecard.simulation.usage.shapes import Counted
+from ratecard.simulation.usage.shapes import Counted, each_once
 
 # Rows can be broken down by it whether it is a key or not: a shape has one.
 MODEL = "model"
@@ -42,12 +42,28 @@ _QUANTITIES = tuple(f"coalesce(sum({name}), 0)" for name in _QUANTITY_COLUMNS)
 _ZERO = Decimal(0)
 _NO_QUANTITIES = (_ZERO,) * len(QUANTITY_NAMES)
 _KeyValues = tuple[str | None, ...]
-# Key, requests, quantities and the current amount: a bare tuple, as there may be millions, of which each becomes a row.
-_Group = tuple[_KeyValues, int, tuple[Decimal, ...], Decimal]
-# The groups of a breakdown in order, and the place of each among them by its key.
-_Groups = tuple[Sequence[_Group], Mapping[_KeyValues, int]]
 # A shape with its number and its price under each side; None under one that does not offer it.
 _Priced = tuple[int, Counted, tuple[PricedShape | None, ...]]
+
+
+class _Groups(NamedTuple):
+    """The groups of a breakdown in order, as columns, with the current amounts; and the place of each by its key."""
+
+    keys: Sequence[_KeyValues]
+    requests: Sequence[int]
+    quantities: Sequence[tuple[Decimal, ...]]
+    amounts: Sequence[Decimal]
+    places: Mapping[_KeyValues, int]
+
+    def rows(self, at: Sequence[int], *others: Iterable[Decimal], uneven: Iterable[tuple[Uneven, ...]]) -> list[Row]:
+        """The rows of the groups at some places, with these amounts beside the current ones."""
+        return made_rows(
+            map(self.keys.__getitem__, at),
+            map(self.requests.__getitem__, at),
+            map(self.quantities.__getitem__, at),
+            zip(map(self.amounts.__getitem__, at), *others, strict=True),
+            uneven,
+        )
 
 
 class Comparison:
@@ -166,11 +182,10 @@ class Comparison:
 
     def sums_of(self, prices: SidePrices, keys: Sequence[str]) -> dict[_KeyValues, Decimal]:
         """Add up other prices of the same shapes, by keys."""
-        names, sums = list(map(self.name, keys)), (f"coalesce(sum({self._facts.terms(self.amounts)}), 0)",)
-        grouping = f" GROUP BY {', '.join(names)}" if names else ""
-        source = f"FROM {self.roll_up.facts_by(keys)} JOIN {prices.table} AS side{self.amounts} USING (shape){grouping}"
-        found = read_integers(self.roll_up.workspace.connection, names, sums, source)
-        return {tuple(key): of_integer(amount, prices.scale) for *key, amount in found}
+        sums = (f"coalesce(sum({self._facts.terms(self.amounts)}), 0)",)
+        source = f"{self.roll_up.facts_by(keys)} JOIN {prices.table} AS side{self.amounts} USING (shape)"
+        found, (amounts,) = self._added_up(keys, sums, source)
+        return dict(zip(found, _decimals(amounts.tolist(), prices.scale), strict=True))
 
     def since(self, day: date, candidate: int) -> Since:
         """How many requests lie before a day, and what those of that day and after it come to on both sides."""
@@ -265,21 +280,19 @@ class Comparison:
         """The breakdown under the current prices alone, kept for further candidates that leave nothing out."""
         known = self._breakdowns_of_current
         if keys not in known:
-            sums, cut = (_REQUESTS, *_QUANTITIES, "coalesce(sum(amount0), 0)"), len(keys)
-            found = self._sums(keys, sums, 0, ordered=True)
-            of_keys = [row[:cut] for row in found]
-            amounts = _decimals([row[-1] for row in found], self.sides[0].scale)
+            sums = (_REQUESTS, *_QUANTITIES, "coalesce(sum(amount0), 0)")
+            of_keys, (requests, *counted, amounts) = self._sums(keys, sums, 0, ordered=True)
             # Most rows are of models that have none of these.
-            quantities, counted = [_NO_QUANTITIES] * len(found), [row[cut + 1 : -1] for row in found]
-            some = [place for place, each in enumerate(counted) if any(each)]
-            columns = zip(*map(counted.__getitem__, some), strict=True)
-            in_units = (_decimals(column, each) for column, each in zip(columns, self.places, strict=bool(some)))
-            for place, each in zip(some, zip(*in_units, strict=True), strict=True):
+            some, quantities = sum(column != 0 for column in counted).nonzero()[0], [_NO_QUANTITIES] * len(of_keys)
+            columns = zip(counted, self.places, strict=True)
+            in_units = (_decimals(column[some].tolist(), each) for column, each in columns)
+            for place, each in zip(some.tolist(), zip(*in_units, strict=True), strict=True):
                 quantities[place] = each
-            groups = list(zip(of_keys, [row[cut] for row in found], quantities, amounts, strict=True))
-            known[keys] = groups, {key: place for place, key in enumerate(of_keys)}
-        current: _Groups = known[keys]
-        return current
+            places = dict(zip(of_keys, range(len(of_keys)), strict=True))
+            current = _decimals(amounts.tolist(), self.sides[0].scale)
+            known[keys] = _Groups(of_keys, requests.tolist(), quantities, current, places)
+        groups: _Groups = known[keys]
+        return groups
 
     @cached_property
     def _breakdowns_of_current(self) -> dict[tuple[object, ...], Any]:
@@ -293,53 +306,71 @@ class Comparison:
 
     def _rows(self, keys: tuple[str, ...]) -> tuple[Row, ...]:
         """The groups with the amounts of the candidates beside the current ones."""
-        (groups, places), candidates = self._current(keys), range(1, self.amounts)
-        added = [self._added(side, keys, places) for side in candidates]
-        uneven = [self._uneven_by(side, keys, places) for side in candidates]
+        groups, candidates = self._current(keys), range(1, self.amounts)
+        added = [self._added(side, keys, groups.places) for side in candidates]
+        uneven = [self._uneven_by(side, keys, groups.places) for side in candidates]
         some = any(uneven)
         # Of what no candidate changes, all have the same rows.
-        same: list[Row | None] = self._breakdowns_of_current.setdefault((keys, len(added), some), [None] * len(groups))
-        found = same.copy()
-        for place in set[int]().union(*added, *uneven):
-            key, requests, quantities, amount = groups[place]
-            amounts = [EXACT.add(amount, each[place]) if place in each else amount for each in added]
-            own = tuple(each.get(place, EVEN) for each in uneven) if some else ()
-            found[place] = made_row(key, requests, quantities, (amount, *amounts), own)
-        beside = (EVEN,) * len(uneven) if some else ()
-        for place in [place for place, row in enumerate(found) if row is None]:
-            key, requests, quantities, amount = groups[place]
-            row = made_row(key, requests, quantities, (amount,) * (1 + len(added)), beside)
+        same: list[Row | None] = self._breakdowns_of_current.setdefault(
+            (keys, len(added), some), [None] * len(groups.keys)
+        )
+        found, changed = same.copy(), list(set[int]().union(*added, *uneven))
+        known = [groups.amounts[place] for place in changed]
+        others = [
+            [EXACT.add(now, each[place]) if place in each else now for place, now in zip(changed, known, strict=True)]
+            for each in added
+        ]
+        own = [tuple(each.get(place, EVEN) for each in uneven) if some else () for place in changed]
+        for place, row in zip(changed, groups.rows(changed, *others, uneven=own), strict=True):
+            found[place] = row
+        alike = [place for place, row in enumerate(found) if row is None]
+        known = [groups.amounts[place] for place in alike]
+        even = [(EVEN,) * len(uneven) if some else ()] * len(alike)
+        for place, row in zip(alike, groups.rows(alike, *[known] * len(added), uneven=even), strict=True):
             found[place] = same[place] = row
         return tuple(found)  # type: ignore[arg-type]
 
     def _added(self, side: int, keys: Sequence[str], places: Mapping[_KeyValues, int]) -> dict[int, Decimal]:
         """What a candidate adds to the groups at these places, where it changes something."""
-        found, cut = self._sums(keys, (f"coalesce(sum(amount{side}), 0)",), side), len(keys)
-        amounts = _decimals([row[cut] for row in found], self.sides[side].scale)
-        return {places[row[:cut]]: amount for row, amount in zip(found, amounts, strict=True) if amount}
+        found, (amounts,) = self._sums(keys, (f"coalesce(sum(amount{side}), 0)",), side)
+        pairs = zip(found, _decimals(amounts.tolist(), self.sides[side].scale), strict=True)
+        return {places[key]: amount for key, amount in pairs if amount}
 
     def _uneven_by(self, side: int, keys: Sequence[str], places: Mapping[_KeyValues, int]) -> dict[int, Uneven]:
         """What only one of the current prices and a candidate prices, of the groups at these places."""
         if not self.coverage.uneven[side]:
             return {}
         sums = [f"coalesce(sum({name}{side}), 0)" for name in UNEVEN]
-        found, cut = self._sums(keys, sums, 0, side, uneven=side), len(keys)
+        found, columns = self._sums(keys, sums, 0, side, uneven=side)
         scales = self.sides[0].scale, self.sides[side].scale
-        by_place = {}
-        for row in found:
-            lost_requests, lost, new_requests, new, neither = row[cut:]
+        by_place, of_keys = {}, zip(*(column.tolist() for column in columns), strict=True)
+        for key, (lost_requests, lost, new_requests, new, neither) in zip(found, of_keys, strict=True):
             amounts = of_integer(lost, scales[0]), of_integer(new, scales[1])
-            by_place[places[row[:cut]]] = Uneven(lost_requests, amounts[0], new_requests, amounts[1], neither)
+            by_place[places[key]] = Uneven(lost_requests, amounts[0], new_requests, amounts[1], neither)
         return by_place
 
     def _sums(
         self, keys: Sequence[str], sums: Sequence[str], *sides: int, uneven: int | None = None, ordered: bool = False
-    ) -> list[tuple[Any, ...]]:
-        """Sums by keys; `ordered`: in their order."""
-        names, source = list(map(self.name, keys)), f"FROM {self._of_keys(keys, *sides, uneven=uneven)}"
+    ) -> tuple[list[_KeyValues], list[Any]]:
+        """Keys, and a column of each sum by them; `ordered`: in the order of the keys."""
+        return self._added_up(keys, sums, self._of_keys(keys, *sides, uneven=uneven), ordered=ordered)
+
+    def _added_up(
+        self, keys: Sequence[str], sums: Sequence[str], source: str, *, ordered: bool = False
+    ) -> tuple[list[_KeyValues], list[Any]]:
+        names = list(map(self.name, keys))
         grouping = f" GROUP BY {', '.join(names)}" if names else ""
-        grouping += f" ORDER BY {', '.join(names)}" if names and ordered else ""
-        return read_integers(self.roll_up.workspace.connection, names, sums, source + grouping)
+        texts, integers = read_columns(self.roll_up.workspace.connection, names, sums, f"FROM {source}{grouping}")
+        if not texts:
+            return [()] * len(integers[0]), integers
+        # Each different value is made once; ordering those is quicker than ordering all groups by text.
+        columns = list(map(each_once, texts))
+        if ordered:
+            order = numpy.lexsort([_ranks(values)[at] for values, at in reversed(columns)])
+            columns = [(values, at[order]) for values, at in columns]
+            integers = [each[order] for each in integers]
+        found = (map(values.__getitem__, at.tolist()) for values, at in columns)
+        return list(zip(*found, strict=True)), integers
 
     def _of_keys(self, keys: Sequence[str], *sides: int, uneven: int | None = None) -> str:
         """What facts by keys come to at the prices of some sides, or what is added up by all keys already.
@@ -399,8 +430,13 @@ class Comparison:
         return total([EXACT.multiply(Decimal(counted.requests), fixed), *rated])
 
 
+def _ranks(values: Sequence[str | None]) -> Any:
+    """The place of each text in their order, as the engine has it: what is absent comes last."""
+    places = {value: place for place, value in enumerate(sorted(value for value in values if value is not None))}
+    return numpy.array([len(places) if value is None else places[value] for value in values], numpy.int64)
+
+
 def _decimals(values: Sequence[int], places: int) -> list[Decimal]:
     """Integers of 10^-`places` as what they are."""
-    if not places:
-        return [Decimal(value) if value else _ZERO for value in values]
-    return [EXACT.scaleb(Decimal(value), -places) if value else _ZERO for value in values]
+    unit = step(places)
+    return [EXACT.multiply(value, unit) if value else _ZERO for value in values]

@@ -1,6 +1,6 @@
 """The rows of an answer: groups with their amounts, what only one side prices, and what cannot be priced."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, make_dataclass
 from datetime import date
 from decimal import Decimal
@@ -90,18 +90,18 @@ class Row:
 _Unfrozen = make_dataclass("_Unfrozen", [each.name for each in fields(Row)], slots=True)
 
 
-def made_row(
-    key: tuple[str | None, ...],
-    requests: int,
-    quantities: tuple[Decimal, ...],
-    amounts: tuple[Decimal, ...],
-    uneven: tuple[Uneven, ...],
-) -> Row:
-    """Make a row in a quarter of the time that its class takes, which sets each part of a frozen value by a call."""
-    row: Any = _Unfrozen(key, requests, quantities, amounts, uneven)
-    row.__class__ = Row
-    made: Row = row
-    return made
+def made_rows(
+    keys: Iterable[tuple[str | None, ...]],
+    requests: Iterable[int],
+    quantities: Iterable[tuple[Decimal, ...]],
+    amounts: Iterable[tuple[Decimal, ...]],
+    uneven: Iterable[tuple[Uneven, ...]],
+) -> list[Row]:
+    """Make rows in a quarter of the time that their class takes, which sets each part of a frozen value by a call."""
+    rows: list[Any] = list(map(_Unfrozen, keys, requests, quantities, amounts, uneven))
+    for row in rows:
+        row.__class__ = Row
+    return rows
 
 
 @dataclass(frozen=True, slots=True)

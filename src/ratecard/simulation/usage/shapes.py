@@ -78,12 +78,12 @@ class Shapes(Sequence[Counted]):
         The place is the number of the family, times how many lengths there are, and that of the length. What is absent
         is the last length and the last moment.
         """
-        shape = _integers(table["shape"])
+        shape = integers_of(table["shape"])
 
         def in_order(name: str) -> Any:
             found = numpy.zeros(len(shape), numpy.int64)
             if name in table.column_names:
-                column = _integers(table[name])
+                column = integers_of(table[name])
                 found = numpy.empty_like(column)
                 found[shape] = column  # an engine need not give them in their order
             return found
@@ -167,8 +167,8 @@ def each_once(column: pyarrow.ChunkedArray) -> tuple[list[Any], Any]:
     return found.dictionary.to_pylist(), _numbers([found.indices])
 
 
-def _integers(column: pyarrow.ChunkedArray) -> Any:
-    """Integers, which the engine gives as text where 64 bits are too few for some of them."""
+def integers_of(column: pyarrow.ChunkedArray) -> Any:
+    """Integers as an array, which the engine gives as text where 64 bits are too few for some of them."""
     if pyarrow.types.is_integer(column.type):
         return _numbers(column.chunks).astype(numpy.int64)
     found = numpy.empty(len(column), object)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from weakref import finalize
 
 import duckdb
+import pyarrow
 
 from ratecard.base.suggestions import did_you_mean
 from ratecard.requests.dialects import UsageDialect
@@ -41,6 +42,7 @@ from ratecard.simulation.usage.files import (
 )
 from ratecard.simulation.usage.plan import Plan, Usage
 from ratecard.simulation.usage.roll_up_sql import AddedByKey, CellPrices, Grouping, RollUpSql
+from ratecard.simulation.usage.shapes import integers_of
 from ratecard.tables.limits import Limits
 
 _DELIMITERS = (",", ";", "\t", "|")
@@ -197,15 +199,20 @@ class Workspace:
         self._end()
 
 
-def read_integers(
+def read_columns(
     connection: duckdb.DuckDBPyConnection, names: Sequence[str], integers: Sequence[str], source: str
-) -> list[tuple[Any, ...]]:
-    """Rows of columns and of integers. These fit 64 bits nearly always, and are then read in a third of the time."""
+) -> tuple[list[pyarrow.ChunkedArray], list[Any]]:
+    """Columns, and others of integers as arrays. These fit 64 bits nearly always, and are then read in no time."""
+
+    def read(type_: str) -> pyarrow.Table:
+        chosen = ", ".join((*names, *(f"CAST({each} AS {type_})" for each in integers)))
+        return connection.sql(f"SELECT {chosen} {source}").to_arrow_table()
+
     try:
-        short = (f"CAST({each} AS BIGINT)" for each in integers)
-        return connection.execute(f"SELECT {', '.join((*names, *short))} {source}").fetchall()
+        columns = read("BIGINT").columns
     except duckdb.ConversionException:
-        return connection.execute(f"SELECT {', '.join((*names, *integers))} {source}").fetchall()
+        columns = read("VARCHAR").columns
+    return columns[: len(names)], list(map(integers_of, columns[len(names) :]))
 
 
 def table_of_sums(workspace: Workspace, keys: Sequence[str], columns: Sequence[str]) -> str:
