@@ -22,17 +22,16 @@ SOURCE_KEY = "@source"
 # The same of the minimum of a version.
 MINIMUM_KEY = "@minimum"
 # Where the parts of lists get a `file:line`: by the list and the key whose line it is.
-PLACED_BY = {
-    ("rates", "rate"): SOURCE_KEY,
-    ("factors", "factor"): SOURCE_KEY,
-    ("examples", "total"): SOURCE_KEY,
-    ("versions", "effective"): SOURCE_KEY,
-    ("versions", "minimum"): MINIMUM_KEY,
+PLACED_BY: Mapping[str | int, Mapping[str, str]] = {
+    "rates": {"rate": SOURCE_KEY},
+    "factors": {"factor": SOURCE_KEY},
+    "examples": {"total": SOURCE_KEY},
+    "versions": {"effective": SOURCE_KEY, "minimum": MINIMUM_KEY},
     # In the file of limits.
-    ("limits", "effective"): SOURCE_KEY,
-    ("text", "tier"): SOURCE_KEY,
-    ("types", "type"): SOURCE_KEY,
-    ("sunsets", "endpoint"): SOURCE_KEY,
+    "limits": {"effective": SOURCE_KEY},
+    "text": {"tier": SOURCE_KEY},
+    "types": {"type": SOURCE_KEY},
+    "sunsets": {"endpoint": SOURCE_KEY},
 }
 # What a rate of any charge may name: hours and weekdays at which it holds, and their time zone.
 WINDOW = HOURS, WEEKDAYS, ZONE = ("hours", "weekdays", "zone")
