@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -130,6 +131,13 @@ def test_a_word_that_names_two_things_is_a_wrong_use(folder: Path) -> None:
         "'pricing_tables' is a folder and a revision. Write ./pricing_tables for the folder, refs/heads/" in sent.stderr
     )
     assert run("./pricing_tables", "refs/heads/pricing_tables").stdout == "No price changes\n"
+
+
+def test_a_whole_path_is_not_asked_of_git(folder: Path) -> None:
+    described = folder.parent / f"tables-g{git(folder, 'rev-parse', 'HEAD').strip()}"
+    shutil.copytree(folder, described)
+    assert run(str(described), str(described)).stdout == "No price changes\n"
+    assert "\n  revision: " in run("/not/there", "HEAD").stderr
 
 
 def test_a_date_that_is_a_branch_too(folder: Path) -> None:

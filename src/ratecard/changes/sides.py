@@ -124,6 +124,10 @@ _PLAINLY = {
     "date": "{0}T00:00Z for the date",
 }
 
+# How a word begins that is a file or a folder, if there is one: git is not asked for it, which takes a while, and would
+# read `/tables-g0a1b2c3` as a commit.
+_PATHS = ("/", "./", "../")
+
 
 class SideError(RateCardError):
     """A word that names no prices, or more than one thing."""
@@ -133,6 +137,8 @@ def named(given: str, tables: Path | None) -> Named:
     """What a word names. Raises `SideError`, with all that was tried."""
     found, refused = {}, []
     for kind, read in _readers(tables):
+        if found and given.startswith(_PATHS):
+            break
         try:
             found[kind] = read(given)
         except RateCardError as error:
