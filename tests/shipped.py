@@ -33,8 +33,7 @@ def remembered(load: Load) -> Load:
         }
         units = {name: unit.model_copy() for name, unit in tables.units.items()}
         limits = tuple(each.model_copy() for each in tables.limits)
-        meanings = {name: (model, tables.meanings[name][1]) for name, model in models.items()}
         vocabulary = tables.vocabulary.model_copy()
-        return replace(tables, models=models, meanings=meanings, units=units, vocabulary=vocabulary, limits=limits)
+        return replace(tables, models=models, units=units, vocabulary=vocabulary, limits=limits)
 
     return tables_from

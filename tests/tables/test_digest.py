@@ -5,10 +5,13 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
 import ratecard
+from ratecard.tables import card as tables_card
 from ratecard.tables.card import meaning
 from ratecard.tables.rate import Rate
+from ratecard.tables.version import Model
 
 SOUND = Path(__file__).parent / "sound"
 FILES = {path.name: path.read_text() for path in SOUND.glob("*.yaml")}
@@ -129,6 +132,26 @@ def test_every_model_counts(digest: Callable[[dict[str, str]], str]) -> None:
 def test_a_digest_is_short_enough_to_be_read_aloud(card: ratecard.RateCard) -> None:
     assert len(card.digest) == 16
     assert set(card.digest) <= set("0123456789abcdef")
+
+
+def test_a_digest_is_made_when_it_is_asked_for_and_that_of_a_candidate_of_what_it_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[BaseModel] = []
+
+    def counted(part: BaseModel) -> str:
+        read.append(part)
+        return meaning(part)
+
+    monkeypatch.setattr(tables_card, "meaning", counted)
+    head = "candidate: test\neffective: 2027-10-01\nproposed_by: tests\nwhy: one rate\nchanges:\n"
+    (tmp_path / "one.yaml").write_text(f"{head}  - scale: {{model: ovi-image-to-video}}\n    factor: 2\n")
+    below = ratecard.load_rate_card()
+    new = below.with_candidate(tmp_path / "one.yaml")
+    assert read == []
+    assert len({below.digest, new.digest}) == 2
+    of_models = [part.model for part in read if isinstance(part, Model)]
+    assert sorted(of_models) == sorted([*below.tables.models, "ovi-image-to-video"])
 
 
 @pytest.mark.parametrize(("one", "other"), [("0.1", "0.10"), ("100", "1E+2"), ("0.0000001", "1E-7")])

@@ -141,7 +141,7 @@ class _Overlay:
             files=self.files,
             proposed=proposed,
             restored=base.restored | self.restored,
-            digest="",  # of the new models,
+            below=base,
         )
 
     def apply(self, index: int, change: Change) -> None:

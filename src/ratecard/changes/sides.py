@@ -135,7 +135,8 @@ class SideError(RateCardError):
 
 def named(given: str, tables: Path | None) -> Named:
     """What a word names. Raises `SideError`, with all that was tried."""
-    found, refused = {}, []
+    found: dict[str, Named] = {}
+    refused: list[str] = []
     for kind, read in _readers(tables):
         if found and given.startswith(_PATHS):
             break

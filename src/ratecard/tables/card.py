@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
 from hashlib import sha256
 from typing import Annotated, Any
 
@@ -58,21 +58,21 @@ def _fields_of_meaning(kind: type[BaseModel]) -> tuple[str, ...]:
 def _meaning(value: Any) -> Any:
     if value.__class__ in _PLAIN:  # as most are
         return value
+    if value.__class__ is Decimal:
+        return text(plain(value))
+    if isinstance(value, Size):
+        return str(value)
+    if isinstance(value, (tuple, list)):
+        parts = [_meaning(part) for part in value]
+        return sorted(parts, key=_ORDER.encode) if len(parts) > 1 else parts
+    if isinstance(value, Mapping):
+        return {str(key): _meaning(part) for key, part in value.items()}
     if isinstance(value, BaseModel):
         return {
             name: [_meaning(one) for one in part] if name in _ORDERED else _meaning(part)
             for name in (*_fields_of_meaning(value.__class__), *(value.model_extra or ()))
             if (part := getattr(value, name)) is not None
         }
-    if isinstance(value, Mapping):
-        return {str(key): _meaning(part) for key, part in value.items()}
-    if isinstance(value, Size):
-        return str(value)
-    if isinstance(value, (tuple, list)):
-        parts = [_meaning(part) for part in value]
-        return sorted(parts, key=_ORDER.encode) if len(parts) > 1 else parts
-    if isinstance(value, Decimal):
-        return text(plain(value))
     return str(value) if isinstance(value, (date, Fraction)) else value
 
 
@@ -86,18 +86,15 @@ class Family(Frozen):
     models: tuple[AnyModel, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tables:
-    """Every table of a folder, checked, at one digest of what they mean, which is made here unless it is known."""
+    """Every table of a folder, checked, at one digest of what they mean."""
 
     models: Mapping[str, AnyModel]
     units: Mapping[str, Unit]
     meters: Meters
     vocabulary: Vocabulary
     limits: tuple[Limits, ...]
-    digest: str = ""
-    # The meaning of each model, with the model: a candidate has to find anew only those of the models that it changes.
-    meanings: Mapping[str, tuple[AnyModel, str]] = field(default_factory=dict, repr=False, compare=False)
     # Whether the open patterns of models count, every alias, and what compares names with the patterns.
     patterns: bool = False
     aliases: Mapping[str, str] = field(init=False)
@@ -109,6 +106,8 @@ class Tables:
     proposed: frozenset[tuple[str, date]] = frozenset()
     # Those of them that end a candidate: the list prices hold again.
     restored: frozenset[tuple[str, date]] = frozenset()
+    # The tables under a candidate, with most of its models.
+    below: "Tables | None" = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         models = self.models.values()
@@ -117,16 +116,22 @@ class Tables:
         opened = (model for model in models if model.patterns and self.patterns)
         found = tuple((matcher_of(each), model.model) for model in opened for each in model.patterns or ())
         object.__setattr__(self, "_patterns", found)
-        if not self.digest:
-            meanings = {
-                name: kept if (kept := self.meanings.get(name)) and kept[0] is model else (model, meaning(model))
-                for name, model in self.models.items()
-            }
-            object.__setattr__(self, "meanings", meanings)
-            shared = (*self.units.values(), *self.meters.meters, *self.meters.conditions, self.vocabulary, *self.limits)
-            shared += (Names(patterns=True),) if self.patterns else ()
-            known = (words for _, words in meanings.values())
-            object.__setattr__(self, "digest", digest((*known, *map(meaning, shared))))
+
+    @cached_property
+    def digest(self) -> str:
+        """The digest of what they mean, made when it is first asked for: to load tables does not need it."""
+        shared = (*self.units.values(), *self.meters.meters, *self.meters.conditions, self.vocabulary, *self.limits)
+        shared += (Names(patterns=True),) if self.patterns else ()
+        return digest((*(words for _, words in self._meanings.values()), *map(meaning, shared)))
+
+    @cached_property
+    def _meanings(self) -> Mapping[str, tuple[AnyModel, str]]:
+        """The meaning of each model, with the model: those that a candidate leaves as they are have it already."""
+        known = self.below._meanings if self.below else {}
+        return {
+            name: kept if (kept := known.get(name)) and kept[0] is model else (model, meaning(model))
+            for name, model in self.models.items()
+        }
 
     def named(self, name: str) -> AnyModel | None:
         """The model that a name means: its id, an alias or, where the folder switches them on, an open pattern.

@@ -117,4 +117,4 @@ def _scaled(tables: Tables, names: Sequence[str], factor: Decimal) -> Tables:
             for version in model.versions
         ]
         models[name] = model.model_copy(update={"versions": tuple(versions)})
-    return replace(tables, models=models, digest="")
+    return replace(tables, models=models)
