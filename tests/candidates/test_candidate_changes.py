@@ -1,5 +1,6 @@
 """What each change of a candidate does to the tables, and what it leaves alone."""
 
+from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -9,7 +10,11 @@ from overlays import ADDED, amounts, candidate, made_up
 
 import ratecard
 from ratecard import QuoteError, RateCard
-from ratecard.tables.video import VideoVersion
+from ratecard.base.messages import Finding
+from ratecard.candidates import overlay
+from ratecard.load.video_checks import check_video
+from ratecard.tables.units import VideoFields
+from ratecard.tables.video import VideoModel, VideoVersion
 
 BEFORE, DAY = date(2027, 8, 31), date(2027, 9, 1)
 SIZED = {"model": "sized", "duration": "5s", "resolution": "720p"}
@@ -23,6 +28,22 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def card(folder: Path) -> RateCard:
     return ratecard.load_rate_card(folder)
+
+
+def test_the_versions_that_a_candidate_makes_are_checked_and_no_others(
+    card: RateCard, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked: list[date] = []
+
+    def check(model: VideoModel, fields: VideoFields) -> Iterator[Finding]:
+        checked.extend(version.effective for version in model.versions)
+        return check_video(model, fields)
+
+    monkeypatch.setattr(overlay, "check_video", check)
+    card.with_candidate(candidate(folder, "  - set: sized\n    where: {audio: true}\n    rate: 0.05\n"))
+    assert checked == [DAY]
+    card.with_candidate(candidate(folder, ADDED.format(family="mixed", model="new")))
+    assert checked == [DAY, DAY]
 
 
 def test_a_set_moves_the_rates_that_match_where_and_names_their_lines(card: RateCard, folder: Path) -> None:

@@ -9,6 +9,7 @@ from datetime import date
 from decimal import Decimal
 
 from ratecard.base.errors import Fault, TableError
+from ratecard.base.identity import Identity
 from ratecard.base.instants import utc
 from ratecard.base.messages import Finding, Path
 from ratecard.base.suggestions import did_you_mean
@@ -353,11 +354,17 @@ class _Overlay:
         return [amount for moment in sorted(moments) for amount in amounts_of(in_effect(model, moment, ())).values()]
 
     def _findings(self, model: AnyModel) -> Iterator[Finding]:
+        below = self.base.models.get(model.model)
+        checked = {Identity(version) for version in below.versions} if below else set[Identity]()
+        # Those that the tables have were checked with them.
+        made = model.model_copy(
+            update={"versions": tuple(each for each in model.versions if Identity(each) not in checked)}
+        )
         yield from check_model(model, self.base.units, self.base.meters)
-        if isinstance(model, VideoModel):
-            yield from check_video(model, self.base.vocabulary.video)
+        if isinstance(made, VideoModel):
+            yield from check_video(made, self.base.vocabulary.video)
         else:
-            yield from check_metered(model, self.base.meters)
+            yield from check_metered(made, self.base.meters)
         yield from check_references(model, self.models, self.file.written - self.models.keys())
 
     def _line(self, index: int) -> str:
