@@ -1,10 +1,13 @@
 """Did you mean: near words are offered, far ones are not, and a refusal stays cheap."""
 
+from difflib import SequenceMatcher
 from time import perf_counter
 
 import pytest
+from hypothesis import given as drawn
+from hypothesis import strategies as st
 
-from ratecard.base.suggestions import did_you_mean, suggestions
+from ratecard.base.suggestions import did_you_mean, letters_in_common, suggestions
 
 MODELS = ["veo3-fast", "kling-v3-pro", "kling-o3-pro", "kling-v3-standard", "wan-2-5", "sora-2"]
 
@@ -52,3 +55,12 @@ def test_a_hostile_word_among_many_costs_little() -> None:
     start = perf_counter()
     suggestions("model-1" * 1_000_000, many)
     assert perf_counter() - start < 1
+
+
+WORDS = st.text(st.sampled_from("abc-1"), max_size=30)
+
+
+@drawn(WORDS, WORDS)
+def test_lettersletters_in_common_are_those_of_difflib(one: str, other: str) -> None:
+    matched = SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks()
+    assert letters_in_common(one, other) == sum(block.size for block in matched)
