@@ -109,7 +109,7 @@ class PriceBook(LimitsOfADay):
     _video: dict[str, VideoPricer] = field(default_factory=dict, init=False)
     # By the name of the model, and the type of usages.
     _raters: dict[str, dict[str, Rater]] = field(default_factory=dict, init=False)
-    # Of the models in effect, by their type, or of all: an unknown name is compared with them.
+    # Of the models in effect, by their type, or of all: an unknown name is compared with them, and RPC names no model.
     _names: dict[str | None, tuple[str, ...]] = field(default_factory=dict, init=False)
 
     def __repr__(self) -> str:
@@ -139,9 +139,7 @@ class PriceBook(LimitsOfADay):
         """
         model = self.tables.named(name)
         if model is None:
-            if type_ not in self._names:
-                self._names[type_] = tuple(known.model for known, _ in self.in_effect_all(type_))
-            near = suggestions(name, self._names[type_])
+            near = suggestions(name, self._names_of(type_))
             hint = f". Did you mean: {', '.join(near)}?" if near else ""
             raise QuoteError(NotOffered(f"Specified model not found: {echo(name)}{hint}"))
         if model.retired is not None and model.retired_at(self.instant):
@@ -154,6 +152,12 @@ class PriceBook(LimitsOfADay):
             words = f"No price for {name} on {self.day}. Its first version takes effect on {first}."
             raise QuoteError(NotOffered(words))
         return model, version
+
+    def _names_of(self, type_: str | None) -> tuple[str, ...]:
+        """The names of the models in effect, of a type or of all: found once."""
+        if type_ not in self._names:
+            self._names[type_] = tuple(model.model for model, _ in self.in_effect_all(type_))
+        return self._names[type_]
 
     def at_hour(self, version: AnyVersion) -> AnyVersion:
         """A version as it is at the hour of this instant: without the rates that do not hold."""
@@ -408,8 +412,8 @@ class PriceBook(LimitsOfADay):
 
     def _rpc(self) -> str:
         """The model of RPC credits: a usage does not name it."""
-        for model, _ in self.in_effect_all("rpc"):
-            return model.model
+        for name in self._names_of("rpc"):
+            return name
         words = f"Specified model not found: no model of type rpc has a price on {self.day}"
         raise QuoteError(NotOffered(words))
 

@@ -1,14 +1,17 @@
 """RPC batches: credits by chain and method, failed calls, limits, and what the API rejects."""
 
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from metered_answers import amounts, made_up, refused, sentence, sound
 
 from ratecard import PriceBook, RpcUsage
 from ratecard.methods.rpc import RpcCredits
+from shipped import CARD
 
 CREDIT = Decimal("0.000000625")
 
@@ -112,6 +115,14 @@ def test_a_batch_is_the_sum_of_its_items(prices: PriceBook) -> None:
         "ethereum-large": 80,
     }
     assert prices.rate(usage).total == 190 * CREDIT
+
+
+def test_which_model_prices_calls_is_found_once() -> None:
+    prices, looked = CARD.unproved.at(date(2026, 10, 1)), PriceBook.in_effect_all
+    with patch.object(PriceBook, "in_effect_all", autospec=True, side_effect=looked) as looked_at:
+        for method in ("eth_call", "eth_blockNumber"):
+            prices.rate(batch("ethereum-mainnet", method))
+    assert looked_at.call_count == 1
 
 
 def test_a_failed_call_costs_five_credits_whatever_it_was(prices: PriceBook) -> None:
