@@ -16,7 +16,7 @@ from pydantic_core import to_json
 from nightly import examples
 from ratecard import QuoteError, RateCard
 from ratecard.changes.sides import Side
-from ratecard.load.folder import tables_from
+from ratecard.load.folder import read_folder, tables_from
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.outcome import Refused
 from ratecard.simulation.simulate import simulate
@@ -160,6 +160,23 @@ def test_models_without_a_price_of_one_side_beside_one_with_tiers() -> None:
     with simulated(card, rows) as found:
         check(found, rows)
         assert {row.key[0] for row in found.groups if row.requests} == {"heard", "read", "tiers"}
+
+
+def test_cached_tokens_beside_searches_are_charged_once() -> None:
+    """Whether a row has any matters, as one model has no price for them; not what one search is charged."""
+    uncached = family(text_model("uncached", by_tokens("- {tokens: input, rate: 2}\n- {tokens: output, rate: 4}")))
+    card = RateCard(tables_from({**read_folder(), "text/made-up.yaml": uncached.encode()}))
+    day, model = datetime(2026, 10, 5, tzinfo=UTC), {"type": "text", "model": "claude-opus-4-6"}
+    rows = [
+        {**model, "prompt_tokens": 1_000, "completion_tokens": 9, "cached_tokens": cached, "web_search_requests": count}
+        for count in (None, 2)
+        for cached in (0, 400)
+    ]
+    with simulate(table_of(rows), Side("now", card, day), by=("cached_tokens",)) as found:
+        assert {row.key[0]: row.amounts[0] for row in found.groups} == {
+            str(cached): sum(card.at(day).rate(usage_of(row)).total for row in rows if row["cached_tokens"] == cached)
+            for cached in (0, 400)
+        }
 
 
 @pytest.fixture(scope="module")

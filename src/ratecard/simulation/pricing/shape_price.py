@@ -3,8 +3,10 @@
 The rates are read off quotes of small usages; no formula is repeated here.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
+from itertools import product, zip_longest
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import QuoteError
@@ -31,6 +33,9 @@ from ratecard.tables.meters import COMPLETION, PROMPT
 _SEARCHED = {column.path[0] for column in LAYOUTS["text"].attributes}
 # Finer amounts leave no digits for their sum.
 _MOST_PLACES = 24
+# As many buckets are counted by one usage: its counts stay far below the most that there may be.
+_TOGETHER = 8
+_NUMBER = attrgetter("number")
 _NO_LINE = PricedLine("", "", "", Decimal(0), 0, Decimal(0))
 
 
@@ -41,17 +46,26 @@ class _Tokens(NamedTuple):
     skus: frozenset[str]
 
 
-class _Usages(NamedTuple):
-    """The counts of the usages that the rates of a tier are read off.
+class _Asked(NamedTuple):
+    """A usage that the rates of some buckets are read off: its counts, and how many tokens of each bucket it has.
 
-    `together`: one token of each bucket that is used; `alone`: the prompt; `nothing`. `buckets`: for each bucket with a
-    rate its number, the tokens of it where it is of the prompt (0: of the completion), and the counts.
+    `own` has these numbers of tokens, the highest first, each with the number of its bucket; 0 where its rate is read
+    off another usage. Each is more than all after it together: so the count of a line says the tokens of which buckets
+    it charges.
     """
 
-    together: dict[str, Any]
-    alone: dict[str, Any]
-    nothing: dict[str, Any]
-    buckets: tuple[tuple[int, int, dict[str, Any]], ...]
+    counts: dict[str, Any]
+    own: tuple[tuple[int, int], ...]
+
+    def charged(self, count: int | Decimal) -> Iterator[int]:
+        """The numbers of the buckets whose tokens a line of this count charges. Raises `ValueError` for any other."""
+        left = count
+        for tokens, number in self.own:
+            if left >= tokens:
+                left -= tokens
+                yield number
+        if left:
+            raise ValueError(f"a line counts {count} tokens, which are not those of some buckets: {self.own}")
 
 
 class ShapePrices:
@@ -60,7 +74,7 @@ class ShapePrices:
     def __init__(self, prices: PriceBook, predicates: Predicates, currency: str) -> None:
         self._prices, self._predicates, self._currency = prices, predicates, currency
         self._tokens: dict[tuple[object, ...], _Tokens] = {}
-        self._usages: dict[tuple[object, ...], _Usages] = {}
+        self._usages: dict[tuple[object, ...], tuple[_Asked, ...]] = {}
         # One price for all requests that are charged the same, whose lines are made when they are asked for.
         self._apart, self._by_total = LinesLater(self._lines), dict[tuple[str, str], Outcome]()
 
@@ -178,37 +192,61 @@ class ShapePrices:
         model = usage.get("model")
         if isinstance(model, str) and (plain := self._prices.plain_name(model)) != model:
             usage = usage | {"model": plain}
-        key = (usage["type"], tier, used, self._prompt_in(tier, usage, used))
-        if (asked := self._usages.get(key)) is None:
-            asked = self._usages[key] = self._usages_of(*key)
         if used:
-            self._prices.rate(usage | asked.together)
-        alone = self._prices.rate(usage | asked.alone)
+            self._prices.rate({**usage, **self._together(self._prompt_in(tier, usage, used), used)})
         # What a request is charged whatever its tokens.
-        fixed = self._prices.rate(usage | asked.nothing)
-        skus, apart = (frozenset(line.sku for line in quote.lines) for quote in (alone, fixed))
-        lines = [_line(line, 0) for line in fixed.lines]
-        for number, several, counts in asked.buckets:
-            own = alone if counts == asked.alone else self._prices.rate(usage | counts)
-            without = apart if several else skus
-            lines += [_line(line, number, several or 1) for line in own.lines if line.sku not in without]
-        return _Tokens(_sum(lines, alone.currency), skus)
+        fixed = self._prices.rate(usage | self._counted({PROMPT: 0, COMPLETION: 0}, used))
+        apart, found = {line.sku for line in fixed.lines}, list[PricedLine]()
+        key = (usage["type"], tier, used)
+        if (usages := self._usages.get(key)) is None:
+            usages = self._usages[key] = tuple(self._usages_of(*key))
+        for asked in usages:
+            for line in self._prices.rate(usage | asked.counts).lines:
+                if line.sku not in apart:
+                    found += [_line(line, number, line.count) for number in asked.charged(line.count) if number]
+        lines = [*(_line(line, 0) for line in fixed.lines), *sorted(found, key=_NUMBER)]
+        return _Tokens(_sum(lines, fixed.currency), frozenset(line.sku for line in lines))
 
-    def _usages_of(self, type_: str, tier: int, used: frozenset[str], prompt: int) -> _Usages:
-        """The usages of a type at a tier, the shortest of which has this prompt."""
-        unused, several = set(self._predicates.lacking.get(type_, ())) - used, self._predicates.prompt_in(tier)
-        buckets, found = self._predicates.buckets, list[tuple[int, int, dict[str, Any]]]()
-        for number, name in enumerate(buckets.names, 1):
+    def _usages_of(self, type_: str, tier: int, used: frozenset[str]) -> Iterator[_Asked]:
+        """The usages of a type at a tier that count tokens of every bucket with a rate, as few as there can be."""
+        unused, shortest = set(self._predicates.lacking.get(type_, ())) - used, self._predicates.prompt_in(tier)
+        names = self._predicates.buckets.names
+        numbers = {name: number for number, name in enumerate(names, 1) if name not in unused}
+        completion = [name for name in numbers if self._predicates.buckets.in_completion(name)]
+        prompt = [name for name in numbers if name not in completion] if shortest else []
+        # As many of the prompt as one of its tier has tokens for.
+        longest = self._predicates.thresholds[tier : tier + 1]
+        prompts = self._in_parts(prompt, min(_TOGETHER, (longest[0] + 1).bit_length() - 1) if longest else _TOGETHER)
+        for of_prompt, of_completion in zip_longest(prompts, self._in_parts(completion, _TOGETHER), fillvalue=()):
+            # The completion is charged at the tier of some prompt.
+            before = of_prompt or (prompts[0] if prompts else ())
+            own = [(1 << at, name, name in of_prompt) for at, name in enumerate(before)]
+            if own:
+                rest = shortest - sum(tokens for tokens, *_ in own[:-1])
+                own[-1] = (max(rest, own[-1][0]), *own[-1][1:])
+            total = sum(tokens for tokens, *_ in own)
+            own += [(1 << total.bit_length() + at, name, True) for at, name in enumerate(of_completion)]
+            counts = {PROMPT: 0, COMPLETION: 0}
+            for tokens, name, _ in own:
+                for each in (name, *self._predicates.buckets.wholes[name]):
+                    counts[each] = counts.get(each, 0) + tokens
+            numbered = ((tokens, numbers[name] if is_read else 0) for tokens, name, is_read in reversed(own))
+            yield _Asked(self._counted(counts, used), tuple(numbered))
+
+    def _in_parts(self, names: Iterable[str], most: int) -> list[tuple[str, ...]]:
+        """Buckets in parts of at most so many, none of which has two that can have tokens in common."""
+        buckets, found = self._predicates.buckets, list[tuple[str, ...]]()
+        overlapping = {frozenset(pair) for *pair, _ in buckets.overlaps}
+        for name in names:
             own = (name, *buckets.wholes[name])
-            if name in unused:
-                continue
-            if buckets.in_completion(name):
-                found.append((number, 0, self._counted({PROMPT: prompt} | dict.fromkeys(own, 1), used)))
-            elif several:
-                found.append((number, several, self._counted({COMPLETION: 0} | dict.fromkeys(own, several), used)))
-        alone, nothing = ({PROMPT: count, COMPLETION: 0} for count in (prompt, 0))
-        counted = self._together(prompt, used), self._counted(alone, used), self._counted(nothing, used)
-        return _Usages(*counted, tuple(found))
+            for at, part in enumerate(found):
+                others = {each for other in part for each in (other, *buckets.wholes[other])}
+                if len(part) < most and overlapping.isdisjoint(map(frozenset, product(own, others))):
+                    found[at] = (*part, name)
+                    break
+            else:
+                found.append((name,))
+        return found
 
     def _prompt_in(self, tier: int, usage: Mapping[str, Any], used: frozenset[str]) -> int:
         """The shortest prompt of the tier; 0 for rows without own tokens of the prompt where these have no price."""
@@ -261,7 +299,7 @@ def _counted(prices: PriceBook, usage: Mapping[str, Any], name: str) -> PricedSh
     return _sum(lines, one.currency)
 
 
-def _line(line: LineItem, number: int, count: int = 1) -> PricedLine:
+def _line(line: LineItem, number: int, count: int | Decimal = 1) -> PricedLine:
     """Make a priced line, per one of what `number` numbers, of a line that a quote has for `count` of it."""
     amount, quantity = line.amount, line.quantity
     if count != 1:
