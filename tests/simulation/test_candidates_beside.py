@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pyarrow
 import pyarrow.parquet
@@ -191,9 +192,9 @@ def test_a_quantity_that_is_missing_is_refused_once_for_all_sides(
     asked: list[str] = []
     price = Pricer.price
 
-    def counted(self: Pricer, side: Side, shape: object) -> Outcome:
+    def counted(self: Pricer, side: Side, *shape: Any) -> Outcome:
         asked.append(side.label)
-        return price(self, side, shape)  # type: ignore[arg-type]
+        return price(self, side, *shape)
 
     monkeypatch.setattr(Pricer, "price", counted)
     dearer = candidate(tmp_path, "dearer", "{scale: {type: text}, factor: 1.1}")

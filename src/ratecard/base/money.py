@@ -97,6 +97,16 @@ def as_decimal(amount: Fraction) -> Decimal | Fraction:
     return amount if pow(10, below.bit_length(), below) else EXACT.divide(Decimal(amount.numerator), Decimal(below))
 
 
+@lru_cache(maxsize=64)
+def part_of(number: int) -> Decimal | Fraction:
+    """One of so many parts of a unit: a decimal, or a fraction where no decimal holds it.
+
+    >>> part_of(1_000_000), part_of(60)
+    (Decimal('0.000001'), Fraction(1, 60))
+    """
+    return as_decimal(Fraction(1, number))
+
+
 def nearest(amount: Fraction, places: int) -> Decimal:
     """Convert a fraction to the decimal that it is; one that no decimal holds is rounded to `places`, once, half-up.
 

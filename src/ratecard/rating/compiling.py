@@ -4,13 +4,12 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
 from functools import lru_cache
 from itertools import product
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from ratecard.base.money import as_decimal, multiply, plain
+from ratecard.base.money import multiply, part_of, plain
 from ratecard.rating.quote import LineItem, LineRate
 from ratecard.tables.rate import Charge, Combination, Rate, select
 from ratecard.tables.video import VideoVersion
@@ -80,7 +79,7 @@ class Compiling:
 
     def line_rate(self, rate: CompiledRate) -> LineRate:
         """The rate of the lines at a compiled rate."""
-        of_unit, sku = as_decimal(Fraction(1, self.per)), f"{self.sku}{rate.words}"
+        of_unit, sku = part_of(self.per), f"{self.sku}{rate.words}"
         return LineRate(sku, self.charge.unit, rate.unit_rate, rate.source, "", of_unit, self.places)
 
     def compiled(self, rate: Rate, attributes: tuple[str, ...], key: Combination) -> CompiledRate:

@@ -5,7 +5,7 @@ from decimal import Decimal
 from fractions import Fraction
 from math import ceil
 
-from ratecard.base.money import EXACT, LINE_PLACES, as_decimal, multiply, plain, plain_text
+from ratecard.base.money import EXACT, LINE_PLACES, multiply, part_of, plain, plain_text
 from ratecard.rating.factors import NO_FACTORS, StatedRate
 from ratecard.rating.quote import LineItem, LineRate
 from ratecard.tables.rate import Charge, CountedCharge, Rate
@@ -20,7 +20,7 @@ def per_unit(charge: Charge, per: int, line_places: int = LINE_PLACES) -> LineCo
     What the options of the charge make of a count is charged `times` times. Exact, but for an amount that no decimal
     holds, which is rounded to `line_places`.
     """
-    of_unit = as_decimal(Fraction(1, per))
+    of_unit = part_of(per)
     options = charge if isinstance(charge, CountedCharge) and charge.options else None
 
     def line(count: _Count, rate: Rate, sku: str, times: int = 1) -> LineItem:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 
 from ratecard.base.identity import Identity
 from ratecard.base.messages import NotOffered, too_big
-from ratecard.base.money import EXACT, LINE_PLACES, as_decimal, multiply
+from ratecard.base.money import EXACT, LINE_PLACES, as_decimal, multiply, part_of
 from ratecard.rating.factors import Factors
 from ratecard.rating.quote import LineParts, LineRate
 from ratecard.tables.conditions import in_full, named_conditions
@@ -245,7 +245,7 @@ class TokenRates:
     ) -> None:
         self.charge, self._model, self._meters = charge, model, meters
         self.buckets = meters.buckets
-        self._of_unit, self._line_places = as_decimal(Fraction(1, per)), line_places
+        self._of_unit, self._line_places = part_of(per), line_places
         self._written = list(written_rates(charge))
         self._own = dict.fromkeys(each.bucket for each in self._written)
         self._factors = Factors(charge, meters, factors)

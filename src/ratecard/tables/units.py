@@ -1,10 +1,9 @@
 """Units and the API-wide values of request fields: data of the tables that is not a price."""
 
 from decimal import Decimal
-from fractions import Fraction
 from functools import cached_property
 
-from ratecard.base.money import as_decimal
+from ratecard.base.money import part_of
 from ratecard.tables.limits import Flag
 from ratecard.tables.scalars import Count, Counts, Frozen, Number, Text, Words
 
@@ -22,7 +21,7 @@ class Unit(Frozen):
     @cached_property
     def is_decimal(self) -> bool:
         """Whether a decimal holds the part of the unit that one counted thing is: 0.001 of a thousand, but no hour."""
-        return isinstance(as_decimal(Fraction(1, self.per)), Decimal)
+        return isinstance(part_of(self.per), Decimal)
 
 
 class Range(Frozen):

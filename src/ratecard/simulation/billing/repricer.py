@@ -59,7 +59,7 @@ class LedgerPricer(Pricer):
         other._same, other._structural = dict(self._same), dict(self._structural)
         return other
 
-    def price(self, side: Side, shape: UsageShape) -> Outcome:
+    def price(self, side: Side, shape: UsageShape, basis: Hashable = None) -> Outcome:
         """What a side charges for the rows of a shape, or why that cannot be said."""
         try:
             entry = self._entry(shape)

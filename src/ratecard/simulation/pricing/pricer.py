@@ -87,9 +87,10 @@ class Pricer:
         """Price the shapes of these numbers: those of a family at once, for all moments that charge it the same."""
         if not len(numbers):
             return
-        shapes, distinct, bases = found.shapes, Distinct(found.distinct), dict[Hashable, int]()
+        shapes, distinct, numbered = found.shapes, Distinct(found.distinct), dict[Hashable, int]()
         standings, of = shapes.standing
-        kind = numpy.array([bases.setdefault(self.basis(side, each), len(bases)) for each in standings], numpy.int32)
+        kind = numpy.array([numbered.setdefault(self.basis(side, each), len(numbered)) for each in standings])
+        bases = list(numbered)
         # Those with a length apart from the others; as small numbers, which take less time to sort.
         kind = (2 * kind[of[numbers]] + (shapes.length[numbers] >= 0)).astype(numpy.min_scalar_type(2 * len(bases)))
         order = numpy.argsort(kind, kind="stable")
@@ -99,23 +100,23 @@ class Pricer:
         first = zip(*(each[starts].tolist() for each in (family, shapes.moment[numbers], kind)), strict=True)
         own = numpy.empty(len(numbers), numpy.int32)
         for (at, moment, of_kind), (start, end) in zip(first, pairwise([*starts.tolist(), len(own)]), strict=True):
-            shape = shapes.families[at].shape(None, shapes.moments[moment])
+            shape, basis = shapes.families[at].shape(None, shapes.moments[moment]), bases[of_kind // 2]
             if of_kind % 2:
-                own[start:end] = self._by_length(side, shape, shapes, numbers[start:end], distinct)
+                own[start:end] = self._by_length(side, shape, basis, shapes, numbers[start:end], distinct)
             else:
-                own[start:end] = distinct.number(self.price(side, shape))
+                own[start:end] = distinct.number(self.price(side, shape, basis))
         found.of[numbers] = own
         found.distinct[:] = distinct.outcomes
 
     def _by_length(
-        self, side: Side, shape: UsageShape, shapes: Shapes, numbers: Any, distinct: Distinct
+        self, side: Side, shape: UsageShape, basis: Hashable, shapes: Shapes, numbers: Any, distinct: Distinct
     ) -> int | list[int]:
         """The numbers of the outcomes of shapes that are this one but for their length."""
         moment = _moment(side, shape)
-        if moment is None or not self._standing(side, shape, moment).known:
-            return distinct.number(self.price(side, shape))
+        if moment is None or not (isinstance(basis, _Standing) and basis.known):
+            return distinct.number(self.price(side, shape, basis))
         if shape.type != _VIDEO or shape.model is None:
-            return [distinct.number(self.price(side, each.shape)) for each in shapes.among(numbers)]
+            return [distinct.number(self.price(side, each.shape, basis)) for each in shapes.among(numbers)]
         prices, lengths = self._shape_prices(side, moment), shapes.length[numbers].tolist()
         try:
             currency, answers = prices.by_length(shape, map(shapes.numbers.__getitem__, lengths))
@@ -147,13 +148,16 @@ class Pricer:
         """Whether two sides are sure to charge the same for every shape of a model and moment."""
         return one.at == other.at and self.basis(one, shape) is self.basis(other, shape)
 
-    def price(self, side: Side, shape: UsageShape) -> Outcome:
-        """What a side charges for each row of a shape, or why it has no price there; its lines may be of any shape."""
+    def price(self, side: Side, shape: UsageShape, basis: Hashable = None) -> Outcome:
+        """What a side charges for each row of a shape, or why it has no price there; its lines may be of any shape.
+
+        `basis` is that of the shape, where it is known.
+        """
         if shape.type is None:
             return Refused(NO_TYPE)
-        if (moment := _moment(side, shape)) is None:
+        standing = self.basis(side, shape) if basis is None else basis
+        if (moment := side.at or shape.moment) is None or not isinstance(standing, _Standing):
             return Refused(NO_INSTANT)
-        standing = self._standing(side, shape, moment)
         key = _key(shape, standing)
         if (found := self._found.get(key)) is None:
             found = self._price(side, shape, side.at or standing.refused_at or moment)
