@@ -7,6 +7,7 @@ from typing import Any, overload
 import numpy
 
 from ratecard.simulation.pricing.outcome import Outcome
+from ratecard.simulation.pricing.shape_price import has_wrong_tokens
 from ratecard.simulation.usage.shapes import Shapes
 
 
@@ -53,10 +54,11 @@ class Outcomes(Sequence[Outcome]):
         return all(base.distinct[one].charges_like(self.distinct[other]) for one, other in pairs)
 
     def complete(self, numbers: Any) -> Any:
-        """Those of these numbers of shapes that some card may price: others lack a quantity."""
+        """Those of these numbers of shapes that some card may price: others lack a quantity, or have wrong ones."""
         numbers_of, of = numpy.unique(self.shapes.family[numbers], return_inverse=True)
         for each in (each for each in numbers_of.tolist() if each not in self._incomplete):
-            self._incomplete[each] = self.shapes.families[each].shape(None, None).incomplete
+            shape = self.shapes.families[each].shape(None, None)
+            self._incomplete[each] = shape.incomplete or has_wrong_tokens(shape)
         lacking = numpy.array([self._incomplete[each] for each in numbers_of.tolist()], bool)
         return numbers[~lacking[of]]
 

@@ -14,7 +14,7 @@ from ratecard.base.money import EXACT, places_of, plain, total
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import LineItem, Quote
 from ratecard.requests.body import INVALID
-from ratecard.requests.token_usage import usage_of_buckets
+from ratecard.requests.token_usage import read_tokens, usage_of_buckets
 from ratecard.simulation.pricing.outcome import (
     NOT_ADDED,
     ROUNDING_PART,
@@ -271,6 +271,17 @@ class ShapePrices:
         """Inclusive counts as the rows have them: as `usage`, or by bucket."""
         by_bucket = BY_BUCKET in used or not self._predicates.in_usage
         return {"tokens": counts} if by_bucket else usage_of_buckets(counts)
+
+
+def has_wrong_tokens(shape: UsageShape) -> bool:
+    """Whether the counts of tokens of a shape are wrong by themselves, so that every card refuses its rows."""
+    layout = LAYOUTS.get(shape.type or "")
+    if not (layout and layout.buckets and shape.irregular):
+        return False
+    usage, problems = request_of(shape).usage, list[Any]()
+    if "usage" in usage:  # the conditions that a model accepts within it can only add to its problems
+        read_tokens(usage["usage"], problems, shape.type == "text", {}, {})
+    return bool(problems)
 
 
 def _hashable(value: Any) -> Any:
