@@ -114,10 +114,12 @@ def test_other_rows_the_second_time_are_refused(simulated: Callable[..., Any], m
         pass
 
 
-def test_each_day_around_a_change_is_in_its_period(folder: Path) -> None:
+@pytest.mark.parametrize("type_", ["DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMP_S", "VARCHAR"])
+def test_each_instant_around_a_change_is_in_its_period(folder: Path, type_: str) -> None:
     # With days among the keys, no period is worked out by the engine.
     edges = [each.date() for each in CARD.boundaries()]
-    days = ", ".join(f"DATE '{edge}' {step:+}" for edge in edges for step in (-1, 0, 1))
+    steps = ("- INTERVAL 1 DAY", "- INTERVAL 1 SECOND", "", "+ INTERVAL 1 DAY")
+    days = ", ".join(f"CAST(TIMESTAMP '{edge}' {step} AS {type_})" for edge in edges for step in steps)
     models = ", ".join(f"'{name}'" for name, model in CARD.tables.models.items() if model.type == "text")
     rows = f"unnest([{days}, NULL]) AS timestamp, 'all' AS customer, 'text' AS type, 7 AS prompt_tokens"
     named = f"(SELECT unnest([{models}]) AS model)"

@@ -5,6 +5,7 @@ gives the same digits.
 """
 
 from collections.abc import Iterable, Mapping
+from datetime import date
 from typing import Literal, Protocol
 
 # What a column of a usage table may be, whatever an engine calls it.
@@ -65,6 +66,12 @@ class Dialect(Protocol):
 
     def day(self, column: str, type_: ColumnType) -> str:
         """The UTC day of an instant; null for anything else."""
+
+    def instant(self, column: str, type_: ColumnType) -> str:
+        """An instant as what is compared with the beginning of a UTC day; null where `day` is."""
+
+    def beginning(self, day: date, type_: ColumnType) -> str:
+        """The beginning of a UTC day as `instant` makes it of a column of this type."""
 
     def second(self, column: str, type_: ColumnType) -> str:
         """How many seconds of its UTC day an instant has passed; null for what is not one."""

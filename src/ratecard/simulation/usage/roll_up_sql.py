@@ -44,8 +44,8 @@ _MOST_TOKENS, _MOST_OF_MANY = 2**59 - 1, 2**55 - 1
 _ZERO = "CAST(0 AS BIGINT)"
 # The type of a row, or that of its model.
 _TYPE = "ratecard_type"
-# The day of a row, where only its period matters.
-_DAY = "ratecard_day"
+# The instant of a row, where only its period matters.
+_INSTANT = "ratecard_instant"
 SLOT = "slot"
 
 
@@ -212,7 +212,7 @@ class RollUpSql:
         self._give_types()
         self._choose()
         if plan.dated and DAY not in plan.keys and not self._cuts:  # once: it is long to read where it is text
-            self._from = f"(SELECT *, {self._day()} AS {_DAY} FROM {self._from}) AS dated"
+            self._from = f"(SELECT *, {self._instant()[0]} AS {_INSTANT} FROM {self._from}) AS dated"
 
     def groupings(self) -> Iterator[Grouping]:
         """Yield the grouping of each of `parts_of` the usage's types; rows of no known type are in `OTHER_TYPES`."""
@@ -298,7 +298,9 @@ class RollUpSql:
         if DAY in self.plan.keys or self._cuts:
             named[DAY] = self._day()
         elif self.plan.dated:
-            named[DAY] = _period(self._day_of_period(), self.plan.predicates.boundaries)
+            _, of = self._instant()
+            edges = [self.dialect.beginning(day, of) for day in _days(self.plan.predicates.boundaries)]
+            named[DAY] = _period(self._column_of_instant(), edges)
         if self._cuts:
             second = self._second()
             named[SLOT] = " + ".join(_one_if(f"{second} >= {cut}") for cut in self._cuts)
@@ -613,8 +615,15 @@ class RollUpSql:
             return "CAST(NULL AS DATE)"
         return self.dialect.day(self._column("timestamp"), self.usage.types[self.usage.columns["timestamp"]])
 
-    def _day_of_period(self) -> str:
-        return _DAY
+    def _instant(self) -> tuple[str, ColumnType]:
+        """What is compared to find the period of a row, and the type of the column that it is made of."""
+        if not self.usage.has("timestamp"):
+            return "CAST(NULL AS DATE)", "date"
+        type_ = self.usage.types[self.usage.columns["timestamp"]]
+        return self.dialect.instant(self._column("timestamp"), type_), type_
+
+    def _column_of_instant(self) -> str:
+        return _INSTANT
 
     def _second(self) -> str:
         if not self.usage.has("timestamp"):
@@ -644,18 +653,20 @@ def period(day: str, boundaries: Iterable[datetime]) -> str:
     return f"CASE{whens} WHEN {day} IS NOT NULL THEN DATE '{EARLIEST}' END"
 
 
-def _period(day: str, boundaries: Iterable[datetime]) -> str:
-    """The number of the period that holds a day: a choice between halves, because every row makes it."""
-    edges = _days(boundaries)
+def _period(instant: str, edges: Sequence[str]) -> str:
+    """The number of the period, between two edges, that holds an instant.
+
+    It is a choice between halves, because every row makes it.
+    """
 
     def among(first: int, last: int) -> str:
         if first == last:
             return str(first)
         middle = (first + last + 1) // 2
-        later = f"WHEN {day} >= DATE '{edges[middle - 1]}' THEN {among(middle, last)}"
+        later = f"WHEN {instant} >= {edges[middle - 1]} THEN {among(middle, last)}"
         return f"CASE {later} ELSE {among(first, middle - 1)} END"
 
-    return f"CASE WHEN {day} IS NOT NULL THEN {among(0, len(edges))} END"
+    return f"CASE WHEN {instant} IS NOT NULL THEN {among(0, len(edges))} END"
 
 
 def _days(boundaries: Iterable[datetime]) -> list[date]:

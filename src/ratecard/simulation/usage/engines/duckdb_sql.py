@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from datetime import date
 
 from ratecard.requests.fields import URL
 from ratecard.simulation.usage.dialect import ANY_URL, COUNT, DECIMAL_DIGITS, INSTANT, NUMBER, ColumnType
@@ -30,6 +31,7 @@ def column_type(name: str) -> tuple[ColumnType, int]:
 
 # Microseconds.
 _DAY = 86_400_000_000
+_EPOCH = date(1970, 1, 1)
 
 
 class DuckDbSql:
@@ -99,6 +101,13 @@ class DuckDbSql:
             return f"CASE WHEN {instant} THEN CAST(TRY_CAST({column} AS TIMESTAMPTZ) AS DATE) END"
         # The day in UTC by arithmetic: a cast asks the time zones, row by row.
         return column if type_ == "date" else f"CAST(make_timestamp(epoch_us({column})) AS DATE)"
+
+    def instant(self, column: str, type_: ColumnType) -> str:
+        # The microseconds that `day` is made of: every row is compared with them, and no day has to be made.
+        return f"epoch_us({column})" if type_ == "timestamp" else self.day(column, type_)
+
+    def beginning(self, day: date, type_: ColumnType) -> str:
+        return str((day - _EPOCH).days * _DAY) if type_ == "timestamp" else f"DATE '{day}'"
 
     def second(self, column: str, type_: ColumnType) -> str:
         instant = f"epoch_us(TRY_CAST({column} AS TIMESTAMPTZ))" if type_ == "text" else f"epoch_us({column})"

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from datetime import date
 
 from ratecard.requests.fields import URL
 from ratecard.simulation.usage.dialect import ANY_URL, COUNT, DECIMAL_DIGITS, INSTANT, NUMBER, ColumnType
@@ -107,6 +108,12 @@ class SparkSql:
             f"WHEN {_with_zone(column)} THEN {_utc_day(f'try_cast({column} AS TIMESTAMP)')} "
             f"ELSE CAST(try_cast({column} AS TIMESTAMP_NTZ) AS DATE) END"
         )
+
+    def instant(self, column: str, type_: ColumnType) -> str:
+        return self.day(column, type_)
+
+    def beginning(self, day: date, type_: ColumnType) -> str:
+        return f"DATE '{day}'"
 
     def second(self, column: str, type_: ColumnType) -> str:
         if type_ == "date":

@@ -113,7 +113,10 @@ class KeptSql(RollUpSql):
     def _day(self) -> str:
         return DAY if self._kept.dated else "CAST(NULL AS DATE)"
 
-    def _day_of_period(self) -> str:
+    def _instant(self) -> tuple[str, ColumnType]:
+        return self._day(), "date"
+
+    def _column_of_instant(self) -> str:
         return self._day()
 
     def _second(self) -> str:
