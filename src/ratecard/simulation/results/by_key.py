@@ -54,18 +54,17 @@ def _prices(priced: PricedFacts, taken: Taken, source: str) -> tuple[CellPrices,
     """The prices of the cells of a grouping, and the requests and quantities of its rows; None if none has a price."""
     roll_up, summed = priced.roll_up, taken.grouping.summed
     workspace, sides = roll_up.workspace, range(len(priced.sides))
+    sums = priced.quantities(parts_of(roll_up.plan.layouts)[taken.grouping.name])
     # What all rows of a cell come to; one of them comes to no more where no quantity is below zero.
-    most = [f"coalesce(max(greatest({', '.join(_sizes(side, summed))})), 0)" for side in sides]
-    most += [f"coalesce(sum({_sizes(side, summed)[0]}), 0)" for side in sides]
-    count, *found = workspace.connection.execute(f"SELECT count(*), {', '.join(most)} {source}").fetchall()[0]
-    found, whole = found[: len(sides)], found[len(sides) :]
+    most = ", ".join(f"coalesce(max(greatest({', '.join(_sizes(side, summed))})), 0)" for side in sides)
+    added = (*(_sizes(side, summed)[0] for side in sides), "requests", *(sums.get(name, "0") for name in _QUANTITIES))
+    query = f"SELECT count(*), {most}, {_summed(added)} {source}"
+    count, *found = workspace.connection.execute(query).fetchall()[0]
     if not count:
         return None
+    short = max(found) < _SHORT and not taken.grouping.signed
+    found, own = found[: len(sides)], found[2 * len(sides) :]
     prices, columns = workspace.new_table("cell_prices"), ["cell"]
-    sums = priced.quantities(parts_of(roll_up.plan.layouts)[taken.grouping.name])
-    of_cells = ("requests", *(sums.get(name, "0") for name in _QUANTITIES))
-    own = _sums(priced, of_cells, source)
-    short = max(*found, *whole, *own) < _SHORT and not taken.grouping.signed
     for side, size in enumerate(found):
         if not size:
             continue
@@ -80,11 +79,6 @@ def _prices(priced: PricedFacts, taken: Taken, source: str) -> tuple[CellPrices,
             sums |= uneven_columns(side, f"kind{side}", "1", *terms)
     workspace.connection.execute(f"CREATE TABLE {prices} AS SELECT {', '.join(columns)} {source}")
     return CellPrices(taken.grouping, taken.groups, prices, sums, short), own
-
-
-def _sums(priced: PricedFacts, numbers: Sequence[str], source: str) -> list[int]:
-    query = f"SELECT {_summed(numbers)} {source}"
-    return list(priced.roll_up.workspace.connection.execute(query).fetchall()[0])
 
 
 def _summed(numbers: Sequence[str]) -> str:
