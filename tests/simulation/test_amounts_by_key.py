@@ -1,6 +1,6 @@
 """Amounts by customer are added up as rows are read a second time; what else is asked by customer reads them again."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -25,7 +25,7 @@ from ratecard.simulation.results import comparison
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
 from ratecard.simulation.usage.engines import duckdb_engine
-from ratecard.simulation.usage.roll_up_sql import Grouping
+from ratecard.simulation.usage.roll_up_sql import AddedByKey, CellPrices, Grouping
 from shipped import CARD
 
 # Of some models of the usage what they cost falls away, and of others it is dearer.
@@ -108,6 +108,23 @@ def test_amounts_of_more_than_64_bits(simulated: Simulated, rows: int) -> None:
     facts = simulated(["mixed.yaml"], "customer", usage=table_of(texts), costs=CARD)
     assert added.groups == facts.groups
     assert added.groups[0].quantities[0] == rows // 2 * count
+
+
+def test_prices_that_are_zero_in_all_cells_are_not_multiplied(
+    simulated: Simulated, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sums, amounts = list[Mapping[str, str]](), duckdb_engine.DuckDbUsage.amounts
+
+    def seen(self: duckdb_engine.DuckDbUsage, found: Sequence[CellPrices], *others: Any, **how: Any) -> AddedByKey:
+        sums.extend(each.sums for each in found)
+        return amounts(self, found, *others, **how)
+
+    monkeypatch.setattr(duckdb_engine.DuckDbUsage, "amounts", seen)
+    text = row("text", "claude-sonnet-4-6", "one", prompt_tokens=10, completion_tokens=5) | LATE
+    for tokens, expected in ((text, "q0 * p0_1 + "), ({**text, "web_search_requests": 2}, "p0_0 + q0 * p0_1 + ")):
+        sums.clear()
+        assert simulated(["dearer.yaml"], "customer", usage=table_of([tokens])).total.amounts[0] > 0
+        assert [each["amount0"].partition("q1")[0] for each in sums] == [expected]
 
 
 def test_cells_of_one_number_are_told_apart(simulated: Simulated, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ are as few as the values of the keys.
 """
 
 from collections.abc import Sequence
+from itertools import islice
 
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.results.priced_facts import QUANTITY_NAMES, UNEVEN, PricedFacts, uneven_columns
@@ -55,28 +56,35 @@ def _prices(priced: PricedFacts, taken: Taken, source: str) -> tuple[CellPrices,
     roll_up, summed = priced.roll_up, taken.grouping.summed
     workspace, sides = roll_up.workspace, range(len(priced.sides))
     sums = priced.quantities(parts_of(roll_up.plan.layouts)[taken.grouping.name])
-    # What all rows of a cell come to; one of them comes to no more where no quantity is below zero.
-    most = ", ".join(f"coalesce(max(greatest({', '.join(_sizes(side, summed))})), 0)" for side in sides)
-    added = (*(_sizes(side, summed)[0] for side in sides), "requests", *(sums.get(name, "0") for name in _QUANTITIES))
-    query = f"SELECT count(*), {most}, {_summed(added)} {source}"
+    # What each price is multiplied by, for all rows of a cell; one of them comes to no more where no quantity is below
+    # zero.
+    counts = {0: "requests"} | {number + 1: f"q{number}" for number in summed}
+    sizes = [[_size(side, number) for number in counts] for side in sides]
+    of_cells = [" + ".join(map("{} * {}".format, counts.values(), each)) for each in sizes]
+    asked = [f"max({size})" for each in sizes for size in each] + [f"max({each})" for each in of_cells]
+    asked += [f"sum({each})" for each in (*of_cells, "requests", *(sums.get(name, "0") for name in _QUANTITIES))]
+    query = f"SELECT count(*), {', '.join(f'coalesce({each}, 0)' for each in asked)} {source}"
     count, *found = workspace.connection.execute(query).fetchall()[0]
     if not count:
         return None
+    answers = iter(found)
+    largest = [dict(zip(counts, islice(answers, len(counts)), strict=True)) for _ in sides]
+    whole, _, own = list(islice(answers, len(sides))), list(islice(answers, len(sides))), list(answers)
     short = max(found) < _SHORT and not taken.grouping.signed
-    found, own = found[: len(sides)], found[2 * len(sides) :]
-    prices, columns = workspace.new_table("cell_prices"), ["cell"]
-    for side, size in enumerate(found):
-        if not size:
-            continue
-        type_ = "BIGINT" if size < _SHORT and not taken.grouping.signed else "HUGEINT"
-        numbers = (0, *(number + 1 for number in summed))
+    prices, columns, terms = workspace.new_table("cell_prices"), ["cell"], []
+    for side in sides:
+        # Most prices of most groupings are zero.
+        numbers = [number for number, size in largest[side].items() if size]
+        fits = max(whole[side], *largest[side].values()) < _SHORT and not taken.grouping.signed
+        type_ = "BIGINT" if fits else "HUGEINT"
         columns += [f"CAST(coalesce(side{side}.p{number}, 0) AS {type_}) AS p{side}_{number}" for number in numbers]
-        sums[f"amount{side}"] = _terms(side, summed)
+        terms.append(_terms(side, numbers))
+        if numbers:
+            sums[f"amount{side}"] = terms[side]
     for side in sides[1:]:
         if priced.coverage.uneven[side]:
             columns.append(f"uneven{side}.kind AS kind{side}")
-            terms = (_terms(each, summed) if found[each] else "0" for each in (0, side))
-            sums |= uneven_columns(side, f"kind{side}", "1", *terms)
+            sums |= uneven_columns(side, f"kind{side}", "1", terms[0], terms[side])
     workspace.connection.execute(f"CREATE TABLE {prices} AS SELECT {', '.join(columns)} {source}")
     return CellPrices(taken.grouping, taken.groups, prices, sums, short), own
 
@@ -85,13 +93,10 @@ def _summed(numbers: Sequence[str]) -> str:
     return ", ".join(f"coalesce(sum({number}), 0)" for number in numbers)
 
 
-def _sizes(side: int, summed: tuple[int, ...]) -> list[str]:
-    """What no price of a cell, and no product or sum of those of its rows, is above."""
-    sizes = [f"abs(CAST(side{side}.p{number} AS HUGEINT))" for number in (0, *(each + 1 for each in summed))]
-    counts = ("requests", *(f"q{number}" for number in summed))
-    return [" + ".join(f"{count} * {size}" for count, size in zip(counts, sizes, strict=True)), *sizes]
+def _size(side: int, number: int) -> str:
+    return f"abs(CAST(side{side}.p{number} AS HUGEINT))"
 
 
-def _terms(side: int, summed: tuple[int, ...]) -> str:
-    """What a row comes to at the prices of a side."""
-    return " + ".join((f"p{side}_0", *(f"q{number} * p{side}_{number + 1}" for number in summed)))
+def _terms(side: int, numbers: Sequence[int]) -> str:
+    """What a row comes to at these prices of a side, of which the first is that of a request."""
+    return " + ".join(f"q{number - 1} * p{side}_{number}" if number else f"p{side}_0" for number in numbers) or "0"
