@@ -18,6 +18,8 @@ from ratecard.simulation.usage.roll_up import RollUp
 # What an engine's 128-bit integers hold, halved: an amount and what a candidate adds to it are summed side by side.
 _MOST = 2**126 - 1
 
+# Of a request and of each quantity, and how many decimals the sums of these have.
+_Amounts = tuple[Vector, tuple[int, ...]]
 # The decimals of the sums of each type, and for each family of shapes the number of its type.
 _Places = tuple[list[tuple[int, ...]], Any]
 
@@ -44,10 +46,10 @@ class SidePrices:
         both, vectors = numpy.unique(both, return_inverse=True)
         pairs = (divmod(each, kinds) for each in both.tolist())
         unique = [(outcomes.distinct[one].amounts, of_sums[at]) for one, at in pairs]
-        self.scale: int = max([base.scale if base else 0, *(_places(*amounts) for amounts in unique)])
-        whole = [self._integers(*amounts) for amounts in unique]
-        self._prove(numbers, vectors, whole)
-        self.table = self._keep(numbers, vectors, whole)
+        self.scale: int = max(base.scale if base else 0, _places(unique))
+        columns = self._integers(unique)
+        self._prove(numbers, vectors, columns)
+        self.table = self._keep(numbers, vectors, columns)
         # What has been added up at these prices alone, by keys, and the tables of that, by key: further candidates are
         # compared with the same.
         self.breakdowns: dict[tuple[object, ...], Any] = {}
@@ -67,21 +69,29 @@ class SidePrices:
         for table in (self.table, *self.sums.values()):
             self.roll_up.workspace.connection.execute(f"DROP TABLE IF EXISTS {table}")
 
-    def _integers(self, amounts: Vector, of_sums: tuple[int, ...]) -> tuple[int, ...]:
-        fixed, *rates = amounts
-        pairs = zip(rates, of_sums, strict=False)
-        found = (_integer(fixed, self.scale), *(_integer(rate, self.scale - of) if rate else 0 for rate, of in pairs))
-        return (*found, *(0,) * (len(self._numbers) - len(found)))
+    def _integers(self, unique: Sequence[_Amounts]) -> list[list[int]]:
+        """Each price as a column of integers; most amounts are those of a request alone."""
+        columns = [[_integer(amounts[0], self.scale) for amounts, _ in unique]]
+        for at in range(1, len(self._numbers)):
+            columns.append(
+                [
+                    _integer(rate, self.scale - of[at - 1])
+                    if len(amounts) > at and len(of) >= at and (rate := amounts[at])
+                    else 0
+                    for amounts, of in unique
+                ]
+            )
+        return columns
 
-    def _prove(self, numbers: Any, vectors: Any, whole: Sequence[tuple[int, ...]]) -> None:
+    def _prove(self, numbers: Any, vectors: Any, columns: Sequence[Sequence[int]]) -> None:
         """Prove that no sum, product or part of one can overflow: together they are at most `most`."""
         shapes, order = self.roll_up.shapes, numpy.argsort(vectors, kind="stable")
         starts = numpy.flatnonzero(numpy.diff(vectors[order], prepend=-1))
         most = greatest = 0
-        for at, column in enumerate((shapes.requests, *shapes.sums)):
-            prices = [abs(amounts[at]) for amounts in whole]
-            if any(prices):
-                most += sum(map(mul, _added(column[numbers[order]], starts), prices))
+        for at, (counts, column) in enumerate(zip((shapes.requests, *shapes.sums), columns, strict=False)):
+            if any(column):
+                prices = list(map(abs, column))
+                most += sum(map(mul, _added(counts[numbers[order]], starts), prices))
                 greatest = max(greatest, *prices) if at else 0
         self.most: int = max(most, greatest)
         self.most += self.base.most * 10 ** (self.scale - self.base.scale) if self.base else 0
@@ -93,13 +103,12 @@ class SidePrices:
             words = f"the amounts have more than 38 digits at {scale} decimals"
             raise SimulationError(f"{words}; split the usage, or write rates with fewer decimals")
 
-    def _keep(self, shapes: Any, vectors: Any, whole: Sequence[tuple[int, ...]]) -> str:
+    def _keep(self, shapes: Any, vectors: Any, columns: Sequence[Sequence[int]]) -> str:
         workspace = self.roll_up.workspace
         connection, name = workspace.connection, workspace.new_table("prices")
-        columns = list(zip(*whole, strict=True)) if whole else [()] * len(self._numbers)
         _register(connection, "given_shapes", {"shape": shapes, "vector": vectors})
         prices = dict(zip(self._numbers, columns, strict=True))
-        _register(connection, "given_prices", {"vector": numpy.arange(len(whole)), **prices})
+        _register(connection, "given_prices", {"vector": numpy.arange(len(columns[0])), **prices})
         given = "given_shapes JOIN given_prices AS given USING (vector)"
         if not self.base:
             types, joined = ("BIGINT" if _short(column) else "HUGEINT" for column in columns), ""
@@ -153,10 +162,11 @@ def _array(column: Any) -> Any:
     return pyarrow.Array.from_buffers(pyarrow.int64(), len(column), [None, buffer])
 
 
-def _places(amounts: Vector, of_sums: tuple[int, ...]) -> int:
-    """How many decimals amounts have, for sums that have some themselves."""
-    fixed, *rates = amounts
-    return max([places_of(fixed), *(places_of(rate) + of for rate, of in zip(rates, of_sums, strict=False) if rate)])
+def _places(unique: Sequence[_Amounts]) -> int:
+    """How many decimals some amounts have, for sums that have some themselves."""
+    fixed = (places_of(amounts[0]) for amounts, _ in unique)
+    each = (zip(amounts[1:], of, strict=False) for amounts, of in unique)
+    return max([0, *fixed, *(places_of(rate) + of for pairs in each for rate, of in pairs if rate)])
 
 
 def _integer(amount: Decimal, places: int) -> int:
