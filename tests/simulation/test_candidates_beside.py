@@ -25,9 +25,11 @@ from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing import price_table as side_prices
 from ratecard.simulation.pricing.outcome import Outcome, PricedShape, Refused
 from ratecard.simulation.pricing.pricer import Pricer
+from ratecard.simulation.results.priced_facts import PricedFacts
 from ratecard.simulation.results.rows import EVEN, Uneven
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
+from ratecard.simulation.usage.columns import BUCKETS
 from ratecard.simulation.usage.predicates import Predicates
 from ratecard.simulation.usage.shape import UsageShape
 from shipped import CARD as SHIPPED
@@ -156,6 +158,17 @@ def test_facts_by_fewer_keys_are_made_only_where_they_are_far_fewer() -> None:
 
     calls = [row("rpc", None, f"{n}", network="ethereum-mainnet", method="eth_call") for n in range(9)]
     assert (tables(calls[:3]), tables(calls)) == (0, 1)
+
+
+def test_only_the_sums_that_a_type_has_are_multiplied_and_days_are_grouped_as_dates() -> None:
+    with simulate(table_of(ROWS), None, by=("model", "day")) as found:
+        roll_up, run = found.comparison.roll_up, found.comparison.roll_up.workspace.connection.execute
+        types = {name: type_ for name, type_, *_ in run(f"DESCRIBE {roll_up.facts}").fetchall()}
+        priced = PricedFacts(roll_up, found.comparison.sides, found.comparison.coverage)
+        parts = priced.query(roll_up.facts, "JOIN", 0).split(" UNION ALL BY NAME ")
+        assert [part.count("side0.p") for part in parts] == [1, 1 + len(BUCKETS), 1 + 1]
+        assert (types["key1"], {each.key[1] for each in found.groups}) == ("DATE", {"2026-10-02"})
+        assert {each.key for each in found.table("day")} == {("2026-10-02",)}
 
 
 def test_a_sum_that_no_integer_holds_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from itertools import islice
 
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.results.priced_facts import QUANTITY_NAMES, UNEVEN, PricedFacts, uneven_columns
+from ratecard.simulation.results.priced_facts import QUANTITY_COLUMNS, UNEVEN, PricedFacts, uneven_columns
 from ratecard.simulation.usage.plan import parts_of
 from ratecard.simulation.usage.roll_up import RowsAgain, Taken
 from ratecard.simulation.usage.roll_up_sql import AddedByKey, CellPrices
 
 _SHORT = 2**63
-_QUANTITIES = [f"quantity{at}" for at in range(len(QUANTITY_NAMES))]
 
 
 def add_by_key(priced: PricedFacts, again: RowsAgain) -> AddedByKey:
@@ -25,11 +24,11 @@ def add_by_key(priced: PricedFacts, again: RowsAgain) -> AddedByKey:
     """
     roll_up, sides = priced.roll_up, range(len(priced.sides))
     uneven = [side for side in sides[1:] if priced.coverage.uneven[side]]
-    columns = [*_QUANTITIES, *(f"amount{side}" for side in sides)]
+    columns = [*QUANTITY_COLUMNS, *(f"amount{side}" for side in sides)]
     columns += [f"{name}{side}" for side in uneven for name in UNEVEN]
     joins = "".join(priced.uneven(side, "LEFT JOIN") for side in uneven)
     found: list[CellPrices] = []
-    counted, together = [0] * (1 + len(_QUANTITIES)), list[Taken]()
+    counted, together = [0] * (1 + len(QUANTITY_COLUMNS)), list[Taken]()
     for taken in roll_up.taken:
         if not taken.grouping.facts:  # two of its cells have one number: its groups have the keys
             together.append(taken)
@@ -42,7 +41,7 @@ def add_by_key(priced: PricedFacts, again: RowsAgain) -> AddedByKey:
     for prices in found:
         run(f"DROP TABLE {prices.prices}")
     ask = added.elsewhere.rows if added.elsewhere else lambda query: run(query).fetchall()
-    if list(ask(f"SELECT {_summed(('requests', *_QUANTITIES))} FROM {added.table}")[0]) != counted:
+    if list(ask(f"SELECT {_summed(('requests', *QUANTITY_COLUMNS))} FROM {added.table}")[0]) != counted:
         raise SimulationError("the usage changed while it was read: other rows came the second time")
     for taken in together:
         of_cells = priced.query(taken.cells, "LEFT JOIN", *sides, uneven=uneven, further=joins)
@@ -62,7 +61,7 @@ def _prices(priced: PricedFacts, taken: Taken, source: str) -> tuple[CellPrices,
     sizes = [[_size(side, number) for number in counts] for side in sides]
     of_cells = [" + ".join(map("{} * {}".format, counts.values(), each)) for each in sizes]
     asked = [f"max({size})" for each in sizes for size in each] + [f"max({each})" for each in of_cells]
-    asked += [f"sum({each})" for each in (*of_cells, "requests", *(sums.get(name, "0") for name in _QUANTITIES))]
+    asked += [f"sum({each})" for each in (*of_cells, "requests", *(sums.get(name, "0") for name in QUANTITY_COLUMNS))]
     query = f"SELECT count(*), {', '.join(f'coalesce({each}, 0)' for each in asked)} {source}"
     count, *found = workspace.connection.execute(query).fetchall()[0]
     if not count:

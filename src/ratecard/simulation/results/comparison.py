@@ -17,7 +17,7 @@ from ratecard.simulation.pricing.outcome import PricedShape, Vector
 from ratecard.simulation.pricing.price_table import SidePrices
 from ratecard.simulation.results.by_key import add_by_key
 from ratecard.simulation.results.key_sums import KeySums, Scales, of_integer
-from ratecard.simulation.results.priced_facts import QUANTITY_NAMES, UNEVEN, PricedFacts
+from ratecard.simulation.results.priced_facts import QUANTITY_COLUMNS, QUANTITY_NAMES, UNEVEN, PricedFacts
 from ratecard.simulation.results.rows import EVEN, Row, Since, Uneven, made_rows
 from ratecard.simulation.usage.columns import DAY
 from ratecard.simulation.usage.engines.duckdb_engine import read_columns
@@ -29,16 +29,17 @@ from ratecard.simulation.usage.shapes import Counted, each_once
 
 # Rows can be broken down by it whether it is a key or not: a shape has one.
 MODEL = "model"
-# A week is named by its Monday, a month as `2026-10`; days are text.
+# A week is named by its Monday, a month as `2026-10`; all are text.
+_DAY = "CAST({day} AS VARCHAR(100))"
 _PERIOD_OF = {
+    DAY: _DAY,
     WEEK: "CAST(CAST(date_trunc('week', CAST({day} AS DATE)) AS DATE) AS VARCHAR(100))",
-    MONTH: "substr({day}, 1, 7)",
+    MONTH: f"substr({_DAY}, 1, 7)",
 }
 # Most facts that are added up at once where all groups are written.
 _MOST_FACTS = 1_000_000
 _REQUESTS = "CAST(coalesce(sum(requests), 0) AS BIGINT)"
-_QUANTITY_COLUMNS = tuple(f"quantity{at}" for at in range(len(QUANTITY_NAMES)))
-_QUANTITIES = tuple(f"coalesce(sum({name}), 0)" for name in _QUANTITY_COLUMNS)
+_QUANTITIES = tuple(f"coalesce(sum({name}), 0)" for name in QUANTITY_COLUMNS)
 _ZERO = Decimal(0)
 _NO_QUANTITIES = (_ZERO,) * len(QUANTITY_NAMES)
 _KeyValues = tuple[str | None, ...]
@@ -133,7 +134,7 @@ class Comparison:
             scales = Scales(self.places, tuple(side.scale for side in self.sides), uneven)
             name, elsewhere = self.name(key), self._elsewhere((key,))
             if elsewhere:
-                names = ("requests", *_QUANTITY_COLUMNS, *(f"amount{side}" for side in range(self.amounts)))
+                names = ("requests", *QUANTITY_COLUMNS, *(f"amount{side}" for side in range(self.amounts)))
                 names += tuple(f"{name}{side}" for side in uneven for name in UNEVEN)
                 sums = ", ".join(f"sum({each}) AS {each}" for each in names)
                 table = elsewhere.kept(f"SELECT {name} AS name, {sums} FROM {elsewhere.table} GROUP BY {name}")
@@ -156,9 +157,10 @@ class Comparison:
 
         def summed(columns: Sequence[str], *sides: int, uneven: int | None = None) -> str:
             sums = ", ".join(f"sum({each}) AS {each}" for each in columns)
-            return f"SELECT {name} AS name, {sums} FROM {self._of_keys((key,), *sides, uneven=uneven)} GROUP BY {name}"
+            source = self._of_keys((key,), *sides, uneven=uneven)
+            return f"SELECT {name} AS name, {sums} FROM {source}{self._grouped_by((key,))}"
 
-        current = summed(("requests", *_QUANTITY_COLUMNS, "amount0"), 0)
+        current = summed(("requests", *QUANTITY_COLUMNS, "amount0"), 0)
         if self._whole:
             if key not in known:
                 table = workspace.new_table("sums")
@@ -174,7 +176,7 @@ class Comparison:
             added += columns
             parts.append(summed(columns, 0, side, uneven=side))
         requests = "CAST(coalesce(sum(requests), 0) AS BIGINT) AS requests"
-        sums = ", ".join(f"coalesce(sum({each}), 0) AS {each}" for each in (*_QUANTITY_COLUMNS, "amount0", *added))
+        sums = ", ".join(f"coalesce(sum({each}), 0) AS {each}" for each in (*QUANTITY_COLUMNS, "amount0", *added))
         table, union = workspace.new_table("sums"), " UNION ALL BY NAME ".join(parts)
         query = f"SELECT name, {requests}, {sums} FROM ({union}) GROUP BY name"
         workspace.connection.execute(f"CREATE TABLE {table} AS {query}")
@@ -218,15 +220,21 @@ class Comparison:
         Raises `SimulationError` for a key that the usage was not grouped by.
         """
         own, plan = self.roll_up.plan.keys, self.roll_up.plan
-        if key in own:
+        if key in own and key != DAY:
             return f"key{own.index(key)}"
-        if plan.is_period(key) and DAY in own:
+        if (key == DAY or plan.is_period(key)) and DAY in own:
             return _PERIOD_OF[key].format(day=f"key{own.index(DAY)}")
         if key != MODEL:
             known = tuple(dict.fromkeys((*plan.by, *own, MODEL)))
             words = f"the usage is not grouped by '{key}'.{did_you_mean(key, known)}"
             raise SimulationError(f"{words} It is by: {', '.join(known)}")
         return key
+
+    def _grouped_by(self, keys: Sequence[str]) -> str:
+        """How rows are grouped by keys: by the day as it is, which is quicker than by its text."""
+        own = self.roll_up.plan.keys
+        columns = [f"key{own.index(key)}" if key in own else self.name(key) for key in keys]
+        return f" GROUP BY {', '.join(columns)}" if columns else ""
 
     def parts(self) -> tuple[str, ...]:
         """Conditions that divide the groups by their first key, in its order, so that the engine can hold each part."""
@@ -271,10 +279,9 @@ class Comparison:
             facts, beside = self.roll_up.facts, range(self.amounts, self.amounts + len(further))
             source = self._facts.query(facts, "LEFT JOIN", *sides, others=beside, uneven=uneven, further=joins)
         amounts = (f"coalesce(sum({amount}), 0)" if amount else zero for amount in sums)
-        names = list(map(self.name, self.roll_up.plan.by))
-        grouping = f" GROUP BY {', '.join(names)}" if names else ""
+        names = map(self.name, self.roll_up.plan.by)
         chosen = ", ".join((*names, _REQUESTS, *_QUANTITIES, *amounts))
-        return f"SELECT {chosen} FROM {source} WHERE {within}{grouping}"
+        return f"SELECT {chosen} FROM {source} WHERE {within}{self._grouped_by(self.roll_up.plan.by)}"
 
     def _current(self, keys: tuple[str, ...]) -> _Groups:
         """The breakdown under the current prices alone, kept for further candidates that leave nothing out."""
@@ -359,8 +366,8 @@ class Comparison:
         self, keys: Sequence[str], sums: Sequence[str], source: str, *, ordered: bool = False
     ) -> tuple[list[_KeyValues], list[Any]]:
         names = list(map(self.name, keys))
-        grouping = f" GROUP BY {', '.join(names)}" if names else ""
-        texts, integers = read_columns(self.roll_up.workspace.connection, names, sums, f"FROM {source}{grouping}")
+        grouped = f"FROM {source}{self._grouped_by(keys)}"
+        texts, integers = read_columns(self.roll_up.workspace.connection, names, sums, grouped)
         if not texts:
             return [()] * len(integers[0]), integers
         # Each different value is made once; ordering those is quicker than ordering all groups by text.

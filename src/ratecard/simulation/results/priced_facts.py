@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from ratecard.simulation.pricing.coverage import LOST, NEITHER, NEW, Coverage
 from ratecard.simulation.pricing.price_table import SidePrices
 from ratecard.simulation.usage.columns import BUCKETS, LAYOUTS
-from ratecard.simulation.usage.plan import token_types
+from ratecard.simulation.usage.plan import parts_of, token_types
 from ratecard.simulation.usage.roll_up import RollUp
 
 _TOKEN_TYPES = token_types(LAYOUTS)
@@ -19,6 +19,7 @@ QUANTITY_NAMES: Mapping[str, tuple[tuple[str, ...], int]] = {
     "characters": (("speech",), 0),
     "seconds": (("transcription",), 0),
 }
+QUANTITY_COLUMNS = tuple(f"quantity{at}" for at in range(len(QUANTITY_NAMES)))
 # Those of them that are tokens.
 TOKEN_QUANTITIES = tuple(name for name, (types, _) in QUANTITY_NAMES.items() if types == _TOKEN_TYPES)
 # What only one of the current prices and a candidate prices; the number of the candidate is added to the names.
@@ -40,35 +41,47 @@ class PricedFacts:
         facts: str,
         join: str,
         *sides: int,
-        others: Iterable[int] = (),
-        uneven: Iterable[int] = (),
+        others: Sequence[int] = (),
+        uneven: Sequence[int] = (),
         further: str = "",
     ) -> str:
         """Facts with these columns, at the prices of some sides; `further` joins those of `others`, and `uneven`."""
-        columns = self.quantities() | {f"amount{side}": self.terms(side) for side in (*sides, *others)}
-        for side in uneven:
-            columns |= uneven_columns(side, f"uneven{side}.kind", "requests", self.terms(0), self.terms(side))
-        listed = "".join(f", {expression} AS {name}" for name, expression in columns.items())
-        return f"(SELECT {facts}.*{listed} {self.source(facts, join, *sides, further=further)})"
+        parts = []
+        for part, grouping in self.roll_up.parts_of(facts):
+            # What no type of a part has is not computed for its rows.
+            types = parts_of(self.roll_up.plan.layouts)[grouping.name] if grouping else None
+            summed = grouping.summed if grouping else None
+            columns = dict.fromkeys(QUANTITY_COLUMNS, "CAST(NULL AS HUGEINT)") | self.quantities(types)
+            columns |= {f"amount{side}": self.terms(side, summed) for side in (*sides, *others)}
+            for side in uneven:
+                terms = (self.terms(each, summed) for each in (0, side))
+                columns |= uneven_columns(side, f"uneven{side}.kind", "requests", *terms)
+            listed = "".join(f", {expression} AS {name}" for name, expression in columns.items())
+            source = self.source(f"({part})", join, *sides, further=further)
+            parts.append(f"SELECT facts.*{listed} {source}")
+        return f"({' UNION ALL BY NAME '.join(parts)})"
 
     def source(self, facts: str, join: str, *sides: int, further: str = "") -> str:
         """Facts with prices of some sides, and further joins; without what is in no figure."""
         first, *others = (f"{self._priced_at(side)} AS side{side} USING (shape)" for side in sides)
         tables = "".join((f" JOIN {first}", *(f" {join} {other}" for other in others)))
         left_out = f" ANTI JOIN {self.coverage.left_out} USING (shape)" if self.coverage.left_out else ""
-        return f"FROM {facts}{tables}{further}{left_out}"
+        return f"FROM {facts} AS facts{tables}{further}{left_out}"
 
     def uneven(self, side: int, join: str) -> str:
         """The join with what only one of the current prices and a candidate prices; empty where both price all."""
         table = self.coverage.uneven[side]
         return f" {join} {table} AS uneven{side} USING (shape)" if table else ""
 
-    def terms(self, side: int) -> str:
-        """What one of the facts comes to at the prices of a side."""
-        counts = ("requests", *(f"q{number}" for number in range(self.roll_up.plan.sums)))
+    def terms(self, side: int, summed: Iterable[int] | None = None) -> str:
+        """What one of the facts comes to at the prices of a side; `summed`: the sums that it can have."""
+        numbers = range(self.roll_up.plan.sums) if summed is None else summed
+        rated = [
+            f"requests AS HUGEINT) * side{side}.p0",
+            *(f"q{each} AS HUGEINT) * side{side}.p{each + 1}" for each in numbers),
+        ]
         # Prices may be of 64 bits, which their products exceed.
-        rated = (f"CAST({each} AS HUGEINT) * side{side}.p{number}" for number, each in enumerate(counts))
-        return f"({' + '.join(rated)})"
+        return f"({' + '.join(f'CAST({each}' for each in rated)})"
 
     def quantities(self, of_types: Iterable[str] | None = None) -> dict[str, str]:
         """The quantities of a report; `of_types`: where all facts are of these, those that they can have."""

@@ -110,6 +110,8 @@ class RollUp:
         self.again: RowsAgain | None = None
         # The facts for some of the keys only: see `facts_by`.
         self._coarser: dict[tuple[str, ...], str] = {}
+        # The queries of which a view of facts is made, each with its grouping.
+        self._parts: dict[str, list[tuple[str, Grouping | None]]] = {}
 
     def take(self, grouping: Grouping, groups: str, numbering: Numbering | None = None) -> Shapes:
         """Number the shapes of a table of groups, of types that no other table has, or take them as they are kept.
@@ -170,9 +172,8 @@ class RollUp:
         return tuple(self._sums[number] for number in grouping.summed)
 
     def _told(self, grouping: Grouping) -> dict[str, str]:
-        """The keys that other columns of a cell tell, each as what it is made of."""
-        text = DuckDbSql().text
-        own = {"type": "type", grouping.model: "model", text(grouping.day): text("day")}
+        """The keys that other columns of a cell tell, each as that column: the day as a date."""
+        own = {"type": "type", grouping.model: "model", DuckDbSql().text(grouping.day): "day"}
         return {name: own[key] for key, name in zip(grouping.keys, self.plan.key_columns, strict=True) if key in own}
 
     def _columns_of(self, grouping: Grouping) -> tuple[str, ...]:
@@ -183,7 +184,7 @@ class RollUp:
     def _whole(self, connection: duckdb.DuckDBPyConnection, grouping: Grouping, cells: str) -> str:
         """The view of a table of cells with all keys and sums."""
         none = (f"CAST(0 AS HUGEINT) AS {name}" for name in self._sums if name not in self._sums_of(grouping))
-        told = (f"{expression} AS {key}" for key, expression in self._told(grouping).items())
+        told = (f"{column} AS {key}" for key, column in self._told(grouping).items())
         view = self.workspace.new_table("cells")
         connection.execute(f"CREATE VIEW {view} AS SELECT {', '.join(('*', *told, *none))} FROM {cells}")
         return view
@@ -385,7 +386,7 @@ class RollUp:
         return self._view(lambda _: "")
 
     def _view(self, facts_of: "Callable[[Taken], str]") -> str:
-        parts = []
+        parts = list[tuple[str, Grouping | None]]()
         for taken in self.taken:
             facts, others = facts_of(taken), taken.grouping.others
             keys = [
@@ -396,16 +397,22 @@ class RollUp:
             counted = [f"{'facts' if facts else 'cells'}.{name}" for name in ("requests", *self._sums)]
             listed = ", ".join(("cells.shape", "cells.type", "cells.model", "cells.day", *keys, *counted))
             joined = f" JOIN {facts} AS facts USING (cell)" if facts else ""
-            parts.append(f"SELECT {listed} FROM {taken.cells} AS cells{joined}")
+            parts.append((f"SELECT {listed} FROM {taken.cells} AS cells{joined}", taken.grouping))
         if not parts:  # a roll-up that was kept of no rows
             named = {"shape": "INTEGER", "type": "VARCHAR", "model": "VARCHAR", "day": "DATE"}
             named |= dict.fromkeys(self.plan.key_columns, "VARCHAR")
             named |= dict.fromkeys(("requests", *self._sums), "HUGEINT")
             empty = ", ".join(f"CAST(NULL AS {type_}) AS {name}" for name, type_ in named.items())
-            parts = [f"SELECT {empty} WHERE false"]
+            parts = [(f"SELECT {empty} WHERE false", None)]
         view = self.workspace.new_table("facts")
-        self.workspace.connection.execute(f"CREATE VIEW {view} AS {' UNION ALL BY NAME '.join(parts)}")
+        union = " UNION ALL BY NAME ".join(query for query, _ in parts)
+        self.workspace.connection.execute(f"CREATE VIEW {view} AS {union}")
+        self._parts[view] = parts
         return view
+
+    def parts_of(self, facts: str) -> Sequence[tuple[str, Grouping | None]]:
+        """The queries of which facts are made, each with its grouping; None where there may be all types."""
+        return self._parts.get(facts) or [(f"FROM {facts}", None)]
 
     def places_of(self, shape: UsageShape | UsageFamily) -> tuple[int, ...]:
         """How many decimals each sum of a shape has."""
@@ -432,9 +439,9 @@ class RollUp:
         """The first and the last day, where days are kept apart."""
         if DAY not in self.plan.keys:
             return None
-        key = f"key{self.plan.keys.index(DAY)}"
-        found: Any = self.workspace.connection.execute(f"SELECT min({key}), max({key}) FROM {self.cells}").fetchall()[0]
-        return (date.fromisoformat(found[0]), date.fromisoformat(found[1])) if found and found[0] else None
+        query = f"SELECT min(day), max(day) FROM {self.cells}"
+        ((first, last),) = self.workspace.connection.execute(query).fetchall()
+        return (first, last) if first else None
 
     def check_columns(self, cards: Sequence[RateCard]) -> None:
         """Raise `SimulationError` where the columns of buckets and conditions may mean another thing to other cards."""
