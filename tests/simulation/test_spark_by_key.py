@@ -1,9 +1,10 @@
 """Amounts that Spark adds up by key: with its own exact integers, to the digit what DuckDB says."""
 
+import shutil
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pyarrow
@@ -13,6 +14,7 @@ from killed_executors import killing_once
 from pyarrow import parquet
 from test_oracle import MIXED
 
+from ratecard.load.folder import shipped_folder
 from ratecard.simulation.demo.usage import demo_usage
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.report import page
@@ -27,6 +29,23 @@ if TYPE_CHECKING:
     from spark_cluster import Cluster
 
 BY, CANDIDATE = ("customer",), "2026-10-01"
+FREE = """\
+family: speech
+models:
+  - model: free
+    name: Free
+    type: speech
+    currency: USD
+    versions:
+      - effective: 2026-08-03
+        checked: 2026-08-21
+        source: a made-up price list
+        charges:
+          - {charge: speech, method: per-character, unit: mcharacter, rates: [{rate: 0}]}
+        rounding: none
+        examples:
+          - {usage: {characters: 1000000}, total: 0}
+"""
 # The folder in which a process runs. As without a disk in common, that of the driver is not that of its executors.
 OWN_FOLDER = Path("/proc/self/cwd")
 
@@ -192,7 +211,7 @@ def test_amounts_beyond_64_bits_are_exact(engines: Engines) -> None:
     rows = 20
     usage = usage_of("text", "deepseek-v4-pro-0813", prompt_tokens=[2**58] * rows, completion_tokens=[2**57 + 1] * rows)
     usage = usage.append_column("customer", pyarrow.array([str(number % 7) for number in range(rows)]))
-    compared = {"current": "2026-08-20", "candidates": CANDIDATE, "by": BY}
+    compared: dict[str, Any] = {"current": "2026-08-20", "candidates": CANDIDATE, "by": BY}
     found = engines.on_spark(usage, **compared)
     assert found.comparison.roll_up.lacks_facts
     assert found.total.quantities[0] > 2**62
@@ -206,3 +225,20 @@ def test_a_file_that_is_another_later_is_said(engines: Engines, tmp_path: Path) 
     demo_usage(path, 300, seed=6)
     with pytest.raises(SimulationError, match="was changed or replaced since the usage was read"):
         found.against("2026-09-01").groups  # noqa: B018
+
+
+def test_models_without_a_charge_above_zero_cost_nothing(engines: Engines, tmp_path: Path) -> None:
+    """No number of their rows is multiplied, but they are counted."""
+    tables = shutil.copytree(shipped_folder(), tmp_path / "tables")
+    (tables / "free.yaml").write_text(FREE)
+    rows, who = 4_000, [f"customer {number % 5}" for number in range(4_000)]
+    free = usage_of("speech", "free", characters=list(range(rows)), customer=who)
+    tokens = {"prompt_tokens": [1_000] * 5, "completion_tokens": [10] * 5}
+    dearer = usage_of("text", "claude-sonnet-4-6", customer=who[:5], **tokens)
+    usage = pyarrow.concat_tables([free, dearer], promote_options="default")
+    compared: dict[str, Any] = {"tables": tables, "by": BY, "candidates": Path(__file__).with_name("dearer.yaml")}
+    found = engines.on_spark(usage, **compared)
+    assert found.comparison.roll_up.lacks_facts
+    same(engines.on_duckdb(usage, **compared), found)
+    assert [row.requests for row in found.groups] == [rows // 5 + 1] * 5
+    assert len({row.amounts for row in found.groups}) == 1

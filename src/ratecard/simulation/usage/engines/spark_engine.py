@@ -131,11 +131,12 @@ class SparkUsage(NamedTuple):
         from pyspark.sql.functions import broadcast
 
         described = self.workspace.connection.execute(f"DESCRIBE {prices}").fetchall()
-        columns = ", ".join(name for name, *_ in described if name != "cell")
-        ranked = f"CAST(dense_rank() OVER (ORDER BY {columns}) AS INTEGER)"
-        numbered = f"(SELECT cell, {columns}, {ranked} AS priced FROM {prices})"
+        columns = [name for name, *_ in described if name != "cell"]
+        # Without columns every price is zero.
+        ranked = f"dense_rank() OVER (ORDER BY {', '.join(columns)})" if columns else "1"
+        numbered = f"(SELECT *, CAST({ranked} AS INTEGER) AS priced FROM {prices})"
         view = f"ratecard_{uuid4().hex}"
-        parts = {f"{view}_cells": "cell, priced", f"{view}_prices": f"DISTINCT priced, {columns}"}
+        parts = {f"{view}_cells": "cell, priced", f"{view}_prices": ", ".join(("DISTINCT priced", *columns))}
         with failures("prices cannot be given to Spark"):
             for name, chosen in parts.items():
                 table = self.workspace.connection.sql(f"SELECT {chosen} FROM {numbered}").to_arrow_table()
