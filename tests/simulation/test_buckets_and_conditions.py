@@ -162,20 +162,59 @@ def test_models_without_a_price_of_one_side_beside_one_with_tiers() -> None:
         assert {row.key[0] for row in found.groups if row.requests} == {"heard", "read", "tiers"}
 
 
-def test_cached_tokens_beside_searches_are_charged_once() -> None:
+@pytest.mark.parametrize("without", ["cache_input", "input"])
+def test_tokens_beside_searches_and_of_aliases_are_charged_once(without: str) -> None:
     """Whether a row has any matters, as one model has no price for them; not what one search is charged."""
-    uncached = family(text_model("uncached", by_tokens("- {tokens: input, rate: 2}\n- {tokens: output, rate: 4}")))
-    card = RateCard(tables_from({**read_folder(), "text/made-up.yaml": uncached.encode()}))
-    day, model = datetime(2026, 10, 5, tzinfo=UTC), {"type": "text", "model": "claude-opus-4-6"}
+    rates = {"input": 2, "cache_input": 1, "output": 4}
+    lines = "\n".join(f"- {{tokens: {name}, rate: {rate}}}" for name, rate in rates.items() if name != without)
+    lacking = text_model("lacking", by_tokens(lines, "without_rate: {input: refuse}" if without == "input" else ""))
+    tiers = text_model(
+        "tiers",
+        by_tokens(
+            "- {tokens: input, rate: 2}\n- {tokens: input, above: 200000, rate: 3}\n"
+            "- {tokens: cache_input, rate: 1}\n- {tokens: output, rate: 4}"
+        ),
+        further="aliases: [alias]",
+    )
+    card = RateCard(tables_from({**read_folder(), "text/made-up.yaml": family(lacking, tiers).encode()}))
+    day = datetime(2026, 10, 5, tzinfo=UTC)
     rows = [
-        {**model, "prompt_tokens": 1_000, "completion_tokens": 9, "cached_tokens": cached, "web_search_requests": count}
-        for count in (None, 2)
-        for cached in (0, 400)
+        {
+            "type": "text",
+            "model": name,
+            "prompt_tokens": prompt,
+            "completion_tokens": 9,
+            "cached_tokens": cached,
+            "web_search_requests": count,
+        }
+        for name in ("claude-opus-4-6", "grok-4-3", "grok-4-3:enable_web_search=on", "tiers", "alias")
+        for prompt in (1_000, 250_000)
+        for cached in (0, 400, prompt)
+        for count in (None, *((2,) if name.startswith(("claude", "grok")) else ()))
+        if not (count and ":" in name)
     ]
-    with simulate(table_of(rows), Side("now", card, day), by=("cached_tokens",)) as found:
-        assert {row.key[0]: row.amounts[0] for row in found.groups} == {
-            str(cached): sum(card.at(day).rate(usage_of(row)).total for row in rows if row["cached_tokens"] == cached)
-            for cached in (0, 400)
+    with simulate(table_of(rows), Side("now", card, day), by=("model", "prompt_tokens", "cached_tokens")) as found:
+        expected = dict[tuple[str, ...], Decimal]()
+        for row in rows:
+            key = (str(row["model"]), str(row["prompt_tokens"]), str(row["cached_tokens"]))
+            expected[key] = expected.get(key, Decimal(0)) + card.at(day).rate(usage_of(row)).total
+        assert {row.key: row.amounts[0] for row in found.groups} == expected
+
+
+def test_wrong_counts_of_a_model_that_only_a_candidate_offers_are_said() -> None:
+    tokens = by_tokens("- {tokens: input, rate: 1}\n- {tokens: output, rate: 2}")
+    dearer = by_tokens("- {tokens: input, rate: 2}\n- {tokens: output, rate: 2}")
+    offered = ([text_model("old", tokens)], [text_model("old", dearer), text_model("new", tokens)])
+    now, then = (RateCard(tables_from({"text.yaml": family(*each).encode()})) for each in offered)
+    counts = {"prompt_tokens": 1, "completion_tokens": 1}
+    rows = [{"type": "text", "model": name, **counts, "cached_tokens": 5} for name in ("old", "new")]
+    rows += [{"type": "text", "model": "new", "prompt_tokens": 1}, {"type": "text", "model": "old", **counts}]
+    with simulate(table_of(rows), Side("now", now, DAY), [Side("then", then, DAY)], by=("model",)) as found:
+        said = Counter((each.side, each.reason.partition(":")[0]) for each in found.unpriced for _ in range(each.rows))
+        assert said == {
+            ("now", "usage.prompt_tokens_details.cached_tokens"): 1,
+            ("then", "usage.prompt_tokens_details.cached_tokens"): 1,
+            ("then", "usage.completion_tokens"): 1,
         }
 
 

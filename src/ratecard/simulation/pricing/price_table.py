@@ -88,7 +88,8 @@ class SidePrices:
         shapes, order = self.roll_up.shapes, numpy.argsort(vectors, kind="stable")
         starts = numpy.flatnonzero(numpy.diff(vectors[order], prepend=-1))
         most = greatest = 0
-        for at, (counts, column) in enumerate(zip((shapes.requests, *shapes.sums), columns, strict=False)):
+        counted = zip((shapes.requests, *shapes.sums), columns, strict=False)  # a usage without rows has no sums
+        for at, (counts, column) in enumerate(counted):
             if any(column):
                 prices = list(map(abs, column))
                 most += sum(map(mul, _added(counts[numbers[order]], starts), prices))

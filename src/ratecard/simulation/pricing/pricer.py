@@ -69,7 +69,8 @@ class Pricer:
         """Price shapes under one side; with the same tables as `base`, each outcome is that of `base` (`known`)."""
         standings, of = shapes.standing
         numbers = numpy.flatnonzero(~numpy.array([self.alike(base, side, each) for each in standings] or [True])[of])
-        priced = known.priced[numbers]
+        # What is not offered may be refused for another reason where it is.
+        priced = (known.priced | known.not_offered)[numbers]
         numbers = numpy.sort(numpy.concatenate((numbers[priced], known.complete(numbers[~priced]))))
         found = Outcomes(shapes, [*known.distinct], known.of.copy())
         self._price_all(side, found, numbers)

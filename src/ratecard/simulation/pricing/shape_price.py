@@ -33,14 +33,14 @@ from ratecard.tables.meters import COMPLETION, PROMPT
 _SEARCHED = {column.path[0] for column in LAYOUTS["text"].attributes}
 # Finer amounts leave no digits for their sum.
 _MOST_PLACES = 24
-# As many buckets are counted by one usage: its counts stay far below the most that there may be.
+# As many buckets are counted by one usage: its counts stay far below `MOST_TOKENS`.
 _TOGETHER = 8
 _NUMBER = attrgetter("number")
 _NO_LINE = PricedLine("", "", "", Decimal(0), 0, Decimal(0))
 
 
 class _Tokens(NamedTuple):
-    """The rates of the buckets at a tier, and the SKUs of their lines: further lines of a request are of searches."""
+    """The rates of the buckets at a tier, and the SKUs of tokens: further lines of a request are of searches."""
 
     price: PricedShape
     skus: frozenset[str]
@@ -192,8 +192,8 @@ class ShapePrices:
         model = usage.get("model")
         if isinstance(model, str) and (plain := self._prices.plain_name(model)) != model:
             usage = usage | {"model": plain}
-        if used:
-            self._prices.rate({**usage, **self._together(self._prompt_in(tier, usage, used), used)})
+        # With the lines of the shortest prompt, also where the rows have no own tokens of it: they are not of searches.
+        together = self._prices.rate({**usage, **self._together(self._prompt_in(tier, usage, used), used)})
         # What a request is charged whatever its tokens.
         fixed = self._prices.rate(usage | self._counted({PROMPT: 0, COMPLETION: 0}, used))
         apart, found = {line.sku for line in fixed.lines}, list[PricedLine]()
@@ -205,7 +205,8 @@ class ShapePrices:
                 if line.sku not in apart:
                     found += [_line(line, number, line.count) for number in asked.charged(line.count) if number]
         lines = [*(_line(line, 0) for line in fixed.lines), *sorted(found, key=_NUMBER)]
-        return _Tokens(_sum(lines, fixed.currency), frozenset(line.sku for line in lines))
+        skus = {line.sku for line in together.lines} | {line.sku for line in lines}
+        return _Tokens(_sum(lines, fixed.currency), frozenset(skus))
 
     def _usages_of(self, type_: str, tier: int, used: frozenset[str]) -> Iterator[_Asked]:
         """The usages of a type at a tier that count tokens of every bucket with a rate, as few as there can be."""
@@ -234,7 +235,7 @@ class ShapePrices:
             yield _Asked(self._counted(counts, used), tuple(numbered))
 
     def _in_parts(self, names: Iterable[str], most: int) -> list[tuple[str, ...]]:
-        """Buckets in parts of at most so many, none of which has two that can have tokens in common."""
+        """Buckets in parts of at most `most`, none of which has two that can have tokens in common."""
         buckets, found = self._predicates.buckets, list[tuple[str, ...]]()
         overlapping = {frozenset(pair) for *pair, _ in buckets.overlaps}
         for name in names:
@@ -279,7 +280,7 @@ def has_wrong_tokens(shape: UsageShape) -> bool:
     if not (layout and layout.buckets and shape.irregular):
         return False
     usage, problems = request_of(shape).usage, list[Any]()
-    if "usage" in usage:  # the conditions that a model accepts within it can only add to its problems
+    if "usage" in usage:  # which has flat counts alone, so that no condition of a model is within it
         read_tokens(usage["usage"], problems, shape.type == "text", {}, {})
     return bool(problems)
 
