@@ -137,7 +137,7 @@ def test_a_whole_path_is_not_asked_of_git(folder: Path) -> None:
     described = folder.parent / f"tables-g{git(folder, 'rev-parse', 'HEAD').strip()}"
     shutil.copytree(folder, described)
     assert run(str(described), str(described)).stdout == "No price changes\n"
-    assert "\n  revision: " in run("/not/there", "HEAD").stderr
+    assert "\n  revision: a path is not a revision" in run(f"{described}/../not-{described.name}", "HEAD").stderr
 
 
 def test_a_date_that_is_a_branch_too(folder: Path) -> None:

@@ -124,8 +124,8 @@ _PLAINLY = {
     "date": "{0}T00:00Z for the date",
 }
 
-# How a word begins that is a file or a folder, if there is one: git is not asked for it, which takes a while, and would
-# read `/tables-g0a1b2c3` as a commit.
+# How the path of a file or a folder begins. Git is not asked for it: that takes a while, and it would read
+# `/tables-g0a1b2c3` as a commit.
 _PATHS = ("/", "./", "../")
 
 
@@ -135,11 +135,8 @@ class SideError(RateCardError):
 
 def named(given: str, tables: Path | None) -> Named:
     """What a word names. Raises `SideError`, with all that was tried."""
-    found: dict[str, Named] = {}
-    refused: list[str] = []
+    found, refused = {}, []
     for kind, read in _readers(tables):
-        if found and given.startswith(_PATHS):
-            break
         try:
             found[kind] = read(given)
         except RateCardError as error:
@@ -172,8 +169,14 @@ def revision_of(given: str, folder: Path | None) -> Revision:
 def _readers(tables: Path | None) -> Iterator[tuple[str, Callable[[str], Named]]]:
     yield "folder", _folder
     yield "candidate", stack_of
-    yield "revision", lambda given: revision_of(given, tables)
+    yield "revision", lambda given: _revision(given, tables)
     yield "date", read_instant
+
+
+def _revision(given: str, tables: Path | None) -> Revision:
+    if given.startswith(_PATHS):
+        raise SideError("a path is not a revision")
+    return revision_of(given, tables)
 
 
 def _folder(given: str) -> str:
