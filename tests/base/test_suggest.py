@@ -61,6 +61,6 @@ WORDS = st.text(st.sampled_from("abc-1"), max_size=30)
 
 
 @drawn(WORDS, WORDS)
-def test_lettersletters_in_common_are_those_of_difflib(one: str, other: str) -> None:
+def test_letters_in_common_are_those_of_difflib(one: str, other: str) -> None:
     matched = SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks()
     assert letters_in_common(one, other) == sum(block.size for block in matched)

@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow
 import pytest
 
@@ -50,6 +51,28 @@ def test_usage_is_grouped_by_a_period(tmp_path: Path, key: str) -> None:
         with pytest.raises(SimulationError) as refused:
             simulation.table("dya")
         assert str(refused.value).startswith("the usage is not grouped by 'dya'. Did you mean 'day'?")
+
+
+@pytest.mark.parametrize("end", ["infinity", "-infinity"])
+def test_a_date_without_an_end_is_not_an_instant(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "usage.parquet"
+    row = f"'text' AS type, '{CLAUDE}' AS model, 1000 AS prompt_tokens, 10 AS completion_tokens"
+    days = f"unnest(['2026-10-20'::DATE, '{end}'::DATE]) AS timestamp"
+    duckdb.execute(f"COPY (SELECT {row}, {days}) TO '{path}'")
+    with ratecard.simulate(path, by=["model", "day"]) as found:
+        assert [(each.rows, each.reason) for each in found.unpriced] == [(1, "timestamp: missing, or not an instant")]
+        assert found.comparison.roll_up.days == (date(2026, 10, 20), date(2026, 10, 20))
+
+
+def test_a_day_that_no_date_holds_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "usage.parquet"
+    row = f"'text' AS type, '{CLAUDE}' AS model, 1000 AS prompt_tokens, 10 AS completion_tokens"
+    duckdb.execute(f"COPY (SELECT {row}, '12000-01-01'::TIMESTAMP AS timestamp) TO '{path}'")
+    with (
+        ratecard.simulate(path, by=["model", "day"]) as found,
+        pytest.raises(SimulationError, match=r"rows of the day 12000-01-01\. Allowed: 0001-01-01 to 9999-12-31"),
+    ):
+        found.comparison.roll_up.days  # noqa: B018
 
 
 def test_a_column_of_the_usage_called_month_is_itself(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def as_decimal(amount: Fraction) -> Decimal | Fraction:
 
 @lru_cache(maxsize=64)
 def part_of(number: int) -> Decimal | Fraction:
-    """One of so many parts of a unit: a decimal, or a fraction where no decimal holds it.
+    """1/`number` of a unit: a decimal, or a fraction where no decimal holds it.
 
     >>> part_of(1_000_000), part_of(60)
     (Decimal('0.000001'), Fraction(1, 60))

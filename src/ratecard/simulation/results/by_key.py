@@ -68,13 +68,14 @@ def _prices(priced: PricedFacts, taken: Taken, source: str) -> tuple[CellPrices,
         return None
     answers = iter(found)
     largest = [dict(zip(counts, islice(answers, len(counts)), strict=True)) for _ in sides]
-    whole, _, own = list(islice(answers, len(sides))), list(islice(answers, len(sides))), list(answers)
+    # What all rows come to matters only for whether everything is short.
+    of_cell, _, own = (list(islice(answers, length)) for length in (len(sides), len(sides), None))
     short = max(found) < _SHORT and not taken.grouping.signed
     prices, columns, terms = workspace.new_table("cell_prices"), ["cell"], []
     for side in sides:
         # Most prices of most groupings are zero.
         numbers = [number for number, size in largest[side].items() if size]
-        fits = max(whole[side], *largest[side].values()) < _SHORT and not taken.grouping.signed
+        fits = max(of_cell[side], *largest[side].values()) < _SHORT and not taken.grouping.signed
         type_ = "BIGINT" if fits else "HUGEINT"
         columns += [f"CAST(coalesce(side{side}.p{number}, 0) AS {type_}) AS p{side}_{number}" for number in numbers]
         terms.append(_terms(side, numbers))

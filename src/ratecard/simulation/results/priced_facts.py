@@ -47,7 +47,7 @@ class PricedFacts:
     ) -> str:
         """Facts with these columns, at the prices of some sides; `further` joins those of `others`, and `uneven`."""
         parts = []
-        for part, grouping in self.roll_up.parts_of(facts):
+        for part, grouping in self.roll_up.queries_of(facts):
             # What no type of a part has is not computed for its rows.
             types = parts_of(self.roll_up.plan.layouts)[grouping.name] if grouping else None
             summed = grouping.summed if grouping else None

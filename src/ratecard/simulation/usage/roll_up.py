@@ -410,7 +410,7 @@ class RollUp:
         self._parts[view] = parts
         return view
 
-    def parts_of(self, facts: str) -> Sequence[tuple[str, Grouping | None]]:
+    def queries_of(self, facts: str) -> Sequence[tuple[str, Grouping | None]]:
         """The queries of which facts are made, each with its grouping; None where there may be all types."""
         return self._parts.get(facts) or [(f"FROM {facts}", None)]
 
@@ -441,6 +441,8 @@ class RollUp:
             return None
         query = f"SELECT min(day), max(day) FROM {self.cells}"
         ((first, last),) = self.workspace.connection.execute(query).fetchall()
+        for odd in (each for each in (first, last) if isinstance(each, str)):
+            raise SimulationError(f"the usage has rows of the day {odd}. Allowed: {date.min} to {date.max}")
         return (first, last) if first else None
 
     def check_columns(self, cards: Sequence[RateCard]) -> None:

@@ -202,7 +202,7 @@ class Workspace:
 def read_columns(
     connection: duckdb.DuckDBPyConnection, names: Sequence[str], integers: Sequence[str], source: str
 ) -> tuple[list[pyarrow.ChunkedArray], list[Any]]:
-    """Columns, and others of integers as arrays. These fit 64 bits nearly always, and are then read in no time."""
+    """Columns, and others of integers as arrays: 64 bits hold these nearly always, and no object is made of each."""
 
     def read(type_: str) -> pyarrow.Table:
         chosen = ", ".join((*names, *(f"CAST({each} AS {type_})" for each in integers)))

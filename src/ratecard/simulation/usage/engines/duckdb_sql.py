@@ -99,8 +99,10 @@ class DuckDbSql:
         if type_ == "text":
             instant = f"regexp_full_match({column}, '{INSTANT}')"
             return f"CASE WHEN {instant} THEN CAST(TRY_CAST({column} AS TIMESTAMPTZ) AS DATE) END"
+        if type_ == "date":  # Python would take an infinite one for the last day that it knows
+            return f"CASE WHEN isfinite({column}) THEN {column} END"
         # The day in UTC by arithmetic: a cast asks the time zones, row by row.
-        return column if type_ == "date" else f"CAST(make_timestamp(epoch_us({column})) AS DATE)"
+        return f"CAST(make_timestamp(epoch_us({column})) AS DATE)"
 
     def instant(self, column: str, type_: ColumnType) -> str:
         # The microseconds that `day` is made of: every row is compared with them, and no day has to be made.
