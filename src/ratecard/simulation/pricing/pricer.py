@@ -157,7 +157,7 @@ class Pricer:
         if shape.type is None:
             return Refused(NO_TYPE)
         standing = self.basis(side, shape) if basis is None else basis
-        if (moment := side.at or shape.moment) is None or not isinstance(standing, _Standing):
+        if (moment := _moment(side, shape)) is None or not isinstance(standing, _Standing):
             return Refused(NO_INSTANT)
         key = _key(shape, standing)
         if (found := self._found.get(key)) is None:

@@ -15,7 +15,7 @@ from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.pricing.price_table import SidePrices
 from ratecard.simulation.report.report import Report
 from ratecard.simulation.results.comparison import Comparison
-from ratecard.simulation.results.priced_facts import QUANTITY_NAMES
+from ratecard.simulation.results.priced_facts import QUANTITY_COLUMNS, QUANTITY_NAMES
 from ratecard.simulation.usage.dialect import DECIMAL_DIGITS, AmountWriter
 from ratecard.simulation.usage.engines.duckdb_sql import DuckDbSql
 from ratecard.simulation.usage.roll_up_sql import GroupsElsewhere
@@ -50,12 +50,12 @@ def groups_query(
     simulation, comparison = report.simulation, report.simulation.comparison
     keys, prices = comparison.roll_up.plan.by, simulation.cost_prices if simulation.costs else ()
     names = [f"key{number}" for number in range(len(keys))]
-    quantities = [f"quantity{number}" for number in range(len(QUANTITY_NAMES))]
     amounts = [f"amount{side}" for side in range(comparison.amounts)]
     apart = [f"{word}{side}" for side in range(1, comparison.amounts) for word in ("lost", "new")]
     further = [each for pair in prices for each in pair]
     costs = [f"{word}{side}" for side in range(len(prices)) for word in ("cost", "margin")]
-    columns = ", ".join((*names, "requests", *quantities, *amounts, *apart, *costs, *(["unknown"] if costs else [])))
+    costs += ["unknown"] if costs else []
+    columns = ", ".join((*names, "requests", *QUANTITY_COLUMNS, *amounts, *apart, *costs))
     sql: AmountWriter = elsewhere.sql if elsewhere else DuckDbSql()
     source = f"({comparison.groups(*further, within=within, elsewhere=elsewhere)}) AS groups({columns})"
     ordered = f"{source} ORDER BY {', '.join(f'{name} NULLS LAST' for name in names)}" if names else source
@@ -78,8 +78,8 @@ def _keys(keys: Sequence[str], taken: Collection[str]) -> Iterator[GroupField]:
 
 def _numbers(comparison: Comparison, names: Sequence[str], sql: AmountWriter) -> Iterator[GroupField]:
     yield GroupField("requests", "requests", 0, "count")
-    for number, name in enumerate(QUANTITY_NAMES):
-        yield GroupField(name, f"quantity{number}", comparison.places[number], "quantity")
+    for name, column, places in zip(QUANTITY_NAMES, QUANTITY_COLUMNS, comparison.places, strict=True):
+        yield GroupField(name, column, places, "quantity")
     yield GroupField(names[0], "amount0", comparison.scale, "amount")
     for side, name in enumerate(names[1:], 1):
         difference = f"(amount{side} - amount0)"

@@ -11,13 +11,12 @@ from typing import Any, NamedTuple
 
 from ratecard.base.money import EXACT
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.results.priced_facts import QUANTITY_NAMES, UNEVEN
+from ratecard.simulation.results.priced_facts import QUANTITY_COLUMNS, UNEVEN
 from ratecard.simulation.results.rows import EVEN, Row, Uneven
 from ratecard.simulation.usage.dialect import MOST_OF_SHARE, AmountWriter
 
 # The order of the rows of a breakdown, and that of rows whose amounts are alike.
 BY_NAME, OF_ALIKE = "name NULLS LAST", "coalesce(name, ''), name NULLS LAST"
-_QUANTITIES = [f"quantity{number}" for number in range(len(QUANTITY_NAMES))]
 _ZERO = Decimal(0)
 # A rise is put in order by its whole part, and by nine decimals. A product with more than the second would be too long.
 _FINE, _LONG = 10**9, 10**27
@@ -52,7 +51,7 @@ class KeySums:
 
     def rows(self, where: str = "TRUE", order: str = BY_NAME, most: int | None = None, candidate: int = 1) -> list[Row]:
         """The rows of some values, in an order, of `compared`; with `most`, no more than the first of them."""
-        chosen = ", ".join(("name", "requests", *_QUANTITIES, *self._amounts()))
+        chosen = ", ".join(("name", "requests", *QUANTITY_COLUMNS, *self._amounts()))
         limit = "" if most is None else f" LIMIT {most}"
         query = f"SELECT {chosen} FROM {self.compared(candidate)} WHERE {where} ORDER BY {order}{limit}"
         return list(map(self._row, self.ask(query)))
@@ -151,7 +150,7 @@ class KeySums:
         """A row, its amounts with the decimals of their sides."""
         name, requests, *rest = values
         quantities = tuple(map(of_integer, rest, self.scales.quantities))
-        amounts = rest[len(_QUANTITIES) :]
+        amounts = rest[len(QUANTITY_COLUMNS) :]
         current, *added = map(of_integer, amounts, self.scales.amounts)
         then = (EXACT.add(current, each) if each else current for each in added)
         if not self.scales.uneven:

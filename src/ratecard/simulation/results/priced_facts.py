@@ -76,26 +76,22 @@ class PricedFacts:
     def terms(self, side: int, summed: Iterable[int] | None = None) -> str:
         """What one of the facts comes to at the prices of a side; `summed`: the sums that it can have."""
         numbers = range(self.roll_up.plan.sums) if summed is None else summed
-        rated = [
-            f"requests AS HUGEINT) * side{side}.p0",
-            *(f"q{each} AS HUGEINT) * side{side}.p{each + 1}" for each in numbers),
-        ]
+        counts = {"requests": 0} | {f"q{number}": number + 1 for number in numbers}
         # Prices may be of 64 bits, which their products exceed.
-        return f"({' + '.join(f'CAST({each}' for each in rated)})"
+        rated = (f"CAST({count} AS HUGEINT) * side{side}.p{number}" for count, number in counts.items())
+        return f"({' + '.join(rated)})"
 
     def quantities(self, of_types: Iterable[str] | None = None) -> dict[str, str]:
         """The quantities of a report; `of_types`: where all facts are of these, those that they can have."""
         buckets, known = self.roll_up.plan.predicates.buckets, set(of_types or ())
         found = {}
-        for at, (types, number) in enumerate(QUANTITY_NAMES.values()):
+        for column, (types, number) in zip(QUANTITY_COLUMNS, QUANTITY_NAMES.values(), strict=True):
             kind = BUCKETS[number] if types == _TOKEN_TYPES else None
             numbers = [at for at, name in enumerate(buckets.names) if buckets.kind(name) == kind] if kind else [number]
             total = " + ".join(f"q{each}" for each in numbers)
             if not known or not known.isdisjoint(types):
                 listed = f"type IN ({', '.join(map(repr, types))})"
-                found[f"quantity{at}"] = (
-                    total if known and known <= {*types} else f"CASE WHEN {listed} THEN {total} END"
-                )
+                found[column] = total if known and known <= {*types} else f"CASE WHEN {listed} THEN {total} END"
         return found
 
     def _priced_at(self, side: int) -> str:

@@ -441,8 +441,8 @@ class RollUp:
             return None
         query = f"SELECT min(day), max(day) FROM {self.cells}"
         ((first, last),) = self.workspace.connection.execute(query).fetchall()
-        for odd in (each for each in (first, last) if isinstance(each, str)):
-            raise SimulationError(f"the usage has rows of the day {odd}. Allowed: {date.min} to {date.max}")
+        if odd := [each for each in (first, last) if isinstance(each, str)]:  # Python has no date for it
+            raise SimulationError(f"the usage has rows of the day {odd[0]}. Allowed: {date.min} to {date.max}")
         return (first, last) if first else None
 
     def check_columns(self, cards: Sequence[RateCard]) -> None:
