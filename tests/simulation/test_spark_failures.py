@@ -49,6 +49,18 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 print(SparkSession.getActiveSession(), SparkContext._active_spark_context)
 """
+# One whose context ends in Java while parts of it are asked for, which fail in words of their own.
+STOPPED = """
+from ratecard.simulation.usage.engines.spark_session import failures
+
+with spark_session("local[1]") as session:
+    session._jsc.sc().stop()
+    try:
+        with failures("it failed"):
+            session._jsc.sc().cancelJob(1)
+    except SimulationError as error:
+        print(error, "|", error.__cause__)
+"""
 # The homes of Java in turn, with none on the PATH.
 WITHOUT_JAVA = """
 path = os.environ["PATH"]
@@ -89,6 +101,14 @@ def test_no_java_and_one_that_does_not_start_are_said(cluster: "Cluster", tmp_pa
     done = alone(cluster, *homes, code=BEGIN + WITHOUT_JAVA)
     for line, said in zip(done.stdout.splitlines(), homes.values(), strict=True):
         assert said in line
+    assert done.stderr == ""
+
+
+def test_whatever_a_stopped_context_says_its_end_is_the_cause(cluster: "Cluster") -> None:
+    done = alone(cluster, code=BEGIN + STOPPED)
+    said, spark = done.stdout.split(" | ", 1)
+    assert said == "it failed: the cluster of Spark was lost. Look whether its master runs, and try again"
+    assert "dagScheduler" in spark
     assert done.stderr == ""
 
 

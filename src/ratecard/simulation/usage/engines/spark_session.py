@@ -42,6 +42,8 @@ _PARTITION, _MOST_PARTITIONS = 4 * 2**20, 4_000
 _PATIENCE = 10
 # What is looked for in what Spark says, and what that means to its user.
 _MORE = "Give it more: spark.{}.memory, in spark-defaults.conf or PYSPARK_SUBMIT_ARGS"
+# What Spark says of a context that is stopped, where it says it.
+_STOPPED = "stopped SparkContext"
 _CAUSES = {
     r"ExecutorLostFailure|executor \d+\): java.lang.OutOfMemoryError": (
         f"an executor of Spark ran out of memory, or was killed. {_MORE.format('executor')}"
@@ -54,7 +56,7 @@ _CAUSES = {
     r"UnsupportedClassVersionError|Unrecognized (VM )?option": (
         "Spark needs Java 17 or newer, and found an older one. Set JAVA_HOME"
     ),
-    r"removed our application|masters are unresponsive|SparkContext was shut ?down|stopped SparkContext": (
+    rf"removed our application|masters are unresponsive|SparkContext was shut ?down|{_STOPPED}": (
         "the cluster of Spark was lost. Look whether its master runs, and try again"
     ),
 }
@@ -64,7 +66,7 @@ _NO_WORKER = "Spark waits: no worker is free, or none has what an executor asks 
 _GONE = re.compile(
     "Java side is empty|Connection refused|while sending or receiving|JAVA_GATEWAY_EXITED|does not exist in the JVM"
 )
-_ENDED = re.compile(f"{_GONE.pattern}|SparkContext was shut ?down|stopped SparkContext|removed our application")
+_ENDED = re.compile(f"{_GONE.pattern}|SparkContext was shut ?down|{_STOPPED}|removed our application")
 _OF_A_TASK = re.compile(r"^.*most recent failure: .*? executor \w+\): |^Job aborted due to stage failure: ", re.DOTALL)
 _DECORATION = re.compile(r"^([\w.$]+(Exception|Error): )*(\[[A-Z0-9_.]+\] )?|\s*SQLSTATE: \w+$")
 
@@ -170,6 +172,7 @@ def _said_by(error: Exception) -> str:
 
 def _cause(said: str, message: object) -> str:
     """Why something failed: what Spark's user can do, where that is known, else the first line of what Spark says."""
+    said = f"{said}\n{_STOPPED}" if _is_stopped() else said
     # Where Spark has ended, its last words say why.
     log = _LOG.last(ended=bool(_GONE.search(said))) if _ENDED.search(said) else ""
     for pattern, cause in _CAUSES.items():
@@ -181,6 +184,18 @@ def _cause(said: str, message: object) -> str:
         return f"the Java process of Spark ended: {lines[-1] if lines else 'it said nothing'}"
     line = (_OF_A_TASK.sub("", str(message or "").strip()) or said).splitlines()[0]
     return _DECORATION.sub("", line.strip()).rstrip(" .") or line
+
+
+def _is_stopped() -> bool:
+    """Whether the context has ended in Java, where whatever asked for one of its parts fails, in any words."""
+    from py4j.protocol import Py4JError
+    from pyspark import SparkContext
+
+    context: Any = SparkContext._active_spark_context
+    try:
+        return context is not None and bool(context._jsc.sc().isStopped())
+    except (Py4JError, OSError):  # the process has ended too, which the error says itself
+        return False
 
 
 class _Log:
