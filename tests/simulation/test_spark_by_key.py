@@ -10,7 +10,7 @@ import duckdb
 import pyarrow
 import pytest
 from engines_agree import Engines, same, usage_of
-from killed_executors import killing_once
+from functions_of_executors import killing_once
 from pyarrow import parquet
 from test_oracle import MIXED
 

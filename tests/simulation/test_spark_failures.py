@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from engines_agree import Engines, same
-from killed_executors import killing_always, killing_once
+from functions_of_executors import failing, killing_always, killing_once
 
 from ratecard.simulation.demo.usage import demo_usage
 from ratecard.simulation.errors import SimulationError
@@ -161,6 +161,14 @@ def alone(
 def submitting(cluster: "Cluster", options: str) -> dict[str, str]:
     """The environment of a process whose Spark has the settings of a cluster, and these."""
     return {**os.environ, **cluster.for_driver, "PYSPARK_SUBMIT_ARGS": f"{options} pyspark-shell"}
+
+
+def test_of_a_function_in_python_its_own_words_are_said(engines: Engines) -> None:
+    usage = "'speech' AS type", "'tts-kokoro' AS model", "DATE '2026-10-01' AS timestamp", "5 AS characters"
+    frame = engines.spark.range(1).selectExpr(*usage)
+    said = "a Python worker of Spark says: KeyError: 'the tokens of row 7'"
+    with pytest.raises(SimulationError, match=f"^the usage cannot be read: {said}$"):
+        engines.on_spark(frame.mapInArrow(failing, frame.schema), by=())
 
 
 def test_a_worker_that_is_killed_meanwhile_changes_nothing(

@@ -68,6 +68,7 @@ _GONE = re.compile(
 )
 _ENDED = re.compile(f"{_GONE.pattern}|SparkContext was shut ?down|{_STOPPED}|removed our application")
 _OF_A_TASK = re.compile(r"^.*most recent failure: .*? executor \w+\): |^Job aborted due to stage failure: ", re.DOTALL)
+_IN_PYTHON = re.compile(r"^(?s:.*?)Traceback \(most recent call last\):\n(?:[ \t].*\n)*")
 _DECORATION = re.compile(r"^([\w.$]+(Exception|Error): )*(\[[A-Z0-9_.]+\] )?|\s*SQLSTATE: \w+$")
 
 
@@ -182,7 +183,8 @@ def _cause(said: str, message: object) -> str:
         # The script that starts it stumbles over its end.
         lines = [line.strip() for line in log.splitlines() if line.strip() and "spark-class: line" not in line]
         return f"the Java process of Spark ended: {lines[-1] if lines else 'it said nothing'}"
-    line = (_OF_A_TASK.sub("", str(message or "").strip()) or said).splitlines()[0]
+    own = _OF_A_TASK.sub("", str(message or "").strip()) or said
+    line = _IN_PYTHON.sub("a Python worker of Spark says: ", own).splitlines()[0]
     return _DECORATION.sub("", line.strip()).rstrip(" .") or line
 
 

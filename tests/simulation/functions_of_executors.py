@@ -1,8 +1,9 @@
-"""Functions that executors run, to end their own processes: a module of its own, which they import by its name."""
+"""Functions that executors run, to fail or to end their processes: a module of its own, imported by its name."""
 
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 
 import pyarrow
@@ -19,8 +20,7 @@ def killing_once(marker: str) -> Callable[[Batches], Batches]:
         context = TaskContext.get()
         if context is not None and context.partitionId() == 2 and _is_first(marker):
             executor = _ancestor("CoarseGrainedExecutorBackend")
-            os.kill(_parent(executor), signal.SIGKILL)
-            os.kill(executor, signal.SIGKILL)
+            _end(_parent(executor), executor)
         yield from batches
 
     return passed
@@ -29,8 +29,22 @@ def killing_once(marker: str) -> Callable[[Batches], Batches]:
 def killing_always(batches: Batches) -> Batches:
     """Ends the executor that has any row."""
     for batch in batches:
-        os.kill(_ancestor("CoarseGrainedExecutorBackend"), signal.SIGKILL)
+        _end(*filter(None, (_ancestor("CoarseGrainedExecutorBackend"),)))
         yield batch
+
+
+def failing(batches: Batches) -> Batches:
+    """Fails at any row."""
+    for batch in batches:
+        raise KeyError("the tokens of row 7")
+        yield batch
+
+
+def _end(*processes: int) -> None:
+    """End processes, and wait to be ended with them: what is said meanwhile would be the cause, of whatever lives."""
+    for process in processes:
+        os.kill(process, signal.SIGKILL)
+    time.sleep(30)
 
 
 def _is_first(marker: str) -> bool:
@@ -42,9 +56,9 @@ def _is_first(marker: str) -> bool:
 
 
 def _ancestor(name: str) -> int:
-    """The nearest process above this one whose command has a name in it."""
+    """The nearest process above this one whose command has a name in it; 0 where that has ended meanwhile."""
     found = os.getppid()
-    while name not in _asked("args", found):
+    while found and name not in _asked("args", found):
         found = _parent(found)
     return found
 
