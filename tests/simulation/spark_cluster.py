@@ -61,11 +61,10 @@ class Cluster:
             "spark.task.maxFailures": 2,
             # Queries of other tests are compiled once.
             "spark.sql.codegen.cache.maxEntries": 5_000,
-            "spark.driver.extraJavaOptions": _SOON_READY,
-            "spark.executor.extraJavaOptions": _SOON_READY,
         }
         if memory == SMALL:  # a few rows need no more
             own["spark.sql.shuffle.partitions"] = 2
+            own |= {f"spark.{each}.extraJavaOptions": _SOON_READY for each in ("driver", "executor")}
         (settings / "spark-defaults.conf").write_text("".join(f"{name} {value}\n" for name, value in own.items()))
         self._environment = os.environ | {
             "SPARK_HOME": str(self._place),
