@@ -25,7 +25,7 @@ from ratecard.simulation.results import comparison
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
 from ratecard.simulation.usage.engines import duckdb_engine
-from ratecard.simulation.usage.roll_up_sql import AddedByKey, CellPrices, Grouping
+from ratecard.simulation.usage.roll_up_sql import AddedByKey, CellPrices, Grouping, Summand
 from shipped import CARD
 
 # Of some models of the usage what they cost falls away, and of others it is dearer.
@@ -98,22 +98,56 @@ def test_they_are_those_of_facts(simulated: Simulated, candidates: list[str], by
 
 
 @pytest.mark.parametrize("rows", [4, 40])
-def test_amounts_of_more_than_64_bits(simulated: Simulated, rows: int) -> None:
-    """Of 40 rows the tokens of a customer have more too."""
+def test_amounts_of_more_than_64_bits(simulated: Simulated, shorts: list[str], rows: int) -> None:
+    """Of 40 rows the tokens of a customer have more too; of 4 rows, as many tokens as 64 bits hold are told apart."""
     count = 2**59 - 1
-    tokens = [{"prompt_tokens": count, "completion_tokens": at, "cached_tokens": 0} for at in range(rows)]
-    texts = [row("text", "claude-sonnet-4-6", f"{at % 2}", **each) | LATE for at, each in enumerate(tokens)]
-    added = simulated(["mixed.yaml"], "customer", usage=table_of(texts))
-    assert is_by_key(added)
-    facts = simulated(["mixed.yaml"], "customer", usage=table_of(texts), costs=CARD)
+
+    def agree(prompts: list[int]) -> Simulation:
+        tokens = [{"prompt_tokens": each, "completion_tokens": each, "cached_tokens": 0} for each in prompts]
+        texts = [row("text", "claude-sonnet-4-6", f"{at % 2}", **each) | LATE for at, each in enumerate(tokens)]
+        added = simulated(["mixed.yaml"], "customer", usage=table_of(texts))
+        assert is_by_key(added)
+        facts = simulated(["mixed.yaml"], "customer", usage=table_of(texts), costs=CARD)
+        assert added.groups == facts.groups
+        return added
+
+    assert agree([count] * rows).groups[0].quantities[0] == rows // 2 * count
+    assert (shorts == ["FALSE"]) == (rows == 40)
+    if rows == 4:
+        room = int(shorts[-1].rpartition(" ")[2])
+        agree([room, room + 1, count, 1])
+        assert int(shorts[-1].rpartition(" ")[2]) == room
+        agree([1, 1, 1, 1])
+        assert shorts[-1] == "TRUE"
+
+
+def test_what_has_no_price_may_be_longer_than_64_bits(simulated: Simulated) -> None:
+    seconds = {"unknown": Decimal(f"999999999.{'9' * 12}"), "nvidia/parakeet-tdt-0.6b-v3": Decimal("1.5")}
+    rows = [row("transcription", name, "one", seconds=each) | LATE for name, each in seconds.items()]
+    rows.append(row("text", "claude-sonnet-4-6", "one", prompt_tokens=10, completion_tokens=5) | LATE)
+    added = simulated(["mixed.yaml"], "customer", usage=table_of(rows))
+    assert is_by_key(added) and (added.rows, added.priced) == (3, 2)
+    facts = simulated(["mixed.yaml"], "customer", usage=table_of(rows), costs=CARD)
     assert added.groups == facts.groups
-    assert added.groups[0].quantities[0] == rows // 2 * count
+
+
+@pytest.fixture
+def shorts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Of which rows 64 bits hold what is added up, of each grouping of a usage."""
+    found, amounts = list[str](), duckdb_engine.DuckDbUsage.amounts
+
+    def seen(self: duckdb_engine.DuckDbUsage, given: Sequence[CellPrices], *others: Any, **how: Any) -> AddedByKey:
+        found.extend(each.short for each in given)
+        return amounts(self, given, *others, **how)
+
+    monkeypatch.setattr(duckdb_engine.DuckDbUsage, "amounts", seen)
+    return found
 
 
 def test_prices_that_are_zero_in_all_cells_are_not_multiplied(
     simulated: Simulated, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sums, amounts = list[Mapping[str, str]](), duckdb_engine.DuckDbUsage.amounts
+    sums, amounts = list[Mapping[str, Summand]](), duckdb_engine.DuckDbUsage.amounts
 
     def seen(self: duckdb_engine.DuckDbUsage, found: Sequence[CellPrices], *others: Any, **how: Any) -> AddedByKey:
         sums.extend(each.sums for each in found)
@@ -124,7 +158,7 @@ def test_prices_that_are_zero_in_all_cells_are_not_multiplied(
     for tokens, expected in ((text, "q0 * p0_1 + "), ({**text, "web_search_requests": 2}, "p0_0 + q0 * p0_1 + ")):
         sums.clear()
         assert simulated(["dearer.yaml"], "customer", usage=table_of([tokens])).total.amounts[0] > 0
-        assert [each["amount0"].partition("q1")[0] for each in sums] == [expected]
+        assert [each["amount0"].number.partition("q1")[0] for each in sums] == [expected]
 
 
 def test_cells_of_one_number_are_told_apart(simulated: Simulated, monkeypatch: pytest.MonkeyPatch) -> None:

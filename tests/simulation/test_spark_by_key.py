@@ -24,6 +24,7 @@ from ratecard.simulation.report.sentences import every_sentence
 from ratecard.simulation.results import customers
 from ratecard.simulation.results.limits import ChangeLimits, beyond
 from ratecard.simulation.usage.engines import spark_engine
+from ratecard.simulation.usage.engines.spark_sql import SparkSql
 
 if TYPE_CHECKING:
     from spark_cluster import Cluster
@@ -207,14 +208,24 @@ def test_a_place_that_each_machine_sees_for_itself_is_refused(
     assert not list(OWN_FOLDER.glob(f"*{tmp_path.name}*"))
 
 
-def test_amounts_beyond_64_bits_are_exact(engines: Engines) -> None:
-    rows = 20
-    usage = usage_of("text", "deepseek-v4-pro-0813", prompt_tokens=[2**58] * rows, completion_tokens=[2**57 + 1] * rows)
+@pytest.mark.parametrize("tokens", [2**59 - 64, 2**47], ids=["all tokens", "tokens of a row"])
+def test_amounts_beyond_64_bits_are_exact(engines: Engines, tokens: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, added, total = 40, set[bool](), SparkSql.whole_total
+
+    def whole_total(sql: SparkSql, number: str, *, short: bool) -> str:
+        if " * p" in number:
+            added.add(short)
+        return total(sql, number, short=short)
+
+    monkeypatch.setattr(SparkSql, "whole_total", whole_total)
+    prompts = [tokens + number if number % 3 else 1_000 + number for number in range(rows)]
+    completions = [each // 2 + 1 for each in prompts]
+    usage = usage_of("text", "deepseek-v4-pro-0813", prompt_tokens=prompts, completion_tokens=completions)
     usage = usage.append_column("customer", pyarrow.array([str(number % 7) for number in range(rows)]))
     compared: dict[str, Any] = {"current": "2026-08-20", "candidates": CANDIDATE, "by": BY}
     found = engines.on_spark(usage, **compared)
     assert found.comparison.roll_up.lacks_facts
-    assert found.total.quantities[0] > 2**62
+    assert added == ({False} if tokens > 2**47 else {True, False})
     same(engines.on_duckdb(usage, **compared), found)
 
 

@@ -4,14 +4,15 @@ Facts by such keys may be as many as the rows. Rows that are joined with the pri
 are as few as the values of the keys.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.results.priced_facts import QUANTITY_COLUMNS, UNEVEN, PricedFacts, uneven_columns
+from ratecard.simulation.usage.engines.duckdb_engine import integer_of
 from ratecard.simulation.usage.plan import parts_of
 from ratecard.simulation.usage.roll_up import RowsAgain, Taken
-from ratecard.simulation.usage.roll_up_sql import AddedByKey, CellPrices
+from ratecard.simulation.usage.roll_up_sql import ALWAYS, NEVER, AddedByKey, CellPrices, Summand
 
 _SHORT = 2**63
 
@@ -54,37 +55,44 @@ def _prices(priced: PricedFacts, taken: Taken, source: str) -> tuple[CellPrices,
     """The prices of the cells of a grouping, and the requests and quantities of its rows; None if none has a price."""
     roll_up, summed = priced.roll_up, taken.grouping.summed
     workspace, sides = roll_up.workspace, range(len(priced.sides))
-    sums = priced.quantities(parts_of(roll_up.plan.layouts)[taken.grouping.name])
+    types = parts_of(roll_up.plan.layouts)[taken.grouping.name]
+    quantities = priced.quantities(types)
+    sums = {name: Summand(each, each) for name, each in quantities.items()}
     # What each price is multiplied by, for all rows of a cell; one of them comes to no more where no quantity is below
     # zero.
     counts = {0: "requests"} | {number + 1: f"q{number}" for number in summed}
     sizes = [[_size(side, number) for number in counts] for side in sides]
     of_cells = [" + ".join(map("{} * {}".format, counts.values(), each)) for each in sizes]
     asked = [f"max({size})" for each in sizes for size in each] + [f"max({each})" for each in of_cells]
-    asked += [f"sum({each})" for each in (*of_cells, "requests", *(sums.get(name, "0") for name in QUANTITY_COLUMNS))]
+    asked += [f"sum({each})" for each in ("requests", *(quantities.get(name, "0") for name in QUANTITY_COLUMNS))]
     query = f"SELECT count(*), {', '.join(f'coalesce({each}, 0)' for each in asked)} {source}"
     count, *found = workspace.connection.execute(query).fetchall()[0]
     if not count:
         return None
     answers = iter(found)
     largest = [dict(zip(counts, islice(answers, len(counts)), strict=True)) for _ in sides]
-    # What all rows come to matters only for whether everything is short.
-    of_cell, _, own = (list(islice(answers, length)) for length in (len(sides), len(sides), None))
-    short = max(found) < _SHORT and not taken.grouping.signed
-    prices, columns, terms = workspace.new_table("cell_prices"), ["cell"], []
+    of_cell, own = (list(islice(answers, length)) for length in (len(sides), None))
+    short, integer = ALWAYS, integer_of(workspace.connection, taken.grouping, taken.groups)
+    if integer != "BIGINT" or max(*own, *(max(each.values()) for each in largest)) >= _SHORT:
+        short = NEVER
+    elif max(of_cell) >= _SHORT:
+        short = _short(largest)
+    prices, columns, terms = workspace.new_table("cell_prices"), ["cell"], list[Summand]()
     for side in sides:
         # Most prices of most groupings are zero.
         numbers = [number for number, size in largest[side].items() if size]
-        fits = max(of_cell[side], *largest[side].values()) < _SHORT and not taken.grouping.signed
-        type_ = "BIGINT" if fits else "HUGEINT"
+        type_ = "HUGEINT" if short == NEVER else "BIGINT"
         columns += [f"CAST(coalesce(side{side}.p{number}, 0) AS {type_}) AS p{side}_{number}" for number in numbers]
-        terms.append(_terms(side, numbers))
+        terms.append(Summand(_terms(side, numbers, "q{}"), _terms(side, numbers, "CAST(q{} AS {{integer}})")))
         if numbers:
             sums[f"amount{side}"] = terms[side]
     for side in sides[1:]:
         if priced.coverage.uneven[side]:
             columns.append(f"uneven{side}.kind AS kind{side}")
-            sums |= uneven_columns(side, f"kind{side}", "1", terms[0], terms[side])
+            numbers_apart, wide_apart = (
+                uneven_columns(side, f"kind{side}", "1", *each) for each in zip(terms[0], terms[side], strict=True)
+            )
+            sums |= {name: Summand(each, wide_apart[name]) for name, each in numbers_apart.items()}
     workspace.connection.execute(f"CREATE TABLE {prices} AS SELECT {', '.join(columns)} {source}")
     return CellPrices(taken.grouping, taken.groups, prices, sums, short), own
 
@@ -97,6 +105,16 @@ def _size(side: int, number: int) -> str:
     return f"abs(CAST(side{side}.p{number} AS HUGEINT))"
 
 
-def _terms(side: int, numbers: Sequence[int]) -> str:
-    """What a row comes to at these prices of a side, of which the first is that of a request."""
-    return " + ".join(f"q{number - 1} * p{side}_{number}" if number else f"p{side}_0" for number in numbers) or "0"
+def _short(largest: Sequence[Mapping[int, int]]) -> str:
+    """The quantities of which 64 bits hold what a row comes to on every side; `largest`: of the prices of each."""
+    room = min((_SHORT - 1 - each[0]) // max(sum(each.values()) - each[0], 1) for each in largest)
+    numbers = {number for each in largest for number, size in each.items() if number and size}
+    return " AND ".join(f"q{number - 1} <= {room}" for number in sorted(numbers)) or ALWAYS
+
+
+def _terms(side: int, numbers: Sequence[int], quantity: str) -> str:
+    """What a row comes to at these prices of a side, of which the first is that of a request, and the others those of
+    each `quantity`.
+    """
+    terms = (f"{quantity.format(number - 1)} * p{side}_{number}" if number else f"p{side}_0" for number in numbers)
+    return " + ".join(terms) or "0"

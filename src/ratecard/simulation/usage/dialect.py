@@ -59,7 +59,10 @@ class Dialect(Protocol):
         """The exact sum, 0 of nothing, where a condition holds. It raises where it is too large, and never wraps."""
 
     def whole_total(self, number: str, *, short: bool) -> str:
-        """The exact sum of integers, which raises too; `short`: 64 bits hold it."""
+        """The exact sum of integers, which raises too; `short`: 64 bits hold each of them."""
+
+    def mixed_total(self, number: str, wide: str, short: str) -> str:
+        """The exact sum of integers: of `number` where the condition `short` says that 64 bits hold it, else `wide`."""
 
     def scaled(self, total: str, places: int) -> str:
         """A sum as an integer of 10^-places."""

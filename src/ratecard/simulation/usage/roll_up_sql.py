@@ -111,25 +111,23 @@ class Grouping(NamedTuple):
     def amounts_of(
         self,
         prices: str,
-        sums: Mapping[str, str],
+        sums: Mapping[str, "Summand"],
+        short: str,
         columns: Iterable[str],
         dialect: Dialect,
-        integer: str,
-        *,
-        short: bool,
     ) -> str:
         """The query of sums by all keys, as text, of the rows whose cell is in the table `prices`, or in a join of it.
 
-        Each sum is a name and an integer that is made of the columns of the table, of `type`, and of the quantities of
-        a row (`q0` and so on, as an `integer` of the engine); `short`: 64 bits hold all of them. Of `columns`, those
-        that are none of them are 0.
+        Each sum is made of the columns of the table, of `type`, and of the quantities of a row (`q0` and so on);
+        `short`: see `CellPrices`. Of `columns`, those that are none of them are 0.
         """
         texts = {f"key{number}": text for number, text in enumerate(self.keys)}
         named = "".join(f", {key if key in self.others else text} AS {key}" for key, text in texts.items())
+        integer = dialect.integer if short == NEVER else "BIGINT"
         quantities = (f", CAST({self.of_row[number]} AS {integer}) AS q{number}" for number in self.summed)
         rows = f"SELECT {self.cell} AS cell, type{named}{''.join(quantities)} FROM ({self.rows}) AS given"
         zero = f"CAST(0 AS {dialect.integer})"
-        found = {name: dialect.whole_total(each, short=short) for name, each in sums.items()}
+        found = {name: each.total(short, dialect) for name, each in sums.items()}
         totals = (f"{found.get(each, zero)} AS {each}" for each in columns)
         joined = f"({rows}) AS counted JOIN {prices}"
         chosen = (f"{text if key in self.others else key} AS {key}" for key, text in texts.items())
@@ -137,17 +135,37 @@ class Grouping(NamedTuple):
         return f"SELECT {', '.join((*chosen, 'count(*) AS requests', *totals))} FROM {joined} GROUP BY {grouping}"
 
 
+# Of which rows 64 bits hold what is added up, where it is all of them, or none.
+ALWAYS, NEVER = "TRUE", "FALSE"
+
+
+class Summand(NamedTuple):
+    """An integer of a row that is added up: as 64 bits, and as the longest `{integer}` of the engine."""
+
+    number: str
+    wide: str
+
+    def total(self, short: str, dialect: Dialect) -> str:
+        """The sum; `short`: of which rows 64 bits hold each number."""
+        wide = self.wide.format(integer=dialect.integer)
+        if short == NEVER:
+            return dialect.whole_total(wide, short=False)
+        if short == ALWAYS or self.wide == self.number:
+            return dialect.whole_total(self.number, short=True)
+        return dialect.mixed_total(self.number, wide, short)
+
+
 class CellPrices(NamedTuple):
     """A grouping, the tables of its groups and of the prices of its cells, and the sums that are made of these.
 
-    `short`: 64 bits hold each sum of all rows, and what is added to it.
+    `short`: of which rows 64 bits hold each number that is added up, a condition of their quantities.
     """
 
     grouping: Grouping
     groups: str
     prices: str
-    sums: Mapping[str, str]
-    short: bool
+    sums: Mapping[str, Summand]
+    short: str
 
 
 class GroupsElsewhere(Protocol):

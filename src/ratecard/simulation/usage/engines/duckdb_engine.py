@@ -269,7 +269,6 @@ class DuckDbUsage(NamedTuple):
         """Requests and sums by all keys, however many they are: see `Grouping.amounts_of`."""
         connection, table = self.workspace.connection, table_of_sums(self.workspace, plan.key_columns, columns)
         for grouping, groups, prices, sums, short in found:
-            integer = integer_of(connection, grouping, groups)
             # A column that rows need not be told apart by is not read again.
             if (told := telling(connection, grouping.told, groups)) != grouping.told:
                 cell = DuckDbSql().hashed(told)
@@ -280,7 +279,7 @@ class DuckDbUsage(NamedTuple):
                 connection.execute(f"CREATE TABLE {prices} AS {query}")
                 grouping = grouping._replace(cell=cell)
             priced = f"{prices} AS prices USING (cell)"
-            query = grouping.amounts_of(priced, sums, columns, DuckDbSql(), integer, short=short)
+            query = grouping.amounts_of(priced, sums, short, columns, DuckDbSql())
             with readable():
                 connection.execute(f"INSERT INTO {table} {query}")
         return AddedByKey(table, plan.keys)

@@ -90,7 +90,8 @@ class SparkUsage(NamedTuple):
             return usage._facts(grouping, groups)
 
     def _facts(self, grouping: Grouping, groups: str) -> str:
-        of_cells, integer = grouping._replace(facts=f"FROM {_PART}"), self._integer(grouping, groups)
+        of_cells = grouping._replace(facts=f"FROM {_PART}")
+        integer = integer_of(self.workspace.connection, grouping, groups)
         return self._brought("facts", grouping.facts, of_cells.facts_of(groups, integer))
 
     def amounts(self, found: Sequence[CellPrices], columns: Sequence[str], plan: Plan, *, whole: bool) -> AddedByKey:
@@ -102,25 +103,20 @@ class SparkUsage(NamedTuple):
         # Of other types Spark writes another text than DuckDB does.
         alike = {key for key, name in plan.others.items() if known.types[known.columns.get(name, name)] in _ALIKE}
         with ExitStack() as until:
-            for grouping, groups, prices, sums, short in found:
-                longest = self._integer(grouping, groups) == DuckDbSql.integer
-                integer = SparkSql.integer if longest else "BIGINT"
+            for grouping, _, prices, sums, short in found:
                 texts = (
                     SparkSql().digits(key) if key in alike else key if key in plan.others else f"text_{key}"
                     for key in plan.key_columns
                 )
                 of_rows = grouping._replace(keys=tuple(texts))
                 priced = self._priced(prices, until)
-                queries.append(of_rows.amounts_of(priced, sums, columns, SparkSql(), integer, short=short))
+                queries.append(of_rows.amounts_of(priced, sums, short, columns, SparkSql()))
             groups_here = SparkGroups(self, plan, tuple(columns), queries, until)
             if whole or alike != plan.others.keys() or groups_here.size <= _MOST_GROUPS:
                 return AddedByKey(groups_here.brought(*plan.key_columns), plan.keys)
             self.workspace.at_end.push(self.ending.pop_all())
             self.workspace.at_end.push(until.pop_all())
             return AddedByKey(groups_here.table, plan.keys, groups_here)
-
-    def _integer(self, grouping: Grouping, groups: str) -> str:
-        return integer_of(self.workspace.connection, grouping, groups)
 
     def _priced(self, prices: str, until: ExitStack) -> str:
         """The join with a table of prices by cell, which is dropped at the end.

@@ -14,6 +14,8 @@ _LEAST_PLAIN = "0.0001D"
 _WIDE = "DECIMAL(38, 18)"
 _LEAST = "CAST('0.000000000000000001' AS DECIMAL(18, 18))"
 _DAY = 86_400_000_000
+# Bits of an integer that are added up apart from those above them: of 2**37 rows, both sums have 64 bits.
+_LOW_BITS = 26
 _TYPES: dict[str, ColumnType] = {
     **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), "integer"),
     **dict.fromkeys(("float", "double"), "double"),
@@ -84,11 +86,23 @@ class SparkSql:
         return f"try_element_at(map({listed}), {text})"
 
     def total(self, number: str, condition: str, places: int) -> str:
-        type_ = f"DECIMAL(38, {places})"
-        return f"coalesce(sum(CASE WHEN {condition} THEN CAST({number} AS {type_}) END), CAST(0 AS {type_}))"
+        chosen = f"CASE WHEN {condition} THEN {number} END"
+        return self._total(chosen, places) if places else self.whole_total(chosen, short=True)
 
     def whole_total(self, number: str, *, short: bool) -> str:
-        return f"CAST(coalesce(sum({number}), 0) AS {self.integer})" if short else self.total(number, "TRUE", 0)
+        if not short:
+            return self._total(number, 0)
+        # A sum of decimals makes one for each row, which takes many times as long.
+        high = f"CAST(coalesce(sum(shiftright({number}, {_LOW_BITS})), 0) AS {self.integer}) * {1 << _LOW_BITS}"
+        return f"CAST({high} + coalesce(sum({number} & {(1 << _LOW_BITS) - 1}), 0) AS {self.integer})"
+
+    def mixed_total(self, number: str, wide: str, short: str) -> str:
+        found = self.whole_total(f"CASE WHEN {short} THEN {number} END", short=True)
+        return f"{found} + {self.whole_total(f'CASE WHEN NOT ({short}) THEN {wide} END', short=False)}"
+
+    def _total(self, number: str, places: int) -> str:
+        type_ = f"DECIMAL({DECIMAL_DIGITS}, {places})"
+        return f"coalesce(sum(CAST({number} AS {type_})), CAST(0 AS {type_}))"
 
     def scaled(self, total: str, places: int) -> str:
         """A sum as an integer of 10^-places; in ANSI mode the text of a decimal has no exponent."""
