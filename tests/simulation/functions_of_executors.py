@@ -34,9 +34,12 @@ def killing_always(batches: Batches) -> Batches:
 
 
 def failing(batches: Batches) -> Batches:
-    """Fails at any row."""
+    """Fails at any row, after something else did."""
     for batch in batches:
-        raise KeyError("the tokens of row 7")
+        try:
+            int("seven")
+        except ValueError as error:
+            raise KeyError("the tokens of row 7") from error
         yield batch
 
 

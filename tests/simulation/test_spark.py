@@ -102,3 +102,12 @@ def quantities(row: dict[str, Any]) -> list[Decimal]:
     )
     counts = (prompt - cached - written, cached, written, made, row["characters"] or 0, row["seconds"] or 0)
     return [Decimal(count) for count in counts]
+
+
+def test_few_rows_of_many_partitions_come_by_few_jobs(engines: Engines) -> None:
+    tracker = engines.spark.sparkContext.statusTracker()
+    before = set(tracker.getJobIdsForGroup())
+    frame = engines.spark.range(0, 50, 1, 20)
+    came = [each for part in spark_engine._tables(frame, 50) for each in part["id"].to_pylist()]
+    assert sorted(came) == list(range(50))
+    assert 1 <= len(set(tracker.getJobIdsForGroup()) - before) <= 2

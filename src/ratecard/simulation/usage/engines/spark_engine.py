@@ -460,13 +460,14 @@ def _batches(frame: "DataFrame", schema: pyarrow.Schema, size: int) -> Iterator[
     from pyspark.serializers import NoOpSerializer
 
     def partitions(frame: "DataFrame") -> Any:
-        return RDD(frame._jdf.toArrowBatchRdd().toJavaRDD(), frame.sparkSession.sparkContext, NoOpSerializer())
+        return frame._jdf.toArrowBatchRdd().toJavaRDD()
 
     found, enough = partitions(frame), size // _ROWS_AT_ONCE + 1
     if size > _MOST_ROWS * found.getNumPartitions():
         found = partitions(frame.repartition(enough))
     elif enough < found.getNumPartitions():  # each is a job of its own, which takes a while
-        found = partitions(frame.coalesce(enough))
+        found = found.coalesce(enough)
+    found = RDD(found, frame.sparkSession.sparkContext, NoOpSerializer())
     for each in found.toLocalIterator(prefetchPartitions=True):
         yield pyarrow.ipc.read_record_batch(pyarrow.py_buffer(each), schema)
 

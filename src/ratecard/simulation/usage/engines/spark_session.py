@@ -68,7 +68,7 @@ _GONE = re.compile(
 )
 _ENDED = re.compile(f"{_GONE.pattern}|SparkContext was shut ?down|{_STOPPED}|removed our application")
 _OF_A_TASK = re.compile(r"^.*most recent failure: .*? executor \w+\): |^Job aborted due to stage failure: ", re.DOTALL)
-_IN_PYTHON = re.compile(r"^(?s:.*?)Traceback \(most recent call last\):\n(?:[ \t].*\n)*")
+_IN_PYTHON = re.compile(r"^(?s:.*)Traceback \(most recent call last\):\n(?:[ \t].*\n)*(?=\S)")
 _DECORATION = re.compile(r"^([\w.$]+(Exception|Error): )*(\[[A-Z0-9_.]+\] )?|\s*SQLSTATE: \w+$")
 
 

@@ -14,8 +14,9 @@ _LEAST_PLAIN = "0.0001D"
 _WIDE = "DECIMAL(38, 18)"
 _LEAST = "CAST('0.000000000000000001' AS DECIMAL(18, 18))"
 _DAY = 86_400_000_000
-# Bits of an integer that are added up apart from those above them: of 2**37 rows, both sums have 64 bits.
-_LOW_BITS = 26
+# Bits of an integer that are added up apart from those above them, so that 64 bits hold each sum: the low ones of 2**33
+# rows, the others of 2**30 rows of the largest integers. Of more it raises.
+_LOW_BITS = 30
 _TYPES: dict[str, ColumnType] = {
     **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), "integer"),
     **dict.fromkeys(("float", "double"), "double"),
