@@ -140,18 +140,19 @@ class Usages:
             others = [key for key in units if key.endswith("tokens") or "searches" in key]
             keys |= {self.random.choice(others)}
         if "input_tokens" in keys and self.random.random() < 0.9:
-            keys = {key for key in keys if key in ("input_tokens", "output_tokens") or self.random.random() < 0.8}
+            kept = ("input_tokens", "output_tokens")
+            keys = {key for key in sorted(keys) if key in kept or self.random.random() < 0.8}
         starts = sorted({tier.start for price in prices.values() for tier in getattr(price, "tiers", ())})
         # What contains a count is counted too, and what two counts have in common.
-        for key in list(keys):
+        for key in sorted(keys):
             keys |= {whole for whole, of in self.of.items() if of < self.of[key]}
-        for one in list(keys):
-            for other in keys - {one}:
+        for one in sorted(keys):
+            for other in sorted(keys - {one}):
                 joined = self.of[one] | self.of[other]
                 if len({name for name, _ in joined}) == len(joined) and self.random.random() < 0.95:
                     keys |= {key for key, of in self.of.items() if of == joined}
         found: dict[str, Any] = {}
-        for key in sorted(keys, key=lambda key: -len(self.of[key])):
+        for key in sorted(keys, key=lambda key: (-len(self.of[key]), key)):
             parts = sum(found[part] for part in found if self.of[key] < self.of[part])
             own: int | Decimal = self.random.choice(
                 (0, 1, 7, self.random.randrange(10**4), self.random.randrange(10**6))
