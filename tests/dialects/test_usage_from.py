@@ -82,6 +82,14 @@ def refusal(dialect: str, response: Any, model: str | None = "m") -> dict[str, s
             {"input": 9, "output": 1, "cache_input": 4}
             | {"input_text": 5, "input_audio": 4, "cache_input_text": 4, "cache_input_audio": 0},
         ),
+        # None of a bucket beside some of its parts is not left out: the tables refuse it.
+        (
+            "genai-prices",
+            {"input_tokens": 7, "output_tokens": 7, "cache_write_tokens": 0, "cache_write_1h_tokens": 1}
+            | {"input_audio_tokens": 0, "cache_audio_read_tokens": 1, "cache_read_tokens": 1, "output_audio_tokens": 0},
+            {"input": 7, "output": 7, "cache_write": 0, "cache_write_1h": 1, "input_audio": 0}
+            | {"cache_input_audio": 1, "cache_input": 1},
+        ),
         ("bedrock", {"usage": CONVERSE}, {"input": 7, "output": 30}),
         (
             "bedrock",

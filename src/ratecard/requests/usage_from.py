@@ -102,6 +102,16 @@ def _with_common_parts(tokens: dict[str, int]) -> dict[str, int]:
     return tokens
 
 
+def _has_parts(bucket: str, tokens: Mapping[str, int]) -> bool:
+    """Whether parts of a bucket are counted, which its name with further words says: then it is none that has nothing.
+
+    >>> _has_parts("input_audio", {"cache_input_audio": 1}), _has_parts("input_audio", {"cache_input": 1})
+    (True, False)
+    """
+    words = {*bucket.split("_")}
+    return any(count and words < {*name.split("_")} for name, count in tokens.items())
+
+
 class _Found(NamedTuple):
     """The counts of a usage by counter, and where each was read."""
 
@@ -295,7 +305,9 @@ class _Response:
             if counter.name in found.counts:
                 for bucket in filter(None, (counter.bucket, counter.beside)):
                     tokens[bucket] = tokens.get(bucket, 0) + int(found.counts[counter.name])
-        return _with_common_parts({name: count for name, count in tokens.items() if count or name in _WHOLES})
+        return _with_common_parts(
+            {name: count for name, count in tokens.items() if count or name in _WHOLES or _has_parts(name, tokens)}
+        )
 
     def _meters(self, found: _Found) -> dict[str, Any]:
         """What is counted beside tokens, by meter."""
