@@ -29,7 +29,7 @@ def killing_once(marker: str) -> Callable[[Batches], Batches]:
 def killing_always(batches: Batches) -> Batches:
     """Ends the executor that has any row."""
     for batch in batches:
-        _end(*filter(None, (_ancestor("CoarseGrainedExecutorBackend"),)))
+        _end(_ancestor("CoarseGrainedExecutorBackend"))
         yield batch
 
 
@@ -45,7 +45,7 @@ def failing(batches: Batches) -> Batches:
 
 def _end(*processes: int) -> None:
     """End processes, and wait to be ended with them: what is said meanwhile would be the cause, of whatever lives."""
-    for process in processes:
+    for process in filter(None, processes):
         os.kill(process, signal.SIGKILL)
     time.sleep(30)
 
