@@ -230,15 +230,42 @@ def test_facts_are_made_where_they_are_asked_for_or_no_more_than_groups(
     assert not is_by_key(simulated(candidates, *by))
 
 
-def test_groups_are_written_in_parts(simulated: Simulated, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = simulated(["mixed.yaml"], "customer")
-    found.write(tmp_path / "whole.csv")
+@pytest.mark.parametrize("by", [("customer",), ("region", "customer")], ids=", ".join)
+@pytest.mark.parametrize("costs", [None, "60%"], ids=["amounts by key", "facts"])
+def test_groups_are_written_in_parts(
+    simulated: Simulated,
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    by: tuple[str, ...],
+    costs: str | None,
+) -> None:
+    """The first part has no rows without a key, the last one has some: the file has one schema, and all of them."""
+    usage = parquet.read_table(folder / "usage.parquet")
+    keys = [None if at % 3 == 0 else key for at, key in enumerate(usage.column(by[0]).to_pylist())]
+    usage = usage.set_column(usage.column_names.index(by[0]), by[0], pyarrow.array(keys))
+    found = simulated(["mixed.yaml"], *by, usage=usage, costs=costs)
+    found.write(tmp_path / "whole.csv", tmp_path / "whole.parquet")
     monkeypatch.setattr(comparison, "_MOST_FACTS", 50)
-    assert len(found.comparison.parts()) > 3
-    found.write(tmp_path / "parts.csv")
+    assert len(found.comparison.parts()) > 2
+    found.write(tmp_path / "parts.csv", tmp_path / "parts.parquet")
     assert (tmp_path / "parts.csv").read_text() == (tmp_path / "whole.csv").read_text()
-    assert found.size("customer") == len(found.groups)
-    assert is_by_key(found)
+    whole, parts = (parquet.read_table(tmp_path / f"{name}.parquet") for name in ("whole", "parts"))
+    assert whole.column(by[0]).null_count and parts.equals(whole)
+    assert found.size(*by) == len(found.groups) == len(parts)
+    assert is_by_key(found) == (costs is None)
+
+
+def test_the_columns_that_are_written_do_not_depend_on_the_rows(simulated: Simulated, tmp_path: Path) -> None:
+    """Files of two months can be put together, though in one of them each row has a key."""
+    found = []
+    for month, customers in (("one", ["a", "b"]), ("other", ["a", None])):
+        usage = [row("text", "claude-sonnet-4-6", "", **LATE) | {"customer": each} for each in customers]
+        usage = [each | {"prompt_tokens": 1, "completion_tokens": 1} for each in usage]
+        simulated(["mixed.yaml"], "customer", usage=table_of(usage)).write(tmp_path / f"{month}.parquet")
+        found.append(parquet.read_schema(tmp_path / f"{month}.parquet"))
+    assert found[0] == found[1]
+    assert all(field.nullable for field in found[0])
 
 
 def test_other_rows_the_second_time_are_refused(simulated: Simulated, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -176,7 +176,9 @@ def _csv_value(field: GroupField, sql: AmountWriter) -> str:
 
 def parquet_value(field: GroupField, sql: AmountWriter) -> str:
     """A value as Parquet holds it: an amount as a decimal."""
-    return field.expression if field.places is None else sql.decimal(field.expression, field.places)
+    value = field.expression if field.places is None else sql.decimal(field.expression, field.places)
+    # DuckDB writes a column as required where it knows that no row lacks it: in some parts and files, not in others.
+    return f"CASE WHEN requests >= 0 THEN {value} END"
 
 
 def write_groups(report: Report, place: str, master: str | None = None) -> None:
