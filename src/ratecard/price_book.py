@@ -19,7 +19,7 @@ from ratecard.rating.quote import Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.body import INVALID, Body, read_body
 from ratecard.requests.metered import usage_keys, usage_problems
-from ratecard.requests.service_parameters import split_model, split_name
+from ratecard.requests.service_parameters import plain_name, split_model
 from ratecard.requests.usage import RATED, AnyUsage, read_usage
 from ratecard.requests.video import FIELD_ORDER, refuse_without_model
 from ratecard.tables.card import AnyModel, Tables
@@ -170,14 +170,7 @@ class PriceBook(LimitsOfADay):
         >>> load_rate_card().at(date(2026, 10, 1)).plain_name("grok-4-3:enable_web_search=on")
         'grok-4-3'
         """
-        if self._is_listed(name) or not self.tables.vocabulary.service_parameters:
-            return name
-        plain, suffix = split_name(name)
-        before = name.partition(":")[0]
-        # A parameter without a value is refused by its name.
-        if not suffix and before in self.tables.models and self.tables.named(name) is None:
-            return before
-        return plain
+        return plain_name(self.tables, name)
 
     def _is_listed(self, name: str) -> bool:
         """Whether a name is that of a model, or an alias: open patterns match more names than can be kept."""

@@ -1,14 +1,17 @@
 """Rows that name a model by an alias, by what an open pattern matches, or with a `:` in its name."""
 
 from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
 
 import pyarrow
 import pytest
 
-from ratecard import RateCard
+from ratecard import QuoteError, RateCard
 from ratecard.changes.sides import Side
 from ratecard.load.folder import tables_from
 from ratecard.simulation.simulate import simulate
+from shipped import CARD
 from token_tables import by_tokens, family, text_model
 
 RATES = """
@@ -39,3 +42,42 @@ def test_rows_are_priced_by_the_model_that_their_name_means(prices: RateCard, ty
         found = {group.key: group.amounts[0] for group in simulation.groups}
         assert found == {(name,): 3 for name in NAMES[:priced]}
         assert sum(each.rows for each in simulation.unpriced) == 2 * (len(NAMES) - priced)
+
+
+@pytest.mark.parametrize(
+    "suffix", ["", ":", ":&", ":&enable_web_search=off", ":enable_web_search=off:", ":=", "::", ": "]
+)
+@pytest.mark.parametrize("type_", ["text", "embedding", "speech"])
+def test_each_row_of_a_name_with_odd_parameters_costs_what_its_request_costs(type_: str, suffix: str) -> None:
+    """Whatever is behind the name: another row of it, another day or another count does not decide what a row costs."""
+    model = {"text": "openai-gpt-56-sol-pro", "embedding": "text-embedding-bge-m3", "speech": "tts-kokoro"}[type_]
+    days = [datetime(2026, month, 10, tzinfo=UTC) for month in (1, 8, 10)]
+    tokens = [(1_000, 0, None), (300_000, 0, None), (1_000, 9_000, None), (1_000, 0, 500)]
+    rows = [(day, *each) for day in days for each in tokens]
+    expected: dict[str, Decimal] = {}
+    for at, (day, prompt, cached, searches) in enumerate(rows):
+        counts: dict[str, Any] = {"prompt_tokens": prompt, "prompt_tokens_details": {"cached_tokens": cached}}
+        counts |= {"completion_tokens": 1} if type_ == "text" else {}
+        usage: dict[str, Any] = {"type": type_, "model": model + suffix}
+        usage |= {"characters": prompt} if type_ == "speech" else {"usage": counts}
+        usage |= {"web_search_requests": searches} if searches and type_ == "text" else {}
+        try:
+            expected[str(at)] = CARD.at(day).rate(usage).total
+        except QuoteError:
+            continue
+    table = pyarrow.table(
+        {
+            "type": [type_] * len(rows),
+            "model": [model + suffix] * len(rows),
+            "row": list(map(str, range(len(rows)))),
+            "timestamp": [day for day, *_ in rows],
+            "characters": [prompt for _, prompt, *_ in rows],
+            "prompt_tokens": [prompt for _, prompt, *_ in rows],
+            "cached_tokens": [cached for _, _, cached, _ in rows],
+            "completion_tokens": [1 if type_ == "text" else None] * len(rows),
+            "web_search_requests": [searches for *_, searches in rows],
+        }
+    )
+    with simulate(table, CARD, by=("row",)) as found:
+        assert {group.key[0]: group.amounts[0] for group in found.groups} == expected
+        assert sum(each.rows for each in found.unpriced) == len(rows) - len(expected)

@@ -10,6 +10,7 @@ from ratecard.requests.body import MOST_PROBLEMS, mapping_of
 from ratecard.requests.fields import Boolean, Choice, Field, TextField, field_problems
 from ratecard.requests.metered import unrecognized
 from ratecard.requests.usage import ServiceParameters
+from ratecard.tables.card import Tables
 
 
 def _field_of(annotation: Any) -> Field:
@@ -41,6 +42,18 @@ def split_name(name: str) -> tuple[str, str]:
     """
     found = _PARAMETER.search(name)
     return (name, "") if found is None else (name[: found.start()], name[found.start() :])
+
+
+def plain_name(tables: Tables, name: str) -> str:
+    """The name of a model without the parameters that may follow it in a text request."""
+    if name in tables.models or name in tables.aliases or not tables.vocabulary.service_parameters:
+        return name
+    plain, suffix = split_name(name)
+    before = name.partition(":")[0]
+    # A parameter without a value is refused by its name.
+    if not suffix and before in tables.models and tables.named(name) is None:
+        return before
+    return plain
 
 
 def split_model(name: str) -> tuple[str, dict[str, Any]]:

@@ -6,7 +6,7 @@ from datetime import date
 
 from ratecard.base.suggestions import did_you_mean
 from ratecard.card import RateCard
-from ratecard.requests.service_parameters import split_name
+from ratecard.requests.service_parameters import plain_name, split_name
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.usage.shape import UsageShape
 from ratecard.tables.card import Tables
@@ -54,7 +54,8 @@ class Remapping:
         """A shape as one of the successor of its model, or of that one's, which is not retired on a day."""
         if not self.successors or shape.model is None:
             return None
-        name, suffix = (shape.model, "") if shape.model in tables.models else split_name(shape.model)
+        name = plain_name(tables, shape.model)
+        suffix = shape.model.removeprefix(name)
         seen, found = set[str](), tables.named(name)
         while found is not None and found.retired and found.retired_at(day) and found.model not in seen:
             seen.add(found.model)

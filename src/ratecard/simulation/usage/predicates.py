@@ -10,7 +10,7 @@ from ratecard.base.instants import utc
 from ratecard.card import RateCard
 from ratecard.methods.method import METHODS, is_linear
 from ratecard.rating.tokens import TokenRates
-from ratecard.requests.service_parameters import SEARCHES, split_name
+from ratecard.requests.service_parameters import SEARCHES, plain_name
 from ratecard.simulation.usage.columns import BUCKET_OF, LAYOUTS, Buckets, Layout
 from ratecard.tables.card import AnyModel, Tables
 from ratecard.tables.metered import MeteredVersion, TextVersion, Tokens
@@ -36,7 +36,7 @@ def price_basis(tables: Tables, name: str | None) -> PriceBasis:
         models = [model for model in tables.models.values() if model.type == "rpc"]
     else:
         try:
-            named = tables.named(name) or tables.named(split_name(name)[0])
+            named = tables.named(name) or tables.named(plain_name(tables, name))
         except QuoteError:  # open patterns of several models
             named = None
         if named is None:  # no model of this name on any day
