@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pyarrow
@@ -23,6 +24,7 @@ from ratecard.simulation.simulate import simulate
 from ratecard.simulation.simulation import Simulation
 from ratecard.simulation.usage.columns import column_of
 from ratecard.testing import rate_cards
+from shipped import CARD as SHIPPED
 from token_tables import by_tokens, family, text_model
 
 Row = dict[str, Any]
@@ -348,6 +350,20 @@ def test_tokens_of_every_bucket_are_in_the_quantities(card: RateCard) -> None:
               "output": 7, "output_reasoning": 2}  # fmt: skip
     with simulated(card, [row(**{f"tokens__{name}": count for name, count in counts.items()})]) as found:
         assert found.total.quantities[:4] == tuple(map(Decimal, (70, 30, 0, 7)))
+
+
+@pytest.mark.parametrize("more", [{}, {"tokens.output_reasoning": 0}, {"tokens.output_reasoning": 400_000}])
+def test_what_several_buckets_pay_at_one_rate_is_attributed_to_it(more: dict[str, int]) -> None:
+    """A bucket without a rate of its own is charged with its parent: two lines of a request have one SKU."""
+    rows = [{"type": "text", "model": "claude-opus-4-6", "tokens.input": 1_000_000, "tokens.output": 1_000_000, **more}]
+    dearer = SHIPPED.with_candidate(Path(__file__).parent / "dearer.yaml")
+    sides = [
+        Side(name, card, datetime(2026, 10, 20, tzinfo=UTC)) for name, card in (("now", SHIPPED), ("then", dearer))
+    ]
+    with simulate(pyarrow.Table.from_pylist(rows), sides[0], sides[1:], by=("model",)) as found:
+        parts = found.attribution()
+        assert parts.difference == found.total.difference() == sum(part.amount for part in parts.parts)
+        assert len(parts.parts) == 2
 
 
 def test_a_bill_is_re_rated_by_the_skus_of_tiers_and_conditions(card: RateCard, tmp_path: Any) -> None:

@@ -1,5 +1,6 @@
 """Why a candidate's total differs: the difference split by the rates that changed; the parts add up to it exactly."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -140,9 +141,18 @@ def _whole(
 
 
 def _pairs(old: PricedShape, new: PricedShape) -> Iterator[tuple[PricedLine | None, PricedLine | None]]:
-    """The lines of both sides by their SKU."""
-    was, now = ({line.sku: line for line in side.lines} for side in (old, new))
-    return ((was.get(sku), now.get(sku)) for sku in {**was, **now})
+    """The lines of both sides that have one SKU and are of the same quantity: several buckets may have one rate."""
+    was, now = map(_by_place, (old, new))
+    return ((was.get(place), now.get(place)) for place in {**was, **now})
+
+
+def _by_place(side: PricedShape) -> dict[tuple[str, int, int], PricedLine]:
+    found, times = dict[tuple[str, int, int], PricedLine](), Counter[tuple[str, int]]()
+    for line in side.lines:
+        place = (line.sku, line.number)
+        found[*place, times[place]] = line
+        times[place] += 1
+    return found
 
 
 def _key(
