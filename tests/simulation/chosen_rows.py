@@ -34,6 +34,10 @@ WHERE: dict[str, str] = {
     "price < 0": "0",
     "double = 0.3": "1",
     "double < 0.3": "0",
+    "double > 1": "25",  # NaN is not a number
+    "not double > 1": "0134",
+    "double <= 1": "01",
+    "double != 0.3": "02345",
     "flag = true": "03",
     "flag != true": "1245",
     "text_flag = false": "15",

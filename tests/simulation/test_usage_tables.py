@@ -60,10 +60,6 @@ def test_files_folders_and_patterns(tmp_path: Path, kind: str) -> None:
     assert answer(simulate(path, by=KEYS)) == WHOLE
     assert answer(simulate(tmp_path, by=KEYS)) == WHOLE
     assert answer(simulate(str(tmp_path / f"us*.{kind}"), by=KEYS)) == WHOLE
-    # The same file twice is twice the usage.
-    with simulate([path, path], by=KEYS) as twice:
-        assert twice.rows == 2 * len(ROWS)
-        assert twice.total.amounts[0] == 2 * sum(row.amounts[0] for row in WHOLE[0])
 
 
 def test_other_names(tmp_path: Path) -> None:
@@ -137,6 +133,21 @@ def test_a_column_of_the_wrong_type(name: str, type_: Any, words: str) -> None:
     at = TABLE.column_names.index(name)
     with pytest.raises(SimulationError, match=words):
         simulate(TABLE.set_column(at, name, pyarrow.nulls(len(TABLE), type_)), by=("model",))
+
+
+def test_a_misspelt_heading_is_recognized() -> None:
+    names = ["typ" if name == "type" else name for name in TABLE.column_names if name != "model"]
+    with pytest.raises(
+        SimulationError, match=r"none 'model', .*\. Did you mean 'typ'\? It has: typ, .*--map type=COLUMN or"
+    ):
+        simulate(TABLE.drop_columns("model").rename_columns(names), by=())
+
+
+@pytest.mark.parametrize("name", ["ratecard_instant", "Ratecard_Type"])
+def test_a_column_of_a_name_that_a_simulation_makes(name: str) -> None:
+    """It would be read in place of what is made, or the other way round."""
+    with pytest.raises(SimulationError, match=f"column '{name}', a name that a simulation uses itself. Rename it"):
+        simulate(TABLE.append_column(name, pyarrow.nulls(len(TABLE), pyarrow.int64())), by=("model",))
 
 
 def test_a_file_that_was_cut_off(tmp_path: Path) -> None:

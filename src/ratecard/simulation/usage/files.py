@@ -128,6 +128,17 @@ def files_of(given: str) -> Iterator[str]:
         yield from _within(each)
 
 
+def named_once(files: Iterable[str]) -> list[str]:
+    """Files of a usage, none of which is named twice: its rows would count twice. Raises `SimulationError`."""
+    found: dict[str, str] = {}
+    for file in files:
+        place = file if is_remote(file) else os.path.realpath(file)
+        if place in found:
+            raise SimulationError(f"the usage names {file} twice, so that its rows would count twice. Name it once")
+        found[place] = file
+    return list(found.values())
+
+
 def is_read_of(usage: str, file: str) -> bool:
     """Whether a file, by its path or address, would be read of a usage: a file, a folder, or a pattern of these."""
     if is_remote(usage) != is_remote(file):

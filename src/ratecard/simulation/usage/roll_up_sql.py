@@ -42,10 +42,9 @@ _TOO_MANY = 10**9
 # buckets fewer, so that no sum or difference of them overflows.
 _MOST_TOKENS, _MOST_OF_MANY = 2**59 - 1, 2**55 - 1
 _ZERO = "CAST(0 AS BIGINT)"
-# The type of a row, or that of its model.
-_TYPE = "ratecard_type"
-# The instant of a row, where only its period matters.
-_INSTANT = "ratecard_instant"
+# Columns that are made here, which a usage must not have: the type of a row, or that of its model; and the instant of a
+# row, where only its period matters.
+MADE_COLUMNS = _TYPE, _INSTANT = "ratecard_type", "ratecard_instant"
 SLOT = "slot"
 
 

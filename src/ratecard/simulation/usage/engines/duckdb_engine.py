@@ -36,12 +36,13 @@ from ratecard.simulation.usage.files import (
     is_pattern,
     is_remote,
     local_stamps,
+    named_once,
     one_kind,
     pattern_escaped,
     unchanged,
 )
 from ratecard.simulation.usage.plan import Plan, Usage
-from ratecard.simulation.usage.roll_up_sql import AddedByKey, CellPrices, Grouping, RollUpSql
+from ratecard.simulation.usage.roll_up_sql import MADE_COLUMNS, AddedByKey, CellPrices, Grouping, RollUpSql
 from ratecard.simulation.usage.shapes import integers_of
 from ratecard.tables.limits import Limits
 
@@ -430,7 +431,7 @@ def open_usage(
         yield _opened(workspace, names, Source(), limits, layouts, dialect, written=False)
         return
     given = [str(each) for each in ([usage] if isinstance(usage, (str, Path)) else usage)]
-    files = [file for each in given for file in _files(workspace, each)]
+    files = named_once(file for each in given for file in _files(workspace, each))
     kind, look = one_kind(files), partial(_stamps, workspace, files)
     before = look()
     with unchanged(before, look):
@@ -525,12 +526,14 @@ def checked_usage(
         if theirs not in found:
             near = did_you_mean(theirs, found)
             raise SimulationError(f"the usage has no column '{theirs}' (for {name}).{near} It has: {', '.join(found)}")
+    if made := next((name for name in found if name.casefold() in MADE_COLUMNS), None):
+        raise SimulationError(f"the usage has a column '{made}', a name that a simulation uses itself. Rename it")
     columns = {name: name for name in found} | dict(names)
     if "type" not in columns and "model" not in columns:
         words = "and none 'model', whose type a row without one has"
-        raise SimulationError(
-            f"the usage has no column 'type', {words}. It has: {', '.join(found)}. Name it: --map type=COLUMN"
-        )
+        near = next(filter(None, (did_you_mean(name, found) for name in ("type", "model"))), "")
+        words = f"{words}.{near} It has: {', '.join(found)}. Name one: --map type=COLUMN or --map model=COLUMN"
+        raise SimulationError(f"the usage has no column 'type', {words}")
     layouts = layouts_of(columns)
     kinds = {name: column.kind for name, column in USAGE_COLUMNS.items()}
     kinds |= {each.name: each.kind for layout in layouts.values() for each in layout.columns}
@@ -593,7 +596,7 @@ def _reading(workspace: Workspace, kind: str, files: Sequence[str], named: str =
     if kind == ".csv":
         return csv_query(connection, files, named), _lines(files)
     if kind == ".parquet":
-        return f"SELECT * FROM read_parquet({_listed(files)}, union_by_name = true{named})", None
+        return f"SELECT * FROM read_parquet({_listed(files)}, union_by_name = true, can_have_nan = true{named})", None
     counts = _names_in_json(connection, files)
     # Numbers keep their digits: every value is read as the text that it is written as.
     columns = ", ".join(f"{DuckDbSql.literal(name)}: 'VARCHAR'" for name in counts)

@@ -71,8 +71,8 @@ class DuckDbSql:
         return self.text(column)
 
     def number(self, column: str, type_: ColumnType) -> str:
-        if type_ == "double":
-            return f"CAST({column} AS DOUBLE)"
+        if type_ == "double":  # engines order NaN above all numbers, and leave it out of what files say of their rows
+            return f"CASE WHEN NOT isnan({column}) THEN CAST({column} AS DOUBLE) END"
         number = f"TRY_CAST({column} AS DECIMAL(38, 18))"
         return f"CASE WHEN regexp_full_match({column}, '{NUMBER}') THEN {number} END" if type_ == "text" else number
 

@@ -23,6 +23,7 @@ from ratecard.simulation.usage.files import (
     kind_of,
     kind_to_write,
     local_stamps,
+    named_once,
     one_kind,
 )
 
@@ -48,6 +49,8 @@ def read(session: "SparkSession", usage: Any) -> "DataFrame":
     try:
         with failures(UNREADABLE):
             frame, *others = (_one(session, str(each)) for each in given)
+            if others:
+                named_once(place_of(file) for each in (frame, *others) for file in each.inputFiles())
             for other in others:
                 frame = frame.unionByName(other, allowMissingColumns=True)
             return frame

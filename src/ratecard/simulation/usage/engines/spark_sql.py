@@ -75,7 +75,7 @@ class SparkSql:
 
     def number(self, column: str, type_: ColumnType) -> str:
         if type_ == "double":
-            return f"CAST({column} AS DOUBLE)"
+            return f"CASE WHEN NOT isnan({column}) THEN CAST({column} AS DOUBLE) END"
         number = f"try_cast({column} AS {_WIDE})"
         return f"CASE WHEN {_matches(column, NUMBER)} THEN {number} END" if type_ == "text" else number
 
