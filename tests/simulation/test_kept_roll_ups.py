@@ -1,13 +1,15 @@
 """A kept roll-up answers as its rows do, to the last digit, or refuses with the roll-up that would."""
 
 import shutil
-from dataclasses import astuple
+from collections.abc import Callable
+from dataclasses import astuple, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import patch
 
 import pyarrow.parquet
 import pytest
@@ -27,6 +29,7 @@ from ratecard.simulation.pricing.shape_price import ShapePrices
 from ratecard.simulation.simulate import simulate
 from ratecard.simulation.usage.files import is_read_of
 from ratecard.simulation.usage.kept import keep
+from ratecard.simulation.usage.kept.place import KeptPlace
 from ratecard.testing import rate_cards
 from shipped import CARD as SHIPPED
 from token_tables import by_tokens, family, text_model
@@ -35,6 +38,7 @@ NOW = Side("now", SHIPPED)
 DEARER = Side("then", SHIPPED.with_candidate(Path(__file__).parent / "dearer.yaml"))
 EARLY, LATE = (Side(day, SHIPPED, datetime.fromisoformat(f"{day}T00:00Z")) for day in ("2026-10-01", "2026-11-10"))
 FIRST = datetime(2025, 12, 1, tzinfo=UTC)
+TABLES = Path(__file__).parents[2] / "pricing_tables"
 
 
 @SLOW
@@ -345,6 +349,139 @@ def test_what_is_no_roll_up_and_what_was_damaged(usage: Path, tmp_path: Path) ->
             SimulationError, match=r"manifest.json has format 1, and this release of ratecard reads 2\."
         ):
             ask(kept)
+
+
+@pytest.mark.parametrize("left", [".lock", "groups", "groups/0.new/tokens.parquet", "groups/0/tokens.parquet"])
+def test_what_a_broken_first_run_left_is_no_hindrance(usage: Path, tmp_path: Path, left: str) -> None:
+    place = tmp_path / "kept" / left
+    if left.endswith("groups"):
+        place.mkdir(parents=True)
+    else:
+        place.parent.mkdir(parents=True)
+        place.write_bytes(b"")
+    rollup(usage, tmp_path / "kept", NOW)
+    assert same_or_refused(tmp_path / "kept", usage, NOW)
+    assert len(list((tmp_path / "kept" / "groups").iterdir())) == 1
+
+
+@pytest.mark.parametrize("other", ["groups/mine", "mine"])
+def test_a_folder_of_something_else_is_no_place_for_a_roll_up(usage: Path, tmp_path: Path, other: str) -> None:
+    (tmp_path / "kept" / other).mkdir(parents=True)
+    with pytest.raises(SimulationError, match="is there, and is not a roll-up"):
+        rollup(usage, tmp_path / "kept", NOW)
+
+
+def test_a_manifest_of_other_software_makes_no_roll_up(usage: Path, tmp_path: Path) -> None:
+    """As a table format has one beside its files; what may be ours and was damaged is refused."""
+    manifest = usage / "manifest.json"
+    for text in ('{"files": ["one.parquet"]}', "[]"):
+        manifest.write_text(text)
+        assert not KeptPlace(usage).is_kept()
+    for text in ('{"packs": []}', '{"format": 2, "pac', ""):
+        manifest.write_text(text)
+        with pytest.raises(
+            SimulationError, match=r"manifest\.json is not the manifest of a roll-up: [^\n]*\. Make it again"
+        ):
+            simulate(usage)
+    manifest.unlink()
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "spark"])
+def test_a_file_that_is_named_twice_is_refused(usage: Path, tmp_path: Path, engine: Any) -> None:
+    """Its rows would count twice."""
+    if engine == "spark":
+        pytest.importorskip("pyspark", reason="pyspark is not installed: make test-spark installs it")
+    (tmp_path / "link.parquet").symlink_to(usage / "one.parquet")
+    for further in (
+        usage / "one.parquet",
+        usage,
+        usage / "one.*",
+        *([tmp_path / "link.parquet"] if engine == "duckdb" else []),
+    ):
+        with pytest.raises(SimulationError, match=r"the usage names .*one\.parquet twice|names .*link\.parquet twice"):
+            simulate([usage / "one.parquet", further], NOW, engine=engine)
+    with pytest.raises(SimulationError, match=r"the usage names .*one\.parquet twice"):
+        rollup([usage, usage / "one.parquet"], tmp_path / "kept", NOW, engine=engine)
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, lambda file: file.write_bytes(b"PAR1")], ids=["gone", "cut off"])
+def test_a_further_run_makes_a_damaged_roll_up_again(
+    usage: Path, tmp_path: Path, damage: Callable[[Path], Any]
+) -> None:
+    """The command that a refusal names does what it says."""
+    kept = tmp_path / "kept"
+    rollup(usage, kept, NOW)
+    damage(next(kept.rglob("tokens-shapes.parquet")))
+    assert "Make the roll-up again: ratecard rollup" in answers(kept, NOW)["refused"]
+    assert rollup(usage, kept, NOW).anew == "the files of the groups changed"
+    assert same_or_refused(kept, usage, NOW)
+    assert not rollup(usage, kept, NOW).anew
+
+
+def test_places_that_cannot_be_written_or_read(usage: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    rollup(usage, kept, NOW)
+    (kept / ".lock").unlink()
+    (kept / ".lock").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "nothing" / "there")
+    for place in (kept, tmp_path / "link"):
+        with pytest.raises(SimulationError, match=f"{place} cannot be written: .*(directory|exists)"):
+            rollup(usage, place, NOW)
+    for ask in (simulate, lambda folder: rollup(usage, folder)):
+        with pytest.raises(SimulationError, match=r"cannot be read: .*File name too long"):
+            ask(tmp_path / ("x" * 300))
+
+
+@pytest.mark.parametrize(
+    ("current", "named"),
+    [("2026-10-01", ""), (SHIPPED, ""), (str(TABLES), f" --tables {TABLES}"), ("HEAD", " --candidate HEAD")],
+    ids=["date", "card", "folder", "revision"],
+)
+def test_the_command_that_would_do_names_only_what_a_command_can(
+    usage: Path, tmp_path: Path, current: Any, named: str
+) -> None:
+    with patch(
+        "ratecard.simulation.rollup.sides",
+        return_value=(replace(NOW, at=EARLY.at if "2026" in str(current) else None),),
+    ):
+        rollup(usage, tmp_path / "kept", current, by=["model"])
+    refused = answers(tmp_path / "kept", NOW, by=["customer"])["refused"]
+    assert refused.endswith(f"--by model,customer{named}")
+
+
+def test_rows_that_take_prices_which_are_not_linear_need_the_usage(tmp_path: Path) -> None:
+    """No roll-up can know to which models rows will be given, so none is named that would do."""
+    usage, kept = tmp_path / "usage.csv", tmp_path / "kept"
+    usage.write_text(
+        "type,model,characters,who,timestamp\nspeech,even,100,a,2026-10-01\nspeech,even,700,b,2026-10-01\n"
+    )
+    charge = "charge: said\n        method: per-character\n        unit: kcharacter\n        rates: [{rate: 1}]"
+    models = "".join(
+        f"""  - model: {name}
+    name: A
+    type: speech
+    currency: USD
+    versions:
+    - effective: 2026-09-01
+      checked: 2026-09-02
+      source: made up
+      charges:
+      - {charge}{more}
+      rounding: none
+      examples: [{{usage: {{characters: 1000}}, total: 1}}]
+"""
+        for name, more in (("even", ""), ("uneven", "\n        started: 500"))
+    )
+    now = Side("now", RateCard(tables_from({"voices.yaml": f"family: voices\nmodels:\n{models}".encode()})), EARLY.at)
+    rollup(usage, kept, now)
+    with simulate(usage, now, [replace(now, label="then")], by=["model"], remap={"even": "uneven"}) as found:
+        assert found.total.amounts == (Decimal("0.8"), Decimal("1.5"))
+    with pytest.raises(
+        SimulationError, match=r"each request of even, as the model asks whose .* Simulate the usage itself"
+    ):
+        simulate(kept, now, [replace(now, label="then")], by=["model"], remap={"even": "uneven"})
+    with pytest.raises(SimulationError, match=r"does not distinguish who\. This one would"):
+        simulate(kept, now, [replace(now, label="then")], by=["who"], remap={"even": "uneven"})
 
 
 def test_usage_without_days_keys_or_types(tmp_path: Path) -> None:

@@ -74,6 +74,7 @@ def rollup(
     several = isinstance(candidates, (list, tuple)) and not isinstance(candidates, Side)
     listed: Sequence[Any] = candidates if several else [candidates]  # type: ignore[assignment]
     compared = sides(current, listed, Path(tables) if tables else None)
+    named = _named(current, compared, tables)
     spoken = table_dialect(dialect) if dialect is not None else None
     chosen, names = Chosen.of(where, None, None), dict(columns or {})
     workspace = Workspace(memory)
@@ -100,7 +101,7 @@ def rollup(
             made = Manifest(
                 version=version("ratecard"),
                 usage=tuple(given),
-                tables=(str(current or tables or ""), *(side.label for side in compared[1:])),
+                tables=named,
                 asked=Asked(by=keys, where=where, columns=names, dialect=dialect, engine=engine or "duckdb"),
                 declared=_without_file(known.declared),
                 known=_without_file(known.columns),
@@ -114,7 +115,7 @@ def rollup(
             )
             with place.locked():
                 before = _state(place)
-                anew = _anew(before, made)
+                anew = _anew(before, made, place)
                 changes = Changes.of(None if anew else before, opened.stamps)
                 if anew and before:
                     changes = replace(changes, gone=tuple(file for file in before.files if file not in opened.stamps))
@@ -140,6 +141,14 @@ def rollup(
         )
     finally:
         workspace.close()
+
+
+def _named(current: Specification | None, compared: Sequence[Side], tables: str | Path | None) -> tuple[str, ...]:
+    """The prices as a command names them: the folder of the tables, then all that are neither that nor its dates."""
+    is_folder = isinstance(current, (str, Path)) and Path(current).is_dir()
+    is_revision = isinstance(current, str) and not is_folder and compared[0].at is None
+    others = (*([current] if is_revision else []), *(side.label for side in compared[1:]))
+    return (str((current if is_folder else tables) or ""), *map(str, others))
 
 
 def _given(usage: Any, place: KeptPlace, copies: Path, engine: Engine | None) -> list[str]:
@@ -170,7 +179,7 @@ def _state(place: KeptPlace) -> Manifest | None:
     return None
 
 
-def _anew(before: Manifest | None, made: Manifest) -> str:
+def _anew(before: Manifest | None, made: Manifest, place: KeptPlace) -> str:
     """Why all files are read again, where groups of another kind are there."""
     if before is None:
         return ""
@@ -182,6 +191,7 @@ def _anew(before: Manifest | None, made: Manifest) -> str:
             (made.declared, made.known, made.untyped),
         ),
         "what the prices ask": (before.distinguished, made.distinguished),
+        "the files of the groups": (place.is_whole(before), True),
     }
     other = [name for name, (one, two) in parts.items() if one != two]
     return f"{' and '.join(other)} changed" if other else ""

@@ -28,7 +28,7 @@ from ratecard.simulation.usage.columns import DAY, LAYOUTS, USAGE_COLUMNS, Layou
 from ratecard.simulation.usage.engines.duckdb_engine import Workspace, open_usage
 from ratecard.simulation.usage.engines.duckdb_responses import requests_only, table_dialect
 from ratecard.simulation.usage.engines.spark_session import is_spark_frame
-from ratecard.simulation.usage.files import Reading, Source
+from ratecard.simulation.usage.files import FILE, Reading, Source
 from ratecard.simulation.usage.kept.addresses import kept_place
 from ratecard.simulation.usage.kept.kept_usage import KeptUsage, open_kept
 from ratecard.simulation.usage.kept.manifest import Distinguished
@@ -143,6 +143,9 @@ def simulate(
             keys = keys_of(known) if by is None else by
             _check_names(known, names, (*keys, *chosen.columns))
             plan = plan_of(compared, keys, known, chosen, paid, remapping)
+            if isinstance(opened, KeptUsage) and remapping:
+                opened.check(plan_of(compared, keys, known, chosen, paid))
+                opened.check(plan, remapped=True)
             reading = Reading(opened.source)
             if chosen or known.where is not None:
                 found_rows, _, undated = opened.counted(plan)
@@ -257,9 +260,8 @@ def plan_of(
     for key in by:
         if key not in (DAY, *PERIODS) and not usage.gives(key):
             near = did_you_mean(key, (DAY, *PERIODS, *usage.columns))
-            raise SimulationError(
-                f"the usage has no column '{key}' to group by.{near} It has: {', '.join(usage.columns)}"
-            )
+            there = ", ".join(name for name in usage.columns if name != FILE)
+            raise SimulationError(f"the usage has no column '{key}' to group by.{near} It has: {there}")
     for name in chosen.columns:
         if name != DAY and not usage.gives(name):
             near = did_you_mean(name, (DAY, *usage.columns))

@@ -26,11 +26,9 @@ from ratecard.simulation.usage.kept.kept_sql import (
 )
 from ratecard.simulation.usage.kept.kept_usage import packed, rows_in
 from ratecard.simulation.usage.kept.manifest import MANIFEST, KeptFile, Manifest, Pack, PackedFile, PackedPart
-from ratecard.simulation.usage.kept.place import PACKS, KeptPlace
+from ratecard.simulation.usage.kept.place import BEING_WRITTEN, PACKS, KeptPlace
 from ratecard.simulation.usage.plan import Plan
 from ratecard.simulation.usage.roll_up_sql import SLOT, Grouping
-
-_NEW = ".new"
 
 
 class RowsByFile(Protocol):
@@ -98,9 +96,9 @@ def keep(
             merged.append(pack)
             groups += pack.groups
     staying = [pack for pack in old if pack not in merged]
-    taken = {pack.name for pack in old} | {each.name.removesuffix(_NEW) for each in (folder / PACKS).glob("*")}
+    taken = {pack.name for pack in old} | {each.name.removesuffix(BEING_WRITTEN) for each in (folder / PACKS).glob("*")}
     name = place.new_name(taken)
-    new, text = folder / PACKS / f"{name}{_NEW}", folder / f".{MANIFEST}{_NEW}"
+    new, text = folder / PACKS / f"{name}{BEING_WRITTEN}", folder / f".{MANIFEST}{BEING_WRITTEN}"
     new.mkdir(parents=True)
     files = {file: before.files[file] for file in changes.same} if before else {}
     files |= written.files

@@ -24,7 +24,7 @@ from ratecard.simulation.usage.kept.manifest import (
     PackedPart,
 )
 from ratecard.simulation.usage.kept.numbering import KeptNumbering
-from ratecard.simulation.usage.kept.place import KeptPlace
+from ratecard.simulation.usage.kept.place import KeptPlace, missing_of
 from ratecard.simulation.usage.plan import Plan
 from ratecard.simulation.usage.roll_up_sql import Grouping
 
@@ -32,12 +32,10 @@ from ratecard.simulation.usage.roll_up_sql import Grouping
 def packed(place: KeptPlace, kept: Manifest) -> dict[str, list[PackedPart]]:
     """The files of each part of the types. Raises `SimulationError` where one is missing or has another size."""
     found: dict[str, list[PackedPart]] = {}
+    for file in missing_of(place.folder, kept):
+        words = f"{place}/{file.name} is not what was kept. Make the roll-up again: {again(kept, place)}"
+        raise SimulationError(words)
     for pack in kept.packs:
-        for file in pack.files:
-            own = place.folder / file.name
-            if not own.is_file() or own.stat().st_size != file.bytes:
-                words = f"{place}/{file.name} is not what was kept. Make the roll-up again: {again(kept, place)}"
-                raise SimulationError(words)
         for part, files in pack.parts.items():
             found.setdefault(part, []).append(files)
     return found
@@ -139,8 +137,11 @@ class KeptUsage:
             query = rows_in(held, [each.groups for each in files])
             self.workspace.connection.execute(f"CREATE OR REPLACE VIEW {self._tables[part].groups} AS {query}")
 
-    def check(self, plan: Plan) -> None:
-        """Raise `SimulationError` where a plan asks for more than is distinguished, with the roll-up that would do."""
+    def check(self, plan: Plan, *, remapped: bool = False) -> None:
+        """Raise `SimulationError` where a plan asks for more than is distinguished, with the roll-up that would do.
+
+        `remapped`: the plan asks for no more than another that is served, but that rows are priced as of other models.
+        """
         named = dict.fromkeys((*plan.keys, *plan.chosen.columns))
         keys = [name for name in named if name not in ("type", "model", DAY, *self.kept.keys)]
         asked = Distinguished.of(plan, untyped=self.kept.untyped)
@@ -152,6 +153,8 @@ class KeptUsage:
             raise SimulationError(f"{words}. This one would: {made}")
         if keys or missing:
             words = f"the roll-up {self.place} does not distinguish {', '.join((*keys, *missing))}"
+            if remapped:
+                raise SimulationError(f"{words}, as the model asks whose prices they take. Simulate the usage itself")
             made = again(self.kept, self.place, keys, self._prices if missing else ())
             raise SimulationError(f"{words}. This one would: {made}")
 
@@ -186,7 +189,7 @@ class KeptUsage:
             rows += int(self._asked(f"SELECT coalesce(sum({ROWS}), 0) FROM {groups} JOIN {shapes} USING ({SHAPE})"))
         if rows != self.kept.rows:
             words = f"the groups of {self.place} are of {rows} rows, and its manifest has {self.kept.rows}"
-            raise SimulationError(f"{words}. Make the roll-up again: {again(self.kept, self.place)}")
+            raise SimulationError(f"{words}. Remove it, and make it again: {again(self.kept, self.place)}")
 
     def _asked(self, query: str) -> Any:
         with readable():

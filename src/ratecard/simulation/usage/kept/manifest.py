@@ -213,11 +213,21 @@ class Manifest(_Part):
             if other := [echo(str(each["input"])) for each in wrong if each["loc"] == ("format",)]:
                 words = f"has format {other[0]}, and this release of ratecard reads {_FORMAT}"
                 raise SimulationError(f"{place} {words}. Make the roll-up again in another folder") from None
-            raise not_a_manifest(place, " ".join(map(str.strip, str(error).splitlines()[:3]))) from None
+            first = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}".removeprefix(": ") for each in wrong[:1]]
+            raise not_a_manifest(place, "".join(first) or error) from None
 
     def text(self) -> str:
         """The manifest as JSON."""
         return json.dumps(self.model_dump(mode="json"), ensure_ascii=False, indent=1) + "\n"
+
+
+def of_others(text: bytes) -> bool:
+    """Whether a file that is called like a manifest is one of other software: JSON without what every manifest has."""
+    try:
+        found = json.loads(text)
+    except ValueError:  # it may be one of a roll-up that was damaged
+        return False
+    return not (isinstance(found, dict) and found.keys() & {"distinguished", "packs"})
 
 
 def not_a_manifest(place: object, why: object) -> SimulationError:

@@ -1,13 +1,14 @@
 """Where a roll-up is kept: a folder of this machine; `storage.py` has the same of an object storage."""
 
 import os
+import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from ratecard.simulation.errors import SimulationError
 from ratecard.simulation.usage.files import LOCAL
-from ratecard.simulation.usage.kept.manifest import MANIFEST, Manifest, not_a_manifest
+from ratecard.simulation.usage.kept.manifest import MANIFEST, Manifest, PackedFile, not_a_manifest, of_others
 
 try:
     import fcntl
@@ -15,6 +16,9 @@ except ImportError:  # on Windows two runs at a time are not told of each other
     fcntl = None  # type: ignore[assignment]
 
 PACKS, _LOCK = "groups", ".lock"
+# The folder of a pack, also while it is written.
+BEING_WRITTEN = ".new"
+_PACK = re.compile(rf"\d+({re.escape(BEING_WRITTEN)})?", re.ASCII)
 
 
 class KeptPlace:
@@ -28,13 +32,29 @@ class KeptPlace:
 
     def is_kept(self) -> bool:
         """Whether a roll-up is here."""
-        return (self.folder / MANIFEST).is_file()
+        place = self.folder / MANIFEST
+        with self._reached("read"):
+            if not place.is_file():
+                return False
+            try:
+                text = place.read_bytes()
+            except FileNotFoundError:  # it was removed meanwhile
+                return False
+            return not of_others(text)
 
     def is_free(self) -> bool:
-        """Whether nothing is here that a roll-up would be mixed with."""
-        if not self.folder.is_dir():
-            return not self.folder.exists()
-        return all(each.name.startswith(".") for each in self.folder.iterdir())
+        """Whether nothing is here that a roll-up would be mixed with; what a broken run left is not."""
+        with self._reached("read"):
+            if not self.folder.is_dir():
+                return not self.folder.exists()
+            own = (each for each in self.folder.iterdir() if not each.name.startswith("."))
+            return all(
+                each.name == PACKS and all(_PACK.fullmatch(pack.name) for pack in each.iterdir()) for each in own
+            )
+
+    def is_whole(self, kept: Manifest) -> bool:
+        """Whether all files that a manifest names are here, each of its size."""
+        return not missing_of(self.folder, kept)
 
     def manifest(self) -> Manifest:
         """What is here. Raises `SimulationError` for what is not the manifest of a roll-up."""
@@ -56,14 +76,24 @@ class KeptPlace:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Keep other runs out. Raises `SimulationError` where one is at work."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with (self.folder / _LOCK).open("wb") as lock:
+        with self._reached("written"):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            opened = (self.folder / _LOCK).open("wb")
+        with opened as lock:
             if fcntl:
                 try:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except OSError:
                     raise SimulationError(f"another run writes the roll-up {self} now. Wait for its end") from None
             yield
+
+    @contextmanager
+    def _reached(self, done: str) -> Iterator[None]:
+        """Say in one sentence what the disk refuses."""
+        try:
+            yield
+        except OSError as error:
+            raise SimulationError(f"{self} cannot be {done}: {error}") from error
 
     def new_name(self, taken: Collection[str]) -> str:
         """A name for a pack that no other has."""
@@ -83,6 +113,13 @@ class KeptPlace:
 
         Of all names of the kind that begin with `of`, the `most` newest stay.
         """
+
+
+def missing_of(folder: Path, kept: Manifest) -> list[PackedFile]:
+    """The files of a roll-up that a folder does not have, or not of their size."""
+    files = (file for pack in kept.packs for file in pack.files)
+    places = ((file, folder / file.name) for file in files)
+    return [file for file, place in places if not (place.is_file() and place.stat().st_size == file.bytes)]
 
 
 def local_folder(given: str | os.PathLike[str]) -> Path:

@@ -17,8 +17,8 @@ from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
 from obstore.store import from_url
 
 from ratecard.simulation.errors import SimulationError
-from ratecard.simulation.usage.kept.manifest import MANIFEST, Manifest, PackedFile
-from ratecard.simulation.usage.kept.place import PACKS, KeptPlace
+from ratecard.simulation.usage.kept.manifest import MANIFEST, Manifest, of_others
+from ratecard.simulation.usage.kept.place import PACKS, KeptPlace, missing_of
 
 if TYPE_CHECKING:
     from obstore import ObjectMeta, PutMode, UpdateVersion
@@ -74,12 +74,18 @@ class Stored(KeptPlace):
         with self._asking("read"):
             text, self._version = self._look()
             self._kept = None
-            return text is not None
+            return text is not None and not of_others(text)
 
     def is_free(self) -> bool:
         """Whether nothing is here that a roll-up would be mixed with; what a broken run left is not."""
         with self._asking("read"):
             return all(_PACKED.fullmatch(each["path"]) for each in self._listed())
+
+    def is_whole(self, kept: Manifest) -> bool:
+        """Whether all objects that a manifest names are here, each of its size."""
+        with self._asking("read"):
+            there = {each["path"]: each["size"] for each in self._listed(PACKS)}
+            return all(there.get(file.name) == file.bytes for pack in kept.packs for file in pack.files)
 
     def manifest(self) -> Manifest:
         """What is here. Raises `SimulationError` for what is not the manifest of a roll-up."""
@@ -120,8 +126,8 @@ class Stored(KeptPlace):
         Raises `SimulationError` where they are missing because another run replaced them.
         """
         with self._asking("read"):
-            self._copy([file.name for file in _missing(self.folder, kept)])
-            if _missing(self.folder, kept) and self._look()[1] != self._version:
+            self._copy([file.name for file in missing_of(self.folder, kept)])
+            if missing_of(self.folder, kept) and self._look()[1] != self._version:
                 raise self._overtaken()
 
     def publish(self, kept: Manifest) -> None:
@@ -268,13 +274,6 @@ def _each(work: Callable[[str], object], names: Collection[str]) -> None:
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         for _ in pool.map(work, sorted(names)):
             pass
-
-
-def _missing(folder: Path, kept: Manifest) -> list[PackedFile]:
-    """The files of a roll-up that a folder does not have."""
-    files = (file for pack in kept.packs for file in pack.files)
-    places = ((file, folder / file.name) for file in files)
-    return [file for file, place in places if not (place.is_file() and place.stat().st_size == file.bytes)]
 
 
 def _cause(words: str) -> str:
