@@ -190,6 +190,23 @@ def test_usage_that_is_cut_off_or_of_a_wrong_type_is_named(paths: tuple[str, str
     assert not (tmp_path / "report.html").exists()
 
 
+@pytest.mark.parametrize(
+    ("options", "status", "said"),
+    [
+        (("--where", "model = 'nothing'"), 1, "none of 240 rows is chosen: where model = 'nothing'"),
+        (("--since", "2030-01-01"), 1, "none of 240 rows is chosen: since 2030-01-01"),
+        (("--max-rise", "5%", "--by", "model"), 1, "the usage is not grouped by 'customer'. Add it to --by"),
+    ],
+)
+def test_what_chooses_no_rows_or_no_prices_is_said(
+    paths: tuple[str, str, str], options: tuple[str, ...], status: int, said: str
+) -> None:
+    usage, dearer, _ = paths
+    done = run(usage, "--candidate", dearer, *options)
+    assert (done.exit_code, done.stdout) == (status, "")
+    assert said in done.stderr
+
+
 # The command, which sends itself a signal once the engine has read a part of the usage.
 STOPPED = """
 import os, sys, threading, time

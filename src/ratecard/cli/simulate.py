@@ -50,7 +50,11 @@ class _Recorded(click.Command):
     multiple=True,
     help="Other prices; repeatable. Needed but for --tornado.",
 )
-@click.option("--by", metavar="KEYS", help="Columns to group by. Default: model,day and customer, as far as there are.")
+@click.option(
+    "--by",
+    metavar="KEYS",
+    help="Columns to group by. Default: model,day and customer, as far as there are; of a roll-up, its own.",
+)
 @map_option
 @dialect_option
 @rows_options

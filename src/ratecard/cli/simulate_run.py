@@ -85,7 +85,7 @@ def run(asked: SimulateOptions) -> None:
         with progress() as begin:
             simulation = stack.enter_context(_simulated(asked, compared, costs, begin))
             if not simulation.priced:
-                raise SimulationError(simulation.unpriced_text() if simulation.rows else "the usage has no rows")
+                raise SimulationError(simulation.unpriced_text())
             if asked.tornado is not None:
                 _tornado(asked, simulation, begin)
                 return

@@ -121,7 +121,7 @@ def _run(asked: _Asked) -> None:
         )
     with simulation:
         if not simulation.priced:
-            raise SimulationError(simulation.unpriced_text() if simulation.rows else "the usage has no rows")
+            raise SimulationError(simulation.unpriced_text())
         serve_page(
             DraftPricer(simulation, asked.locale),
             usage=", ".join(asked.usage),

@@ -58,9 +58,11 @@ def serve_page(
 
         async def page() -> None:
             made = WhatIfPage(pricer, usage, command, day, tables)
-            # The storage of the tab is known only after it is connected.
-            await ui.context.client.connected()
-            made.start()
+            # The storage of the tab is known only after it is connected; what only reads the page never is.
+            client = ui.context.client
+            await client.connected()
+            if client.has_socket_connection:
+                made.start()
 
         with suppress(KeyboardInterrupt):
             ui.run(

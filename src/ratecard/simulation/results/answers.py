@@ -277,7 +277,10 @@ class Answers:
         return self.table(MODEL)
 
     def unpriced_text(self) -> str:
-        """Describe the unpriced rows in lines of text."""
+        """Describe the unpriced rows in lines of text; or why there are none at all."""
+        if not self.rows:
+            words = f"none of {self.reading.found:,} rows is chosen: {self.reading.chosen}"
+            return words if self.reading.found else "the usage has no rows"
         count = self.rows - self.priced
         lines = [f"{count} of {self.rows} rows cannot be priced:"]
         for each in self.unpriced:

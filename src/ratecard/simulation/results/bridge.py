@@ -12,6 +12,9 @@ from ratecard.simulation.results.rows import Row
 from ratecard.simulation.usage.columns import DAY
 from ratecard.simulation.usage.plan import MONTH, WEEK
 
+# Of more periods, the first and the last are named.
+_MOST_NAMED = 12
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -72,7 +75,8 @@ def bridge_of(comparison: Comparison, before: str, after: str, side: int = 0) ->
     for period, rows in found.items():
         if not rows:
             known = sorted({row.key[0] or "" for row in comparison.rows((key,))} - {""})
-            raise SimulationError(f"no request of {period} has a price. The {key}s are: {', '.join(known[:12])}")
+            most = f"{known[0]} to {known[-1]}" if len(known) > _MOST_NAMED else ", ".join(known)
+            raise SimulationError(f"no request of {period} has a price. The {key}s are: {most}")
     first, second = found[before], found[after]
     shared = sorted(first.keys() & second.keys())
     steps = _steps({name: (first[name], second[name]) for name in shared}, side)

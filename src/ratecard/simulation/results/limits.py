@@ -38,8 +38,8 @@ def check_change_limits(simulation: Answers, limits: ChangeLimits, key: str) -> 
     """Raise `SimulationError` where the usage does not name the customers for whom there is a limit."""
     if limits.rise is not None and key not in simulation.by:
         raise SimulationError(
-            f"--max-rise needs to know the customers, and the usage has no column '{key}', or --by leaves it out."
-            f" Name it: --map {key}=COLUMN"
+            f"--max-rise needs to know the customers, and the usage is not grouped by '{key}'. Add it to --by;"
+            f" where the usage has it by another name, --map {key}=COLUMN too"
         )
 
 
