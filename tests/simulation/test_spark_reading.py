@@ -46,6 +46,13 @@ def test_a_name_is_a_name_and_a_pattern_a_pattern(engines: Engines, tmp_path: Pa
     assert characters_of(f"u[1].{ending}") == 10
 
 
+def test_a_file_that_is_named_twice_is_refused(engines: Engines, tmp_path: Path) -> None:
+    usage = written(tmp_path / "usage.parquet", SPEECH | {"characters": 5})
+    for further in (usage, tmp_path, tmp_path / "us*.parquet"):
+        with pytest.raises(SimulationError, match=r"the usage names .*usage\.parquet twice"):
+            engines.on_spark([str(usage), str(further)])
+
+
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("ending", ["parquet", "jsonl"])
 def test_a_file_that_changes_while_it_is_read_is_refused(

@@ -55,7 +55,7 @@ def rollup(context: click.Context, /, usage: Sequence[str], out: str, by: str | 
     Exit status: 0 done, 1 for usage that cannot be read, 2 for wrong use.
     """
     check_usage(usage, given["engine"])
-    with stopping(context, "the roll-up is whole: as it was, or, if the run was at its end, as it is now"):
+    with stopping(context, "the roll-up is as it was, or, if the run was at its end, whole and new"):
         with needing("A roll-up"):
             # Loaded here, because --help needs no engine.
             from ratecard.cli.simulate_progress import progress

@@ -26,7 +26,7 @@ from ratecard.simulation.usage.kept.kept_sql import (
 )
 from ratecard.simulation.usage.kept.kept_usage import packed, rows_in
 from ratecard.simulation.usage.kept.manifest import MANIFEST, KeptFile, Manifest, Pack, PackedFile, PackedPart
-from ratecard.simulation.usage.kept.place import BEING_WRITTEN, PACKS, KeptPlace
+from ratecard.simulation.usage.kept.place import BEING_WRITTEN, PACKS, SHAPES, KeptPlace, name_in_pack
 from ratecard.simulation.usage.plan import Plan
 from ratecard.simulation.usage.roll_up_sql import SLOT, Grouping
 
@@ -222,8 +222,8 @@ class Written:
 
 def _files_of(place: Path, part: str) -> tuple[Path, Path]:
     """The files of the groups and the shapes of a part of the types, in the folder of a pack."""
-    name = part.replace(" ", "-")
-    return place / f"{name}.parquet", place / f"{name}-shapes.parquet"
+    name = name_in_pack(part)
+    return place / f"{name}.parquet", place / f"{name}{SHAPES}.parquet"
 
 
 def _write(connection: duckdb.DuckDBPyConnection, rows: str, files: Sequence[Path]) -> dict[int, int]:

@@ -7,8 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ratecard.simulation.errors import SimulationError
+from ratecard.simulation.usage.columns import LAYOUTS
 from ratecard.simulation.usage.files import LOCAL
 from ratecard.simulation.usage.kept.manifest import MANIFEST, Manifest, PackedFile, not_a_manifest, of_others
+from ratecard.simulation.usage.plan import parts_of
 
 try:
     import fcntl
@@ -16,8 +18,8 @@ except ImportError:  # on Windows two runs at a time are not told of each other
     fcntl = None  # type: ignore[assignment]
 
 PACKS, _LOCK = "groups", ".lock"
-# The folder of a pack, also while it is written.
-BEING_WRITTEN = ".new"
+# The end of the name of a pack while it is written, and of a file of shapes.
+BEING_WRITTEN, SHAPES = ".new", "-shapes"
 _PACK = re.compile(rf"\d+({re.escape(BEING_WRITTEN)})?", re.ASCII)
 
 
@@ -47,10 +49,8 @@ class KeptPlace:
         with self._reached("read"):
             if not self.folder.is_dir():
                 return not self.folder.exists()
-            own = (each for each in self.folder.iterdir() if not each.name.startswith("."))
-            return all(
-                each.name == PACKS and all(_PACK.fullmatch(pack.name) for pack in each.iterdir()) for each in own
-            )
+            own = [each for each in self.folder.iterdir() if not each.name.startswith(".")]
+            return all(each.name == PACKS and all(map(_is_pack, each.iterdir())) for each in own)
 
     def is_whole(self, kept: Manifest) -> bool:
         """Whether all files that a manifest names are here, each of its size."""
@@ -113,6 +113,17 @@ class KeptPlace:
 
         Of all names of the kind that begin with `of`, the `most` newest stay.
         """
+
+
+def name_in_pack(part: str) -> str:
+    """What the files of a part of the types are called in a pack, without their ending."""
+    return part.replace(" ", "-")
+
+
+def _is_pack(folder: Path) -> bool:
+    """Whether a folder is a pack, or what a broken run has left of one: by its name and those of all that it has."""
+    own = {f"{name_in_pack(part)}{end}.parquet" for part in parts_of(LAYOUTS) for end in ("", SHAPES)}
+    return bool(_PACK.fullmatch(folder.name)) and {each.name for each in folder.iterdir()} <= own
 
 
 def missing_of(folder: Path, kept: Manifest) -> list[PackedFile]:
