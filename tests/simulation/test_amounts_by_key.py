@@ -256,6 +256,18 @@ def test_groups_are_written_in_parts(
     assert is_by_key(found) == (costs is None)
 
 
+@pytest.mark.parametrize("type_", [pyarrow.float64(), pyarrow.float32()])
+def test_zeros_of_both_signs_are_one_key(simulated: Simulated, type_: pyarrow.DataType) -> None:
+    keys = [0.0, -0.0, 0.25, -0.25, None, -0.0]
+    usage = [row("text", "claude-sonnet-4-6", "", **LATE, prompt_tokens=1, completion_tokens=1) for _ in keys]
+    table = table_of(usage).append_column("share", pyarrow.array(keys, type_))
+    expected = {"0.0": 3, "0.25": 1, "-0.25": 1, None: 1}
+    for costs in (None, "60%"):
+        found = simulated(["dearer.yaml"], "share", usage=table, costs=costs)
+        assert {group.key[0]: group.requests for group in found.groups} == expected
+        assert is_by_key(found) == (costs is None)
+
+
 def test_the_columns_that_are_written_do_not_depend_on_the_rows(simulated: Simulated, tmp_path: Path) -> None:
     """Files of two months can be put together, though in one of them each row has a key."""
     found = []

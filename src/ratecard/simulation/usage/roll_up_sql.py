@@ -388,7 +388,11 @@ class RollUpSql:
 
     def _key(self, key: str) -> str:
         """A key of a row."""
-        return self._column(key)
+        column = self._column(key)
+        if self.usage.types.get(self.usage.columns.get(key, key)) != "double":
+            return column
+        # Engines take -0.0 and 0.0 for one number or for two, by what they do with them.
+        return f"CASE WHEN {column} = 0 THEN abs({column}) ELSE {column} END"
 
     def _summing(self, _: str, total: str) -> str:
         """The sum of a column of the query: the total of a quantity of rows."""
