@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
+import duckdb
 import pyarrow.parquet
 import pytest
 from hypothesis import given
@@ -144,6 +145,18 @@ def test_a_broken_run_leaves_what_was_there(
 
 def unwritable(*_: object) -> None:
     raise OSError(28, "No space left on device")
+
+
+def test_what_the_engine_says_of_a_full_disk_is_its_name(
+    usage: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        said = '{"exception_type":"IO","exception_message":"Could not write file","errno":"28"}'
+        raise duckdb.IOException(f"IO Error: Async write failed for range [offset=0, size=7]: {said}")
+
+    monkeypatch.setattr(keep, "_write", full)
+    with pytest.raises(SimulationError, match=r"cannot be written, and is as it was: No space left on device$"):
+        rollup(usage, tmp_path / "kept", NOW)
 
 
 def test_rows_that_were_chosen_and_rows_that_are_chosen_of_them(usage: Path, tmp_path: Path) -> None:

@@ -150,6 +150,11 @@ def test_a_column_of_a_name_that_a_simulation_makes(name: str) -> None:
         simulate(TABLE.append_column(name, pyarrow.nulls(len(TABLE), pyarrow.int64())), by=("model",))
 
 
+def test_an_amount_of_memory_that_is_none() -> None:
+    with pytest.raises(SimulationError, match=r"memory: 'lots' is not an amount of memory .*\. Allowed: such as 4GB"):
+        simulate(TABLE, memory="lots")
+
+
 def test_a_file_that_was_cut_off(tmp_path: Path) -> None:
     parquet = write(tmp_path, "parquet")
     parquet.write_bytes(parquet.read_bytes()[:-100])

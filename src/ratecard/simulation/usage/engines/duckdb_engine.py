@@ -158,9 +158,12 @@ class Workspace:
         try:
             for name, value in settings.items():
                 self.connection.execute(f"SET {name} = {value!r}")
-        except duckdb.Error as error:
+        except duckdb.Error:
             self.close()
-            raise SimulationError(f"{name} {value!r} is not possible: {error}") from None
+            if name != "memory_limit":
+                raise
+            words = "is not an amount of memory that can be held. Allowed: such as 4GB, 500MB or 80%"
+            raise SimulationError(f"memory: '{value}' {words}") from None
         # So that the engine can be asked how far it is; it prints nothing. In Jupyter it refuses without ipywidgets.
         with suppress(duckdb.InvalidInputException):
             self.connection.execute("SET enable_progress_bar = true")

@@ -1,6 +1,7 @@
 """Writes kept roll-ups: reads only what is new or changed, and replaces the folder's state whole or not at all."""
 
 import os
+import re
 import shutil
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,9 @@ from ratecard.simulation.usage.kept.manifest import MANIFEST, KeptFile, Manifest
 from ratecard.simulation.usage.kept.place import BEING_WRITTEN, PACKS, SHAPES, KeptPlace, name_in_pack
 from ratecard.simulation.usage.plan import Plan
 from ratecard.simulation.usage.roll_up_sql import SLOT, Grouping
+
+# The number of an error of the disk, among what DuckDB says of it as JSON.
+_ERRNO = re.compile(r'"errno": ?"([0-9]+)"')
 
 
 class RowsByFile(Protocol):
@@ -121,7 +125,7 @@ def keep(
         for each in (new, folder / PACKS / name):
             shutil.rmtree(each, ignore_errors=True)
         if isinstance(error, (OSError, duckdb.Error)):
-            raise SimulationError(f"{place} cannot be written, and is as it was: {error}") from error
+            raise SimulationError(f"{place} cannot be written, and is as it was: {_cause(str(error))}") from error
         raise
     to_disk([folder])
     for each in (folder / PACKS).iterdir():
@@ -129,6 +133,12 @@ def keep(
             shutil.rmtree(each, ignore_errors=True)
     place.publish(manifest)
     return manifest
+
+
+def _cause(words: str) -> str:
+    """What the engine or the disk says; in place of what it says to machines, the name of the error."""
+    found = _ERRNO.search(words)
+    return os.strerror(int(found[1])) if found else words
 
 
 def to_disk(places: Collection[Path]) -> None:
