@@ -81,3 +81,16 @@ def test_each_row_of_a_name_with_odd_parameters_costs_what_its_request_costs(typ
     with simulate(table, CARD, by=("row",)) as found:
         assert {group.key[0]: group.amounts[0] for group in found.groups} == expected
         assert sum(each.rows for each in found.unpriced) == len(rows) - len(expected)
+
+
+@pytest.mark.parametrize("suffix", ["", ":", ":&", ":&enable_web_search=off", ":enable_web_search=off"])
+def test_rows_of_a_name_with_odd_parameters_take_the_prices_of_another_model(suffix: str) -> None:
+    old, new = "openai-gpt-56-sol-pro", "claude-opus-4-6"
+    at, million = datetime(2026, 10, 20, tzinfo=UTC), 1_000_000
+    row = {"type": "text", "model": old + suffix, "prompt_tokens": million, "completion_tokens": 0}
+    sides = [Side(name, CARD, at) for name in ("now", "then")]
+    with simulate(pyarrow.Table.from_pylist([row]), sides[0], sides[1:], by=("model",), remap={old: new}) as found:
+        usage = {"type": "text", "usage": {"prompt_tokens": million, "completion_tokens": 0}}
+        expected = tuple(CARD.at(at).rate(usage | {"model": name}).total for name in (old, new))
+        assert found.total.amounts == expected
+        assert expected[0] != expected[1]

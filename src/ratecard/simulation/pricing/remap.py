@@ -47,6 +47,9 @@ class Remapping:
         if (whole := self.models.get(shape.model)) is not None:
             return shape._replace(model=whole)
         model, suffix = split_name(shape.model)
+        before, colon, rest = shape.model.partition(":")
+        if colon and rest[:1] in ("", "&"):  # parameters that begin without a name
+            model, suffix = before, f"{colon}{rest}"
         new = self.models.get(model) if suffix else None
         return None if new is None else shape._replace(model=f"{new}{suffix}")
 
