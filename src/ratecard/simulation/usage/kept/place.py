@@ -35,7 +35,7 @@ class KeptPlace:
     def is_kept(self) -> bool:
         """Whether a roll-up is here."""
         place = self.folder / MANIFEST
-        with self._reached("read"):
+        with self._asking("read"):
             if not place.is_file():
                 return False
             try:
@@ -46,7 +46,7 @@ class KeptPlace:
 
     def is_free(self) -> bool:
         """Whether nothing is here that a roll-up would be mixed with; what a broken run left is not."""
-        with self._reached("read"):
+        with self._asking("read"):
             if not self.folder.is_dir():
                 return not self.folder.exists()
             own = [each for each in self.folder.iterdir() if not each.name.startswith(".")]
@@ -76,7 +76,7 @@ class KeptPlace:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Keep other runs out. Raises `SimulationError` where one is at work."""
-        with self._reached("written"):
+        with self._asking("written"):
             self.folder.mkdir(parents=True, exist_ok=True)
             opened = (self.folder / _LOCK).open("wb")
         with opened as lock:
@@ -88,7 +88,7 @@ class KeptPlace:
             yield
 
     @contextmanager
-    def _reached(self, done: str) -> Iterator[None]:
+    def _asking(self, done: str) -> Iterator[None]:
         """Say in one sentence what the disk refuses."""
         try:
             yield
