@@ -7,8 +7,9 @@ from typing import ClassVar, Literal
 from ratecard.methods.metered import Metered
 from ratecard.methods.method import ANY_NUMBER, Method, Samples, UsageReading
 from ratecard.rating.quote import LineItem
+from ratecard.requests.counters import MOST_TOKENS
 from ratecard.requests.fields import Field, WholeNumber
-from ratecard.requests.token_usage import MOST_TOKENS, count_messages
+from ratecard.requests.token_usage import count_messages
 from ratecard.tables.card import Tables
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.rate import CountedCharge

@@ -6,7 +6,7 @@ from ratecard.base.messages import Finding
 from ratecard.methods.conditions import check_attribute, check_without_rate, contradict
 from ratecard.methods.metered import Metered
 from ratecard.methods.method import Method, Samples, UsageReading
-from ratecard.requests.token_usage import usage_of_buckets
+from ratecard.requests.counters import usage_of_buckets
 from ratecard.tables.card import Tables
 from ratecard.tables.conditions import combinations_of, in_full, named_conditions
 from ratecard.tables.metered import ABOVE, BEGINS, CONTEXT, FROM, MeteredVersion, Tokens

@@ -14,9 +14,10 @@ from ratecard.pricing.counted import readings_of
 from ratecard.pricing.text import SearchLines, counted_meters, search_lines_under, token_rates
 from ratecard.rating.tokens import unpriced_tokens
 from ratecard.requests.body import INVALID
+from ratecard.requests.counters import MOST_TOKENS
 from ratecard.requests.counts import read_counts
 from ratecard.requests.service_parameters import SEARCHES, billed_searches, read_parameters
-from ratecard.requests.token_usage import MOST_TOKENS, count_messages
+from ratecard.requests.token_usage import count_messages
 from ratecard.tables.limits import Limits
 from ratecard.tables.meters import COMPLETION, PROMPT
 

@@ -14,16 +14,14 @@ from ratecard.pricing.counted import CONDITIONS, accepted_conditions, lines_unde
 from ratecard.rating.quote import LineItem, Quote
 from ratecard.rating.tokens import TokenRates
 from ratecard.requests.body import INVALID
+from ratecard.requests.counters import MOST_TOKENS, path_of, path_of_bucket
 from ratecard.requests.counts import Meterage, read_counts
 from ratecard.requests.metered import usage_keys, usage_problems
 from ratecard.requests.service_parameters import SEARCHES, billed_searches, read_parameters
 from ratecard.requests.token_usage import (
-    MOST_TOKENS,
     NO_PRICE,
     NO_TOKENS,
     count_messages,
-    path_of,
-    path_of_bucket,
     read_buckets,
     read_conditions,
     read_tokens,

@@ -1,6 +1,6 @@
 """What the usage of each provider's responses means, as data: which counts it has, and which contain which.
 
-A dialect takes the counts that several providers share from `token_usage.COUNTERS`, and adds its own. A count that lies
+A dialect takes the counts that several providers share from `counters.py`, and adds its own. A count that lies
 beside a bucket (Gemini's thoughts beside the candidates, Anthropic's cache beside the input) is added to it; any other
 is contained in the count of its whole already.
 """
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ratecard.requests.token_usage import COUNTERS, Counter
+from ratecard.requests.counters import COUNTERS, Counter
 
 Way = tuple[str, ...]
 _COUNTER = {counter.name: counter for counter in COUNTERS}

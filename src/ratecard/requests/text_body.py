@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ratecard.base.money import READING
-from ratecard.requests.token_usage import FLAT, usage_of_buckets
+from ratecard.requests.counters import FLAT, usage_of_buckets
 from ratecard.tables.meters import COMPLETION, PROMPT
 from ratecard.tables.video import LISTED_NUMBERS
 

@@ -4,12 +4,12 @@ Counts are inclusive: tokens read from the cache are part of the prompt; `rating
 counter that is not known is refused when it is above zero, because it could have a price; other unknown values are
 listed as ignored.
 
-`COUNTERS` lists every count with every path at which a provider writes it. Plain integers under known names are read
-in one pass (`_gather`); everything else takes the slower way (`_sort_out`, `_Further`).
+`counters.py` lists every count with every path at which a provider writes it. Ordinary usages are read by the compiled
+functions of `usage_layouts.py`; this file reads all others with care, and says what is wrong.
 """
 
+from collections import Counter as Counts
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -27,84 +27,21 @@ from ratecard.base.messages import (
 )
 from ratecard.base.suggestions import did_you_mean
 from ratecard.requests.body import MOST_PROBLEMS, mapping_of
+from ratecard.requests.counters import (
+    COUNTER,
+    COUNTERS,
+    FIELDS,
+    MOST_TOKENS,
+    USAGE,
+    Fields,
+    TokenCounts,
+    path_of,
+    value_at,
+)
 from ratecard.requests.fields import decimal, whole
 from ratecard.requests.metered import unrecognized
+from ratecard.requests.usage_layouts import LayoutReaders
 
-_PROMPT_DETAILS = ("prompt_tokens_details", "input_tokens_details")
-_COMPLETION_DETAILS = ("completion_tokens_details", "output_tokens_details")
-
-_Names = tuple[str, ...]
-
-
-class Counter(NamedTuple):
-    """A count, every path at which providers write it, the count that it is a part of, if any, and its bucket.
-
-    The bucket is that of meters.yaml; a part without one is charged with its whole. A count `beside` a bucket is not in
-    the count of that bucket yet, although it is a part of it. A count of something else than tokens has its `meter`.
-    """
-
-    name: str
-    paths: tuple[_Names, ...]
-    whole: str = ""
-    bucket: str = ""
-    beside: str = ""
-    meter: str = ""
-
-
-def _within(objects: _Names, *names: str) -> tuple[_Names, ...]:
-    return tuple((outer, name) for outer in objects for name in names)
-
-
-def _of_completion(bucket: str, *names: str) -> Counter:
-    return Counter(
-        names[0], (*((name,) for name in names), *_within(_COMPLETION_DETAILS, *names)), "completion", bucket
-    )
-
-
-def _of_prompt(modality: str) -> Counter:
-    paths = _within(_PROMPT_DETAILS, f"{modality}_tokens")
-    return Counter(f"{modality} of the prompt", paths, "prompt", f"input_{modality}")
-
-
-def _of_cache(modality: str) -> Counter:
-    paths = tuple((outer, "cached_tokens_details", f"{modality}_tokens") for outer in _PROMPT_DETAILS)
-    return Counter(f"{modality} of the cache", paths, "read", f"cache_input_{modality}")
-
-
-# Anthropic's own object counts cache reads and writes beside `input_tokens`; `prompt_tokens` includes both. So "input",
-# "top read" and "top written" are counts of their own, and `_whole_prompt` says which of them mean the same.
-COUNTERS = (
-    Counter("prompt", (("prompt_tokens",),), bucket="input"),
-    Counter("input", (("input_tokens",),), bucket="input"),
-    Counter("completion", (("completion_tokens",), ("output_tokens",)), bucket="output"),
-    Counter("total", (("total_tokens",),)),
-    Counter("read", _within(_PROMPT_DETAILS, "cached_tokens"), bucket="cache_input"),
-    Counter(
-        "written", _within(_PROMPT_DETAILS, "cache_creation_input_tokens", "cache_write_tokens"), bucket="cache_write"
-    ),
-    Counter("top read", (("cache_read_input_tokens",),), bucket="cache_input", beside="input"),
-    Counter("top written", (("cache_creation_input_tokens",),), bucket="cache_write", beside="input"),
-    Counter("searches", (("server_tool_use", "web_search_requests"),), meter="web_search"),
-    # Parts: charged with their whole, unless their bucket has a rate of its own.
-    _of_completion("output_reasoning", "reasoning_tokens", "thinking_tokens"),
-    _of_completion("", "accepted_prediction_tokens"),
-    _of_completion("", "rejected_prediction_tokens"),
-    *(
-        Counter(
-            f"{each} of the completion", _within(_COMPLETION_DETAILS, f"{each}_tokens"), "completion", f"output_{each}"
-        )
-        for each in ("text", "audio", "image", "video")
-    ),
-    *map(_of_prompt, ("text", "audio", "image", "video")),
-    *map(_of_cache, ("text", "audio", "image")),
-    Counter("written for 5 minutes", (("cache_creation", "ephemeral_5m_input_tokens"),), "written"),
-    Counter("written for 1 hour", (("cache_creation", "ephemeral_1h_input_tokens"),), "written", "cache_write_1h"),
-)
-_SLOTS = {counter.name: slot for slot, counter in enumerate(COUNTERS)}
-# The count of each bucket: of those above, the first.
-_COUNT_OF = {counter.bucket: counter.name for counter in reversed(COUNTERS) if counter.bucket}
-# The index of the first part: the counters before it decide the price.
-FIRST_PART = next(slot for slot, counter in enumerate(COUNTERS) if counter.whole)
 ITERATIONS = "iterations"
 
 # The conditions that a usage may state: by name, every spelling of the values that the model knows, and its value.
@@ -120,39 +57,6 @@ def is_counter(name: object) -> bool:
     """
     lower = name.lower() if isinstance(name, str) else ""
     return "token" in lower or lower.endswith(_COUNTING)
-
-
-@dataclass(frozen=True, slots=True)
-class Fields:
-    """The known names in the object at `path`: counters and parts with their index in `COUNTERS`, and objects."""
-
-    path: _Names = ()
-    counters: dict[str, int] = field(default_factory=dict)
-    parts: dict[str, int] = field(default_factory=dict)
-    objects: dict[str, "Fields"] = field(default_factory=dict)
-
-    @property
-    def names(self) -> _Names:
-        """Every name that is known here."""
-        return (*self.counters, *self.parts, *self.objects)
-
-
-def _fields() -> Fields:
-    root = Fields()
-    for slot, counter in enumerate(COUNTERS):
-        for *way, name in counter.paths:
-            fields = root
-            for part in way:
-                fields = fields.objects.setdefault(part, Fields((*fields.path, part)))
-            (fields.counters if slot < FIRST_PART else fields.parts)[name] = slot
-    return root
-
-
-# `COUNTERS` by name, for each object of a usage.
-FIELDS = _fields()
-
-# Upper bound for token counts; anything larger is rejected.
-MOST_TOKENS = 10**18
 
 
 def count_messages(given: object, most: int = MOST_TOKENS) -> list[str]:
@@ -196,29 +100,20 @@ def _state(name: str, given: object, accepted: Accepted, stated: dict[str, str])
     return []
 
 
-# The counts of a usage before the first part, by their index in `COUNTERS`; and the parts that it counts, by theirs.
-Found = list[int | None]
-_Parts = dict[int, int]
 # Marks, until `_conflicts` words it, a count whose names disagree.
 _CONFLICT = "conflict"
+_OF_CACHE = ("read", "written")
 NO_PRICE = "No price is known for this count"
 AMBIGUOUS = "In the prompt, or beside it? Give them with input_tokens alone, or with prompt_tokens alone"
 
-_AT: Path = ("usage",)
-_NOTHING: Found = [None] * FIRST_PART
 # Bounds on unknown values: levels of nesting, and their number.
 DEEPEST, _MOST_VALUES = 20, 10_000
 TOO_DEEP = f"Object must be nested at most {DEEPEST} levels deep"
 
 
-# What a usage counts: buckets by name and their inclusive tokens, searches, and the dotted paths of what has no effect.
-# The prompt and the completion come first; searches are None if the usage does not count any.
-TokenCounts = tuple[_Names, tuple[int, ...], int | None, _Names]
-_PLAIN = ("input", "output")
-_WITH_CACHED, _WITH_WRITTEN = (*_PLAIN, "cache_input"), (*_PLAIN, "cache_input", "cache_write")
-# The counts that text without objects has (examples of tables, options, columns): the path of each, and its bucket.
-FLAT = {COUNTERS[_SLOTS[_COUNT_OF[bucket]]].paths[0]: bucket for bucket in _WITH_WRITTEN}
-NO_TOKENS: TokenCounts = (_PLAIN, (0, 0), None, ())
+NO_TOKENS: TokenCounts = (("input", "output"), (0, 0), None, ())
+# The counts that were read, by counter.
+_Counts = dict[str, int]
 
 
 class _Other(NamedTuple):
@@ -227,11 +122,10 @@ class _Other(NamedTuple):
     path: Path
     name: Any
     given: Any
-    known: _Names
+    known: tuple[str, ...]
 
 
-# What an object may have, and a name and value of it that is not a plain integer under a known name.
-_Odd = tuple[Fields, Any, Any]
+_READERS = {is_text: LayoutReaders(is_text=is_text) for is_text in (False, True)}
 
 
 def read_tokens(
@@ -244,50 +138,29 @@ def read_tokens(
     >>> read_tokens({"input_tokens": 5, "cache_read_input_tokens": 90}, [], False, {}, {})[:2]
     (('input', 'output', 'cache_input'), (95, 0, 90))
     """
-    fields: Any = given if given.__class__ is dict else mapping_of(given)
+    if given.__class__ is dict and (counts := _READERS[is_text].read(given)):
+        return counts
+    fields = mapping_of(given)
     if fields is None:
-        problems.append((_AT, wrong_type("object", given)))
+        problems.append((USAGE, wrong_type("object", given)))
         return NO_TOKENS
     wrong: Problems = []
-    odd: list[_Odd] = []
-    others: Collection[_Other] = ()
-    parts: _Parts = {}
-    found = _NOTHING.copy()
-    _gather(FIELDS, fields, found, parts, odd)
-    if odd:
-        others = _sort_out(odd, _AT, found, parts, wrong)
-        if wrong:
-            _conflicts(wrong, fields, _AT)
-    # In the order of `COUNTERS`; `named` is `prompt_tokens`, which includes the cache, `inputs` is `input_tokens`.
-    named, inputs, completion, total, cached, written, top_cached, top_written, searches = found
-    if named is None and inputs is None:
+    counted: _Counts = {}
+    others = _sort_out(FIELDS, fields, USAGE, counted, wrong)
+    _conflicts(wrong, fields, USAGE)
+    # `prompt_tokens` includes the cache, `input_tokens` need not.
+    if not counted.keys() & {"prompt", "input"}:
         _require("prompt", "input", fields, wrong)
-    if completion is None and is_text:
+    if "completion" not in counted and is_text:
         _require("completion", "completion", fields, wrong)
-    ignored = _Further(wrong, accepted, stated).read(others, found, parts) if others else ()
-    if not wrong and (inputs is not None or top_cached is not None or top_written is not None):
-        named, cached, written = _whole_prompt(found, fields, wrong)
-    prompt, completion = named or 0, completion or 0
-    cached, written = cached or 0, written or 0
+    ignored = _Further(wrong, accepted, stated).read(others, counted) if others else ()
+    buckets: dict[str, int] = {}
     if not wrong:
-        if cached + written > prompt:
-            excess, most = ("read", prompt) if cached > prompt else ("written", prompt - cached)
-            wrong.append((path_of(excess, fields), too_big(most)))
-        if parts:
-            buckets = _with_parts(parts, prompt, completion, cached, written, fields, wrong)
-        if total is not None:
-            wrong += _total_problems(total, prompt, completion if is_text else None, fields)
+        buckets = _buckets(counted, fields, wrong, is_text)
     if wrong:
         problems += wrong
         return NO_TOKENS
-    if parts:
-        return tuple(buckets), tuple(buckets.values()), searches, ignored
-    # Written out, because most usages are of these: their names are made once.
-    if written:
-        return _WITH_WRITTEN, (prompt, completion, cached, written), searches, ignored
-    if cached:
-        return _WITH_CACHED, (prompt, completion, cached), searches, ignored
-    return _PLAIN, (prompt, completion), searches, ignored
+    return tuple(buckets), tuple(buckets.values()), counted.get("searches"), ignored
 
 
 def read_buckets(given: object, known: Collection[str], problems: Problems) -> TokenCounts:
@@ -307,82 +180,25 @@ def read_buckets(given: object, known: Collection[str], problems: Problems) -> T
     return tuple(counts), tuple(counts.values()), None, ()
 
 
-def path_of_bucket(bucket: str, usage: Mapping[Any, Any]) -> Path:
-    """The path at which a usage counts a bucket."""
-    return ("tokens", bucket) if "tokens" in usage else path_of(_COUNT_OF.get(bucket, bucket), usage.get("usage"))
-
-
-def usage_of_buckets(buckets: Mapping[str, Any]) -> dict[str, Any]:
-    """A usage that counts these buckets, as a provider writes it where one does: `usage`, or else `tokens`.
-
-    >>> usage_of_buckets({"input": 5, "output": 1, "cache_input": 4})["usage"]
-    {'prompt_tokens': 5, 'completion_tokens': 1, 'prompt_tokens_details': {'cached_tokens': 4}}
-    """
-    if not all(bucket in _COUNT_OF for bucket in buckets):
-        return {"tokens": dict(buckets)}
-    usage: dict[str, Any] = {}
-    for bucket, count in buckets.items():
-        *way, name = COUNTERS[_SLOTS[_COUNT_OF[bucket]]].paths[0]
-        within = usage
-        for part in way:
-            within = within.setdefault(part, {})
-        within[name] = count
-    return {"usage": usage}
-
-
-def path_of(count: str, usage: object) -> Path:
-    """The path of a count in a usage: its first name that is given, else its first name."""
-    counters = [COUNTERS[_SLOTS[name]] for name in (count, f"top {count}") if name in _SLOTS]
-    paths = [path for counter in counters for path in counter.paths]
-    return (*_AT, *next((path for path in paths if _at(path, usage) is not None), paths[0]))
-
-
-def _gather(known: Fields, fields: Mapping[Any, Any], found: Found, parts: _Parts, odd: list[_Odd]) -> None:
-    """Put the counts of an object that are plain numbers into `found` and `parts`, and everything else into `odd`."""
-    counters = known.counters
-    for name, given in fields.items():
-        slot = counters.get(name)
-        if slot is not None and given.__class__ is int and 0 <= given <= MOST_TOKENS and found[slot] is None:
-            found[slot] = given
-        elif given.__class__ is dict and (inside := known.objects.get(name)) is not None:
-            _gather(inside, given, found, parts, odd)
-        elif (slot := known.parts.get(name)) is not None and given.__class__ is int and 0 <= given <= MOST_TOKENS:
-            if parts.setdefault(slot, given) != given:
-                odd.append((known, name, given))
-        else:
-            odd.append((known, name, given))
-
-
-def _sort_out(odd: list[_Odd], at: Path, found: Found, parts: _Parts, problems: Problems) -> list[_Other]:
-    """Put the counts among odd values of the object at `at` into `found` and `parts`; return the unknown values."""
+def _sort_out(known: Fields, fields: Mapping[Any, Any], at: Path, counted: _Counts, problems: Problems) -> list[_Other]:
+    """Put the counts of the object at `at` into `counted`; return the values under unknown names."""
     others: list[_Other] = []
-    for known, name, given in odd:
-        path, slot = (*at, *known.path, name), known.counters.get(name, known.parts.get(name))
-        if slot is None and name not in known.objects:
-            others.append(_Other(path[:-1], name, given, known.names))
-        elif given is None:
+    for name, value in fields.items():
+        path, counter = (*at, name), known.counters.get(name)
+        if counter is None and name not in known.objects:
+            others.append(_Other(at, name, value, known.names))
+        elif value is None:
             continue
-        elif slot is None:
-            if (inside := mapping_of(given)) is None:
-                problems.append((path, wrong_type("object", given)))
-                continue
-            further: list[_Odd] = []
-            _gather(known.objects[name], inside, found, parts, further)
-            others += _sort_out(further, at, found, parts, problems)
-        elif messages := count_messages(given):
+        elif counter is None:
+            if (inside := mapping_of(value)) is None:
+                problems.append((path, wrong_type("object", value)))
+            else:
+                others += _sort_out(known.objects[name], inside, path, counted, problems)
+        elif messages := count_messages(value):
             problems += [(path, message) for message in messages]
-        elif _taken(slot, count := whole(given) or 0, found, parts) != count:
+        elif counted.setdefault(counter, count := whole(value) or 0) != count:
             problems.append((path, _CONFLICT))
     return others
-
-
-def _taken(slot: int, count: int, found: Found, parts: _Parts) -> int:
-    """Take a count, unless it was read under another name before; return what is counted."""
-    if slot >= FIRST_PART:
-        return parts.setdefault(slot, count)
-    before = found[slot]
-    known = found[slot] = count if before is None else before
-    return known
 
 
 def _conflicts(problems: Problems, fields: Mapping[Any, Any], at: Path) -> None:
@@ -391,16 +207,9 @@ def _conflicts(problems: Problems, fields: Mapping[Any, Any], at: Path) -> None:
         return
     problems[:] = [problem for problem in problems if problem[1] is not _CONFLICT]
     for counter in COUNTERS:
-        said = [(path, whole(_at(path, fields))) for path in counter.paths if not count_messages(_at(path, fields))]
+        values = [(path, value_at(path, fields)) for path in counter.paths]
+        said = [(path, whole(value)) for path, value in values if not count_messages(value)]
         problems += [((*at, *path), disagrees(said[0][1])) for path, count in said if count != said[0][1]]
-
-
-def _at(path: Iterable[str], usage: object) -> Any:
-    """The value at a path of a usage, or None."""
-    for name in path:
-        fields = mapping_of(usage)
-        usage = None if fields is None else fields.get(name)
-    return usage
 
 
 def disagrees(known: int | Decimal | None) -> str:
@@ -416,66 +225,61 @@ def no_price(name: object, known: Iterable[str]) -> str:
 
 def _require(count: str, other: str, fields: Mapping[Any, Any], problems: Problems) -> None:
     """Add the problem of a required count that was not read, unless a wrong value of it is a problem already."""
-    names = [str(path[0]) for name in dict.fromkeys((count, other)) for path in COUNTERS[_SLOTS[name]].paths]
+    names = [str(path[0]) for name in dict.fromkeys((count, other)) for path in COUNTER[name].paths]
     if all(fields.get(name) is None for name in names):
         message = wrong_type("number", None) if names[0] in fields else REQUIRED
-        problems.append(((*_AT, names[0]), message))
+        problems.append(((*USAGE, names[0]), message))
 
 
-def _whole_prompt(found: Found, fields: Mapping[Any, Any], problems: Problems) -> tuple[int, int | None, int | None]:
+def _buckets(counted: _Counts, fields: Mapping[Any, Any], problems: Problems, is_text: bool) -> dict[str, int]:
+    """Return the counts by bucket; a part that exceeds its whole and a wrong total are problems."""
+    prompt, cached, written = _whole_prompt(counted, fields, problems)
+    completion = counted.get("completion", 0)
+    if problems:
+        return {}
+    if cached + written > prompt:
+        excess, most = ("read", prompt) if cached > prompt else ("written", prompt - cached)
+        problems.append((path_of(excess, fields), too_big(most)))
+    buckets = {"input": prompt, "output": completion}
+    buckets |= {name: count for name, count in (("cache_input", cached), ("cache_write", written)) if count}
+    wholes = {"prompt": prompt, "completion": completion, "read": cached, "written": written}
+    for counter in COUNTERS:
+        if not counter.whole or (count := counted.get(counter.name)) is None:
+            continue
+        if count > wholes[counter.whole]:
+            problems.append((path_of(counter.name, fields), too_big(wholes[counter.whole])))
+        elif counter.bucket:
+            buckets[counter.bucket] = count
+    expected, kinds = (prompt + completion, "prompt and completion") if is_text else (prompt, "prompt")
+    if counted.get("total", expected) != expected:
+        # A total of another sum counts something unknown.
+        problems.append((path_of("total", fields), f"Expected {expected}, the sum of all {kinds} tokens"))
+    return buckets
+
+
+def _whole_prompt(counted: _Counts, fields: Mapping[Any, Any], problems: Problems) -> tuple[int, int, int]:
     """Return the whole prompt, and how many of its tokens were read from the cache and written to it.
 
     At the top of a usage, Anthropic's cache counts are beside `input_tokens`, but included in `prompt_tokens`. In the
     details, they are always included.
     """
-    named, inputs, _, _, cached, written, top_cached, top_written, _ = found
-    tops = [name for name, count in (("top read", top_cached), ("top written", top_written)) if count]
+    named, inputs = counted.get("prompt"), counted.get("input")
+    read, written = (counted.get(name, 0) for name in _OF_CACHE)
+    tops = [f"top {name}" for name in _OF_CACHE if counted.get(f"top {name}")]
     if inputs is not None and tops:
-        if named is None and not (cached or written):
-            return inputs + (top_cached or 0) + (top_written or 0), top_cached, top_written
+        if named is None and not (read or written):
+            read, written = (counted.get(f"top {name}", 0) for name in _OF_CACHE)
+            return inputs + read + written, read, written
         problems += [(path_of(name, fields), AMBIGUOUS) for name in tops]
-        return inputs, None, None
-    if named is None:
-        return inputs or 0, cached, written
-    if inputs not in (None, named):
-        problems.append((path_of("input", fields), disagrees(named)))
-    for name, inside, top in (("top read", cached, top_cached), ("top written", written, top_written)):
-        if inside is not None and top not in (None, inside):
-            problems.append((path_of(name, fields), disagrees(inside)))
-    return named, top_cached if cached is None else cached, top_written if written is None else written
-
-
-def _with_parts(
-    parts: _Parts,
-    prompt: int,
-    completion: int,
-    cached: int,
-    written: int,
-    fields: Mapping[Any, Any],
-    problems: Problems,
-) -> dict[str, int]:
-    """The counts of all buckets, also of parts; a part that exceeds its whole is a problem."""
-    buckets = {"input": prompt, "output": completion, "cache_input": cached, "cache_write": written}
-    wholes = {"prompt": prompt, "completion": completion, "read": cached, "written": written}
-    for slot in sorted(parts):
-        (name, _, within, bucket, _, _), count = COUNTERS[slot], parts[slot]
-        if count > wholes[within]:
-            problems.append((path_of(name, fields), too_big(wholes[within])))
-        elif bucket:
-            buckets[bucket] = count
-    return buckets
-
-
-def _total_problems(total: int, prompt: int, completion: int | None, fields: Mapping[Any, Any]) -> Problems:
-    """The problem of a total that is not prompt + completion (None for an embedding): it counts something unknown."""
-    expected, kinds = (prompt, "prompt") if completion is None else (prompt + completion, "prompt and completion")
-    words = f"Expected {expected}, the sum of all {kinds} tokens"
-    return [] if total == expected else [(path_of("total", fields), words)]
-
-
-def _in_order(found: Found, parts: _Parts) -> list[int]:
-    """Every count of a usage, in the order of `COUNTERS`."""
-    return [count or 0 for count in found] + [parts.get(slot, 0) for slot in range(FIRST_PART, len(COUNTERS))]
+    elif named is not None:
+        if inputs not in (None, named):
+            problems.append((path_of("input", fields), disagrees(named)))
+        for name in _OF_CACHE:
+            inside = counted.setdefault(name, counted.get(f"top {name}", 0))
+            if counted.get(f"top {name}", inside) != inside:
+                problems.append((path_of(f"top {name}", fields), disagrees(inside)))
+        return named, counted["read"], counted["written"]
+    return inputs or 0, read, written
 
 
 class _Further:
@@ -486,11 +290,11 @@ class _Further:
         self._accepted, self._stated = accepted, stated
         self.ignored: list[str] = []
 
-    def read(self, others: Iterable[_Other], found: Found, parts: _Parts) -> tuple[str, ...]:
+    def read(self, others: Iterable[_Other], counted: _Counts) -> tuple[str, ...]:
         """Return the dotted paths of what has no effect."""
         for other in others:
-            if other.name == ITERATIONS and other.path == _AT and isinstance(other.given, (list, tuple)):
-                self._iterations(other.given, found, parts)
+            if other.name == ITERATIONS and other.path == USAGE and isinstance(other.given, (list, tuple)):
+                self._iterations(other.given, counted)
             else:
                 self._other(other)
         return tuple(sorted(self.ignored))
@@ -499,30 +303,30 @@ class _Further:
         counts = any(map(is_counter, (*other.path[1:], other.name)))
         self._value((*other.path, field_name(other.name)), other.name, other.given, counts, other.known)
 
-    def _iterations(self, entries: Iterable[Any], found: Found, parts: _Parts) -> None:
+    def _iterations(self, entries: Iterable[Any], counted: _Counts) -> None:
         """Check Anthropic's breakdown: the sum of a counter over its entries must not exceed that of the usage."""
-        sums, before = [0] * len(COUNTERS), len(self.problems)
+        sums, before = Counts[str](), len(self.problems)
         for index, entry in enumerate(entries):
-            at, fields = (*_AT, ITERATIONS, index), mapping_of(entry)
+            at, fields = (*USAGE, ITERATIONS, index), mapping_of(entry)
             if fields is None:
                 self._value(at, index, entry, False)
                 continue
-            inside, further, odd = _NOTHING.copy(), _Parts(), list[_Odd]()
-            _gather(FIELDS, fields, inside, further, odd)
-            others = _sort_out(odd, at, inside, further, self.problems)
+            inside: _Counts = {}
+            others = _sort_out(FIELDS, fields, at, inside, self.problems)
             _conflicts(self.problems, fields, at)
             for other in others:
                 self._other(other)
-            sums = [known + count for known, count in zip(sums, _in_order(inside, further), strict=True)]
+            sums.update(inside)
             if not self._within_limits():
                 return
-        for counter, together, own in zip(COUNTERS, sums, _in_order(found, parts), strict=True):
-            if together > own and len(self.problems) == before:
+        for counter in COUNTERS:
+            together, count = sums[counter.name], counted.get(counter.name, 0)
+            if together > count and len(self.problems) == before:
                 name = ".".join(map(str, counter.paths[0]))
-                words = f"The entries have {together} {name} together, and the usage has {own}"
-                self._tell((*_AT, ITERATIONS), words)
+                words = f"The entries have {together} {name} together, and the usage has {count}"
+                self._tell((*USAGE, ITERATIONS), words)
 
-    def _value(self, path: Path, name: Any, given: Any, counts: bool, known: _Names = ()) -> None:
+    def _value(self, path: Path, name: Any, given: Any, counts: bool, known: tuple[str, ...] = ()) -> None:
         """Read one value; `counts` is whether it, or what it is part of, is named like a counter."""
         if given is None:
             return
@@ -553,7 +357,7 @@ class _Further:
     def _within_limits(self) -> bool:
         if self.values == _MOST_VALUES + 1:
             self.values += 1
-            self.problems.append((_AT, f"Object must have at most {_MOST_VALUES} values"))
+            self.problems.append((USAGE, f"Object must have at most {_MOST_VALUES} values"))
         return self.values <= _MOST_VALUES
 
     def _tell(self, path: Path, *messages: str) -> None:

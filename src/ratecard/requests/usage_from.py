@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import REQUIRED, Path, Problems, invalid_enum, too_big, too_small, wrong_type
 from ratecard.requests.body import MOST_PROBLEMS, mapping_of, read_body
+from ratecard.requests.counters import Counter
 from ratecard.requests.dialects import DIALECTS, UsageDialect, Way
 from ratecard.requests.fields import decimal
-from ratecard.requests.token_usage import DEEPEST, TOO_DEEP, Counter, count_messages, disagrees, no_price
+from ratecard.requests.token_usage import DEEPEST, TOO_DEEP, count_messages, disagrees, no_price
 from ratecard.requests.usage import EmbeddingUsage, ImageUsage, TextUsage, TranscriptionUsage
 from ratecard.tables.meters import COMPLETION, PROMPT
 

@@ -14,7 +14,8 @@ from ratecard.base.money import EXACT, places_of, plain, total
 from ratecard.price_book import PriceBook
 from ratecard.rating.quote import LineItem, Quote
 from ratecard.requests.body import INVALID
-from ratecard.requests.token_usage import read_tokens, usage_of_buckets
+from ratecard.requests.counters import usage_of_buckets
+from ratecard.requests.token_usage import read_tokens
 from ratecard.simulation.pricing.outcome import (
     NOT_ADDED,
     ROUNDING_PART,

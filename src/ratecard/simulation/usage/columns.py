@@ -11,10 +11,10 @@ from typing import Any, Literal, NamedTuple
 
 from ratecard.base.errors import QuoteError
 from ratecard.requests.body import INVALID
+from ratecard.requests.counters import FLAT
 from ratecard.requests.fields import Boolean
 from ratecard.requests.service_parameters import PARAMETERS, SEARCHES
 from ratecard.requests.text_body import NUMBER_FIELDS, flag_of_text, number_of_text
-from ratecard.requests.token_usage import FLAT
 from ratecard.tables.meters import COMPLETION, PROMPT, Meters, UsageCondition, own_counts
 from ratecard.tables.video import REQUEST_FIELDS
 
