@@ -58,7 +58,7 @@ def test_every_file_below_the_folder_is_read() -> None:
 
 
 def test_an_aspect_ratio_that_the_specification_does_not_have_names_its_source() -> None:
-    specified = "1:1 2:3 3:2 3:4 4:3 4:5 5:4 9:16 9:21 16:9 21:9 adaptive auto".split()
+    specified = ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "9:21", "16:9", "21:9", "adaptive", "auto"]
     others = [ratio for ratio in CARD.tables.vocabulary.video.aspect_ratio if ratio not in specified]
     comments = [line for line in (shipped_folder() / "vocabulary.yaml").read_text().splitlines() if line[0] == "#"]
     for ratio in others:

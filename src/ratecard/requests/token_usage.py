@@ -40,7 +40,8 @@ class Counter(NamedTuple):
     """A count, every path at which providers write it, the count that it is a part of, if any, and its bucket.
 
     The bucket is that of meters.yaml; a part without one is charged with its whole. A count `beside` a bucket is not in
-    the count of that bucket yet, although it is a part of it. A count of something else than tokens has its `meter`.
+    the count of that bucket yet, although it is a part of it. A count of something else than tokens has its `meter`, of
+    which there may be `fractions`, as of seconds.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Counter(NamedTuple):
     bucket: str = ""
     beside: str = ""
     meter: str = ""
+    fractions: bool = False
 
 
 def _within(objects: _Names, *names: str) -> tuple[_Names, ...]:
@@ -458,7 +460,7 @@ def _with_parts(
     buckets = {"input": prompt, "output": completion, "cache_input": cached, "cache_write": written}
     wholes = {"prompt": prompt, "completion": completion, "read": cached, "written": written}
     for slot in sorted(parts):
-        (name, _, within, bucket, _, _), count = COUNTERS[slot], parts[slot]
+        (name, _, within, bucket, *_), count = COUNTERS[slot], parts[slot]
         if count > wholes[within]:
             problems.append((path_of(name, fields), too_big(wholes[within])))
         elif bucket:
