@@ -94,8 +94,9 @@ def check_references(model: Model[Any], models: Mapping[str, Model[Any]], broken
                 words = f"surcharge '{name}' is not in the tables.{did_you_mean(name, known)} Known: {', '.join(known)}"
                 yield ("versions", index, "surcharges", kind), words
             elif name not in broken and models[name].currency != model.currency:
-                words = f"surcharge '{name}' is in {models[name].currency}, and its amounts are added to {model.currency}"
-                yield ("versions", index, "surcharges", kind), f"{words}. Write one in {model.currency}"
+                own, theirs = model.currency, models[name].currency
+                words = f"surcharge '{name}' is in {theirs}, and its amounts are added to {own}. Write one in {own}"
+                yield ("versions", index, "surcharges", kind), words
 
 
 def check_unit(charge: Charge, units: Mapping[str, Unit], meters: Meters) -> Iterator[Finding]:
