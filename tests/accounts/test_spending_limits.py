@@ -109,7 +109,7 @@ def test_a_limit_is_compared_with_the_amount_in_its_own_currency(currency: str, 
 
 @pytest.mark.parametrize(
     "record",
-    [{"consumptionLimit": {"usd": 0}}, {"consumption_limits": {"usd": 0}}, {"consumptionLimits": {"USD": 0}},
+    [{"consumptionLimit": {"usd": 0}}, {"consumption_limits": {"usd": 0}},
      {"consumptionLimits": {"usd": 1}, "currentPeriodUsages": {"usd": "1"}}],
 )  # fmt: skip
 def test_a_misspelt_limit_is_not_taken_for_none(quote: Quote, record: dict[str, Any]) -> None:

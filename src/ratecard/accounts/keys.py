@@ -325,7 +325,10 @@ def within_limits(
     >>> within_limits(quote, key), within_limits(quote, key, paid=paid)
     (False, True)
     """
-    key = key_record if isinstance(key_record, ApiKey) else ApiKey.model_validate(key_record)
+    fields = key_record if isinstance(key_record, Mapping) else getattr(key_record, "__dict__", {})
+    for field in ("consumptionLimits", "currentPeriodUsage") if spent is None else ("consumptionLimits",):
+        _check_currencies(field, fields.get(field))
+    key = ApiKey.model_validate(key_record)
     most = quote.highest if isinstance(quote, Estimate) else quote.total
     if paid is not None and currency is not None:
         raise CurrencyError("currency and paid are both given. Leave out currency")
@@ -336,7 +339,6 @@ def within_limits(
         payer = quote.currency if currency is None else str(currency).upper()
         _limit_of(key, payer.lower())
         parts = {payer.lower(): EXACT.divide(most, worth_of(payer, quote.currency, quote.rates))}
-    _check_names("consumptionLimits", key.consumptionLimits)
     before = _spent(key, spent, parts)
     limits = {name: _limit_of(key, name) for name in parts}
     return all(limit is None or add(before[name], parts[name]) <= limit for name, limit in limits.items())
@@ -355,7 +357,6 @@ def _spent(
 ) -> Mapping[str, Decimal]:
     """The amounts spent so far, by currency."""
     if spent is None:
-        _check_names("currentPeriodUsage", key.currentPeriodUsage)
         return {name: getattr(key.currentPeriodUsage, name) for name in Amounts.model_fields}
     if not isinstance(spent, Mapping):
         if len(parts) > 1:
@@ -378,8 +379,9 @@ def _exact(name: str, given: object) -> Decimal:
     return Decimal(given)
 
 
-def _check_names(field: str, record: _Record) -> None:
+def _check_currencies(field: str, record: object) -> None:
     """Refuse amounts in unknown currencies, because no limit applies to them."""
-    for name, given in record._as_read.items():
+    amounts = record._as_read if isinstance(record, _Record) else record
+    for name, given in amounts.items() if isinstance(amounts, Mapping) else ():
         if name not in Amounts.model_fields and given is not None:
             raise CurrencyError(f"{field} has {name!r}. Allowed: {', '.join(Amounts.model_fields)}")
