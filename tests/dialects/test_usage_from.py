@@ -293,6 +293,11 @@ def test_two_names_of_one_count_that_differ_are_refused(other: int) -> None:
     assert said == {"usage.input_tokens": "Expected 10, as another name of this count says"}
 
 
+def test_what_is_written_for_five_minutes_is_charged_as_what_is_written() -> None:
+    written = {"input_tokens": 9, "output_tokens": 1, "cache_write_tokens": 5, "cache_write_5m_tokens": 5}
+    assert tokens("genai-prices", written) == {"input": 9, "output": 1, "cache_write": 5}
+
+
 def test_a_count_of_nothing_beside_parts_of_nothing_is_left_out() -> None:
     none = {"input_tokens": 7, "output_tokens": 7, "input_audio_tokens": 0, "cache_audio_read_tokens": 0}
     assert tokens("genai-prices", none) == {"input": 7, "output": 7}
@@ -324,6 +329,9 @@ def test_conditions_are_those_of_the_response_unless_the_caller_says_others() ->
     }
     assert conditions("gemini", {"usageMetadata": GEMINI | {"trafficType": "ON_DEMAND_FLEX"}}) == {
         "service_tier": "flex"
+    }
+    assert conditions("gemini", {"usageMetadata": GEMINI | {"trafficType": "ON_DEMAND_PRIORITY"}}) == {
+        "service_tier": "priority"
     }
     assert conditions("gemini", {"usageMetadata": GEMINI | {"trafficType": "TRAFFIC_TYPE_UNSPECIFIED"}}) == {}
     said = {"usage": CONVERSE, "serviceTier": {"type": "flex"}, "performanceConfig": {"latency": "optimized"}}

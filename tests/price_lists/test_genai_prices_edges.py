@@ -113,6 +113,11 @@ def market(tmp_path_factory: pytest.TempPathFactory) -> tuple[RateCard, dict[str
         model("searches-at-night", [types.ConditionalPrice(prices=price(4)),
                                     types.ConditionalPrice(constraint=hours(time(22), time(3)),
                                                            prices=price(4, 20, web_searches_kcount=Decimal(9)))]),
+        model("heard", types.ModelPrice(audio_hours=Decimal(36), input_audio_hours=Decimal(72))),
+        model("heard-for-less", types.ModelPrice(audio_hours=Decimal(36), input_audio_hours=Decimal(18))),
+        model("searches-by-length", price(1, 20, web_searches_kcount=tiers(10, (1000, 20)))),
+        model("default-tier", price(1), price_variants=[types.PriceVariant(when={"service_tier": "standard"},
+                                                                           prices=price(2))]),
         model("ends", [types.ConditionalPrice(prices=price(1)),
                        types.ConditionalPrice(constraint=types.StartDateConstraint(DAY), prices=types.ModelPrice())]),
     ]  # fmt: skip
@@ -171,11 +176,21 @@ def test_a_condition_and_hours(market: tuple[RateCard, object]) -> None:
         assert rated(market[0], "part-at-night", at, part) == 90 * 4 + 10 * (9 if night else 4), at
 
 
+def test_a_part_of_a_meter_costs_what_it_does_on_top_of_its_whole(market: tuple[RateCard, object]) -> None:
+    """A second of audio is a cent, one of its input two."""
+    counts = {"audio_second": 10, "input_audio_second": 4}
+    usage = {"type": "text", "model": "acme/heard", "counts": counts}
+    assert market[0].at(DAY).rate(usage).exact == Decimal("0.10") + Decimal("0.04")
+
+
 def test_what_is_not_understood_is_left_out(market: tuple[RateCard, dict[str, LeftOut]]) -> None:
     card, left_out = market
     assert {name: str(each) for name, each in left_out.items()} == {
         "seconds": "its hours begin or end within a minute, at 06:00:30",
         "searches-at-night": "web_search has a price under some conditions or at some hours only",
+        "heard-for-less": "input_audio_second costs less than audio_second, of which it is a part",
+        "searches-by-length": "web_searches_kcount depends on the length of the prompt",
+        "default-tier": "has prices of its own for service_tier standard, which is the default",
         "ends": "has prices before 2026-10-05, and none from then on",
     }
     with pytest.raises(QuoteError):

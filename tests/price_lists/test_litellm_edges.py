@@ -14,6 +14,7 @@ from ratecard.price_lists.write import import_list
 
 IN, OUT, READ = "input_cost_per_token", "output_cost_per_token", "cache_read_input_token_cost"
 WRITE, REASONING = "cache_creation_input_token_cost", "output_cost_per_reasoning_token"
+AUDIO, IMAGE = "input_cost_per_audio_token", "output_cost_per_image_token"
 PLAIN = {IN: 1, OUT: 2}
 
 
@@ -54,6 +55,22 @@ ENTRIES: dict[str, dict[str, Any]] = {
     "weekend": at_hours({"hours_utc": "00:00-00:00", "weekdays": [6, 7]}),
     "of-the-output": at_hours({"hours_utc": "02:00-04:00", "weekdays": [1]}, **{OUT: 5}),
     "batches": PLAIN | {f"{IN}_batches": 0.5, READ: 0.25},
+    "read-first": ranges({IN: 2, OUT: 2, READ: 1}, {IN: 3, OUT: 4}),
+    "audio-priority": PLAIN | {AUDIO: 3, f"{AUDIO}_priority": 6, f"{IN}_priority": 2},
+    "batch-output": {IN: 2, OUT: 4, READ: 1, f"{OUT}_batches": 1},
+    "batch-images": {IN: 2, OUT: 4, IMAGE: 30, f"{IN}_batches": 1},
+    "batch-above": {IN: 2, OUT: 4, f"{IN}_batches": 1, f"{IN}_above_1k_tokens_batches": 3},
+    "images-and-pages": PLAIN
+    | {
+        "input_cost_per_image": 100,
+        "ocr_cost_per_page": 10,
+        "provider_specific_entry": {"minimax_free_input_images": 2},
+    },
+    "explicit": {IN: 4, OUT: 4, READ: 1, "explicit_cache_read_input_token_cost": 2},
+    "made-of-images": {"mode": "image_generation", "input_cost_per_image": 100, "output_cost_per_image": 300},
+    "made": {"mode": "image_generation", "input_cost_per_image": 100},
+    "of-regions": PLAIN
+    | {"regional_processing_uplift_multiplier_us": 2, "regional_processing_uplift_multiplier_eu": 3},
     "shared": {"litellm_provider": "fireworks_ai", **PLAIN},
     "images": PLAIN | {"input_cost_per_image": 100, "provider_specific_entry": {"minimax_free_input_images": 2}},
 }
@@ -89,6 +106,21 @@ COSTS: list[tuple[str, dict[str, Any], int]] = [
     ("reasoning", {"input": 0, "output": 10, "output_reasoning": 4}, 12 + 28),
     ("reasoning-priority", {"input": 0, "output": 10, "output_reasoning": 4, "service_tier": "priority"}, 40),
     ("batches", {"input": 100, "cache_input": 40, "output": 10, "service_tier": "batch"}, 50 + 10),
+    ("read-first", {"input": 1000, "cache_input": 1, "output": 0}, 1999),
+    ("read-first", {"input": 1001, "cache_input": 1, "output": 0}, 3003),
+    ("audio-priority", {"input": 10, "input_audio": 4, "output": 0}, 6 + 12),
+    ("audio-priority", {"input": 10, "input_audio": 4, "output": 0, "service_tier": "priority"}, 12 + 24),
+    ("batch-output", {"input": 100, "cache_input": 40, "output": 10, "service_tier": "batch"}, 60 + 20 + 10),
+    ("batch-images", {"input": 0, "output": 10, "output_image": 4, "service_tier": "batch"}, 12 + 60),
+    ("batch-above", {"input": 1000, "output": 10, "service_tier": "batch"}, 1000 + 20),
+    ("batch-above", {"input": 1001, "output": 10, "service_tier": "batch"}, 3003 + 20),
+    ("images-and-pages", {"input": 0, "output": 0, "counts": {"input_image": 3, "page": 1}}, 100 + 10),
+    ("explicit", {"input": 10, "cache_input": 6, "output": 0}, 16 + 6),
+    ("explicit", {"input": 10, "cache_input": 6, "output": 0, "cache_type": "ephemeral"}, 16 + 12),
+    ("made-of-images", {"counts": {"input_image": 2, "image": 1}}, 500),
+    ("made", {"counts": {"image": 2}}, 200),
+    ("of-regions", {"input": 10, "output": 1, "data_residency": "us"}, 24),
+    ("of-regions", {"input": 10, "output": 1, "data_residency": "eu"}, 36),
     ("shared", {"input": 10, "cache_input": 4, "output": 0}, 8),
     ("images", {"input": 0, "output": 0, "counts": {"input_image": 2}}, 0),
     ("images", {"input": 0, "output": 0, "counts": {"input_image": 5}}, 300),
@@ -150,6 +182,11 @@ LEFT: dict[str, tuple[dict[str, Any], str]] = {
     "windows-that-overlap": (
         at_hours({"hours_utc": "10:00-12:00"}, {"hours_utc": "11:00-13:00"}), "two rates for input tokens"
     ),
+    "explicit-and-tiers": (
+        PLAIN | {READ: 1, "explicit_cache_read_input_token_cost": 2, f"{IN}_priority": 3},
+        "has a price of an explicit cache beside tiers",
+    ),
+    "images-above": ({IN: 1, IMAGE: 30, f"{OUT}_above_1k_tokens": 5}, "no rate for output tokens"),
     "cache-hit": (PLAIN | {READ: 1, "input_cost_per_token_cache_hit": 2}, "input_cost_per_token_cache_hit differs"),
     "batch-only": (PLAIN | {"ocr_cost_per_page_batches": 2}, "has a price of a page in batches only"),
     "page-priority": (PLAIN | {"ocr_cost_per_page_priority": 2}, "ocr_cost_per_page_priority is not a price of tokens"),
@@ -201,7 +238,8 @@ def rated(card: RateCard, name: str, usage: dict[str, Any], moment: datetime = S
     conditions = {key: value for key, value in usage.items() if isinstance(value, (str, dict))}
     tokens = {key: value for key, value in usage.items() if key not in conditions}
     model = f"{'fireworks_ai' if name == 'shared' else 'acme'}/{name}"
-    return card.at(moment).rate({"type": "text", "model": model, "tokens": tokens, **conditions}).exact * 1_000_000
+    usage = {"type": "text", "model": model, **({"tokens": tokens} if tokens else {}), **conditions}
+    return card.at(moment).rate(usage).exact * 1_000_000
 
 
 def test_prices_are_those_of_the_table(market: tuple[RateCard, dict[str, LeftOut]]) -> None:
