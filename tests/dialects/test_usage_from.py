@@ -385,6 +385,12 @@ def test_tools_are_counted_by_meter() -> None:
     assert counts("openai", {"usage": ANTHROPIC, "output": calls * 3}) == {"web_search": 3, "file_search": 3}
     counted = {"web_search": {"num_requests": 3}}  # what the response says itself
     assert counts("openai", {"usage": ANTHROPIC, "output": calls, "tool_usage": counted})["web_search"] == 3
+    for searched in (
+        {"server_tool_use": {"web_search_requests": 2}},
+        {"server_tool_use_details": {"web_search_requests": 2}},
+        {"prompt_tokens_details": {"web_search_requests": 2}},
+    ):
+        assert counts("litellm", {"usage": CHAT | searched}) == {"web_search": 2}
     peer = {"input_tokens": 1, "web_searches": 4, "audio_seconds": Decimal("1.5"), "input_document_pages": 0}
     assert counts("genai-prices", peer) == {"web_search": 4, "audio_second": Decimal("1.5")}
     assert refusal("genai-prices", {"web_searches": -1}) == {

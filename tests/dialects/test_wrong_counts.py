@@ -78,7 +78,7 @@ def test_a_count_with_a_wrong_value_is_refused_at_its_path(name: str, counter: C
             if whole:
                 put(usage, dialect, whole.paths[0], given)
             read = usage_from(name, response(dialect, usage), model="m")
-            assert read.counts == {each.meter: Decimal("1.5") for each in (counter, whole) if each}, what  # type: ignore[union-attr]
+            assert read.counts == {each.meter: Decimal("1.5") for each in (counter, whole) if each}, what
         else:
             assert refusals(name, response(dialect, usage)).get((*dialect.usage[0], *way)) == said, what
 
@@ -188,7 +188,7 @@ def test_a_word_of_another_type_is_refused_or_says_nothing(odd: Any) -> None:
             assert list(refusals(name, part)) == [dialect.kinds[0]]
     calls = [{"type": odd, "action": {"type": odd}}, {"type": "web_search_call", "action": {"type": odd}}]
     part = {"usage": {"prompt_tokens": 1, "completion_tokens": 1}, "output": calls}
-    assert usage_from("openai", part, model="m").counts is None  # type: ignore[union-attr]
+    assert usage_from("openai", part, model="m").counts is None
 
 
 def test_only_seconds_may_be_fractions() -> None:
