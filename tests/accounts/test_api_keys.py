@@ -310,6 +310,7 @@ def test_text_is_written_in_ascii_if_that_is_asked_for() -> None:
         lambda: Amounts(diem=1.0),
         lambda: Amounts.model_validate({"diem": 1.0}),
         lambda: ApiKey(consumptionLimits={"usd": 0.1}),
+        lambda: ApiKey(id="k").model_copy(update={"consumptionLimits": {"usd": 0.1}}),
         lambda: ApiKey(usage={"trailingSevenDays": {"vcu": 0.1}}),
         lambda: ApiKeyList(data=[{"currentPeriodUsage": {"usd": 0.1}}]),
     ],
@@ -317,6 +318,12 @@ def test_text_is_written_in_ascii_if_that_is_asked_for() -> None:
 def test_an_amount_made_of_a_float_is_refused(make: Callable[[], object]) -> None:
     with pytest.raises(ValidationError, match=r"a float has lost its digits already\. Give a Decimal, an int or text"):
         make()
+
+
+def test_what_json_has_no_number_for_is_not_written() -> None:
+    for word in ("NaN", "Infinity"):
+        with pytest.raises(ValueError, match=f"JSON has no {word}"):
+            ApiKey(newField=Decimal(word)).model_dump_json()  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize("record", [ConsumptionLimits, Amounts])

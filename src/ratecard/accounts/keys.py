@@ -54,14 +54,17 @@ class _Record(BaseModel):
 
     def __init__(self, /, **fields: Any) -> None:
         """Make a record in Python, where an amount that is a float may have lost digits: it is refused."""
-        if at := _float_in(fields, ()):
-            wrong = PydanticCustomError("float", _LOST)
-            _refuse(type(self).__name__, wrong, at, fields)
+        self._refuse_floats(fields)
         super().__init__(**fields)
 
     # Otherwise pydantic calls it for what is read, too: the limits of a record that another parser of JSON read are
     # floats, which is not the caller's mistake.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    @classmethod
+    def _refuse_floats(cls, fields: Mapping[str, Any]) -> None:
+        if at := _float_in(fields, ()):
+            _refuse(cls.__name__, PydanticCustomError("float", _LOST), at, fields)
 
     @model_validator(mode="wrap")
     @classmethod
@@ -100,6 +103,7 @@ class _Record(BaseModel):
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Copy the record with other values, which are validated."""
+        self._refuse_floats(update or {})
         return self.model_validate({**self._as_read, **(update or {})})
 
     @model_serializer(mode="wrap")
@@ -173,6 +177,8 @@ def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 def _json(value: Any, indent: int | None, ascii_only: bool, level: int = 1) -> str:
     """JSON with decimals as numbers of all their digits; the standard encoder refuses decimals."""
     if isinstance(value, Decimal):
+        if not value.is_finite():
+            raise ValueError(f"JSON has no {value}")
         return str(value)
     if isinstance(value, datetime):
         return json.dumps(value.isoformat())
