@@ -141,7 +141,7 @@ def test_tiers_are_read_in_any_order_and_the_older_way_beside_them_is_not() -> N
     older = {"input": 9, "output": 9}
     cost = {"input": 1, "output": 1, "tiers": [tier(3000, input=4), tier(2000)], "context_over_200k": older}
     [model] = read_models({"acme": {"models": {"m": {"cost": as_read(cost)}}}}, "models.dev").models
-    rates = [(rate.tokens, rate.above, rate.amount) for rate in model.versions[0].charges[0].rates]
+    rates = [(rate.tokens, rate.above, int(rate.amount)) for rate in model.versions[0].charges[0].rates]
     assert rates == [("input", None, 1), ("output", None, 1), ("input", 2000, 2), ("output", 2000, 2),
                      ("input", 3000, 4), ("output", 3000, 2)]  # fmt: skip
 
