@@ -19,9 +19,8 @@ from ratecard.base.errors import CurrencyError, Fault, InstantError, QuoteError,
 from ratecard.card import RateCard, limits_for, load_rate_card, sunset
 from ratecard.ledger import LedgerError, ledger_csv, ledger_json, read_ledger
 from ratecard.price_book import PriceBook
-from ratecard.pricing.estimate import Estimate
 from ratecard.rating.ledger_entry import InferenceDetails, LedgerEntry
-from ratecard.rating.quote import LineItem, LineRate, PricedVersion, Quote
+from ratecard.rating.quote import Estimate, LineItem, LineRate, PricedVersion, Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.usage import (
     EditUsage,

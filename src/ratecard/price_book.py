@@ -13,9 +13,9 @@ from ratecard.base.suggestions import suggestions
 from ratecard.methods.metered import Metered, Rater
 from ratecard.methods.method import AUDIO_BODY
 from ratecard.pricing.compiler import Compiler
-from ratecard.pricing.estimate import Estimate, EstimateRequest, estimate
+from ratecard.pricing.estimate import EstimateRequest, estimate
 from ratecard.pricing.video import VideoPricer
-from ratecard.rating.quote import Quote
+from ratecard.rating.quote import Estimate, Quote
 from ratecard.rating.source_video import SourceVideo
 from ratecard.requests.body import INVALID, Body, read_body
 from ratecard.requests.metered import usage_keys, usage_problems

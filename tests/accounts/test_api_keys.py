@@ -1,7 +1,9 @@
-"""API key records in the shapes of the specification; decimal strings stay exact."""
+"""API key records in the shapes of the specification, read and made in Python; amounts stay exact."""
 
 import json
 import pickle
+import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -11,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from ratecard import ApiKey, ApiKeyList
+from ratecard import Amounts, ApiKey, ApiKeyList, ConsumptionLimits, KeyUsage
 
 RECORD: dict[str, Any] = {
     "apiKeyType": "ADMIN",
@@ -205,3 +207,159 @@ def test_a_changed_copy_is_checked_and_written() -> None:
 def test_json_that_is_not_a_record(written: str | bytes, said: str) -> None:
     with pytest.raises(ValidationError, match=said):
         ApiKey.model_validate_json(written)
+
+
+@pytest.mark.parametrize(
+    ("record", "name", "meant"),
+    [
+        ({"consumptionLimit": {"usd": 0}}, "consumptionLimit", "consumptionLimits"),
+        ({"consumption_limits": {"usd": 0}}, "consumption_limits", "consumptionLimits"),
+        ({"Consumption-Limits": {"usd": 0}}, "Consumption-Limits", "consumptionLimits"),
+        ({"comsumptionLimits": {"usd": 0}}, "comsumptionLimits", "consumptionLimits"),
+        ({"limits": {"usd": 0}}, "limits", "consumptionLimits"),
+        ({"consumptionLimits": {"USD": 0}}, "USD", "usd"),
+        ({"consumptionLimits": {"usd_": 0, "usd": 9}}, "usd_", "usd"),  # two spellings of one name
+        ({"consumptionLimits": {"dime": 0}}, "dime", "diem"),
+        ({"limit_period": "DAY"}, "limit_period", "limitPeriod"),
+        ({"currentperiodusage": {"usd": "9"}}, "currentperiodusage", "currentPeriodUsage"),
+        ({"currentPeriodUsage": {"Usd": "9"}}, "Usd", "usd"),
+        ({"usages": {"trailingSevenDays": {}}}, "usages", "usage"),
+        ({"usage": {"trailing7Days": {"usd": "9"}}}, "trailing7Days", "trailingSevenDays"),
+        ({"usage": {"trailingSevenDays": {"vcus": "9"}}}, "vcus", "vcu"),
+        ({"expires_at": "2026-01-01T12:00:00Z"}, "expires_at", "expiresAt"),
+    ],
+)
+def test_a_name_that_looks_like_a_known_one_is_refused(record: dict[str, Any], name: str, meant: str) -> None:
+    said = re.escape(f"'{name}' is not known. Did you mean '{meant}'? Allowed: ")
+    for read in (
+        lambda: ApiKey.model_validate(record),
+        lambda: ApiKey.model_validate_json(json.dumps(record)),
+        lambda: ApiKey(**record),
+        lambda: ApiKey(id="k").model_copy(update=record),
+        lambda: ApiKeyList.model_validate({"data": [record]}),
+    ):
+        with pytest.raises(ValidationError, match=said):
+            read()
+
+
+@pytest.mark.parametrize("further", ["newField", "updatedAt", "lastUsedIp", "usageLimits", "name", ""])
+def test_a_name_that_is_new_is_kept_beside_all_that_are_known(further: str) -> None:
+    record = RECORD | {further: {"usd": 1}}
+    assert ApiKey.model_validate(record).model_dump() == record
+    listed = {"data": [record], "object": "list", further: 1}
+    assert ApiKeyList.model_validate(listed).model_dump() == listed
+
+
+def made() -> ApiKey:
+    return ApiKey(
+        id="k",
+        limitPeriod="MONTH",
+        createdAt=datetime(2026, 1, 1, tzinfo=UTC),
+        consumptionLimits=ConsumptionLimits(usd=Decimal("10.50"), diem=3, vcu=None),
+        usage=KeyUsage(trailingSevenDays=Amounts(usd=Decimal("1E+2"), vcu=Decimal("0.10000000000000000000000000001"))),
+        currentPeriodUsage=Amounts(usd=7, diem=None),
+    )
+
+
+def test_a_record_made_in_python_is_written_as_the_api_does() -> None:
+    written = (
+        '{"id":"k","limitPeriod":"MONTH","createdAt":"2026-01-01T00:00:00+00:00",'
+        '"consumptionLimits":{"usd":10.50,"diem":3,"vcu":null},'
+        '"usage":{"trailingSevenDays":{"usd":"100","vcu":"0.10000000000000000000000000001"}},'
+        '"currentPeriodUsage":{"usd":"7","diem":null}}'
+    )
+    assert made().model_dump_json() == written
+    assert ApiKey.model_validate_json(written) == made()
+    of_mappings = ApiKey(id="k", currentPeriodUsage={"usd": Decimal("1.10"), "vcu": 2})
+    assert of_mappings.model_dump_json() == '{"id":"k","currentPeriodUsage":{"usd":"1.10","vcu":"2"}}'
+    assert ApiKeyList(data=(made(),)).model_dump_json() == f'{{"data":[{written}]}}'
+    assert ApiKeyList(data=(made(),), object="list").model_dump_json() == f'{{"data":[{written}],"object":"list"}}'
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"include": {"id"}}, {"id": "k"}),
+        ({"include": {"currentPeriodUsage": {"usd"}}}, {"currentPeriodUsage": {"usd": "7"}}),
+        ({"exclude": {"usage": True, "consumptionLimits": {"usd", "vcu"}, "createdAt": True, "limitPeriod": True}},
+         {"id": "k", "consumptionLimits": {"diem": 3}, "currentPeriodUsage": {"usd": "7", "diem": None}}),
+        ({"include": {"id", "consumptionLimits", "currentPeriodUsage"}, "exclude_none": True},
+         {"id": "k", "consumptionLimits": {"usd": 10.5, "diem": 3}, "currentPeriodUsage": {"usd": "7"}}),
+        ({"include": {"consumptionLimits", "currentPeriodUsage"}, "exclude_defaults": True},
+         {"consumptionLimits": {"usd": 10.5, "diem": 3}, "currentPeriodUsage": {"usd": "7"}}),
+        ({"include": {"id"}, "by_alias": True, "exclude_unset": True, "round_trip": True}, {"id": "k"}),
+    ],
+)  # fmt: skip
+def test_pydantic_s_own_options_hold(options: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert json.loads(made().model_dump_json(**options)) == expected
+    assert json.loads(made().model_dump_json(indent=2, **options)) == expected
+    assert made().model_dump(mode="json", **options) == expected
+    within = {name: {"data": {"__all__": part}} for name, part in options.items() if name in ("include", "exclude")}
+    listed = ApiKeyList(data=(made(),))
+    assert json.loads(listed.model_dump_json(**options | within)) == {"data": [expected]}
+
+
+def test_text_is_written_in_ascii_if_that_is_asked_for() -> None:
+    assert ApiKey(description="日").model_dump_json(ensure_ascii=True) == '{"description":"\\u65e5"}'
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: ConsumptionLimits(usd=0.1),
+        lambda: Amounts(diem=1.0),
+        lambda: Amounts.model_validate({"diem": 1.0}),
+        lambda: ApiKey(consumptionLimits={"usd": 0.1}),
+        lambda: ApiKey(id="k").model_copy(update={"consumptionLimits": {"usd": 0.1}}),
+        lambda: ApiKey(usage={"trailingSevenDays": {"vcu": 0.1}}),
+        lambda: ApiKeyList(data=[{"currentPeriodUsage": {"usd": 0.1}}]),
+    ],
+)
+def test_an_amount_made_of_a_float_is_refused(make: Callable[[], object]) -> None:
+    with pytest.raises(ValidationError, match=r"a float has lost its digits already\. Give a Decimal, an int or text"):
+        make()
+
+
+def test_what_json_has_no_number_for_is_not_written() -> None:
+    for word in ("NaN", "Infinity"):
+        with pytest.raises(ValueError, match=f"JSON has no {word}"):
+            ApiKey(newField=Decimal(word)).model_dump_json()
+
+
+@pytest.mark.parametrize("record", [ConsumptionLimits, Amounts])
+def test_an_amount_is_not_true_or_false(record: type[ConsumptionLimits | Amounts]) -> None:
+    for make in (record, lambda **given: record.model_validate(given)):
+        with pytest.raises(ValidationError, match="must be an amount, not true or false"):
+            make(usd=True)
+
+
+SPENT_DECIMALS = st.none() | st.decimals(-(10**9), 10**9, allow_nan=False) | st.integers(0, 10**30)
+MADE_AMOUNTS = st.fixed_dictionaries(
+    {}, optional={"usd": SPENT_DECIMALS, "diem": SPENT_DECIMALS, "vcu": SPENT_DECIMALS}
+)
+MADE = st.fixed_dictionaries(
+    {},
+    optional={
+        "id": st.text(), "description": st.none() | st.text(), "limitPeriod": st.sampled_from(["DAY", "MONTH", None]),
+        "createdAt": st.none() | st.datetimes(timezones=st.just(UTC)),
+        "consumptionLimits": st.none() | MADE_AMOUNTS.map(lambda given: ConsumptionLimits(**given)),
+        "usage": st.none() | MADE_AMOUNTS.map(lambda given: KeyUsage(trailingSevenDays=Amounts(**given))),
+        "currentPeriodUsage": st.none() | MADE_AMOUNTS | MADE_AMOUNTS.map(lambda given: Amounts(**given)),
+        "newField": VALUES,
+    },
+)  # fmt: skip
+
+
+@given(st.lists(MADE, max_size=2))
+def test_what_is_made_in_python_is_read_again_as_it_was(fields: list[dict[str, Any]]) -> None:
+    keys = [ApiKey(**given) for given in fields]
+    listed = ApiKeyList(data=tuple(keys))
+    for record in (listed, *keys):
+        written = record.model_dump_json()
+        assert type(record).model_validate_json(written) == record
+        assert type(record).model_validate_json(written).model_dump_json() == written
+        assert type(record).model_validate(record.model_dump()) == record
+        assert type(record).model_validate_json(record.model_dump_json(indent=2, ensure_ascii=True)) == record
+    for key in keys:
+        for of in (key.currentPeriodUsage, key.usage.trailingSevenDays):
+            assert all(part is None or isinstance(part, str) for part in json.loads(of.model_dump_json()).values())

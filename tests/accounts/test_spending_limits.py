@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from currencies import PICTURE, card_in
 from ratecard import (
     ApiKey,
     CurrencyError,
+    Estimate,
     InstantError,
     PriceBook,
     Quote,
@@ -103,6 +105,43 @@ def test_a_limit_is_compared_with_the_amount_in_its_own_currency(currency: str, 
     key = {"consumptionLimits": {currency: limit}}
     assert within_limits(quote, key, currency=currency) is within
     assert within_limits(quote, key, currency=currency.upper()) is within
+
+
+@pytest.mark.parametrize(
+    "record",
+    [{"consumptionLimit": {"usd": 0}}, {"consumption_limits": {"usd": 0}},
+     {"consumptionLimits": {"usd": 1}, "currentPeriodUsages": {"usd": "1"}}],
+)  # fmt: skip
+def test_a_misspelt_limit_is_not_taken_for_none(quote: Quote, record: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError, match=r"is not known\. Did you mean '"):
+        within_limits(quote, record)
+
+
+@pytest.mark.parametrize(
+    ("limit", "spent", "within"),
+    [("6", "0", True), ("5.999999", "0", False), ("7", "1", True), ("7", "1.000001", False)],
+)
+def test_the_most_of_an_estimate_is_compared_before_the_request_runs(limit: str, spent: str, within: bool) -> None:
+    most = Estimate(Decimal(1), Decimal(6), "USD")
+    key = {"consumptionLimits": {"usd": limit}, "currentPeriodUsage": {"usd": spent}}
+    assert within_limits(most, key) is within
+    assert within_limits(most, key, {"usd": Decimal(spent)}) is within
+
+
+def test_an_estimate_is_paid_at_the_worth_that_balances_have_in_its_price_book(prices: PriceBook) -> None:
+    most = prices.estimate_text("grok-4-3", prompt_tokens=1_000_000, max_completion_tokens=1000)
+    assert most.lowest < most.highest
+    diem = {"consumptionLimits": {"diem": str(most.highest), "usd": "0"}}
+    assert within_limits(most, diem, currency="diem")
+    assert not within_limits(most, diem, {"diem": Decimal("0.000001")}, currency="diem")
+    assert not within_limits(most, diem)
+    paid = settle(most.highest, {"DIEM": Decimal("0.4"), "USD": Decimal(10)}, rates=most.rates)
+    assert within_limits(most, {"consumptionLimits": {"usd": str(paid["USD"])}}, paid=paid)
+    assert not within_limits(most, {"consumptionLimits": {"diem": "0.39"}}, paid=paid)
+    with pytest.raises(CurrencyError, match=r"paid comes to 0\.4 USD, and the charge to"):
+        within_limits(most, {}, paid={"DIEM": Decimal("0.4")})
+    with pytest.raises(CurrencyError, match="has no rate: the quote is not of a price book"):
+        within_limits(Estimate(Decimal(1), Decimal(6), "USD"), {}, currency="diem")
 
 
 @pytest.mark.parametrize(

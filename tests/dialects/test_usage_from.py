@@ -287,6 +287,22 @@ def test_what_a_dialect_does_not_understand_is_refused(dialect: str, response: A
     assert refusal(dialect, response) == said
 
 
+@pytest.mark.parametrize("other", [9, 11])
+def test_two_names_of_one_count_that_differ_are_refused(other: int) -> None:
+    said = refusal("openai", {"usage": CHAT | {"input_tokens": other}})
+    assert said == {"usage.input_tokens": "Expected 10, as another name of this count says"}
+
+
+def test_what_is_written_for_five_minutes_is_charged_as_what_is_written() -> None:
+    written = {"input_tokens": 9, "output_tokens": 1, "cache_write_tokens": 5, "cache_write_5m_tokens": 5}
+    assert tokens("genai-prices", written) == {"input": 9, "output": 1, "cache_write": 5}
+
+
+def test_a_count_of_nothing_beside_parts_of_nothing_is_left_out() -> None:
+    none = {"input_tokens": 7, "output_tokens": 7, "input_audio_tokens": 0, "cache_audio_read_tokens": 0}
+    assert tokens("genai-prices", none) == {"input": 7, "output": 7}
+
+
 def test_a_dialect_that_is_not_known_is_refused_with_those_that_are() -> None:
     said = refusal("openia", {"usage": CHAT})["dialect"]
     assert said.startswith("Invalid enum value. Expected 'openai' | 'anthropic' | 'gemini' | 'bedrock' | 'deepseek'")
@@ -314,6 +330,9 @@ def test_conditions_are_those_of_the_response_unless_the_caller_says_others() ->
     assert conditions("gemini", {"usageMetadata": GEMINI | {"trafficType": "ON_DEMAND_FLEX"}}) == {
         "service_tier": "flex"
     }
+    assert conditions("gemini", {"usageMetadata": GEMINI | {"trafficType": "ON_DEMAND_PRIORITY"}}) == {
+        "service_tier": "priority"
+    }
     assert conditions("gemini", {"usageMetadata": GEMINI | {"trafficType": "TRAFFIC_TYPE_UNSPECIFIED"}}) == {}
     said = {"usage": CONVERSE, "serviceTier": {"type": "flex"}, "performanceConfig": {"latency": "optimized"}}
     assert conditions("bedrock", said) == {"service_tier": "flex", "latency": "optimized"}
@@ -332,6 +351,7 @@ def test_parts_of_a_stream_are_added_replaced_or_the_last_counts() -> None:
     assert tokens("anthropic", events, None) == {"input": 12, "output": 40, "cache_input": 9}
     turns = [{"input_tokens": 5, "output_tokens": 1}, {"input_tokens": 7, "cache_read_tokens": 2}]
     assert tokens("genai-prices", turns) == {"input": 12, "output": 1, "cache_input": 2}
+    assert tokens("openai", [{"usage": CHAT}, {"usage": {}}]) == {"input": 10, "output": 5}  # which says nothing more
     assert refusal("openai", []) == {"usage": "Required"}
     assert {name: dialect.stream for name, dialect in DIALECTS.items() if dialect.stream != "last"} == {
         "anthropic": "replace",
@@ -349,6 +369,11 @@ def test_tools_are_counted_by_meter() -> None:
     used = {"server_tool_use": {"web_search_requests": 2, "web_fetch_requests": 1}}
     assert counts("anthropic", {"usage": ANTHROPIC | used}) == {"web_search": 2, "web_fetch": 1}
     assert counts("anthropic", {"usage": ANTHROPIC | used}, counts={"session": 1})["session"] == 1
+    # What the caller says of a meter replaces what the response counts.
+    assert counts("anthropic", {"usage": ANTHROPIC | used}, counts={"web_search": 5}) == {
+        "web_search": 5,
+        "web_fetch": 1,
+    }
     assert counts("anthropic", {"usage": ANTHROPIC}) is None
     calls = [
         {"type": "web_search_call", "action": {"type": "search"}},
@@ -357,8 +382,15 @@ def test_tools_are_counted_by_meter() -> None:
         {"type": "message"},
     ]
     assert counts("openai", {"usage": ANTHROPIC, "output": calls}) == {"web_search": 1, "file_search": 1}
+    assert counts("openai", {"usage": ANTHROPIC, "output": calls * 3}) == {"web_search": 3, "file_search": 3}
     counted = {"web_search": {"num_requests": 3}}  # what the response says itself
     assert counts("openai", {"usage": ANTHROPIC, "output": calls, "tool_usage": counted})["web_search"] == 3
+    for searched in (
+        {"server_tool_use": {"web_search_requests": 2}},
+        {"server_tool_use_details": {"web_search_requests": 2}},
+        {"prompt_tokens_details": {"web_search_requests": 2}},
+    ):
+        assert counts("litellm", {"usage": CHAT | searched}) == {"web_search": 2}
     peer = {"input_tokens": 1, "web_searches": 4, "audio_seconds": Decimal("1.5"), "input_document_pages": 0}
     assert counts("genai-prices", peer) == {"web_search": 4, "audio_second": Decimal("1.5")}
     assert refusal("genai-prices", {"web_searches": -1}) == {
@@ -376,6 +408,10 @@ def test_what_the_cache_and_a_modality_share_is_known_where_the_cache_is_all_of_
     counted = {"input_tokens": 9, "cache_read_tokens": 4, "cache_audio_read_tokens": 4, "input_audio_tokens": 5}
     expected = {"input": 9, "output": 0, "input_audio": 5, "cache_input": 4, "cache_input_audio": 4}
     assert tokens("genai-prices", counted) == expected
+    # One of the cached tokens is of a modality that is not counted.
+    assert tokens("genai-prices", counted | {"cache_audio_read_tokens": 3}) == expected | {"cache_input_audio": 3}
+    some = {"input_text_tokens": 4, "cache_audio_read_tokens": 3}
+    assert tokens("genai-prices", counted | some) == expected | {"input_text": 4, "cache_input_audio": 3}
     more = {"input_image_tokens": 2, "input_tool_tokens": 1}
     others = {"input_image": 2, "input_tool": 1, "cache_input_image": 0}
     assert tokens("genai-prices", counted | more) == expected | others

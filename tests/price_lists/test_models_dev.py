@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 import ratecard
 from ratecard.cli import main
+from ratecard.price_lists.models_dev import read_models
 
 FILE = """{
   "openai": {
@@ -108,3 +109,47 @@ def test_tokens_without_a_price_are_refused(folder: Path, report: object) -> Non
     prices = ratecard.load_rate_card(folder / "market").at(DAY)
     with pytest.raises(ratecard.QuoteError, match="No price is known for cache_input tokens"):
         prices.rate({"model": "openai/old-x", "tokens": {"input": 9, "cache_input": 4, "output": 0}})
+
+
+def tier(size: object, **prices: object) -> dict[str, Any]:
+    return {"input": 2, "output": 2, **prices, "tier": {"type": "context", "size": size}}
+
+
+@pytest.mark.parametrize(
+    ("cost", "reason"),
+    [
+        ({"tiers": [tier(500)]}, "has a tier of 500 tokens, which is not understood"),
+        ({"tiers": [tier(Decimal("1000.5"))]}, "has a tier of 1000.5 tokens, which is not understood"),
+        ({"tiers": [tier(2000), tier(2000)]}, "has a tier of 2000 tokens, which is not understood"),
+        ({"tiers": [tier("2000")]}, "has a tier of something else than the context"),
+        ({"tiers": [tier(2000) | {"tier": {"type": "context", "size": 2000, "from": 1}}]}, "has a tier of something"),
+        ({"tiers": [tier(2000, input_smell=1)]}, "the key input_smell of its cost is not known"),
+        ({"tiers": [tier(2000, reasoning=1)]}, "has a tier with prices of other tokens than the first"),
+        ({"tiers": [tier(2000), tier(3000, cache_read=1)]}, "has a tier with prices of other tokens than the first"),
+        ({"context_over_200k": {"input": 2}}, "has no price of the input, or of the output"),
+        ({"input": -1}, "the value of input is not a price"),
+        ({"input": "1"}, "the value of input is not a price"),
+    ],
+)
+def test_a_tier_that_is_not_understood_is_left_out(cost: dict[str, Any], reason: str) -> None:
+    listed = read_models({"acme": {"models": {"m": {"cost": as_read({"input": 1, "output": 1} | cost)}}}}, "models.dev")
+    assert listed.models == ()
+    assert [str(each)[: len(reason)] for each in listed.left_out] == [reason]
+
+
+def test_tiers_are_read_in_any_order_and_the_older_way_beside_them_is_not() -> None:
+    older = {"input": 9, "output": 9}
+    cost = {"input": 1, "output": 1, "tiers": [tier(3000, input=4), tier(2000)], "context_over_200k": older}
+    [model] = read_models({"acme": {"models": {"m": {"cost": as_read(cost)}}}}, "models.dev").models
+    rates = [(rate.tokens, rate.above, int(rate.amount)) for rate in model.versions[0].charges[0].rates]
+    assert rates == [("input", None, 1), ("output", None, 1), ("input", 2000, 2), ("output", 2000, 2),
+                     ("input", 3000, 4), ("output", 3000, 2)]  # fmt: skip
+
+
+def as_read(value: Any) -> Any:
+    """Numbers as they are read from JSON."""
+    if isinstance(value, dict):
+        return {name: as_read(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [as_read(part) for part in value]
+    return Decimal(value) if isinstance(value, int) else value

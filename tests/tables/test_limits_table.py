@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -95,6 +95,21 @@ def test_every_sunset_means_what_it_meant(card: ratecard.RateCard) -> None:
         "cursor (the nextCursor of the answer before); `limit` is now pageSize; `startDate` is now startTimestamp; "
         "`endDate` is now endTimestamp."
     )
+
+
+@pytest.mark.parametrize(
+    ("line", "source"),
+    [
+        ("    diem: {usd_per_day: 1, least_staked: 0.1}", "the published terms of staking"),
+        ("        deprecated: 2026-07-09", "the header `Deprecation: @1783555200`"),
+    ],
+)
+def test_what_the_specification_does_not_say_names_its_own_source(line: str, source: str) -> None:
+    lines = SHIPPED.splitlines()
+    comment = lines[lines.index(line) - 1]
+    assert comment.lstrip().startswith("# ")
+    assert source in comment
+    assert int(datetime(2026, 7, 9, tzinfo=UTC).timestamp()) == 1783555200
 
 
 def checked(folder: Path, *words: str) -> Any:

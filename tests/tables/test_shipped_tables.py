@@ -55,3 +55,18 @@ def test_every_file_below_the_folder_is_read() -> None:
     shared = {path.name for path in shipped_folder().glob("*.yaml")}
     files = {path.relative_to(shipped_folder()).as_posix() for path in shipped_folder().rglob("*.yaml")}
     assert sources | shared == files
+
+
+def test_an_aspect_ratio_that_the_specification_does_not_have_names_its_source() -> None:
+    specified = ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "9:21", "16:9", "21:9", "adaptive", "auto"]
+    others = [ratio for ratio in CARD.tables.vocabulary.video.aspect_ratio if ratio not in specified]
+    comments = [line for line in (shipped_folder() / "vocabulary.yaml").read_text().splitlines() if line[0] == "#"]
+    for ratio in others:
+        assert any(f"`{ratio}`: public model page of" in line for line in comments), ratio
+    [model] = [name for name, model in CARD.tables.models.items() if _accepts(model, others)]
+    assert model == "flux-3-max-text-to-video"
+
+
+def _accepts(model: AnyModel, ratios: list[str]) -> bool:
+    accepts = [getattr(version, "accepts", None) for version in model.versions]
+    return any(ratio in (accepted.aspect_ratio or ()) for accepted in accepts if accepted for ratio in ratios)

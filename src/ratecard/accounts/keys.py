@@ -1,10 +1,10 @@
 """API key records as the API lists them, and whether a charge stays within a key's spending limit."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, NoReturn, Self, cast
 
 from pydantic import (
     BaseModel,
@@ -13,38 +13,73 @@ from pydantic import (
     ModelWrapValidatorHandler,
     PrivateAttr,
     SerializationInfo,
+    SerializerFunctionWrapHandler,
     ValidationError,
     model_serializer,
     model_validator,
 )
-from pydantic_core import InitErrorDetails, PydanticCustomError
+from pydantic_core import InitErrorDetails, PydanticCustomError, to_jsonable_python
 
 from ratecard.base.errors import CurrencyError
 from ratecard.base.messages import echo
-from ratecard.base.money import EXACT, READING, add
+from ratecard.base.money import EXACT, READING, add, text
+from ratecard.base.suggestions import suggestions
 from ratecard.rating.ledger_entry import check_paid, worth_of
-from ratecard.rating.quote import Quote
+from ratecard.rating.quote import Estimate, Quote
 
 # The balance that a key record has no limit for.
 _UNLIMITED = "BUNDLED_CREDITS"
+_LOST = "a float has lost its digits already. Give a Decimal, an int or text"
+# Options of pydantic's writing that a record passes on to itself.
+_OPTIONS = (
+    "include",
+    "exclude",
+    "context",
+    "by_alias",
+    "exclude_unset",
+    "exclude_defaults",
+    "exclude_none",
+    "round_trip",
+)
 
 
 class _Record(BaseModel):
-    """A record of the API. Unknown fields are kept, and the record is written as it was read.
+    """A record of the API. Unknown fields are kept, unless they look like a known one, and written as they were read.
 
     Records are equal if their known fields are.
     """
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="allow")
     _as_read: dict[str, Any] = PrivateAttr(default_factory=dict)
+
+    def __init__(self, /, **fields: Any) -> None:
+        """Make a record in Python, where an amount that is a float may have lost digits: it is refused."""
+        self._refuse_floats(fields)
+        super().__init__(**fields)
+
+    # Otherwise pydantic calls it for what is read, too: the limits of a record that another parser of JSON read are
+    # floats, which is not the caller's mistake.
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    @classmethod
+    def _refuse_floats(cls, fields: Mapping[str, Any]) -> None:
+        if at := _float_in(fields, ()):
+            _refuse(cls.__name__, PydanticCustomError("float", _LOST), at, fields)
 
     @model_validator(mode="wrap")
     @classmethod
     def _keep(cls, given: Any, read: ModelWrapValidatorHandler[Self]) -> Self:
+        if isinstance(given, Mapping):
+            _check_spelling(given, cls.model_fields)
         record = read(given)
         if isinstance(given, Mapping):
-            record._as_read = _copied(given)
+            record._as_read = cls._as_written(_copied(given))
         return record
+
+    @classmethod
+    def _as_written(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """What was given, as the API writes it."""
+        return given
 
     @classmethod
     def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
@@ -57,25 +92,72 @@ class _Record(BaseModel):
         except (ValueError, RecursionError) as error:
             reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
             wrong = PydanticCustomError("json_invalid", "Invalid JSON: {reason}", {"reason": reason})
-            raise ValidationError.from_exception_data(
-                cls.__name__, [InitErrorDetails(type=wrong, loc=(), input=json_data)], input_type="json"
-            ) from None
+            _refuse(cls.__name__, wrong, (), json_data)
 
-    def model_dump_json(self, *, indent: int | None = None) -> str:  # type: ignore[override]
-        """Write the record as it was read: nothing is added, and numbers keep every digit."""
-        return _json(self._as_read, indent)
+    def model_dump_json(self, *, indent: int | None = None, ensure_ascii: bool = False, **options: Any) -> str:
+        """Write the record as it was read: nothing is added, and numbers keep every digit.
+
+        The options are those of pydantic, such as `include`, `exclude`, `exclude_none` and `by_alias`.
+        """
+        return _json(self.model_dump(**options), indent, ensure_ascii)
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Copy the record with other values, which are validated."""
+        self._refuse_floats(update or {})
         return self.model_validate({**self._as_read, **(update or {})})
 
-    @model_serializer(mode="plain")
-    def _as_it_was_read(self, info: SerializationInfo) -> dict[str, Any]:
-        found: dict[str, Any] = _copied(self._as_read, _plain if info.mode_is_json() else None)
-        return found
+    @model_serializer(mode="wrap")
+    def _as_it_was_read(self, write: SerializerFunctionWrapHandler, info: SerializationInfo) -> dict[str, Any]:
+        if info.mode_is_json():
+            options = {name: getattr(info, name) for name in _OPTIONS}
+            return cast(dict[str, Any], _copied(self.model_dump(**options), _plain))
+        # What the options leave: nested records write themselves, and so a number or a time is written as it was read.
+        left = write(self)
+        written = {
+            name: _copied(left[name]) if isinstance(given, (dict, list)) else given
+            for name, given in self._as_read.items()
+            if name in left
+        }
+        return {name: part for name, part in written.items() if part is not None or not info.exclude_none}
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.__dict__ == other.__dict__
+
+
+def _refuse(record: str, wrong: PydanticCustomError, at: tuple[str | int, ...], given: object) -> NoReturn:
+    """Raise pydantic's `ValidationError`."""
+    problem = InitErrorDetails(type=wrong, loc=at, input=given)
+    raise ValidationError.from_exception_data(record, [problem]) from None
+
+
+def _float_in(given: object, at: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    """The path of a float in a value; empty if there is none."""
+    if isinstance(given, float):
+        return at
+    parts = (
+        given.items() if isinstance(given, Mapping) else enumerate(given) if isinstance(given, (list, tuple)) else ()
+    )
+    return next((path for name, part in parts if (path := _float_in(part, (*at, name)))), ())
+
+
+def _check_spelling(given: Mapping[Any, Any], known: Collection[str]) -> None:
+    """Refuse an unknown name that looks like a known one, because a limit under another name would not hold.
+
+    If the known one is there too, only another way to write it is refused: an `updatedAt` beside `createdAt` is new.
+    """
+    fields = {_folded(name): name for name in known}
+    missing = [spelling for spelling, name in fields.items() if name not in given]
+    for name in given:
+        if name in known:
+            continue
+        spelling = _folded(str(name))
+        for near in [spelling] if spelling in fields else suggestions(spelling, missing, most=1):
+            words = f"'{echo(str(name))}' is not known. Did you mean '{fields[near]}'? Allowed: {', '.join(known)}"
+            raise PydanticCustomError("misspelt", "{words}", {"words": words})
+
+
+def _folded(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "")
 
 
 def _number(word: str) -> Decimal:
@@ -92,24 +174,29 @@ def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _json(value: Any, indent: int | None, level: int = 1) -> str:
+def _json(value: Any, indent: int | None, ascii_only: bool, level: int = 1) -> str:
     """JSON with decimals as numbers of all their digits; the standard encoder refuses decimals."""
     if isinstance(value, Decimal):
+        if not value.is_finite():
+            raise ValueError(f"JSON has no {value}")
         return str(value)
     if isinstance(value, datetime):
         return json.dumps(value.isoformat())
     if not isinstance(value, (Mapping, list, tuple)) or not value:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+        return json.dumps(value, ensure_ascii=ascii_only, allow_nan=False, default=to_jsonable_python)
     space, end = ("", "") if indent is None else ("\n" + " " * indent * level, "\n" + " " * indent * (level - 1))
     colon = ":" if indent is None else ": "
     if isinstance(value, Mapping):
-        parts = [f"{_json(str(name), None)}{colon}{_json(part, indent, level + 1)}" for name, part in value.items()]
+        names = {name: json.dumps(str(name), ensure_ascii=ascii_only) for name in value}
+        parts = [f"{names[name]}{colon}{_json(part, indent, ascii_only, level + 1)}" for name, part in value.items()]
         return "{" + ",".join(f"{space}{part}" for part in parts) + end + "}"
-    return "[" + ",".join(f"{space}{_json(part, indent, level + 1)}" for part in value) + end + "]"
+    return "[" + ",".join(f"{space}{_json(part, indent, ascii_only, level + 1)}" for part in value) + end + "]"
 
 
 def _copied(value: Any, change: Callable[[Decimal], Any] | None = None) -> Any:
-    """A copy of JSON data, with `change` applied to every decimal."""
+    """A copy of JSON data, in which a record is what it was read from, with `change` applied to every decimal."""
+    if isinstance(value, _Record):
+        value = value._as_read
     if isinstance(value, Mapping):
         return {name: _copied(part, change) for name, part in value.items()}
     if isinstance(value, (list, tuple)):
@@ -130,20 +217,51 @@ def _nothing_is(empty: Any) -> BeforeValidator:
     return BeforeValidator(lambda given: empty if given is None else given)
 
 
-class ConsumptionLimits(_Record):
-    """The most that a key may spend in one limit period, by currency; None means unlimited."""
+def _no_flag(given: object) -> object:
+    if isinstance(given, bool):
+        raise ValueError("must be an amount, not true or false")
+    return given
 
-    usd: Decimal | None = None
-    diem: Decimal | None = None
-    vcu: Decimal | None = None
+
+def _no_float(given: object) -> object:
+    if isinstance(given, float):
+        raise ValueError(_LOST)
+    return given
+
+
+_Limit = Annotated[Decimal | None, BeforeValidator(_no_flag)]
+_Spent = Annotated[Decimal, _nothing_is(0), BeforeValidator(_no_float), BeforeValidator(_no_flag)]
+
+
+class ConsumptionLimits(_Record):
+    """The most that a key may spend in one limit period, by currency; None means unlimited.
+
+    >>> ConsumptionLimits(usd=Decimal("10.50"), diem=None).model_dump_json()
+    '{"usd":10.50,"diem":null}'
+    """
+
+    usd: _Limit = None
+    diem: _Limit = None
+    vcu: _Limit = None
 
 
 class Amounts(_Record):
-    """Amounts that were spent, by currency: exact decimals; null means 0."""
+    """Amounts that were spent, by currency: exact decimals, which the API writes as text; null means 0.
 
-    usd: Annotated[Decimal, _nothing_is(0)] = Decimal(0)
-    diem: Annotated[Decimal, _nothing_is(0)] = Decimal(0)
-    vcu: Annotated[Decimal, _nothing_is(0)] = Decimal(0)
+    >>> Amounts(usd=Decimal("1.10"), diem=2).model_dump_json()
+    '{"usd":"1.10","diem":"2"}'
+    """
+
+    usd: _Spent = Decimal(0)
+    diem: _Spent = Decimal(0)
+    vcu: _Spent = Decimal(0)
+
+    @classmethod
+    def _as_written(cls, given: dict[str, Any]) -> dict[str, Any]:
+        amounts = {
+            name: text(Decimal(given[name])) for name in cls.model_fields if isinstance(given.get(name), (int, Decimal))
+        }
+        return given | amounts
 
 
 class KeyUsage(_Record):
@@ -153,7 +271,10 @@ class KeyUsage(_Record):
 
 
 class ApiKey(_Record):
-    """An API key record, without the key itself. `model_dump` and `model_dump_json` write it as it was read.
+    """An API key record, without the key itself. `model_dump` and `model_dump_json` write it as it was read or made.
+
+    What was spent is written as text, as the API does. An unknown field is kept; one that looks like a known one is
+    refused (`ValidationError`), because a limit under a misspelt name would be none.
 
     >>> record = ApiKey.model_validate({"id": "k", "usage": {"trailingSevenDays": {"usd": "1.10"}}})
     >>> record.usage.trailingSevenDays.usd
@@ -184,21 +305,23 @@ class ApiKeyList(_Record):
 
 
 def within_limits(
-    quote: Quote,
+    quote: Quote | Estimate,
     key_record: ApiKey | Mapping[str, Any],
     spent: Mapping[str, Decimal] | Decimal | None = None,
     *,
     currency: str | None = None,
     paid: Mapping[str, Decimal] | None = None,
 ) -> bool:
-    """Whether a key stays within its spending limits of the current period if it pays a charge.
+    """Return True if a key stays within its spending limits of the current period when it pays a charge.
+
+    The charge is that of a quote, or the most of an estimate: the check before a text request runs.
 
     `currency` (`usd`, `diem`, `vcu`) is what pays the charge, by default that of the quote; if several balances pay,
     `paid` is what each of them pays, as `settle` splits it, and each is compared with its own limit. `spent` is what
     the key spent in the period so far, by currency or in the one that pays; by default the record's
     `currentPeriodUsage`. A currency without a limit is unlimited, and so are bundled credits. Raises `CurrencyError`
     for a quote that is not in USD, for a currency without a limit or a rate in limits.yaml, and for an amount that is
-    not exact.
+    not exact; pydantic's `ValidationError` for a mapping that is not a key record.
 
     >>> from datetime import UTC
     >>> from ratecard import load_rate_card, settle
@@ -208,17 +331,20 @@ def within_limits(
     >>> within_limits(quote, key), within_limits(quote, key, paid=paid)
     (False, True)
     """
-    key = key_record if isinstance(key_record, ApiKey) else ApiKey.model_validate(key_record)
+    fields = key_record if isinstance(key_record, Mapping) else getattr(key_record, "__dict__", {})
+    for field in ("consumptionLimits", "currentPeriodUsage") if spent is None else ("consumptionLimits",):
+        _check_currencies(field, fields.get(field))
+    key = ApiKey.model_validate(key_record)
+    most = quote.highest if isinstance(quote, Estimate) else quote.total
     if paid is not None and currency is not None:
         raise CurrencyError("currency and paid are both given. Leave out currency")
     if paid is not None:
-        check_paid(quote.total, quote.currency, quote.rates, paid)
+        check_paid(most, quote.currency, quote.rates, paid)
         parts = {name.lower(): part for name, part in paid.items() if part and name != _UNLIMITED}
     else:
         payer = quote.currency if currency is None else str(currency).upper()
         _limit_of(key, payer.lower())
-        parts = {payer.lower(): EXACT.divide(quote.total, worth_of(payer, quote.currency, quote.rates))}
-    _check_names("consumptionLimits", key.consumptionLimits)
+        parts = {payer.lower(): EXACT.divide(most, worth_of(payer, quote.currency, quote.rates))}
     before = _spent(key, spent, parts)
     limits = {name: _limit_of(key, name) for name in parts}
     return all(limit is None or add(before[name], parts[name]) <= limit for name, limit in limits.items())
@@ -237,7 +363,6 @@ def _spent(
 ) -> Mapping[str, Decimal]:
     """The amounts spent so far, by currency."""
     if spent is None:
-        _check_names("currentPeriodUsage", key.currentPeriodUsage)
         return {name: getattr(key.currentPeriodUsage, name) for name in Amounts.model_fields}
     if not isinstance(spent, Mapping):
         if len(parts) > 1:
@@ -260,8 +385,9 @@ def _exact(name: str, given: object) -> Decimal:
     return Decimal(given)
 
 
-def _check_names(field: str, record: _Record) -> None:
+def _check_currencies(field: str, record: object) -> None:
     """Refuse amounts in unknown currencies, because no limit applies to them."""
-    for name, given in record._as_read.items():
+    amounts = record._as_read if isinstance(record, _Record) else record
+    for name, given in amounts.items() if isinstance(amounts, Mapping) else ():
         if name not in Amounts.model_fields and given is not None:
             raise CurrencyError(f"{field} has {name!r}. Allowed: {', '.join(Amounts.model_fields)}")

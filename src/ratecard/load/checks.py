@@ -93,6 +93,10 @@ def check_references(model: Model[Any], models: Mapping[str, Model[Any]], broken
                 known = [other.model for other in models.values() if other.type == "surcharge"]
                 words = f"surcharge '{name}' is not in the tables.{did_you_mean(name, known)} Known: {', '.join(known)}"
                 yield ("versions", index, "surcharges", kind), words
+            elif name not in broken and models[name].currency != model.currency:
+                own, theirs = model.currency, models[name].currency
+                words = f"surcharge '{name}' is in {theirs}, and its amounts are added to {own}. Write one in {own}"
+                yield ("versions", index, "surcharges", kind), words
 
 
 def check_unit(charge: Charge, units: Mapping[str, Unit], meters: Meters) -> Iterator[Finding]:

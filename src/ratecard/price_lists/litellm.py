@@ -98,6 +98,7 @@ _TIERS = {"priority": "priority", "flex": "flex", "balanced": "balanced", "ultra
 _KEY = re.compile(rf"(?P<of>.+?)(?:_above_(?P<above>\d+k?)_tokens)?(?:_(?P<tier>{'|'.join(_TIERS)}))?")
 
 _WHOLE_DAY = "00:00..24:00"
+_WEEKDAYS = dict(enumerate(DAYS, 1))
 _CONDITIONS = (
     PeerCondition(
         "service_tier",
@@ -270,7 +271,11 @@ class _Entry:
                 )
             return
         edge = None if above is None else int(above.removesuffix("k")) * (1_000 if above.endswith("k") else 1)
-        self.prices[_Price(match["of"], edge, tier)] = price
+        part = _PARTS.get(match["of"], "")
+        if part and (edge or (tier not in ("", _BATCH) and part.startswith("output") and match["of"] != _REASONING)):
+            raise InexpressibleError(f"the key {name} is of a part of the tokens, which has one price for all of these")
+        if self.prices.setdefault(_Price(match["of"], edge, tier), price) != price:
+            raise InexpressibleError(f"the key {name} has another price than the same in other words")
 
     def _read_specific(self, value: Mapping[str, Any]) -> None:
         for name, part in value.items():
@@ -339,7 +344,7 @@ class _Entry:
                 hours = tuple(map(_hours, [listed] if isinstance(listed, str) else listed))
                 if window.keys() - {"hours_utc", "weekdays"} or (_WHOLE_DAY in hours and len(hours) > 1):
                     raise InexpressibleError("its prices of some hours are not understood")
-                days = tuple(DAYS[int(day) - 1] for day in window.get("weekdays", ()))
+                days = tuple(_WEEKDAYS[day] for day in window.get("weekdays", ()))
                 amount = multiply(price_of(name, value), _MILLION)
                 own = () if hours == (_WHOLE_DAY,) else hours
                 yield PeerRate(amount, _BY_LENGTH[name], hours=own, weekdays=days)
@@ -417,7 +422,7 @@ class _Entry:
         end = Decimal(0)
         for number, tier in enumerate(self.tiers):
             start, after = tier.get("range", (None, None))
-            if start != end or not all(name == "range" or name in _TOKENS for name in tier):
+            if start != end or not tier.keys() <= {"range", *_BY_LENGTH, *_BY_LIFETIME, _REASONING}:
                 raise InexpressibleError("the ranges of its tiered_pricing are not understood")
             end = after
             price = {name: price_of(name, value) for name, value in tier.items() if name != "range"}
@@ -425,7 +430,7 @@ class _Entry:
             if whole is None:
                 raise InexpressibleError("a range of its tiered_pricing has no price of the input")
             output = _first(price.get(_OUTPUT), self._of(_OUTPUT))
-            if output is None and any(_OUTPUT in each for each in self.tiers):
+            if output is None and any(_OUTPUT in each or _REASONING in each for each in self.tiers):
                 raise InexpressibleError("a range of its tiered_pricing has no price of the output")
             amounts: dict[str, Decimal | None] = {"input": whole, "output": output}
             if any(_REASONING in each for each in self.tiers):

@@ -1,7 +1,6 @@
 """Estimate what a text request can cost before it runs: its tokens by bucket, and its searches."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import product
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ from ratecard.base.money import EXACT, add, multiply, step, total
 from ratecard.methods.metered import Metered
 from ratecard.pricing.counted import readings_of
 from ratecard.pricing.text import SearchLines, counted_meters, search_lines_under, token_rates
+from ratecard.rating.quote import Estimate
 from ratecard.rating.tokens import unpriced_tokens
 from ratecard.requests.body import INVALID
 from ratecard.requests.counters import MOST_TOKENS
@@ -22,15 +22,6 @@ from ratecard.tables.limits import Limits
 from ratecard.tables.meters import COMPLETION, PROMPT
 
 _SWITCHED_ON = ("on", "auto", "true")
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """The least and the most that a text request can cost before it runs; exact, in `currency`."""
-
-    lowest: Decimal
-    highest: Decimal
-    currency: str
 
 
 class EstimateRequest(NamedTuple):
@@ -89,6 +80,7 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
         total([max(add(EXACT.subtract(min(prompts), rounding), own), least), beside, min(searches)]),
         total([max(total([max(prompts), completion, rounding, own]), least), beside, max(searches)]),
         metered.model.currency,
+        metered.rates,
     )
 
 

@@ -1,8 +1,8 @@
-"""The price of one request, and the line items that add up to it."""
+"""The price of one request, the line items that add up to it, and what it can cost before it runs."""
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -296,3 +296,16 @@ class Quote:
     def explain(self) -> str:
         """The whole quote as indented JSON, for a log or a terminal."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The least and the most that a text request can cost before it runs; exact, in `currency`.
+
+    `rates` is what balances were worth at the instant of the price book.
+    """
+
+    lowest: Decimal
+    highest: Decimal
+    currency: str
+    rates: Rates | None = field(default=None, repr=False, compare=False)

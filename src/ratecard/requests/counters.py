@@ -20,7 +20,8 @@ class Counter(NamedTuple):
     """A count, every path at which providers write it, the count that it is a part of, if any, and its bucket.
 
     The bucket is that of meters.yaml; a part without one is charged with its whole. A count `beside` a bucket is not in
-    the count of that bucket yet, although it is a part of it. A count of something else than tokens has its `meter`.
+    the count of that bucket yet, although it is a part of it. A count of something else than tokens has its `meter`, of
+    which there may be `fractions`, as of seconds.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Counter(NamedTuple):
     bucket: str = ""
     beside: str = ""
     meter: str = ""
+    fractions: bool = False
 
 
 def _within(objects: _Names, *names: str) -> tuple[_Names, ...]:

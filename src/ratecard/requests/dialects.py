@@ -294,7 +294,8 @@ _METERS = (
 def _of_meter(meter: str) -> Counter:
     """The count of genai-prices for a meter, which has its name in the plural."""
     name = f"{meter}es" if meter.endswith("search") else f"{meter}s"
-    return Counter(meter, ((name,),), whole=_METER_WHOLES.get(meter, ""), meter=meter)
+    fractions = meter.endswith("second")
+    return Counter(meter, ((name,),), whole=_METER_WHOLES.get(meter, ""), meter=meter, fractions=fractions)
 
 
 _GENAI_PRICES = UsageDialect(

@@ -5,7 +5,16 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from ratecard.base.errors import QuoteError
-from ratecard.base.messages import REQUIRED, Path, Problems, invalid_enum, too_big, too_small, wrong_type
+from ratecard.base.messages import (
+    NOT_AN_INTEGER,
+    REQUIRED,
+    Path,
+    Problems,
+    field_name,
+    invalid_enum,
+    too_big,
+    wrong_type,
+)
 from ratecard.requests.body import MOST_PROBLEMS, mapping_of, read_body
 from ratecard.requests.counters import Counter
 from ratecard.requests.dialects import DIALECTS, UsageDialect, Way
@@ -145,16 +154,19 @@ class _Response:
                 self._conditions[name] = dialect.values.get(name, {}).get(word, word)
         self._is_embedding |= any(_value(part, way) == word for way, word in dialect.embedding)
         at, kind = _first(part, dialect.kinds)
-        if kind is not None and kind not in dialect.read_kinds:
-            self._problems.append((at, invalid_enum(sorted(dialect.read_kinds), kind)))
+        if kind is not None and _word(kind) not in dialect.read_kinds:
+            self._problems.append((at, invalid_enum(sorted(dialect.read_kinds), _word(kind))))
             return
         at, usage = _first(part, dialect.usage)
         fields = mapping_of(part if usage is None else usage)
         if fields is None:
             self._problems.append((at, wrong_type("object", part if usage is None else usage)))
-        elif (seconds := _first(part, dialect.seconds)[1]) is not None:
-            self._other = {"seconds": seconds}
-        elif usage is not None or any(way[0] in fields for way in self._names):
+            return
+        has_counts = any(way[0] in fields for way in self._names)
+        at_seconds, seconds = _first(part, dialect.seconds)
+        if seconds is not None and not has_counts:
+            self._other = {"seconds": self._number(seconds, at_seconds)}
+        elif usage is not None or has_counts:
             self._at = at
             self._calls = self._calls_of(part)
             self._made_apart(part)
@@ -188,21 +200,37 @@ class _Response:
                 yield from self._unknown(given, way)
 
     def _count(self, counter: Counter, given: Any, way: Way) -> Decimal | None:
-        number = decimal(given)
-        if counter.meter and number is not None:
-            messages = [too_small(0)] if number < 0 else []
-        else:
-            messages = count_messages(given)
-        self._problems += [((*self._at, *way), message) for message in messages]
-        return None if messages else number
+        return self._number(given, (*self._at, *way), fractions=counter.fractions)
+
+    def _number(self, given: Any, path: Path, *, fractions: bool = True) -> Decimal | None:
+        messages = [words for words in count_messages(given) if not (fractions and words == NOT_AN_INTEGER)]
+        self._problems += [(path, message) for message in messages]
+        return None if messages else decimal(given)
+
+    def _refuse(self, way: Path, words: str) -> None:
+        """Add a problem at a way within the usage, unless there are enough."""
+        if len(self._problems) < MOST_PROBLEMS:
+            self._problems.append(((*self._at, *way), words))
 
     def _entries(self, given: Any, way: Way) -> Iterator[tuple[Way, Decimal]]:
         """The counts of a list whose entries say what they count: `[{modality: TEXT, tokenCount: 7}]`."""
         key, count = self._dialect.entries[way[-1]]
-        for entry in given if isinstance(given, (list, tuple)) else ():
+        if not isinstance(given, (list, tuple)):
+            self._refuse(way, wrong_type("array", given))
+            return
+        counted: set[Way] = set()
+        for index, entry in enumerate(given):
+            if (fields := mapping_of(entry)) is None:
+                self._refuse((*way, index), wrong_type("object", entry))
+                continue
             word, number = (_first(entry, [(name,) for name in names])[1] for names in (key, count))
             path = (*way, _word(word))
+            if path in counted:
+                self._refuse((*way, index), f"{field_name(path[-1])} is counted twice in this list")
+                continue
+            counted.add(path)
             yield from self._read({path[-1]: number}, way) if path in self._names else self._unknown(number, path)
+            yield from self._read({name: value for name, value in fields.items() if name not in (*key, *count)}, path)
 
     def _unknown(self, given: Any, way: Way) -> Iterator[tuple[Way, Decimal]]:
         """What no counter has the name of: an object is searched, a number above 0 is refused."""
@@ -214,9 +242,9 @@ class _Response:
         if number is not None:
             if number and len(self._problems) < MOST_PROBLEMS:
                 known = [path[-1] for path in self._names if path[:-1] == way[:-1]]
-                self._problems.append(((*self._at, *way), no_price(way[-1], known)))
+                self._refuse(way, no_price(way[-1], known))
         elif len(way) > DEEPEST:
-            self._problems.append(((*self._at, *way), TOO_DEEP))
+            self._refuse(way, TOO_DEEP)
         elif not isinstance(given, (str, bytes)) and (inside := mapping_of(given)) is not None:
             yield from self._read(inside, way)
 
@@ -235,16 +263,14 @@ class _Response:
         calls: dict[str, int] = {}
         output = _first(part, (("output",), ("response", "output")))[1] if self._dialect.calls else None
         for entry in output if isinstance(output, (list, tuple)) else ():
-            kind, action = _value(entry, ("type",)), _value(entry, ("action", "type"))
+            kind, action = (_word(_value(entry, way)) for way in (("type",), ("action", "type")))
             meter = self._dialect.calls.get((kind, action)) or self._dialect.calls.get((kind,))
             if meter:
                 calls[meter] = calls.get(meter, 0) + 1
         for meter, ways in self._dialect.calls_at.items():
             way, given = _first(part, ways)
             if way:
-                messages = count_messages(given)
-                self._problems += [(way, message) for message in messages]
-                calls[meter] = 0 if messages else int(given)
+                calls[meter] = int(self._number(given, way, fractions=False) or 0)
         return {meter: count for meter, count in calls.items() if count}
 
     def usage(self, model: str | None, conditions: dict[str, Any]) -> _Read | None:
@@ -255,7 +281,7 @@ class _Response:
             return None
         given = {name: word for name, word in self._conditions.items() if word} | conditions
         if "seconds" in self._other:
-            return TranscriptionUsage(model=name, seconds=decimal(self._other["seconds"]), **conditions)
+            return None if self._problems else TranscriptionUsage(model=name, **self._other | conditions)
         if self._other:
             return ImageUsage(model=name, **self._other | conditions)
         if not self._counts:
