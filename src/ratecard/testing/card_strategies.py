@@ -147,9 +147,8 @@ def by_video_tokens(draw: st.DrawFn, method: str) -> TableDraft:
     options = {
         "frames_per_second": draw(st.sampled_from(("24", "30"))),
         "pixels_per_token": draw(st.sampled_from(("1024", "1000"))),
-        "reference_minimum": draw(st.sampled_from(("5/3", "0", "2"))),
         "sizes": sizes,
-    }
+    } | ({"reference_minimum": draw(st.sampled_from(("5/3", "0", "2")))} if clips else {})
     return draw(_version(accepts, [draw(charges(method, "mtoken", draw(rates_by(choices)), **options))]))
 
 
