@@ -280,7 +280,7 @@ def test_no_number_is_a_float() -> None:
 
 def test_no_price_is_a_default_in_code() -> None:
     """An option of a pricing method that a table leaves out changes no price: a number that would is required."""
-    neutral = (None, (), {}, 0, 1, "exact")
+    neutral: tuple[object, ...] = (None, (), {}, 0, 1, "exact")
     wrong = {
         f"{charge.__name__}.{name} = {default!r}"
         for charge in {method.charge for method in METHODS.values()}

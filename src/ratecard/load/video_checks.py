@@ -145,7 +145,7 @@ def _check_durations(version: VideoVersion, billed_by: str | None) -> Iterator[F
             words = "but this version takes no video whose seconds are counted"
             yield path, f"duration '{matched[0]}' matches a source clip, {words}. Leave it out, or accept the clip"
         return
-    first, last = reference.source_min, min(reference.max, reference.source_max, _LONGEST)
+    first, last = reference.source_min, min(reference.longest_clip, _LONGEST)
     absent = [f"{seconds}s" for seconds in range(first, last + 1) if f"{seconds}s" not in listed]
     if first > last or absent:
         words = f"but not accepted: {', '.join(absent)}" if absent else "which no clip has"

@@ -61,7 +61,7 @@ class TokenFormula(VideoCharge):
 
     def units(self, of: Measures) -> Fraction:
         """The frames of all seconds that are billed, in tokens of pixels."""
-        least = self.least_seconds(of.seconds) if of.reference else 0
+        least = Fraction(self.least_seconds(of.seconds) if of.reference else 0)
         frames = max(of.seconds + of.reference, least) * self.frames_per_second
         return frames * of.pixels / self.pixels_per_token / of.per
 

@@ -192,11 +192,11 @@ class VideoRequests:
         self.defaults: RequestShape = {name: None for name in ("resolution", "aspect_ratio") if name not in effective}
         self.defaults |= {"video_input": "false", "reference_seconds": None}
         self.defaults["audio"] = "false" if version.accepts.audio == "none" else "true"
-        required = []
+        required, stated = [], version.default_values
         for name in (name for name in _CHOICES if name in effective):
             values = tuple(getattr(version.accepts, name) or ())
-            if name in version.defaults:
-                self.defaults[name] = type(values[0])(version.defaults[name])
+            if name in stated:
+                self.defaults[name] = stated[name]
             elif len(values) == 1:
                 self.defaults[name] = values[0]
             elif values and not (name == "duration" and "video_url" in effective):

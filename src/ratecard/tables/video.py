@@ -99,6 +99,11 @@ class ReferenceVideo(Frozen):
     source_min: Integer = 4
     source_max: Integer = 30
 
+    @property
+    def longest_clip(self) -> int:
+        """The most seconds of a clip that the duration is matched to."""
+        return min(self.max, self.source_max)
+
 
 class FrameRates(Frozen):
     """The frame rates that a request may have."""
@@ -152,6 +157,11 @@ class VideoVersion(Version):
     charges: tuple[Annotated[VideoCharge, VIDEO_CHARGES], ...]
     rounding: Rounding
     examples: tuple[VideoExample, ...]
+
+    @property
+    def default_values(self) -> dict[str, str | int]:
+        """The defaults as a request would state them, numbers as numbers."""
+        return {name: int(text) if name in LISTED_NUMBERS else text for name, text in self.defaults.items()}
 
     @property
     def of_source(self) -> bool:
