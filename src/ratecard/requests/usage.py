@@ -103,8 +103,13 @@ class _OfTokens(_UnderConditions):
         return self
 
 
-class ServiceParameters(_Own):
-    """The parameters of a text request; three of them switch searches. None means the API's default."""
+class ServiceParameters(BaseModel):
+    """The parameters of a text request; three of them switch searches. None means the API's default.
+
+    The API passes others through unread, so they have no effect on a price.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow")
 
     character_slug: str | None = None
     strip_thinking_response: bool | None = None

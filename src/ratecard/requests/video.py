@@ -213,6 +213,11 @@ class VideoRequests:
         problems += field_problems(body, inert, {})
         return shape, problems
 
+    def replaced(self, body: Mapping[str, Any], source: SourceVideo | None) -> tuple[str, ...]:
+        """Return the field in whose place the source video counts: stated seconds, if those of the video are known."""
+        known = self.of_source and source is not None and source.seconds
+        return ("duration",) if known and body.get("duration") in SECONDS else ()
+
     def by_seconds(self, shape: RequestShape, name: str) -> bool:
         """Whether, whatever a field says but 0, nothing but the seconds of reference video follows from it."""
         own = name == _REFERENCE and name in self.active and not self.of_source

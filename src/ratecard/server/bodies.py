@@ -19,12 +19,6 @@ LONGEST_NAME, MOST_DIGITS, MOST_MILLISECONDS = 200, 100, 2**53
 AMOUNT = rf"^[0-9]{{1,{MOST_DIGITS}}}(\.[0-9]{{1,{MOST_DIGITS}}})?$"
 
 
-def _without_null(schema: dict[str, Any]) -> None:
-    may_be_absent(schema)
-    for described in schema["properties"].values():
-        described |= next(iter(described.pop("anyOf", [])), {})
-
-
 class _Body(BaseModel):
     """A body; further keys of a quote's are listed in its answer as `ignored`."""
 
@@ -34,7 +28,7 @@ class _Body(BaseModel):
 class VideoQuoteRequest(VideoRequest):
     """A video to price. Which fields matter, and their values, vary by model: see `constraints` of `GET /models`."""
 
-    model_config = ConfigDict(extra="ignore", json_schema_extra=_without_null)
+    model_config = ConfigDict(extra="ignore", json_schema_extra=may_be_absent)
 
 
 _Digits = Field(max_length=12, pattern="^0*[1-9][0-9]*$")

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -34,8 +34,8 @@ from ratecard.server.bodies import (
     ChargeRequest,
     RefundRequest,
 )
-from ratecard.server.describe import errors
-from ratecard.server.http import JSON, encode, error_object, read_json_body
+from ratecard.server.describe import IGNORED, errors, headers_of
+from ratecard.server.http import JSON, encode, error_object, ignored_fields, read_json_body
 from ratecard.server.revision import SERVICE_VERSION
 from ratecard.server.route import UNREAD, new_router
 from ratecard.server.tables import LiveRateCard
@@ -241,7 +241,8 @@ class _Booking:
         except LedgerError as error:
             return error_object(400, str(error))
         content = json.dumps(booked.to_dict(), ensure_ascii=False, separators=(",", ":"))
-        return _json(content.encode(), encodings)
+        ignored = booked.ignored if isinstance(booked, BookedCharge) else ()
+        return _json(content.encode(), encodings, ignored=ignored)
 
     async def charge(self, body: bytes, account: str) -> BookedCharge:
         """Rate and book."""
@@ -264,9 +265,10 @@ class _Booking:
         return await refund_async(self.ledger, account=account, request_id=request_id, refund_id=name, **found)
 
 
-def _json(content: bytes, encodings: str, status: int = 200) -> Response:
+def _json(content: bytes, encodings: str, status: int = 200, ignored: Sequence[str] = ()) -> Response:
     body, encoding = encode(content, encodings)
     headers = {"x-service-version": SERVICE_VERSION, "vary": "Accept-Encoding"}
+    headers |= {name.decode(): value.decode() for name, value in ignored_fields(ignored)}
     return Response(body, status, headers | ({"content-encoding": encoding} if encoding else {}), JSON)
 
 
@@ -343,7 +345,8 @@ def _described(
 ) -> dict[str, Any]:
     """What OpenAPI says of an endpoint."""
     used = {"model": ErrorObject, "description": "The id was used before, for other content; nothing was booked"}
-    answers = {200: {"model": answer, "description": "It is booked, now or before"}, 409: used}
+    headers = {} if path else headers_of(IGNORED)
+    answers = {200: {"model": answer, "description": "It is booked, now or before", "headers": headers}, 409: used}
     content = {JSON: {"examples": {"one": {"value": example}}}}
     extra: dict[str, Any] = {"requestBody": {"required": True, "content": content}}
     if path:
