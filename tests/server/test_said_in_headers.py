@@ -166,8 +166,9 @@ def test_the_end_of_a_model_is_said_on_a_refusal_too(ending: tuple[Any, Any]) ->
         assert answer.status_code == 400, (path, body, answer.text)
         assert answer.headers.get(DAY) == expected, (path, body)
         assert expected in answer.headers[WARNING]
-    refused = text.get(f"/api/v1/models/{name}?at=never")
-    assert (refused.status_code, refused.headers[DAY]) == (400, day)
+    for query, status in (("never", 400), ("2026-01-01", 404), ("2026-08-21", 404)):
+        refused = text.get(f"/api/v1/models/{name}?at={query}")
+        assert (refused.status_code, refused.headers.get(DAY)) == (status, day)
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{", b'{"model": 5}', b'{"model": []}', b'{"model": "zzz"}', b"{}"])
