@@ -13,6 +13,7 @@ import pytest
 
 import ratecard
 from layers_picture import PICTURE, picture
+from ratecard.methods import METHODS
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "ratecard"
@@ -275,6 +276,18 @@ def test_no_number_is_a_float() -> None:
             if literal and path not in FLOAT_LITERALS:
                 wrong.append(f"src/ratecard/{path}:{node.lineno}: write a Decimal, not a float")  # type: ignore[attr-defined]
     assert not wrong, "\n".join(wrong)
+
+
+def test_no_price_is_a_default_in_code() -> None:
+    """An option of a pricing method that a table leaves out changes no price: a number that would is required."""
+    neutral: tuple[object, ...] = (None, (), {}, 0, 1, "exact")
+    wrong = {
+        f"{charge.__name__}.{name} = {default!r}"
+        for charge in {method.charge for method in METHODS.values()}
+        for name, field in charge.model_fields.items()
+        if not field.is_required() and (default := field.get_default(call_default_factory=True)) not in neutral
+    }
+    assert wrong == set()
 
 
 def test_no_amount_depends_on_the_context_of_the_host() -> None:

@@ -138,7 +138,7 @@ LIMITS_INPUTS = [
               "refused: x_search_results: Required: the limits do not say the most of one request"),
     InputCase("a search that the model does not have, in an estimate", "python",
               partial(estimated, "claude-opus-4-6:enable_x_search=true"),
-              "refused: service_parameters.enable_x_search: This model does not support x search"),
+              "priced: 0"),
     InputCase("getLargestAccounts on ethereum", "python", partial(called, "ethereum-mainnet", "getLargestAccounts"),
               "refused: calls.0.method: This method is not supported on ethereum: getLargestAccounts"),
     InputCase("eth_call on solana", "python", partial(called, "solana-mainnet", "eth_call"),

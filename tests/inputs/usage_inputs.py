@@ -231,8 +231,8 @@ KEYS = [
           {"type": "upscale", "model": "upscaler", "factor": "2x", "n": 5}),
     text("a typo of a count beside the tokens", "refused: body: Unrecognized key(s) in object: 'web_serch_requests'. "
          "Did you mean 'web_search_requests'?", tokens(), web_serch_requests=5),
-    text("a typo of a parameter", "refused: service_parameters: Unrecognized key(s) in object: 'enable_web_serch'. "
-         "Did you mean 'enable_web_search'?", tokens(), service_parameters={"enable_web_serch": "on"}),
+    text("a typo of a parameter", "listed: service_parameters.enable_web_serch (0.0009)",
+         tokens(), service_parameters={"enable_web_serch": "on"}),
     text("metadata of the caller's own", "priced: 0.0009", tokens(), metadata={"team": {"tokens": 5}}, guard=True),
     text("metadata that is text", "refused: metadata: Expected object, received string", tokens(), metadata="team"),
     rated("an RPC call with a key of another kind",
@@ -257,7 +257,7 @@ SEARCHES = [
          "refused: x_search_results: This model does not support x search", tokens(), x_search_results=1, guard=True),
     text("parameters joined by colons in the model's name", "listed: service_parameters.disable_thinking (0.0101703)",
          tokens(), model=f"{GROK}:enable_web_search=on:disable_thinking=true"),
-    text("an unknown parameter after a colon", "refused: model: Unrecognized parameter in the model name: 'zzz'.",
+    text("an unknown parameter after a colon", "listed: service_parameters.zzz (0.0001703)",
          tokens(), model=f"{GROK}:enable_web_search=off:zzz=1"),
 ]  # fmt: skip
 

@@ -253,7 +253,12 @@ def test_the_description_is_what_is_answered(app: FastAPI, client: TestClient) -
     for path, each in paths.items():
         content = each["requestBody"]["content"]["application/json"]
         [example] = content["examples"].values()
-        Draft202012Validator(content["schema"]).validate(example["value"])
+        assert content["schema"].keys() == {"$ref"}, "a component with a name"
+        validator = Draft202012Validator(content["schema"] | {"components": description["components"]})
+        validator.validate(example["value"])
+        assert not validator.is_valid(example["value"] | {"further": 1})
+        assert not validator.is_valid(example["value"] | {"amount": "0.10", "corrected": "0.10"})
+        assert not validator.is_valid({name: example["value"][name] for name in ("timestamp",)})
         for status, body in (
             ("200", example["value"]),
             ("409", {**example["value"], "timestamp": "2026-10-03T00:00Z"}),
@@ -264,10 +269,18 @@ def test_the_description_is_what_is_answered(app: FastAPI, client: TestClient) -
             schema = each["responses"][status]["content"]["application/json"]["schema"]
             Draft202012Validator(schema | {"components": description["components"]}).validate(answer.json())
         assert each["security"] == [{"bearer": []}]
-    statuses = {"200", "400", "401", "409", "413", "415", "503"}
+    statuses = {"200", "400", "401", "409", "413", "415", "503", "4XX", "5XX"}
     assert [set(each["responses"]) for each in paths.values()] == [statuses, statuses | {"404"}]
     names = set(description["components"]["schemas"])
-    assert {"ChargeAnswer", "RefundAnswer", "BookedEntry", "InvalidRequest", "ErrorObject"} <= names
+    assert {
+        "ChargeRequest",
+        "RefundRequest",
+        "ChargeAnswer",
+        "RefundAnswer",
+        "BookedEntry",
+        "InvalidRequest",
+        "ErrorObject",
+    } <= names
     assert "null" not in json.dumps(description["components"]["schemas"]["BookedEntry"])
 
 

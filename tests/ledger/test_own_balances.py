@@ -182,8 +182,8 @@ def test_its_balance_over_http(credits_card: RateCard, ledger: Ledger) -> None:
         answer = client.post("/charges", json=charge | {"request_id": "r-2", "currency": "DIEM"})
         assert answer.status_code == 400
         assert pattern_in(client) == "^(USD|CREDITS|[A-Z]{3})$"
-        body = client.get("/openapi.json").json()["paths"]["/charges"]["post"]["requestBody"]
-        assert body["content"]["application/json"]["schema"]["properties"]["currency"]["examples"] == ["CREDITS"]
+        body = client.get("/openapi.json").json()["components"]["schemas"]["ChargeRequest"]
+        assert body["properties"]["currency"]["examples"] == ["CREDITS"]
 
 
 def test_a_folder_without_balances_knows_none(bare_card: RateCard, ledger: Ledger, tmp_path: Path) -> None:

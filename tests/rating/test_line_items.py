@@ -75,7 +75,7 @@ def test_a_file_and_line_are_those_of_the_rate_that_fits() -> None:
 def test_what_no_decimal_holds_is_shown_to_the_line_places_of_the_table(line_places: int, shown: str) -> None:
     made_up = prices_of(
         "{duration: [1s, Auto], audio: none, slowdown_factor: [1, 2], target_fps: {min: 16, max: 120}}",
-        charge("method: interpolation-rate\nunit: interpolated_second\n", ["up_to: any, rate: 1"]),
+        charge("method: interpolation-rate\nunit: interpolated_second\nat_frame_rate: 60\n", ["up_to: any, rate: 1"]),
         defaults="{slowdown_factor: 1}",
         mode="interpolation",
         rounding=f"{{places: 2, mode: half-up, line_places: {line_places}}}",

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 from made_up_tables import assert_costs, charge, prices_of
 
-from ratecard import PriceBook, QuoteError
+from ratecard import PriceBook, QuoteError, TableError
 
 FIELD = "reference_video_total_duration"
 
@@ -55,3 +55,27 @@ def test_a_source_matched_ratio_without_effect_asks_for_no_clip(editing: PriceBo
     with pytest.raises(QuoteError) as caught:
         editing.quote_video({**body, "audio": "yes"})
     assert list(caught.value.details or ()) == ["_errors", "audio"]
+
+
+@pytest.mark.parametrize("listed", ['["-1"]', "[auto]", '["-1", auto, Auto]'])
+def test_the_clip_may_be_all_that_says_how_long_a_video_is(listed: str) -> None:
+    rates = [f"duration: {seconds}s, rate: 0.{seconds}" for seconds in (4, 5, 6)]
+    matched = prices_of(
+        f"{{duration: {listed}, audio: none, {FIELD}: {{max: 6}}}}",
+        charge("method: duration-resolution-rate\nunit: clip\n", rates),
+    )
+    word = listed.strip('[]"').split('"')[0]
+    for seconds, amount in ((4, "0.4"), (4.5, "0.5"), (6, "0.6")):
+        quote = matched.quote_video({"model": "made-up", "duration": word, FIELD: seconds})
+        assert_costs(quote, Fraction(amount))
+    with pytest.raises(QuoteError) as caught:
+        matched.quote_video({"model": "made-up", "duration": "5s", FIELD: 5})
+    assert "duration" in (caught.value.details or ())
+
+
+def test_each_second_of_such_a_clip_needs_its_rate() -> None:
+    with pytest.raises(TableError, match="no rate for duration: 6s"):
+        prices_of(
+            f'{{duration: ["-1"], audio: none, {FIELD}: {{max: 6}}}}',
+            charge("method: duration-resolution-rate\nunit: clip\n", ["duration: [4s, 5s], rate: 1"]),
+        )

@@ -205,8 +205,7 @@ def video(listed: Fields, body: Fields, source: Fields) -> Amount:
     shape = {name: values[0] for name, values in accepts.items() if isinstance(values, list) and len(values) == 1}
     if len(accepts.get("topaz", {}).get("models", ())) == 1:
         shape["enhancement_model"] = accepts["topaz"]["models"][0]
-    shape |= {name: type(accepts.get(name, [""])[0])(value) for name, value in accepts.get("defaults", {}).items()}
-    shape |= body
+    shape |= accepts.get("defaults", {}) | body
     if "resolution" in shape:
         words = {word.lower(): word for word in accepts.get("resolution", ())}
         words |= {each.lower(): word for each, word in accepts.get("resolution_aliases", {}).items()}

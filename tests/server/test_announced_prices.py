@@ -85,6 +85,13 @@ def test_an_announced_price_shows_before_it_takes_effect(announced: ratecard.Rat
         assert CHANGE not in listed.headers
 
 
+def test_a_price_is_announced_from_the_first_instant_of_its_day(announced: ratecard.RateCard) -> None:
+    midnight = int(datetime(2026, 12, 1, tzinfo=UTC).timestamp()) * 10**9
+    for clock, told in ((midnight - 1, 0), (midnight, 1)):
+        with asked(application(LiveRateCard(announced, clock=lambda clock=clock: clock))) as client:  # type: ignore[misc]
+            assert len(client.get(f"/api/v1/models/{MODEL}").json()["upcoming"]) == told
+
+
 def test_the_next_of_several_announced_prices_is_first(card: ratecard.RateCard) -> None:
     told = date(2026, 12, 1)
     days = [date(2027, 1, 1), date(2027, 2, 1), date(2027, 3, 1)]

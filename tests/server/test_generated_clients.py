@@ -34,21 +34,27 @@ text 1000000 6 tokens
 openai/whisper-large-v3
 Specified model not found: a/b
 0.22 -0.22 None
+r-2 -0.22
+refund-1 0.1
+['Exactly one of amount and corrected is needed']
 GET /billing/usage was sunset
 ok
 """
 
 PYTHON = """
 import sys
+from datetime import datetime, timezone
 
 from ratecard_client import AuthenticatedClient
 from ratecard_client.api.billing import usage, usage_history
+from ratecard_client.api.charges import charge as charges, refund
 from ratecard_client.api.models import list_models, retrieve_model
 from ratecard_client.api.operation import health
 from ratecard_client.api.quotes import estimate, rate, video_quote
 from ratecard_client.models import (
-    ErrorObject, EstimatedCost, Health, InvalidRequest, ListedModel, MeteredUsage, ModelList, PriceQuote, RatedList,
-    RatedQuote, TextEstimateRequest, UsageList, UsagePage, VideoQuoteRequest,
+    ChargeAnswer, ChargeRequest, ErrorObject, EstimatedCost, Health, InvalidRequest, ListedModel, MeteredUsage,
+    ModelList, PriceQuote, RatedList, RatedQuote, RefundAnswer, RefundRequest, TextEstimateRequest, UsageList,
+    UsagePage, VideoQuoteRequest,
 )
 
 client = AuthenticatedClient(base_url=sys.argv[1], token=sys.argv[2])
@@ -101,6 +107,19 @@ print(missing.error)
 page = usage_history.sync(client=client)
 assert isinstance(page, UsagePage)
 print(page.data[0].price_per_unit_usd, page.data[0].amount, page.next_cursor)
+when = datetime(2026, 10, 1, tzinfo=timezone.utc)
+clip = MeteredUsage.from_dict({"type": "video", "model": "ovi-image-to-video"})
+booked = charges.sync(client=client, body=ChargeRequest(usage=clip, timestamp=when, request_id="r-2"))
+assert isinstance(booked, ChargeAnswer)
+print(booked.request_id, booked.entries[0].amount)
+asked = RefundRequest(id="refund-1", sku=booked.entries[0].sku, timestamp=when, amount="0.10")
+paid = refund.sync("r-2", client=client, body=asked)
+assert isinstance(paid, RefundAnswer)
+print(paid.id, paid.entries[0].amount)
+asked.corrected = "0.12"
+both = refund.sync("r-2", client=client, body=asked)
+assert isinstance(both, InvalidRequest)
+print(both.details["amount"].field_errors)
 gone = usage.sync(client=client)
 assert isinstance(gone, ErrorObject)
 print(gone.error.split(" on ")[0])
@@ -164,6 +183,18 @@ say((await one("a/b")).error!.error);
 
 const page = (await client.GET("/api/v1/billing/usage-history")).data!;
 if (typeof page !== "string") say(page.data[0].pricePerUnitUsd, page.data[0].amount, page.nextCursor);
+const timestamp = "2026-10-01T00:00:00Z";
+const clip = { type: "video" as const, model: "ovi-image-to-video" };
+const ran: components["schemas"]["ChargeRequest"] = { usage: clip, timestamp, request_id: "r-2" };
+const booked = (await client.POST("/api/v1/charges", { body: ran })).data!;
+say(booked.request_id, booked.entries[0].amount);
+const refund = { id: "refund-1", sku: booked.entries[0].sku, timestamp, amount: "0.10" };
+const params = { path: { request_id: "r-2" } };
+const paid = (await client.POST("/api/v1/charges/{request_id}/refunds", { params, body: refund })).data!;
+say(paid.id, paid.entries[0].amount);
+const twice = { ...refund, corrected: "0.12" };
+const both = await client.POST("/api/v1/charges/{request_id}/refunds", { params, body: twice });
+say((both.error as Refused).details["amount"]._errors);
 say((await client.GET("/api/v1/billing/usage")).error!.error.split(" on ")[0]);
 say((await client.GET("/api/v1/healthz")).data!.status);
 """
@@ -172,12 +203,14 @@ say((await client.GET("/api/v1/healthz")).data!.status);
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server with every endpoint, over a ledger with one row."""
-    database = f"sqlite:///{tmp_path_factory.mktemp('ledger')}/ledger.db"
+    folder = tmp_path_factory.mktemp("ledger")
+    database, keys = f"sqlite:///{folder}/ledger.db", folder / "keys"
+    keys.write_text(f"acme:{KEY}")
     when = datetime(2026, 10, 1, tzinfo=UTC)
     with open_ledger(database) as ledger:
         quote = ratecard.load_rate_card().at(when).quote_video({"model": "ovi-image-to-video"})
         ledger.append(quote, account="acme", request_id="r-1", timestamp=when)
-    with serving("--database", database, RATECARD_API_KEYS=f"acme:{KEY}") as found:
+    with serving("--database", database, "--charge-keys", str(keys), RATECARD_API_KEYS=f"acme:{KEY}") as found:
         yield found
 
 

@@ -34,6 +34,12 @@ def test_every_model_that_has_a_price_is_listed_and_no_other(card: ratecard.Rate
     assert "ltx-2-fast-text-to-video" not in models, "retired on 2026-09-28"
 
 
+def test_a_model_was_created_when_its_first_prices_took_effect(card: ratecard.RateCard, models: dict[str, Any]) -> None:
+    first = {name: card.tables.models[name].versions[-1].begins.timestamp() for name in models}
+    assert {name: model["created"] for name, model in models.items()} == first
+    assert any(len(card.tables.models[name].versions) > 1 for name in models)
+
+
 def test_constraints_are_named_like_the_fields_of_a_request(models: dict[str, Any]) -> None:
     names = {name for model in models.values() if model["type"] == "video" for name in model["constraints"]}
     assert names <= {*FIELD_ORDER, "topaz", "defaults", "resolution_aliases"}

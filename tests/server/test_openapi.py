@@ -162,3 +162,15 @@ def test_every_value_of_every_version_is_allowed(card: ratecard.RateCard, descri
                     jsonschema.validate(value, properties[name])
             for alias in accepts.resolution_aliases:
                 jsonschema.validate(alias, properties["resolution"])
+
+
+def test_what_the_tables_decide_is_an_example_and_no_list(description: Any) -> None:
+    """The tables change under a running server, and a generated client would refuse what is new."""
+    fields = request_body(description, "/video/quote")["schema"]["properties"]
+    assert [name for name, schema in fields.items() if "enum" in schema or "const" in schema] == []
+    assert [fields[name]["examples"] for name in ("upscale_factor", "slowdown_factor")] == [[1, 2, 4], [1, 2, 4, 8]]
+
+
+def test_a_key_is_of_no_format(description: Any) -> None:
+    scheme = description["components"]["securitySchemes"]["bearer"]
+    assert scheme == {"type": "http", "scheme": "bearer"}

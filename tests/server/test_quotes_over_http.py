@@ -88,7 +88,10 @@ def test_explain_adds_lines_date_and_digest_and_keeps_the_quote(client: Any, pri
     assert (found["effective"], found["digest"]) == (quote.effective.isoformat(), quote.digest)
 
 
-@pytest.mark.parametrize(("query", "lines"), [("explain=false", False), ("", False), ("explain=true", True)])
+@pytest.mark.parametrize(
+    ("query", "lines"),
+    [("explain=false", False), ("", False), ("explain=true", True), ("explain=true&explain=false", False)],
+)
 def test_explain_is_true_or_false(client: Any, query: str, lines: bool) -> None:
     assert (b"lines" in post(client, path=f"/api/v1/video/quote?{query}").content) is lines
 

@@ -139,6 +139,7 @@ def test_an_estimate_is_the_librarys(client: Any, prices: ratecard.PriceBook) ->
         "highest": "0.07125",
         "currency": "USD",
         "digest": prices.tables.digest,
+        "ignored": [],
     }
     assert (found.lowest, found.highest) == (Decimal("0.0033"), Decimal("0.07125"))
     searching = TEXT | {"model": "claude-opus-4-6:enable_web_scraping=true"}

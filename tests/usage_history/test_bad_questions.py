@@ -4,14 +4,18 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from fastapi import FastAPI
 from history_pages import PATH, append_each
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 from usage_app import SECRET, account_of, client_of
 
+from ratecard import RateCard
 from ratecard.history import usage_history_router
 from ratecard.ledger.store import Ledger
+from ratecard.load.folder import tables_from
+from ratecard.server import LiveRateCard
 from ratecard.server.usage_history import Cursors, RefusedError, read_query
 
 DATETIME = "Invalid datetime. Expected ISO 8601 with at most 6 decimal places, like 2026-10-01T00:00:00Z"
@@ -80,10 +84,61 @@ def test_a_plus_that_became_a_space_is_no_time_zone(client: TestClient) -> None:
 def test_everything_that_is_wrong_comes_at_once(client: TestClient) -> None:
     wrong = [("pageSize", "x"), ("currency", "Euro"), ("startDate", "2026"), ("limit", "5"), ("pageSize", "2")]
     assert refusal(client, wrong) == {
-        "": ["Unrecognized key(s) in object: 'startDate', 'limit'", ALLOWED],
+        "": [
+            "Unrecognized key(s) in object: 'startDate', 'limit'",
+            "'limit' is now pageSize",
+            "'startDate' is now startTimestamp",
+            ALLOWED,
+        ],
         "pageSize": ["Expected string, received array", "Expected number, received nan"],
         "currency": [f"{CURRENCY}, received 'Euro'"],
     }
+
+
+@pytest.mark.parametrize(
+    ("name", "now"),
+    [
+        ("page", "pageSize and cursor (the nextCursor of the answer before)"),
+        ("limit", "pageSize"),
+        ("startDate", "startTimestamp"),
+        ("endDate", "endTimestamp"),
+    ],
+)
+def test_a_parameter_of_the_endpoint_before_is_answered_by_its_new_name(
+    client: TestClient, name: str, now: str
+) -> None:
+    assert refusal(client, {name: "1", "pageSize": "2"}) == {
+        "": [f"Unrecognized key(s) in object: '{name}'", f"'{name}' is now {now}", ALLOWED]
+    }
+
+
+def test_new_names_are_those_of_the_tables_that_are_served(ledger: Ledger) -> None:
+    limits = """
+limits:
+  - effective: 2026-01-01
+    checked: 2026-01-01
+    source: a test
+    sunsets:
+      - endpoint: GET /billing/usage
+        deprecated: 2026-07-09
+        sunset: 2026-09-16
+        successor: /billing/usage-history
+        renamed: {von: startTimestamp}
+      - endpoint: GET /another
+        deprecated: 2026-07-09
+        sunset: 2026-09-16
+        successor: /elsewhere
+        renamed: {limit: most}
+"""
+    tables = LiveRateCard(RateCard(tables_from({"limits.yaml": limits.encode()})))
+    app = FastAPI()
+    app.include_router(usage_history_router(ledger, account_of, secret=SECRET, tables=tables), prefix="/api/v1")
+    client = TestClient(app, base_url="http://test/api/v1", headers={"x-account": "a"})
+    assert refusal(client, {"von": "1", "limit": "1"})[""] == [
+        "Unrecognized key(s) in object: 'von', 'limit'",
+        "'von' is now startTimestamp",
+        ALLOWED,
+    ]
 
 
 @pytest.mark.parametrize("end", ["2026-10-01T00:00:00Z", "2026-09-30T23:59:59.999999Z", "2026-10-01T09:00:00+09:00"])

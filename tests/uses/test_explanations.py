@@ -37,7 +37,6 @@ def test_what_a_method_reads_beside_its_rates_is_shown(prices: PriceBook) -> Non
     assert charge.options == {
         "frames_per_second": "24",
         "pixels_per_token": "1024",
-        "reference_minimum": "5/3",
         "sizes": sizes,
     }
     assert explain(prices, "topaz-video-upscale").charges[0].options == {"frame_rate": "from 48, factor 2"}

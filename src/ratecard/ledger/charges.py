@@ -44,12 +44,16 @@ class Card(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BookedCharge:
-    """A charge as it is in the ledger; `new` is whether this call wrote it. A repeated call gets the same rows."""
+    """A charge as it is in the ledger; `new` is whether this call wrote it. A repeated call gets the same rows.
+
+    `ignored` are the fields of the usage without effect; of a repeated call, which does not rate it, there are none.
+    """
 
     request_id: str
     timestamp: str
     entries: tuple[LedgerEntry, ...]
     new: bool
+    ignored: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The charge with its rows; numbers are text. It says nothing of `new`."""
@@ -167,7 +171,8 @@ def charge(
             [new] = write_charges(connection, [rows])
             kept = None if new else find_charges(connection, account, [request_id]).get(request_id)
         if kept is None:
-            return BookedCharge(request_id, when, tuple(replace(row, timestamp=when) for row in rows.entries), new)
+            booked = tuple(replace(row, timestamp=when) for row in rows.entries)
+            return BookedCharge(request_id, when, booked, new, quote.ignored)
     known, at, entries = kept
     if known is not None:
         refuse_other_content("request", request_id, (known, content), (at, instant))

@@ -32,7 +32,7 @@ from ratecard.load.video_checks import check_video
 from ratecard.load.yaml_text import TextFile, read_yaml_text
 from ratecard.methods.findings import below
 from ratecard.tables.card import AnyModel, Family, Tables
-from ratecard.tables.limits import LimitsFile, Rates
+from ratecard.tables.limits import Limits, LimitsFile, Rates
 from ratecard.tables.meters import Meters
 from ratecard.tables.names import Names
 from ratecard.tables.units import Unit, Units, Vocabulary
@@ -111,13 +111,18 @@ def _vocabulary() -> Vocabulary:
 
 
 @cache
+def shipped_limits() -> Limits:
+    """Return the newest limits of the shipped tables."""
+    return _shipped(LIMITS, LimitsFile).limits[0]
+
+
 def shipped_rates() -> Rates:
     """The worth of one unit of each balance in US dollars, from the newest limits of the shipped tables.
 
     >>> shipped_rates().DIEM, shipped_rates().VCU
     (Decimal('1'), None)
     """
-    return _shipped(LIMITS, LimitsFile).limits[0].rates
+    return shipped_limits().rates
 
 
 def tables_from(contents: Mapping[str, bytes]) -> Tables:

@@ -13,6 +13,7 @@ from ratecard.tables.version import Rounding
 from ratecard.tables.video import (
     LISTED_NUMBERS,
     LISTED_WORDS,
+    LONGEST,
     REQUEST_FIELDS,
     SOURCE_MATCHED_DURATIONS,
     VideoAccepts,
@@ -21,8 +22,6 @@ from ratecard.tables.video import (
 )
 
 _SOURCE_FIELDS = ("seconds", "width", "height", "fps")
-# The longest clip, in seconds, that a table may have.
-_LONGEST = 999
 _SECONDS = re.compile(r"[1-9]\d{0,2}s", re.ASCII)
 
 
@@ -123,6 +122,9 @@ def _check_charges(version: VideoVersion) -> Iterator[Finding]:
     for number, charge in enumerate(version.charges):
         yield from below(("charges", number), check_rates(version, charge))
         yield from below(("charges", number), charge.check(version))
+    if version.of_source and version.accepts.reference_video_total_duration:
+        words = "has no effect, as this version is priced by the video that is sent. Leave it out"
+        yield ("accepts", "reference_video_total_duration"), f"reference_video_total_duration {words}"
     needed = {name: charge.method for charge in version.charges for name in charge.reads if name != "video_url"}
     for name, method in needed.items():
         if getattr(version.accepts, name) is None:
@@ -145,8 +147,9 @@ def _check_durations(version: VideoVersion, billed_by: str | None) -> Iterator[F
             words = "but this version takes no video whose seconds are counted"
             yield path, f"duration '{matched[0]}' matches a source clip, {words}. Leave it out, or accept the clip"
         return
-    first, last = reference.source_min, min(reference.max, reference.source_max, _LONGEST)
-    absent = [f"{seconds}s" for seconds in range(first, last + 1) if f"{seconds}s" not in listed]
+    first, last = reference.source_min, min(reference.longest_clip, LONGEST)
+    stated = any(map(_SECONDS.fullmatch, listed))
+    absent = [f"{seconds}s" for seconds in range(first, last + 1) if stated and f"{seconds}s" not in listed]
     if first > last or absent:
         words = f"but not accepted: {', '.join(absent)}" if absent else "which no clip has"
         yield path, f"duration '{matched[0]}' means a clip of {first} to {last} seconds, {words}"

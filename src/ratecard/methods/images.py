@@ -55,6 +55,10 @@ class Images(Method[PerImage]):
     kinds = ("image", "upscale")
     choices = ("resolution", "quality")
 
+    def words_of(self, charge: PerImage, name: str) -> tuple[str, ...]:
+        """Return those of the rates, but for the quality that means none."""
+        return tuple(word for word in charge.values_of(name) if word != UNSTATED)
+
     def reading(self, charge: PerImage, metered: Metered, kind: str) -> UsageReading | None:
         """Images, or the image of an upscaler that keeps its size."""
         type_, model = metered.model.type, metered.model.model
@@ -67,7 +71,7 @@ class Images(Method[PerImage]):
             return UsageReading(lambda shape: [] if "factor" in shape else [count(1, rate, sku)]) if also else None
         choices = {name: charge.values_of(name) for name in self.choices}
         rates = {key: rate for rate in charge.rates for key in _keys(rate, choices)}
-        choices["quality"] = tuple(quality for quality in choices["quality"] if quality != UNSTATED)
+        choices = {name: self.words_of(charge, name) for name in self.choices}
         fields: dict[str, Field] = {"n": _COUNT}
         fields |= {name: Choice(values, fold=True) if values else TextField() for name, values in choices.items()}
         inert = [name for name, values in choices.items() if not values]

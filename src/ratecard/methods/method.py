@@ -86,6 +86,10 @@ class Method(Generic[AnyCharge]):
     # The fields of usages, of which one has the number that is charged, if nothing else is: the laws try each.
     numbers: ClassVar[tuple[str, ...]] = ()
 
+    def words_of(self, charge: AnyCharge, name: str) -> tuple[str, ...]:
+        """Return the words that requests may state in one of the `choices`: those of the rates."""
+        return charge.values_of(name)
+
     def calculator(self, charge: AnyCharge, compiling: Compiling) -> Calculator:
         """Compile a charge of a video model into the function from a request shape to its line item."""
         raise NotImplementedError(f"no calculator for {charge.method}")

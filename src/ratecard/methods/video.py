@@ -70,7 +70,7 @@ class InterpolationRate(VideoCharge):
     READS: ClassVar = ("duration", "slowdown_factor", "target_fps", "video_url")
     NEEDS_FRAME_RATE: ClassVar = True
     method: Literal["interpolation-rate"]
-    at_frame_rate: Positive = Decimal(60)
+    at_frame_rate: Positive
 
     @property
     def frame_rates(self) -> Mapping[Decimal, Decimal]:

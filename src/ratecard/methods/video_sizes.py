@@ -31,8 +31,9 @@ class TokenFormula(VideoCharge):
     method: Literal["token-formula"]
     frames_per_second: Count
     pixels_per_token: Count
-    # With reference video, at least ceil(output seconds x this) seconds are billed; 0 switches the minimum off.
-    reference_minimum: Ratio = Fraction(5, 3)
+    # With reference video, at least ceil(output seconds x this) seconds are billed; 0 is none. Absent where the version
+    # takes no reference video.
+    reference_minimum: Ratio | None = None
     sizes: tuple[FrameSize, ...]
 
     @property
@@ -41,19 +42,26 @@ class TokenFormula(VideoCharge):
         return super().fields | fields_of_sizes(self.sizes)
 
     def check(self, version: VideoVersion) -> Iterator[Finding]:
-        """The tokens of a pixel and second are a decimal, and every output has its size."""
+        """The tokens of a pixel and second are a decimal, every output has its size, reference video its minimum."""
         per_pixel = Fraction(self.frames_per_second, self.pixels_per_token)
         if 10 ** per_pixel.denominator.bit_length() % per_pixel.denominator:
             words = f"pixels_per_token {self.pixels_per_token}: {per_pixel} tokens a pixel and second is not a decimal"
             yield ("pixels_per_token",), f"{words}. Write a number that divides without remainder, like 1024"
+        if version.accepts.reference_video_total_duration and self.reference_minimum is None:
+            words = "reference_minimum is missing: this version takes reference video"
+            yield ("reference_minimum",), f"{words}. Write the minimum of seconds, like 5/3, or 0 for none"
         if self.sizes:
             yield from _check_sizes(version, self.sizes)
         else:
             yield ("sizes",), "sizes is empty. The token formula needs the pixels of every output"
 
+    def least_seconds(self, seconds: Fraction | int) -> int:
+        """Return the fewest seconds that are billed with reference video, by those of the output."""
+        return ceil(seconds * (self.reference_minimum or 0))
+
     def units(self, of: Measures) -> Fraction:
         """The frames of all seconds that are billed, in tokens of pixels."""
-        least = Fraction(ceil(of.seconds * self.reference_minimum)) if of.reference else of.seconds
+        least = Fraction(self.least_seconds(of.seconds) if of.reference else 0)
         frames = max(of.seconds + of.reference, least) * self.frames_per_second
         return frames * of.pixels / self.pixels_per_token / of.per
 
@@ -205,7 +213,7 @@ def _cells(charge: TokenFormula, compiling: Compiling) -> Callable[[Shape], _Cel
     def cell_of(shape: Shape, framed: Framed) -> _Cell:
         rate, (size, ratio, note), duration = rates[rate_key(shape)], framed, shape["duration"]
         seconds = SECONDS[duration]
-        least = Decimal(ceil(int(seconds) * charge.reference_minimum))
+        least = Decimal(charge.least_seconds(int(seconds)))
         tokens = plain(multiply(of_pixel, Decimal(size.width * size.height)))
         words = f"{rate.words}-{slug(ratio)}" if ratio else rate.words
         sku, applies = f"{compiling.sku}-{duration}{words}", f"the minimum of {least} s with reference video applies"

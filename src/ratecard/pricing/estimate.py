@@ -45,13 +45,15 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
 
     What the request counts by meter is part of both.
 
-    Raises `QuoteError` if the model does not support a search, or its most is neither given nor in `limits`.
+    Raises `QuoteError` for the most of a search that the model does not support, and if that of a search which is
+    switched on is neither given nor in `limits`.
     """
     problems: Problems = []
     for name in ("prompt_tokens", "max_completion_tokens"):
         problems += [((name,), words) for words in count_messages(getattr(asked, name))]
     parameters = read_parameters(asked.service_parameters, asked.suffix, problems)
-    most = dict(_most_searches(asked, parameters, limits, surcharges.keys(), problems))
+    switches = {name: value for name, value in parameters.known.items() if name not in parameters.idle(surcharges)}
+    most = dict(_most_searches(asked, switches, limits, surcharges.keys(), problems))
     further = {name: each for name, each in surcharges.items() if name not in SEARCHES}
     readings = readings_of(metered, metered.model.type)
     line_of = search_lines_under(surcharges)({})
@@ -72,7 +74,7 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
     completion = max((rate.rate.price(longest) for of_completion, rate in rates if of_completion), default=Decimal(0))
     own = total([line.amount for reading in readings for line in reading.lines({"counts": counts})])
     beside = total([line_of[name](counts[name]).amount for name in further if name in counts])
-    searches, least = list(_search_amounts(most, parameters, line_of)), metered.version.minimum or Decimal(0)
+    searches, least = list(_search_amounts(most, switches, line_of)), metered.version.minimum or Decimal(0)
     # Each bucket of a request may be rounded by itself, by half a step at most.
     inexact = sum(not isinstance(rate.token_rate, Decimal) for _, rate in rates)
     rounding = multiply(inexact, step(metered.version.places_of_lines)) if inexact else Decimal(0)
@@ -80,6 +82,7 @@ def estimate(metered: Metered, surcharges: Mapping[str, Metered], limits: Limits
         total([max(add(EXACT.subtract(min(prompts), rounding), own), least), beside, min(searches)]),
         total([max(total([max(prompts), completion, rounding, own]), least), beside, max(searches)]),
         metered.model.currency,
+        parameters.without_effect(surcharges),
         metered.rates,
     )
 
@@ -101,9 +104,8 @@ def _most_searches(
             if messages:
                 continue
         on = switch in _SWITCHED_ON
-        if kind not in supported and (on or (count and switch is None)):
-            path = ("service_parameters", parameter) if on else (field,)
-            problems.append((path, f"This model does not support {kind.replace('_', ' ')}"))
+        if kind not in supported and count and switch is None:
+            problems.append(((field,), f"This model does not support {kind.replace('_', ' ')}"))
         elif count is not None:
             yield field, int(count)
         elif on and known[field] is None:

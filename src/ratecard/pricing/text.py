@@ -17,7 +17,7 @@ from ratecard.requests.body import INVALID
 from ratecard.requests.counters import MOST_TOKENS, path_of, path_of_bucket
 from ratecard.requests.counts import Meterage, read_counts
 from ratecard.requests.metered import usage_keys, usage_problems
-from ratecard.requests.service_parameters import SEARCHES, billed_searches, read_parameters
+from ratecard.requests.service_parameters import NO_PARAMETERS, SEARCHES, billed_searches, read_parameters
 from ratecard.requests.token_usage import (
     NO_PRICE,
     NO_TOKENS,
@@ -184,21 +184,18 @@ def _read_searches(
             words = f"Expected {counts[_WEB_SEARCHES]}, as {_WEB_SEARCHES} beside the usage says"
             problems.append((path_of("searches", usage["usage"]), words))
         counts.setdefault(_WEB_SEARCHES, searched)
-    parameters: Mapping[str, Any] = {}
+    parameters = NO_PARAMETERS
     if suffix or "service_parameters" in usage:
         parameters = read_parameters(usage.get("service_parameters", {}), suffix, problems)
-    if not parameters and not any(counts.values()):
+    if not any(parameters) and not any(counts.values()):
         return _NO_SEARCHES
-    unsupported = [switch for kind, (_, switch) in SEARCHES.items() if kind not in supported]
-    idle = [name for name in unsupported if parameters.get(name) not in (None, "off", "false")]
-    billed = billed_searches(counts, {name: value for name, value in parameters.items() if name not in idle})
+    idle = parameters.idle(supported)
+    billed = billed_searches(counts, {name: value for name, value in parameters.known.items() if name not in idle})
     problems += [
         (path_to(kind), NotOffered(f"This model does not support {kind.replace('_', ' ')}"))
         for kind in billed
         if kind not in supported
     ]
-    switches = {switch for _, switch in SEARCHES.values()}
     uncharged = [kind for kind, (field, _) in SEARCHES.items() if counts.get(field) and kind not in billed]
-    ignored = [".".join(map(str, path_to(kind))) for kind in uncharged]
-    ignored += [f"service_parameters.{name}" for name in parameters if name not in switches or name in idle]
-    return _Searches(billed, tuple(ignored))
+    ignored = tuple(".".join(map(str, path_to(kind))) for kind in uncharged)
+    return _Searches(billed, ignored + parameters.without_effect(supported))

@@ -37,7 +37,7 @@ def price_video(
     schema, charges = VideoRequests(version, api_wide), _charges(model, version, tables)
     calculators = [method.calculator(each.charge, each) for method, each in charges]
     active, inert, defaults, complete = schema.active.get, schema.inert.get, schema.defaults, schema.complete
-    settle, refuse = schema.settle, schema.refuse
+    settle, refuse, replaced = schema.settle, schema.refuse, schema.replaced
     first, several = calculators[0], len(calculators) > 1
     priced = PricedVersion(model.model, "video", model.currency, version.effective, tables.digest, rates)
     finest, quantize = step(version.rounding.places), ROUNDING.quantize
@@ -71,6 +71,8 @@ def price_video(
         else:
             line = first(shape)
             lines, exact = (line,), line.amount
+        if source is not None:
+            ignored += replaced(body, source)
         if len(ignored) > 1:
             ignored = in_order(ignored)
         if further:

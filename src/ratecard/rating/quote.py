@@ -302,10 +302,12 @@ class Quote:
 class Estimate:
     """The least and the most that a text request can cost before it runs; exact, in `currency`.
 
-    `rates` is what balances were worth at the instant of the price book.
+    `ignored` are the service parameters without effect on the price, `rates` what balances were worth at the instant of
+    the price book.
     """
 
     lowest: Decimal
     highest: Decimal
     currency: str
+    ignored: tuple[str, ...] = ()
     rates: Rates | None = field(default=None, repr=False, compare=False)

@@ -1,14 +1,13 @@
 """Read the `service_parameters` of a text request (in its body, or its model's name), and the searches to bill."""
 
 import re
-from collections.abc import Mapping
-from typing import Any, get_args
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple, get_args
 
-from ratecard.base.messages import Problems, echo, wrong_type
+from ratecard.base.messages import Problems, echo, field_names, wrong_type
 from ratecard.base.suggestions import did_you_mean
 from ratecard.requests.body import MOST_PROBLEMS, mapping_of
 from ratecard.requests.fields import Boolean, Choice, Field, TextField, field_problems
-from ratecard.requests.metered import unrecognized
 from ratecard.requests.usage import ServiceParameters
 from ratecard.tables.card import Tables
 
@@ -66,33 +65,61 @@ def split_model(name: str) -> tuple[str, dict[str, Any]]:
     ('zai-org-glm-5-2', {'enable_web_search': 'on', 'disable_thinking': True})
     >>> split_model("zai-org-glm-5-2:enable_web_search=on:character_slug=alan:turing")
     ('zai-org-glm-5-2', {'enable_web_search': 'on', 'character_slug': 'alan:turing'})
+
+    What has no `=` is no parameter: its value is None.
     """
     model, *parts = _PARAMETER.split(name)
-    if not parts:  # no parameter: what follows the first `:` becomes one, so that it is refused by name
+    if not parts:  # what follows the first `:` is refused by name
         model, _, suffix = name.partition(":")
         parts = [suffix]
     parameters: dict[str, Any] = {}
     for part in filter(None, "&".join(parts).split("&")):
-        parameter, _, value = part.partition("=")
+        parameter, stated, value = part.partition("=")
         expected = PARAMETERS.get(parameter)
-        parameters[parameter] = _BOOLEANS.get(value, value) if isinstance(expected, Boolean) else value
+        if expected is None and not stated:
+            parameters[parameter] = None
+        else:
+            parameters[parameter] = _BOOLEANS.get(value, value) if isinstance(expected, Boolean) else value
     return model, parameters
 
 
-def read_parameters(given: object, suffix: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
-    """Read the parameters of a request; those of the body win over the suffix of the model's name."""
+class Parameters(NamedTuple):
+    """The known parameters of a request, and the names of others, which the API passes through unread."""
+
+    known: Mapping[str, Any]
+    others: tuple[str, ...]
+
+    def idle(self, supported: Collection[str]) -> list[str]:
+        """Return the switches of searches that are not supported, where they are not off: they have no effect."""
+        switches = (switch for kind, (_, switch) in SEARCHES.items() if kind not in supported)
+        return [name for name in switches if self.known.get(name) not in (None, "off", "false")]
+
+    def without_effect(self, supported: Collection[str]) -> tuple[str, ...]:
+        """Return the names, with their path, of what has no effect on a price."""
+        switches, idle = {switch for _, switch in SEARCHES.values()}, self.idle(supported)
+        known = (name for name in self.known if name not in switches or name in idle)
+        return tuple(f"service_parameters.{name}" for name in (*known, *self.others))
+
+
+NO_PARAMETERS = Parameters({}, ())
+
+
+def read_parameters(given: object, suffix: Mapping[str, Any], problems: Problems) -> Parameters:
+    """Read the parameters of a request; those of the body win over the suffix of the model's name.
+
+    A name that is not known is no problem: the API passes it through. It is listed as it is, at most 20 of them.
+    """
     own = mapping_of(given)
     if own is None:
         problems.append((("service_parameters",), wrong_type("object", given)))
         own = {}
-    problems += unrecognized(own, PARAMETERS.keys(), ("service_parameters",))
-    for name in [name for name in suffix if name not in PARAMETERS][:MOST_PROBLEMS]:
+    for name in [name for name, value in suffix.items() if value is None][:MOST_PROBLEMS]:
         near = did_you_mean(name, PARAMETERS)
         problems.append((("model",), f"Unrecognized parameter in the model name: '{echo(name)}'.{near}"))
     parameters: dict[str, Any] = {}
     wrong = field_problems({**suffix, **own}, PARAMETERS, parameters)
     problems += [(("service_parameters", *path), message) for path, message in wrong]
-    return parameters
+    return Parameters(parameters, field_names(name for name in {**suffix, **own} if name not in PARAMETERS))
 
 
 def billed_searches(counts: Mapping[str, int], parameters: Mapping[str, Any]) -> dict[str, int]:

@@ -103,8 +103,13 @@ class _OfTokens(_UnderConditions):
         return self
 
 
-class ServiceParameters(_Own):
-    """The parameters of a text request; three of them switch searches. None means the API's default."""
+class ServiceParameters(BaseModel):
+    """The parameters of a text request; three of them switch searches. None means the API's default.
+
+    The API passes others through unread, so they have no effect on a price.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow")
 
     character_slug: str | None = None
     strip_thinking_response: bool | None = None
@@ -229,7 +234,9 @@ class VideoRequest(_Own):
     resolution: Annotated[str | None, Like("720p")] = Field(
         None, description="In capital or small letters", examples=["720p", "1080p", "4k"]
     )
-    upscale_factor: Annotated[Literal[1, 2, 4] | None, Like("1, 2 or 4")] = None
+    upscale_factor: Annotated[AtLeastOne | None, Like("1, 2 or 4")] = Field(
+        None, description="Upscale models only", examples=[1, 2, 4]
+    )
     enhancement_model: Annotated[str | None, Like("Proteus")] = Field(
         None,
         description="Enhancement models only; the values are in `constraints.topaz.models` of `GET /models`",
@@ -239,7 +246,9 @@ class VideoRequest(_Own):
         None,
         description="Enhancement models only; left out, the frame rate of the source, or the dearest if unknown",
     )
-    slowdown_factor: Annotated[Literal[1, 2, 4, 8] | None, Like("1, 2, 4 or 8")] = None
+    slowdown_factor: Annotated[AtLeastOne | None, Like("1, 2, 4 or 8")] = Field(
+        None, description="Enhancement models only; `2` makes the video twice as long", examples=[1, 2, 4, 8]
+    )
     audio: Annotated[bool | None, Like("true or false")] = Field(
         None, description="With sound, which is what a body without this field means"
     )

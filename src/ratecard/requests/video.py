@@ -192,11 +192,11 @@ class VideoRequests:
         self.defaults: RequestShape = {name: None for name in ("resolution", "aspect_ratio") if name not in effective}
         self.defaults |= {"video_input": "false", "reference_seconds": None}
         self.defaults["audio"] = "false" if version.accepts.audio == "none" else "true"
-        required = []
+        required, stated = [], version.default_values
         for name in (name for name in _CHOICES if name in effective):
             values = tuple(getattr(version.accepts, name) or ())
-            if name in version.defaults:
-                self.defaults[name] = type(values[0])(version.defaults[name])
+            if name in stated:
+                self.defaults[name] = stated[name]
             elif len(values) == 1:
                 self.defaults[name] = values[0]
             elif values and not (name == "duration" and "video_url" in effective):
@@ -212,6 +212,11 @@ class VideoRequests:
         problems = field_problems(body, {name: self.fields[name] for name in self.active}, shape, self.required)
         problems += field_problems(body, inert, {})
         return shape, problems
+
+    def replaced(self, body: Mapping[str, Any], source: SourceVideo | None) -> tuple[str, ...]:
+        """Return the field in whose place the source video counts: stated seconds, if those of the video are known."""
+        known = self.of_source and source is not None and source.seconds
+        return ("duration",) if known and body.get("duration") in SECONDS else ()
 
     def by_seconds(self, shape: RequestShape, name: str) -> bool:
         """Whether, whatever a field says but 0, nothing but the seconds of reference video follows from it."""

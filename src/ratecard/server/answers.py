@@ -29,17 +29,38 @@ class ErrorDetails(BaseModel):
     errors: list[str] = Field(alias="_errors")
 
 
-class ErrorObject(BaseModel):
-    """An error in a sentence."""
+class ModelNotice(BaseModel):
+    """What is announced of a model: its retirement, or other prices."""
 
     model_config = ConfigDict(extra="forbid")
+    date: str = Field(description="When it happens, ISO 8601")
+    warning: str
+
+
+def may_be_absent(schema: dict[str, Any]) -> None:
+    """A field with a default is absent where it has nothing to say, and never null."""
+    for described in schema.get("properties", {}).values():
+        if described.pop("default", "") is None:
+            described |= next(iter(described.pop("anyOf", [])), {})
+
+
+class _InList(BaseModel):
+    """An answer that may be in a list, where it has in fields what is said in headers otherwise."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra=may_be_absent)
+    deprecation: ModelNotice | None = Field(None, description="In a list: that the model will be retired")
+    price_change: ModelNotice | None = Field(None, description="In a list: that the model will have other prices")
+
+
+class ErrorObject(_InList):
+    """An error in a sentence."""
+
     error: str
 
 
-class InvalidRequest(BaseModel):
+class InvalidRequest(_InList):
     """A request that is wrong at some fields: a sentence, and the tree of every error."""
 
-    model_config = ConfigDict(extra="forbid")
     error: str
     details: ErrorDetails
 
@@ -48,12 +69,6 @@ class _Answer(BaseModel):
     """An answer has all of its fields, those with a default too."""
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=True)
-
-
-def may_be_absent(schema: dict[str, Any]) -> None:
-    """A field with a default is absent where it has nothing to say, and never null."""
-    for described in schema.get("properties", {}).values():
-        described.pop("default", None)
 
 
 ExactNumber = Annotated[Decimal, WithJsonSchema({"type": "number"})]
@@ -74,10 +89,9 @@ class QuoteLine(BaseModel):
     note: str = ""
 
 
-class RatedQuote(BaseModel):
+class RatedQuote(_InList):
     """The price of one request with the lines that add up to it; amounts are text."""
 
-    model_config = ConfigDict(extra="forbid", json_schema_extra=may_be_absent)
     type: str
     model: str
     asked: str = Field("", description="The name that was asked for, where it is not the model's own")
@@ -126,12 +140,21 @@ class EstimatedCost(_Answer):
     highest: ExactText
     currency: str = Field(description="ISO 4217")
     digest: _Digest
+    ignored: list[str] = Field(description="Service parameters without effect on the price")
 
     @classmethod
     def of_text(cls, model: str, found: Estimate, digest: str) -> "EstimatedCost":
         """The estimate of a text request, as the library made it."""
         lowest, highest = plain_text(found.lowest), plain_text(found.highest)
-        return cls(type="text", model=model, lowest=lowest, highest=highest, currency=found.currency, digest=digest)
+        return cls(
+            type="text",
+            model=model,
+            lowest=lowest,
+            highest=highest,
+            currency=found.currency,
+            digest=digest,
+            ignored=list(found.ignored),
+        )
 
 
 class ListedRate(_Answer):

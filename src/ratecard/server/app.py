@@ -102,6 +102,7 @@ class _Application(FastAPI):
 _EXPOSED = (
     *("Deprecation", "Link", "Retry-After", "Sunset", "X-Request-Id", "X-Service-Version", "X-Ratecard-Digest"),
     *("X-Service-Model-Deprecation-Date", "X-Service-Model-Deprecation-Warning", "X-Next-Cursor"),
+    *("X-Service-Model-Price-Change-Date", "X-Service-Model-Price-Change-Warning", "X-Service-Ignored-Fields"),
     *("X-Pagination-Limit", "X-Pagination-Page", "X-Pagination-Total", "X-Pagination-Total-Pages"),
 )
 

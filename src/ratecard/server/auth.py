@@ -30,7 +30,7 @@ class Bearer(SecurityBase):
 
     def __init__(self, check: Check) -> None:
         self.check = check
-        self.model = BearerScheme(bearerFormat="JWT")
+        self.model = BearerScheme()
         self.scheme_name = "bearer"
 
     async def __call__(self, request: Request) -> Any:

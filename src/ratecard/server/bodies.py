@@ -6,7 +6,7 @@ Words that a model accepts are not listed here: they come from tables that chang
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from ratecard.methods.method import MOST_COUNTED
 from ratecard.requests.usage import RATED, VideoRequest
@@ -14,12 +14,9 @@ from ratecard.server.answers import ExactNumber, may_be_absent
 
 # The most usages of one `POST /rate`.
 MOST_USAGES = 1000
-
-
-def _without_null(schema: dict[str, Any]) -> None:
-    may_be_absent(schema)
-    for described in schema["properties"].values():
-        described |= next(iter(described.pop("anyOf", [])), {})
+# Of a charge: the longest name, the most digits of an amount on either side of the point, the most milliseconds.
+LONGEST_NAME, MOST_DIGITS, MOST_MILLISECONDS = 200, 100, 2**53
+AMOUNT = rf"^[0-9]{{1,{MOST_DIGITS}}}(\.[0-9]{{1,{MOST_DIGITS}}})?$"
 
 
 class _Body(BaseModel):
@@ -31,7 +28,7 @@ class _Body(BaseModel):
 class VideoQuoteRequest(VideoRequest):
     """A video to price. Which fields matter, and their values, vary by model: see `constraints` of `GET /models`."""
 
-    model_config = ConfigDict(extra="ignore", json_schema_extra=_without_null)
+    model_config = ConfigDict(extra="ignore", json_schema_extra=may_be_absent)
 
 
 _Digits = Field(max_length=12, pattern="^0*[1-9][0-9]*$")
@@ -83,3 +80,41 @@ class TextEstimateRequest(_Body):
     x_search_results: int = Field(0, ge=0)
     counts: dict[str, ExactNumber] = Field({}, description="What the request counts by meter")
     metadata: dict[str, Any] = Field({}, description="The caller's own; nothing reads it")
+
+
+_Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
+_Time = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
+_NUMBER: Any = {"anyOf": [{"type": "string", "pattern": AMOUNT}, {"type": "number", "minimum": 0}]}
+_Money = Annotated[str, WithJsonSchema(_NUMBER)]
+
+
+class ChargeRequest(_Body):
+    """A usage to rate and to charge, once."""
+
+    model_config = ConfigDict(extra="forbid")
+    usage: MeteredUsage = Field(description="What the request used, as for `POST /rate`")
+    timestamp: _Time = Field(description="When it ran, with a time zone: the prices of this instant count")
+    request_id: _Name = Field(description="Its own name: the same again is charged once")
+    execution_ms: int = Field(0, ge=0, le=MOST_MILLISECONDS)
+    currency: str = Field("", description="A balance that pays all of it")
+    paid: dict[str, _Money] = Field(
+        {}, description="What each of several balances pays, in its own unit; it must come to the price"
+    )
+
+
+def _one_amount(schema: dict[str, Any]) -> None:
+    """A refund has one of the two. (Clients that are made from `oneOf` would have two kinds of refunds.)"""
+    may_be_absent(schema)
+    back, corrected = {"required": ["amount"]}, {"required": ["corrected"]}
+    schema |= {"if": back, "then": {"not": corrected}, "else": corrected}
+
+
+class RefundRequest(_Body):
+    """What goes back of a charge: an `amount`, or the rest over what was `corrected`."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra=_one_amount)
+    id: _Name = Field(description="The refund's own name: the same again pays back once")
+    sku: _Name = Field(description="The SKU of the charge that is paid back")
+    timestamp: _Time = Field(description="When it is paid back, with a time zone")
+    amount: _Money = Field("", description="What goes back, above 0, in the currency of the price")
+    corrected: _Money = Field("", description="What the SKU should have cost: the rest goes back")

@@ -2,14 +2,13 @@
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
-from copy import deepcopy
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -26,18 +25,24 @@ from ratecard.requests.body import INVALID, read_body
 from ratecard.requests.fields import Field as RequestField
 from ratecard.requests.fields import WholeNumber, decimal
 from ratecard.requests.metered import unrecognized
-from ratecard.server.answers import ErrorObject, InvalidRequest
-from ratecard.server.http import JSON, encode, error_object, read_json_body
+from ratecard.server.answers import ErrorObject
+from ratecard.server.bodies import (
+    AMOUNT,
+    LONGEST_NAME,
+    MOST_DIGITS,
+    MOST_MILLISECONDS,
+    ChargeRequest,
+    RefundRequest,
+)
+from ratecard.server.describe import IGNORED, errors, headers_of
+from ratecard.server.http import JSON, encode, error_object, ignored_fields, read_json_body
 from ratecard.server.revision import SERVICE_VERSION
-from ratecard.server.route import new_router
+from ratecard.server.route import UNREAD, new_router
 from ratecard.server.tables import LiveRateCard
 from ratecard.server.usage_history import Timestamp
 
 _MOST_BODY_BYTES = 2**20
-_MOST_MILLISECONDS = 2**53
-_LONGEST_NAME, _MOST_DIGITS = 200, 100
-_AMOUNT = rf"^[0-9]{{1,{_MOST_DIGITS}}}(\.[0-9]{{1,{_MOST_DIGITS}}})?$"
-_DIGITS = re.compile(_AMOUNT.removesuffix("$") + r"\Z")
+_DIGITS = re.compile(AMOUNT.removesuffix("$") + r"\Z")
 
 
 class _Name:
@@ -45,7 +50,7 @@ class _Name:
 
     def accept(self, given: Any) -> str | None:
         """The name; None for anything else."""
-        fits = isinstance(given, str) and 0 < len(given) <= _LONGEST_NAME and given.isprintable()
+        fits = isinstance(given, str) and 0 < len(given) <= LONGEST_NAME and given.isprintable()
         return given if fits else None
 
     def messages(self, given: object) -> list[str]:
@@ -54,8 +59,8 @@ class _Name:
             return [wrong_type("string", given)]
         if not given:
             return ["String must contain at least 1 character(s)"]
-        if len(given) > _LONGEST_NAME:
-            return [f"String must contain at most {_LONGEST_NAME} character(s)"]
+        if len(given) > LONGEST_NAME:
+            return [f"String must contain at most {LONGEST_NAME} character(s)"]
         return [f"Must have printable characters only, received '{echo(given)}'"]
 
 
@@ -69,7 +74,7 @@ class _Amount:
         number = decimal(given)
         if number is None or not number.is_finite() or number < 0:
             return None
-        return number if number.adjusted() < _MOST_DIGITS and places_of(number) <= _MOST_DIGITS else None
+        return number if number.adjusted() < MOST_DIGITS and places_of(number) <= MOST_DIGITS else None
 
     def messages(self, given: object) -> list[str]:
         """Why it is refused."""
@@ -78,7 +83,7 @@ class _Amount:
             return [wrong_type("string", given)]
         if number is not None and number < 0:
             return [too_small(0)]
-        return [f"Invalid amount. Expected digits like 0.25, at most {_MOST_DIGITS} before and after the point"]
+        return [f"Invalid amount. Expected digits like 0.25, at most {MOST_DIGITS} before and after the point"]
 
 
 class _Payment:
@@ -132,7 +137,7 @@ _CHARGE: dict[str, RequestField] = {
     "usage": _Usage(),
     "timestamp": Timestamp(),
     "request_id": _NAME,
-    "execution_ms": WholeNumber(0, _MOST_MILLISECONDS),
+    "execution_ms": WholeNumber(0, MOST_MILLISECONDS),
     "currency": _Text(),
     "paid": _Payment(),
 }
@@ -236,7 +241,8 @@ class _Booking:
         except LedgerError as error:
             return error_object(400, str(error))
         content = json.dumps(booked.to_dict(), ensure_ascii=False, separators=(",", ":"))
-        return _json(content.encode(), encodings)
+        ignored = booked.ignored if isinstance(booked, BookedCharge) else ()
+        return _json(content.encode(), encodings, ignored=ignored)
 
     async def charge(self, body: bytes, account: str) -> BookedCharge:
         """Rate and book."""
@@ -259,9 +265,10 @@ class _Booking:
         return await refund_async(self.ledger, account=account, request_id=request_id, refund_id=name, **found)
 
 
-def _json(content: bytes, encodings: str, status: int = 200) -> Response:
+def _json(content: bytes, encodings: str, status: int = 200, ignored: Sequence[str] = ()) -> Response:
     body, encoding = encode(content, encodings)
     headers = {"x-service-version": SERVICE_VERSION, "vary": "Accept-Encoding"}
+    headers |= {name.decode(): value.decode() for name, value in ignored_fields(ignored)}
     return Response(body, status, headers | ({"content-encoding": encoding} if encoding else {}), JSON)
 
 
@@ -320,41 +327,6 @@ class RefundAnswer(_Booked):
     entries: list[BookedEntry]
 
 
-_NAMED = {"type": "string", "minLength": 1, "maxLength": _LONGEST_NAME}
-_TIME = {"type": "string", "format": "date-time"}
-_MONEY_SCHEMA = {"anyOf": [{"type": "string", "pattern": _AMOUNT}, {"type": "number", "minimum": 0}]}
-_CHARGE_BODY: dict[str, Any] = {
-    "title": "NewCharge",
-    "type": "object",
-    "required": list(_CHARGE_NEEDS),
-    "additionalProperties": False,
-    "properties": {
-        "usage": {"type": "object", "description": "What the request used, as for `POST /rate`"},
-        "timestamp": {**_TIME, "description": "When it ran, with a time zone: the prices of this instant count"},
-        "request_id": {**_NAMED, "description": "Its own name: the same again is charged once"},
-        "execution_ms": {"type": "integer", "minimum": 0, "maximum": _MOST_MILLISECONDS},
-        "currency": {"type": "string", "description": "A balance that pays all of it"},
-        "paid": {
-            "type": "object",
-            "additionalProperties": _MONEY_SCHEMA,
-            "description": "What each of several balances pays, in its own unit; it must come to the price",
-        },
-    },
-}
-_REFUND_BODY = {
-    "title": "NewRefund",
-    "type": "object",
-    "required": list(_REFUND_NEEDS),
-    "additionalProperties": False,
-    "oneOf": [{"required": ["amount"]}, {"required": ["corrected"]}],
-    "properties": {
-        "id": {**_NAMED, "description": "The refund's own name: the same again pays back once"},
-        "sku": {**_NAMED, "description": "The SKU of the charge that is paid back"},
-        "timestamp": {**_TIME, "description": "When it is paid back, with a time zone"},
-        "amount": {**_MONEY_SCHEMA, "description": "What goes back, above 0, in the currency of the price"},
-        "corrected": {**_MONEY_SCHEMA, "description": "What the SKU should have cost: the rest goes back"},
-    },
-}
 _CHARGE_EXAMPLE = {
     "usage": {"type": "video", "model": "ovi-image-to-video"},
     "timestamp": "2026-10-01T12:00:00Z",
@@ -369,32 +341,23 @@ _REFUND_EXAMPLE = {
 
 
 def _described(
-    name: str, summary: str, answer: type[BaseModel], body: dict[str, Any], example: dict[str, Any], path: str = ""
+    name: str, summary: str, answer: type[BaseModel], example: dict[str, Any], path: str = ""
 ) -> dict[str, Any]:
     """What OpenAPI says of an endpoint."""
-    errors = {
-        400: (InvalidRequest | ErrorObject, "The request is wrong, or its model has no price at its timestamp"),
-        401: (ErrorObject, "No API key, or one that is not known here"),
-        404: (ErrorObject, "No charge of this account has this request id"),
-        409: (ErrorObject, "The id was used before, for other content; nothing was booked"),
-        413: (ErrorObject, "The body is too long"),
-        415: (ErrorObject, "The body is not application/json"),
-        503: (ErrorObject, "The ledger does not answer; send the same again later"),
-    }
-    answers: dict[int, Any] = {200: {"model": answer, "description": "It is booked, now or before"}}
-    for status in (400, 401, *([404] if path else []), 409, 413, 415, 503):
-        model, words = errors[status]
-        answers[status] = {"model": model, "description": words}
-    content = {JSON: {"schema": body, "examples": {"one": {"value": example}}}}
+    used = {"model": ErrorObject, "description": "The id was used before, for other content; nothing was booked"}
+    headers = {} if path else headers_of(IGNORED)
+    answers = {200: {"model": answer, "description": "It is booked, now or before", "headers": headers}, 409: used}
+    content = {JSON: {"examples": {"one": {"value": example}}}}
     extra: dict[str, Any] = {"requestBody": {"required": True, "content": content}}
     if path:
-        extra["parameters"] = [{"name": path, "in": "path", "required": True, "schema": _NAMED}]
+        schema = {"type": "string", "minLength": 1, "maxLength": LONGEST_NAME}
+        extra["parameters"] = [{"name": path, "in": "path", "required": True, "schema": schema}]
     return {
         "tags": ["Charges"],
         "operation_id": name,
         "summary": summary,
         "response_class": Response,
-        "responses": answers,
+        "responses": {**answers, **errors(400, 401, *([404] if path else []), 413, 415, 503)},
         "openapi_extra": extra,
     }
 
@@ -415,8 +378,8 @@ def charges_router(
     booking, routes = _Booking(ledger, tables, most_body_bytes), new_router()
     limits = tables.served.card.tables.limits
     payers = [name for name in currencies(*(each.rates for each in limits)) if name != USD]
-    body = deepcopy(_CHARGE_BODY)
-    body["properties"]["currency"] |= {"examples": payers} if payers else {}
+    currency = (str, Field("", description="A balance that pays all of it", examples=payers or None))
+    described = create_model("ChargeRequest", __base__=ChargeRequest, __doc__=ChargeRequest.__doc__, currency=currency)
 
     @routes.post(
         "/charges",
@@ -424,11 +387,14 @@ def charges_router(
             "charge",
             "Rate a usage at its timestamp and charge it to the account of the key, once",
             ChargeAnswer,
-            body,
             _CHARGE_EXAMPLE,
         ),
     )
-    async def charges(request: Request, account: Annotated[str | None, Depends(account_of)]) -> Response:
+    async def charges(
+        request: Request,
+        account: Annotated[str | None, Depends(account_of)],
+        body: described = UNREAD,
+    ) -> Response:
         return await booking.answered(request, account, booking.charge)
 
     # A request id may have a slash. It is not an argument: for one, FastAPI would describe an answer 422.
@@ -438,12 +404,13 @@ def charges_router(
             "refund",
             "Pay back a part of a charge, once: to the balance that paid last first",
             RefundAnswer,
-            _REFUND_BODY,
             _REFUND_EXAMPLE,
             path="request_id",
         ),
     )
-    async def refunds(request: Request, account: Annotated[str | None, Depends(account_of)]) -> Response:
+    async def refunds(
+        request: Request, account: Annotated[str | None, Depends(account_of)], body: RefundRequest = UNREAD
+    ) -> Response:
         async def book(body: bytes, who: str) -> BookedRefund:
             return await booking.refund(body, who, request.path_params["request_id"])
 

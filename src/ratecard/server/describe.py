@@ -165,13 +165,16 @@ _NOTICES = {
     "x-service-model-price-change-warning": "That other prices of the model are announced",
     "x-service-model-price-change-date": "The day on which they take effect, ISO 8601",
 }
+IGNORED = {
+    "x-service-ignored-fields": "Fields without effect that the body does not list: their names, separated by commas",
+}
 
 
 def video_quote_description(served: Served, guarded: bool) -> Options:
     """`POST /video/quote`."""
     prices = served.book
     examples = video_examples(prices)
-    answers = _priced(PriceQuote, lambda body: json.loads(prices.quote_video(body).to_json()), examples)
+    answers = _priced(PriceQuote, lambda body: json.loads(prices.quote_video(body).to_json()), examples, IGNORED)
     return _post("videoQuote", "/video/quote", "Price a video without running it", answers, examples, guarded, EXPLAIN)
 
 
@@ -179,7 +182,7 @@ def audio_quote_description(served: Served, guarded: bool) -> Options:
     """`POST /audio/quote`."""
     prices = served.book
     examples = audio_examples(prices)
-    answers = _priced(PriceQuote, lambda body: json.loads(prices.quote_audio(body).to_json()), examples)
+    answers = _priced(PriceQuote, lambda body: json.loads(prices.quote_audio(body).to_json()), examples, IGNORED)
     words = "Price speech, transcription or music without running it"
     return _post("audioQuote", "/audio/quote", words, answers, examples, guarded, EXPLAIN)
 
@@ -228,7 +231,7 @@ def model_description(served: Served, guarded: bool) -> Options:
 def usage_description() -> Options:
     """`GET /billing/usage`."""
     names = ("Deprecation", "Link", "Sunset")
-    headers = {name: {"schema": _TEXT} for name in names} | _headers({"x-service-version": _VERSION})
+    headers = {name: {"schema": _TEXT} for name in names} | headers_of({"x-service-version": _VERSION})
     words = {404: "Before its last day", 410: "From its last day on"}
     answers: _Answers = {
         status: {
@@ -268,9 +271,11 @@ def metrics_description() -> Options:
     return _operation("metrics", "/metrics", "Counters for Prometheus", answers)
 
 
-def _priced(answer: Any, price: Callable[[Any], Any], examples: Mapping[str, Any]) -> _Answers:
+def _priced(
+    answer: Any, price: Callable[[Any], Any], examples: Mapping[str, Any], further: Mapping[str, str] | None = None
+) -> _Answers:
     """The answer of an endpoint that prices, with what it says to the first of the examples."""
-    described, shown = _answer("What it costs", answer, _NOTICES), {}
+    described, shown = _answer("What it costs", answer, {**_NOTICES, **(further or {})}), {}
     for name, example in list(examples.items())[:1]:
         with suppress(QuoteError):  # an example holds for the first day of its version, and what it is of may be gone
             shown[name] = price(example["value"])
@@ -296,11 +301,12 @@ def _operation(name: str, path: str, summary: str, answers: _Answers) -> Options
 
 
 def _answer(description: str, answer: Any, further: Mapping[str, str] | None = None) -> dict[str, Any]:
-    headers = _headers({**_HEADERS, **(further or {})})
+    headers = headers_of({**_HEADERS, **(further or {})})
     return {"description": description, "headers": headers, "model": answer}
 
 
-def _headers(descriptions: Mapping[str, str]) -> dict[str, Any]:
+def headers_of(descriptions: Mapping[str, str]) -> dict[str, Any]:
+    """What OpenAPI says of headers that are text."""
     return {name: {"schema": _TEXT, "description": words} for name, words in descriptions.items()}
 
 

@@ -38,7 +38,7 @@ from ratecard.server.describe import (
     usage_description,
     video_quote_description,
 )
-from ratecard.server.http import JSON, Headers, best_encoding, encode, read_json_body
+from ratecard.server.http import JSON, Headers, best_encoding, encode, ignored_fields, read_json_body
 from ratecard.server.readiness import DRAINING
 from ratecard.server.revision import SERVICE_VERSION
 from ratecard.server.route import UNREAD
@@ -86,9 +86,16 @@ class _Answer(Response):
         self.body, self.status_code, self.raw_headers, self.background = body, status, raw_headers, None
 
 
-def table_answer(served: Served, asked: Headers, body: bytes, status: int = 200, model: str = "") -> Response:
-    """JSON in the encoding that the client prefers, with the service, the tables' digest and a model's retirement."""
+def table_answer(
+    served: Served, asked: Headers, body: bytes, status: int = 200, model: str = "", ignored: Sequence[str] = ()
+) -> Response:
+    """JSON in the encoding that the client prefers, with the service, the tables' digest and a model's retirement.
+
+    `ignored` are fields without effect that the body does not list.
+    """
     headers = [*served.headers]
+    if ignored:
+        headers += ignored_fields(ignored)
     if model in served.notices:
         headers += served.notices[model]
     encoding = ""
@@ -183,14 +190,15 @@ def model_routes(routes: APIRouter, service: Service) -> None:
     @routes.get(dependencies=guards, tags=["Models"], **model_description(service.live.served, guarded))
     async def model(request: Request) -> Response:
         served, asked, name = service.live.now(), dict(request.scope["headers"]), request.path_params["id"]
+        about = served.model_of({"model": name})
         try:
             _, day = listing_asked(request, served, names=("at",))
         except QuoteError as error:
-            return table_answer(served, asked, error.to_json(), 400)
+            return table_answer(served, asked, error.to_json(), 400, about)
         try:
-            return table_answer(served, asked, served.model(name, day), model=name)
+            return table_answer(served, asked, served.model(name, day), model=about)
         except QuoteError as error:
-            return table_answer(served, asked, error.to_json(), 404)
+            return table_answer(served, asked, error.to_json(), 404, about)
 
 
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -243,7 +251,7 @@ def billing_routes(routes: APIRouter, service: Service) -> None:
         return Response(json.dumps(sunset.body, ensure_ascii=False), sunset.status, headers, JSON)
 
 
-_Price = Callable[[Served, bytes], Awaitable[Quote]]
+_Price = Callable[[Served, dict[str, Any]], Awaitable[Quote]]
 # Bodies of this size in bytes and more are parsed in a thread, so that other requests do not wait.
 _LONG = 2**18
 
@@ -254,29 +262,31 @@ def quote_routes(routes: APIRouter, service: Service) -> None:
 
     served, guarded, guards = service.live.served, service.check is not None, service.guards
 
-    async def priced_video(served: Served, body: bytes) -> Quote:
+    async def priced_video(served: Served, fields: dict[str, Any]) -> Quote:
         prices = served.book
-        if not sources or not (b"video_url" in body or b"\\u" in body):  # a JSON key may be escaped
-            return prices.quote_video(body if len(body) < _LONG else await _read(body))
-        fields = await _read(body)
+        if not sources or "video_url" not in fields:
+            return prices.quote_video(fields)
         source = await sources.of(prices, fields)
         quote = prices.quote_video(fields, source=source)
         # The URL alone has no effect on the price; the video that was read has one.
         return replace(quote, ignored=tuple(n for n in quote.ignored if n != "video_url")) if source else quote
 
-    async def priced_audio(served: Served, body: bytes) -> Quote:
-        return served.book.quote_audio(body if len(body) < _LONG else await _read(body))
+    async def priced_audio(served: Served, fields: dict[str, Any]) -> Quote:
+        return served.book.quote_audio(fields)
 
     async def answered(request: Request, price: _Price) -> Response:
         asked = dict(request.scope["headers"])
         body = await read_json_body(request, asked, service.most_body_bytes)
-        served = service.live.now()
+        served, fields = service.live.now(), dict[str, Any]()
         try:
+            fields = await _read(body)
             explain = bool(request.scope["query_string"]) and explain_asked(request)
-            quote = await price(served, body)
+            quote = await price(served, fields)
         except QuoteError as error:
-            return table_answer(served, asked, error.to_json(), 400)
-        return table_answer(served, asked, explained(quote) if explain else quote.to_json(), model=quote.model)
+            return table_answer(served, asked, error.to_json(), 400, served.model_of(fields))
+        if explain:
+            return table_answer(served, asked, explained(quote), model=quote.model)
+        return table_answer(served, asked, quote.to_json(), model=quote.model, ignored=quote.ignored)
 
     @routes.post(dependencies=guards, tags=["Quotes"], **video_quote_description(served, guarded))
     async def video_quote(request: Request, body: VideoQuoteRequest = UNREAD) -> Response:

@@ -5,6 +5,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
+from urllib.parse import quote
 
 import brotli  # type: ignore[import-untyped]
 from anyio import to_thread
@@ -94,6 +95,30 @@ def encode(body: bytes, accepted: str) -> tuple[bytes, str]:
     return encode_as(body, encoding), encoding
 
 
+# The most bytes of a list of names in a header.
+_MOST_HEADER = 1024
+_VISIBLE = "!#$&'()*+-./:;<=>?@[]^_`{|}~"
+
+
+def ignored_fields(names: Iterable[str]) -> list[tuple[bytes, bytes]]:
+    """Return the header that lists fields without effect, for an answer that cannot; none where there are none.
+
+    Names are separated by commas, and what is not visible ASCII is percent-encoded. At 1 KB the list ends in `...`.
+
+    >>> ignored_fields(["prompt", "größe, cm"]), ignored_fields([])
+    ([(b'x-service-ignored-fields', b'prompt, gr%C3%B6%C3%9Fe%2C%20cm')], [])
+    """
+    value = ""
+    for name in names:
+        more = (", " if value else "") + quote(name, safe=_VISIBLE, errors="backslashreplace")
+        if len(value) + len(more) > _MOST_HEADER - len(_AND_SO_ON):
+            value += _AND_SO_ON
+            break
+        value += more
+    return [(b"x-service-ignored-fields", value.encode("ascii"))] if value else []
+
+
+_AND_SO_ON = ", ..."
 Headers = Mapping[bytes, bytes]
 _JSON = JSON.encode()
 # A length with more digits is too long for any limit, and is not parsed.

@@ -124,16 +124,21 @@ def _constraints(version: Version, meters: Meters) -> Iterator[tuple[str, Any]]:
             value = getattr(version.accepts, name)
             if value is not None and name not in _OTHERWISE:
                 yield name, value.model_dump() if isinstance(value, BaseModel) else value
+        if limits := version.accepts.reference_video_total_duration:
+            yield "reference_video_total_duration", {**limits.model_dump(), "source_max": limits.longest_clip}
         if version.accepts.resolution_aliases:
             yield "resolution_aliases", version.accepts.resolution_aliases
         if version.accepts.enhancement_model:
             yield "topaz", {"models": version.accepts.enhancement_model}
         if version.defaults:
-            yield "defaults", version.defaults
+            yield "defaults", version.default_values
     elif isinstance(version, MeteredVersion):
-        for name in (name for charge in version.charges for name in METHODS[charge.method].choices):
-            if values := version.values_of(name):
-                yield name, values
+        words: dict[str, dict[str, None]] = {}
+        for charge in version.charges:
+            method = METHODS[charge.method]
+            for name in method.choices:
+                words.setdefault(name, {}).update(dict.fromkeys(method.words_of(charge, name)))
+        yield from ((name, tuple(values)) for name, values in words.items() if values)
         named = {name: meters.condition[name] for name in version.conditions}
         for name, each in named.items():
             yield name, tuple(dict.fromkeys(each.spellings(version.conditions[name]).values()))

@@ -1,6 +1,7 @@
 """`POST /rate`: usages and their quotes. `POST /estimate`: the least and the most before a request runs."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from anyio import to_thread
@@ -10,7 +11,6 @@ from starlette.responses import Response
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import REQUIRED, NotOffered, Problems, field_names, wrong_type
-from ratecard.price_book import PriceBook
 from ratecard.requests.body import INVALID, read_body
 from ratecard.requests.metered import unrecognized, usage_keys, usage_problems
 from ratecard.requests.service_parameters import SEARCHES
@@ -24,6 +24,8 @@ from ratecard.server.tables import Served
 
 # Bodies of this size in bytes and more are priced in a thread, so that other requests do not wait.
 _LONG = 2**16
+# The function from a body to its answer, and the model that it is about. It raises `QuoteError`.
+_Priced = Callable[[Served, dict[str, Any]], tuple[bytes, str]]
 # Made once: `json.dumps` makes an encoder for every call with these options.
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -32,17 +34,18 @@ def rate_routes(routes: APIRouter, service: Service) -> None:
     """`POST /rate` and `POST /estimate`."""
     described, guards = (service.live.served, service.check is not None), service.guards
 
-    async def answered(request: Request, price: Any) -> Response:
+    async def answered(request: Request, price: _Priced) -> Response:
         asked = dict(request.scope["headers"])
         body = await read_json_body(request, asked, service.most_body_bytes)
         served = service.live.now()
         try:
             if request.scope["query_string"]:
                 refuse_query(request)
-            found, model = price(served, body) if len(body) < _LONG else await to_thread.run_sync(price, served, body)
         except QuoteError as error:
             return table_answer(served, asked, error.to_json(), 400)
-        return table_answer(served, asked, found, model=model)
+        if len(body) < _LONG:
+            return table_answer(served, asked, *_answer(price, served, body))
+        return table_answer(served, asked, *await to_thread.run_sync(_answer, price, served, body))
 
     @routes.post(dependencies=guards, tags=["Quotes"], **rate_description(*described))
     async def rate(request: Request, body: MeteredUsage | UsageList = UNREAD) -> Response:
@@ -60,9 +63,19 @@ def refuse_query(request: Request) -> None:
         raise QuoteError(INVALID_QUERY, [((), f"Unrecognized key(s) in object: {names}. Allowed: none")])
 
 
-def _rated(served: Served, body: bytes) -> tuple[bytes, str]:
+def _answer(price: _Priced, served: Served, body: bytes) -> tuple[bytes, int, str]:
+    """The answer to a body, its status, and the model that it is about."""
+    fields: dict[str, Any] = {}
+    try:
+        fields = read_body(body)
+        answer, model = price(served, fields)
+    except QuoteError as error:
+        return error.to_json(), 400, served.model_of(fields)
+    return answer, 200, model
+
+
+def _rated(served: Served, fields: dict[str, Any]) -> tuple[bytes, str]:
     """The answer to a usage, and its model; or to a list of usages."""
-    fields = read_body(body)
     if "usages" not in fields:
         quote = served.book.rate(fields)
         return _ENCODE(quote.to_dict()).encode(), quote.model
@@ -74,17 +87,18 @@ def _rated(served: Served, body: bytes) -> tuple[bytes, str]:
         problems.append((("usages",), f"Array must contain at most {MOST_USAGES} element(s)"))
     if problems:
         raise QuoteError(INVALID, problems)
-    data = [_quote_or_error(served.book, usage) for usage in usages]
+    data = [_quote_or_error(served, usage) for usage in usages]
     return _ENCODE({"object": "list", "data": data}).encode(), ""
 
 
-def _quote_or_error(prices: PriceBook, usage: Any) -> dict[str, Any]:
+def _quote_or_error(served: Served, usage: Any) -> dict[str, Any]:
+    if not isinstance(usage, dict):  # text would be read as JSON
+        return QuoteError(INVALID, [((), wrong_type("object", usage))]).body()
     try:
-        if not isinstance(usage, dict):  # text would be read as JSON
-            raise QuoteError(INVALID, [((), wrong_type("object", usage))])
-        return prices.rate(usage).to_dict()
+        answer = served.book.rate(usage).to_dict()
     except QuoteError as error:
-        return error.body()
+        answer = error.body()
+    return served.notices_in(answer, usage)
 
 
 _TOKENS = ("prompt_tokens", "max_completion_tokens")
@@ -93,9 +107,9 @@ _OF_TEXT = (*_TOKENS, "service_parameters", "counts", *_SEARCHES)
 _ESTIMATED = usage_keys(_OF_TEXT)
 
 
-def _estimated(served: Served, body: bytes) -> tuple[bytes, str]:
+def _estimated(served: Served, fields: dict[str, Any]) -> tuple[bytes, str]:
     """The estimate of a text request, and its model; a refusal of any other, which has a price before it runs."""
-    fields, prices = read_body(body), served.book
+    prices = served.book
     given = fields.get("model")
     if not isinstance(given, str):
         message = wrong_type("string", given) if "model" in fields else REQUIRED

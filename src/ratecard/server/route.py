@@ -38,7 +38,8 @@ class Route(APIRoute):
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         parameters = signature(endpoint).parameters.values()
-        self._direct = [each.name for each in parameters if each.default is not UNREAD] == ["request"]
+        read = [each.name for each in parameters if each.default is not UNREAD]
+        self._direct, self._unread = read == ["request"], len(read) < len(parameters)
         self._guarded: tuple[object, bool] = (None, False)
         self._counted: dict[int, Histogram] = {}
         super().__init__(path, endpoint, **options)
@@ -54,7 +55,7 @@ class Route(APIRoute):
                 if direct:
                     response = await self._own(request)
                 else:
-                    response = await handler(_Unread(request.scope, request.receive) if self._direct else request)
+                    response = await handler(_Unread(request.scope, request.receive) if self._unread else request)
                 status = response.status_code
             except HTTPException as error:
                 status = error.status_code

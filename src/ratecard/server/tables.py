@@ -18,10 +18,11 @@ from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 from threading import Event, Lock, Thread
+from typing import Any
 
 from watchfiles import watch
 
-from ratecard.base.errors import Fault, TableError
+from ratecard.base.errors import Fault, QuoteError, TableError
 from ratecard.card import RateCard
 from ratecard.changes.guard import Rules, refusals
 from ratecard.load.folder import read_folder, shipped_folder, tables_from
@@ -62,6 +63,23 @@ class Served:
         self.headers = _encoded(own)
         notices = {name: self._notices(model) for name, model in card.tables.models.items()}
         self.notices = {name: _encoded(headers) for name, headers in notices.items() if headers}
+
+    def model_of(self, fields: Mapping[str, Any]) -> str:
+        """Return the id of the model that a request names; nothing where it names none."""
+        name = fields.get("model")
+        try:
+            model = self.card.tables.named(self.book.plain_name(name)) if isinstance(name, str) else None
+        except QuoteError:  # patterns of several models match
+            return ""
+        return model.model if model else ""
+
+    def notices_in(self, answer: dict[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Return an answer in a list with what headers say of its model, in fields: `deprecation`, `price_change`."""
+        found: dict[str, dict[str, str]] = {}
+        for name, value in self.notices.get(self.model_of(fields), ()) if self.notices else ():
+            notice, _, part = name.decode().removeprefix("x-service-model-").rpartition("-")
+            found.setdefault(notice.replace("-", "_"), {})[part] = value.decode("latin-1")
+        return {**answer, **found}
 
     def _notices(self, model: AnyModel) -> dict[str, str]:
         deprecation = self.book.deprecation(model.model)

@@ -24,7 +24,7 @@ from ratecard.base.money import READING
 from ratecard.ledger import LedgerUnavailableError, ledger_csv, ledger_json
 from ratecard.ledger.store import Ledger
 from ratecard.ledger.walk import Page, Walk
-from ratecard.load.folder import shipped_rates
+from ratecard.load.folder import shipped_limits
 from ratecard.rating.ledger_entry import currencies, unknown_currency
 from ratecard.requests.fields import Field as RequestField
 from ratecard.requests.fields import WholeNumber
@@ -34,7 +34,7 @@ from ratecard.server.http import JSON, encode, preferred
 from ratecard.server.revision import SERVICE_VERSION
 from ratecard.server.route import new_router, operation_id
 from ratecard.server.tables import LiveRateCard
-from ratecard.tables.limits import Rates
+from ratecard.tables.limits import NO_LIMITS, Limits, Rates
 
 _NUMBER = re.compile(r"-?[0-9]{1,100}(\.[0-9]{1,100})?")
 # No more digits than the ledger keeps: a finer timestamp would be cut, and select other rows.
@@ -112,6 +112,7 @@ class RefusedError(RateCardError):
         return {"error": _ERROR, "details": error_tree(self.problems)}
 
 
+PATH = "/billing/usage-history"
 LARGEST_PAGE = 1000
 FILTERS = ("startTimestamp", "endTimestamp", "currency", "pageSize")
 _NAMED_MOST = 10
@@ -128,10 +129,11 @@ class _Query:
     size: int | None = None
 
 
-def read_query(pairs: Iterable[tuple[str, str]], stated: Sequence[Rates] = ()) -> _Query:
+def read_query(pairs: Iterable[tuple[str, str]], dated: Sequence[Limits] = ()) -> _Query:
     """Check the parameters of a query string. Raises `RefusedError` with everything that is wrong.
 
-    `stated` says what balances are and were worth, newest first; by default that of the shipped limits.
+    The limits say, newest first, what balances are and were worth, and what parameters were called at the endpoint
+    before this one; by default the shipped ones do.
 
     >>> read_query([("currency", "USD"), ("pageSize", "10")])
     _Query(cursor=None, start=None, end=None, currency='USD', size=10)
@@ -139,11 +141,15 @@ def read_query(pairs: Iterable[tuple[str, str]], stated: Sequence[Rates] = ()) -
     given: dict[str, list[str]] = {}
     for name, text in pairs:
         given.setdefault(name, []).append(text)
-    problems = [*_unknown(given), *(((name,), wrong_type("string", [])) for name in given if len(given[name]) > 1)]
+    dated = dated or [shipped_limits()]
+    problems = [
+        *_unknown(given, dated[0]),
+        *(((name,), wrong_type("string", [])) for name in given if len(given[name]) > 1),
+    ]
     if "cursor" in given and given.keys() & set(FILTERS) - {"pageSize"}:
         problems.append((("cursor",), "A cursor carries the filters of its first page. Send it alone, or leave it out"))
     values: dict[str, Any] = {}
-    currency: RequestField = Currency(stated or [shipped_rates()])
+    currency: RequestField = Currency([each.rates for each in dated])
     fields: Sequence[RequestField] = (Timestamp(), Timestamp(), currency, WholeNumberText(1, LARGEST_PAGE))
     for name, field in zip(FILTERS, fields, strict=True):
         for text in given.get(name, [])[:1]:
@@ -159,14 +165,17 @@ def read_query(pairs: Iterable[tuple[str, str]], stated: Sequence[Rates] = ()) -
     return _Query(cursor, start, end, values.get("currency"), values.get("pageSize"))
 
 
-def _unknown(names: Collection[str]) -> list[tuple[Path, str]]:
-    """A misspelt filter is refused, because ignoring it would return other rows."""
+def _unknown(names: Collection[str], limits: Limits) -> list[tuple[Path, str]]:
+    """Refuse a misspelt filter, because ignoring it would return other rows; name what became of a former one."""
     unknown = [f"'{echo(name)}'" for name in names if name != "cursor" and name not in FILTERS][:_NAMED_MOST]
     if not unknown:
         return []
     allowed = f"Allowed: 'cursor' alone, or {allowed_values(FILTERS)}"
     meant = ". Did you mean 'cursor'? It takes the nextCursor of the answer before" if "nextCursor" in names else ""
-    return [((), f"Unrecognized key(s) in object: {', '.join(unknown)}{meant}"), ((), allowed)]
+    renamed = {old: new for each in limits.sunsets if each.successor == PATH for old, new in each.renamed.items()}
+    now = [f"'{old}' is now {new}" for old, new in renamed.items() if old in names and old not in FILTERS]
+    problems = [f"Unrecognized key(s) in object: {', '.join(unknown)}{meant}", *now, allowed]
+    return [((), words) for words in problems]
 
 
 _INVALID = "Invalid cursor. Send the nextCursor of the answer before, as it is"
@@ -337,8 +346,6 @@ _PAGINATION = {
 }
 _NEXT = {"schema": _TEXT, "description": "The cursor of the next page; absent on the last, and from JSON"}
 
-
-PATH = "/billing/usage-history"
 _ROWS = {
     "description": "Rows of the ledger, in ascending order of time",
     "headers": {**_PAGINATION, "x-next-cursor": _NEXT},
@@ -359,14 +366,15 @@ def usage_history_router(
     cursors = Cursors(secret)
     router = new_router()
 
-    def stated() -> Sequence[Rates]:
-        return [each.rates for each in tables.served.card.tables.limits] or [Rates()] if tables else [shipped_rates()]
+    def dated() -> Sequence[Limits]:
+        return (tables.served.card.tables.limits or [NO_LIMITS]) if tables else [shipped_limits()]
 
-    schema = {"type": "string", "pattern": f"^({'|'.join(currencies(*stated()))}|[A-Z]{{3}})$"}
+    payers = currencies(*(each.rates for each in dated()))
+    schema = {"type": "string", "pattern": f"^({'|'.join(payers)}|[A-Z]{{3}})$"}
     parameters = [each | {"schema": schema} if each["name"] == "currency" else each for each in _PARAMETERS]
 
     def walk_of(request: Request, account: str) -> Walk:
-        query = read_query(request.query_params.multi_items(), stated())
+        query = read_query(request.query_params.multi_items(), dated())
         if query.cursor is not None:
             walk = cursors.read(account, query.cursor)
             if query.size not in (None, walk.size):

@@ -87,6 +87,8 @@ class VideoCharge(Charge):
 VIDEO_CHARGES = ChargeClasses()
 
 
+# The longest clip, in seconds, that a table may have.
+LONGEST = 999
 # Values of a request that mean "as the source clip".
 SOURCE_MATCHED_DURATIONS = ("-1", "auto", "Auto")
 SOURCE_MATCHED_RATIOS = ("adaptive", "auto")
@@ -98,6 +100,11 @@ class ReferenceVideo(Frozen):
     max: Count
     source_min: Integer = 4
     source_max: Integer = 30
+
+    @property
+    def longest_clip(self) -> int:
+        """The most seconds of a clip that the duration is matched to."""
+        return min(self.max, self.source_max)
 
 
 class FrameRates(Frozen):
@@ -154,9 +161,22 @@ class VideoVersion(Version):
     examples: tuple[VideoExample, ...]
 
     @property
+    def default_values(self) -> dict[str, str | int]:
+        """The defaults as a request would state them, numbers as numbers."""
+        return {name: int(text) if name in LISTED_NUMBERS else text for name, text in self.defaults.items()}
+
+    @property
     def of_source(self) -> bool:
         """Whether requests are priced by the source video that they send."""
         return any(charge.of_source for charge in self.charges)
+
+    @property
+    def _clips(self) -> tuple[str, ...]:
+        """The durations that a reference clip gives a video, where a request may match it."""
+        clip, listed = self.accepts.reference_video_total_duration, self.accepts.duration or ()
+        if clip is None or not set(SOURCE_MATCHED_DURATIONS) & set(listed):
+            return ()
+        return tuple(f"{seconds}s" for seconds in range(clip.source_min, min(clip.longest_clip, LONGEST) + 1))
 
     def values_of(self, attribute: str) -> tuple[str, ...]:
         """Every value that an attribute of a rate can have under what this version accepts."""
@@ -169,7 +189,8 @@ class VideoVersion(Version):
         if attribute == "aspect_ratio":
             return tuple(value for value in values if value not in SOURCE_MATCHED_RATIOS)
         if attribute == "duration":
-            return tuple(value for value in values if value not in SOURCE_MATCHED_DURATIONS)
+            stated = tuple(value for value in values if value not in SOURCE_MATCHED_DURATIONS)
+            return (*stated, *(value for value in self._clips if value not in stated))
         return tuple(values)
 
 

@@ -5,6 +5,7 @@ example of a version, whole files.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import product
 from typing import Any, TypeVar
 
@@ -18,8 +19,9 @@ from ratecard.examples import price_example
 from ratecard.load.folder import UNITS, tables_from
 from ratecard.load.positions import literal
 from ratecard.methods import METHODS
+from ratecard.rating.compiling import SECONDS
 from ratecard.tables.rate import CountedCharge
-from ratecard.tables.video import LISTED_NUMBERS, LISTED_WORDS
+from ratecard.tables.video import LISTED_NUMBERS, LISTED_WORDS, SOURCE_MATCHED_DURATIONS, SOURCE_MATCHED_RATIOS
 from ratecard.testing.offer import check_range, check_words
 
 
@@ -81,9 +83,9 @@ def rates_or_free() -> st.SearchStrategy[str]:
     return st.tuples(numbers(), st.integers(0, 9)).map(lambda drawn: "0" if drawn[1] == 9 else drawn[0])
 
 
-def some(values: Sequence[Each], *, least: int = 1) -> st.SearchStrategy[list[Each]]:
+def some(values: Sequence[Each], *, least: int = 1, most: int | None = None) -> st.SearchStrategy[list[Each]]:
     """Some of these values, in their order; the simplest is the first one."""
-    drawn = st.lists(st.sampled_from(values), min_size=least, max_size=len(values), unique=True)
+    drawn = st.lists(st.sampled_from(values), min_size=least, max_size=most or len(values), unique=True)
     return drawn.map(lambda found: sorted(found, key=values.index))
 
 
@@ -104,17 +106,23 @@ def charges(draw: st.DrawFn, /, method: str, unit: str, rates: list[TableDraft],
 
 
 DURATIONS = ("1s", "4s", "5s", "10s", "30s")
-RESOLUTIONS = ("480p", "720p", "1080p", "4k")
-RATIOS = ("16:9", "1:1", "9:16")
 AUDIO = ("none", "always", "configurable")
 _HEARD = {"none": ["false"], "always": ["true"], "configurable": ["false", "true"]}
 _WIDTH, _HEIGHT = st.integers(1, 99_999).map(str), st.integers(1, 99_999).map(str)
+
+
+@cache
+def words_of(name: str) -> list[str]:
+    """The words of a request field in the shipped vocabulary, but for those that mean "as the source clip"."""
+    matched = (*SOURCE_MATCHED_DURATIONS, *SOURCE_MATCHED_RATIOS)
+    return [str(word) for word in getattr(tables_from({}).vocabulary.video, name) if word not in matched]
 
 
 @st.composite
 def by_the_second(draw: st.DrawFn, method: str) -> TableDraft:
     """Seconds times a rate, and perhaps a fee for the input image."""
     accepts = draw(_accepts())
+    draw(_clips(accepts))
     rates = draw(rates_by(_choices(accepts, "resolution", "audio")))
     found = [draw(charges(method, "video_second", rates))]
     if draw(st.booleans()):
@@ -125,7 +133,7 @@ def by_the_second(draw: st.DrawFn, method: str) -> TableDraft:
 @st.composite
 def by_the_clip(draw: st.DrawFn, method: str) -> TableDraft:
     """One price per clip."""
-    accepts = draw(_accepts())
+    accepts = draw(_accepts(durations=(*DURATIONS, *(word for word in words_of("duration") if word not in SECONDS))))
     rates = draw(rates_by(_choices(accepts, "resolution", "audio", "duration")))
     return draw(_version(accepts, [draw(charges(method, "clip", rates))]))
 
@@ -134,22 +142,14 @@ def by_the_clip(draw: st.DrawFn, method: str) -> TableDraft:
 def by_video_tokens(draw: st.DrawFn, method: str) -> TableDraft:
     """Video tokens, with reference video or without."""
     accepts = draw(_accepts(audio=False))
-    clips = draw(st.booleans())
     sizes = draw(_sizes(accepts))
-    if clips:
-        cap = draw(st.integers(1, 15))
-        accepts["reference_video_total_duration"] = {"max": str(cap)}
-        if cap >= 4 and draw(st.booleans()):  # a clip of 4 seconds or more may say how long the video is
-            accepts["duration"] = [f"{second}s" for second in range(4, cap + 1)] + ["-1"]
-        if "aspect_ratio" in accepts and draw(st.booleans()):
-            accepts["aspect_ratio"] = [*accepts["aspect_ratio"], "adaptive"]
+    clips = draw(_clips(accepts))
     choices = _choices(accepts, "resolution") | ({"video_input": ["false", "true"]} if clips else {})
     options = {
         "frames_per_second": draw(st.sampled_from(("24", "30"))),
         "pixels_per_token": draw(st.sampled_from(("1024", "1000"))),
-        "reference_minimum": draw(st.sampled_from(("5/3", "0", "2"))),
         "sizes": sizes,
-    }
+    } | ({"reference_minimum": draw(st.sampled_from(("5/3", "0", "2")))} if clips else {})
     return draw(_version(accepts, [draw(charges(method, "mtoken", draw(rates_by(choices)), **options))]))
 
 
@@ -186,17 +186,32 @@ def by_the_tier(draw: st.DrawFn, method: str) -> TableDraft:
 
 
 @st.composite
-def _accepts(draw: st.DrawFn, audio: bool = True) -> TableDraft:
-    accepts: TableDraft = {"duration": draw(some(DURATIONS))}
-    for name, values in (("resolution", RESOLUTIONS), ("aspect_ratio", RATIOS)):
+def _accepts(draw: st.DrawFn, audio: bool = True, durations: Sequence[str] = DURATIONS) -> TableDraft:
+    accepts: TableDraft = {"duration": draw(some(durations))}
+    for name in ("resolution", "aspect_ratio"):
         if draw(st.booleans()):
-            accepts[name] = draw(some(values))
+            accepts[name] = draw(some(words_of(name), most=4))
     return accepts | {"audio": draw(st.sampled_from(AUDIO)) if audio else "none"}
 
 
 @st.composite
+def _clips(draw: st.DrawFn, accepts: TableDraft) -> bool:
+    """Let a version take reference video or not; a clip may say how long the video is, and how wide."""
+    if not draw(st.booleans()):
+        return False
+    cap = draw(st.integers(1, 15))
+    accepts["reference_video_total_duration"] = {"max": str(cap)}
+    if cap >= 4 and draw(st.booleans()):  # only a clip of 4 seconds or more may
+        stated = [f"{second}s" for second in range(4, cap + 1)] if draw(st.booleans()) else []
+        accepts["duration"] = [*stated, *draw(some(SOURCE_MATCHED_DURATIONS))]
+    if "aspect_ratio" in accepts and draw(st.booleans()):
+        accepts["aspect_ratio"] = [*accepts["aspect_ratio"], *draw(some(SOURCE_MATCHED_RATIOS))]
+    return True
+
+
+@st.composite
 def _source(draw: st.DrawFn, factor: str = "upscale_factor") -> TableDraft:
-    factors = draw(some(("1", "2", "4")))
+    factors = draw(some(words_of(factor)))
     limit = {"video_url": {"max_seconds": str(draw(st.integers(1, 300)))}} if draw(st.booleans()) else {}
     return {"duration": [*draw(some(DURATIONS)), "Auto"], factor: factors, "audio": "none", **limit}
 
@@ -419,7 +434,9 @@ def _of_video(accepts: TableDraft) -> TableDraft:
     request = {name: accepts[name][0] for name in (*LISTED_WORDS, *LISTED_NUMBERS) if name in accepts}
     if "slowdown_factor" in accepts:
         request["target_fps"] = "60"
-    if "Auto" in accepts["duration"]:
+    if request["duration"] in SOURCE_MATCHED_DURATIONS or request.get("aspect_ratio") in SOURCE_MATCHED_RATIOS:
+        request["reference_video_total_duration"] = "4"
+    elif "Auto" in accepts["duration"]:
         return {"request": request, "source": {"seconds": "1", "width": "1280", "height": "720", "fps": "24"}}
     return {"request": request}
 

@@ -133,7 +133,7 @@ class Offer:
         """The value of a field; if it is left out, its default or its only choice."""
         values = getattr(self.accepts, name)
         only = values[0] if isinstance(values, tuple) and len(values) == 1 else None
-        return body.get(name, self.version.defaults.get(name, only))
+        return body.get(name, self.version.default_values.get(name, only))
 
     def attribute(self, body: dict[str, Any], name: str) -> str:
         """The value of a rate's attribute for a body, in the table's own spelling."""
@@ -183,7 +183,7 @@ class Offer:
         """The seconds of reference video that a body may name."""
         limits = self.accepts.reference_video_total_duration
         if limits and self.matches_clip(body):
-            return seconds(limits.source_min, min(limits.max, limits.source_max))
+            return seconds(limits.source_min, limits.longest_clip)
         return seconds(1, limits.max) if limits and self.matches_ratio(body) else self.values(REFERENCE)
 
 

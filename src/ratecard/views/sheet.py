@@ -17,10 +17,19 @@ from ratecard.requests.video import FIELD_ORDER
 from ratecard.tables.card import AnyModel
 from ratecard.tables.metered import MeteredVersion
 from ratecard.tables.rate import ANY, tiers
-from ratecard.tables.video import REQUEST_FIELDS, VideoCharge, VideoVersion
+from ratecard.tables.video import (
+    REQUEST_FIELDS,
+    SOURCE_MATCHED_DURATIONS,
+    SOURCE_MATCHED_RATIOS,
+    VideoCharge,
+    VideoVersion,
+)
 
 # Seconds of source videos and reference clips, or fewer if the model takes fewer: the price is linear in them.
 _SECONDS = 10
+_REFERENCE = "reference_video_total_duration"
+# The values of a request that mean those of a reference clip.
+_OF_CLIP = {"duration": {*SOURCE_MATCHED_DURATIONS}, "aspect_ratio": {*SOURCE_MATCHED_RATIOS}}
 # Height of the source video if there is only one tier.
 _HEIGHT = 720
 # What a surcharge by itself is shown for, without words.
@@ -66,8 +75,10 @@ def price_cells(prices: PriceBook, name: str) -> Iterator[Cell]:
     if not isinstance(version, VideoVersion):
         return
     effective = frozenset[str]().union(*(charge.fields for charge in version.charges))
+    if matched := {field for field in _OF_CLIP if field in effective and _only_matched(version, field)}:
+        effective |= {_REFERENCE}
     names = [field for field in FIELD_ORDER if field in effective and field != "video_url"]
-    for values in product(*(_values(version, field) for field in names)):
+    for values in product(*(_values(version, field, bool(matched)) for field in names)):
         body = {"model": model.model} | {
             field: value for field, value in zip(names, values, strict=True) if value is not None
         }
@@ -86,18 +97,28 @@ def _unit_cells(prices: PriceBook, model: AnyModel, version: MeteredVersion) -> 
             yield Cell(body, None, prices.rate(usage), usage)
 
 
-def _values(version: VideoVersion, name: str) -> tuple[Any, ...]:
+def _only_matched(version: VideoVersion, name: str) -> bool:
+    """Return True for a field of which a version accepts nothing but what a reference clip says."""
+    listed = getattr(version.accepts, name) or ()
+    return bool(listed) and version.accepts.reference_video_total_duration is not None and {*listed} <= _OF_CLIP[name]
+
+
+def _values(version: VideoVersion, name: str, with_clip: bool) -> tuple[Any, ...]:
     accepts = version.accepts
     if name == "audio":
         return (False, True) if accepts.audio == "configurable" else (None,)
     if name == "target_fps":
         return _frame_rates(version)
-    if name == "reference_video_total_duration":
+    if name == _REFERENCE:
         cap = accepts.reference_video_total_duration
-        return (None, min(_SECONDS, cap.max)) if cap else (None,)
+        if cap is None:
+            return (None,)
+        return (max(cap.source_min, min(_SECONDS, cap.longest_clip)),) if with_clip else (None, min(_SECONDS, cap.max))
     if name == "duration" and version.of_source:
         return (None,)
-    return version.values_of(name) or (None,)
+    listed = getattr(accepts, name) or (None,)
+    # A clip gives a video seconds that no request may state.
+    return tuple(value for value in version.values_of(name) if value in listed) or listed[:1]
 
 
 def _frame_rates(version: VideoVersion) -> tuple[int, ...]:

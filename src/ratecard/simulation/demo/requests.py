@@ -191,7 +191,7 @@ def _source(accepts: VideoAccepts, chance: Random) -> dict[str, Any]:
 def _with_reference(
     row: dict[str, Any], accepts: VideoAccepts, limits: ReferenceVideo, chance: Random
 ) -> Iterator[Sample]:
-    most = min(limits.max, limits.source_max)
+    most = limits.longest_clip
     least = min(limits.source_min, most - 1)
     for field in ("duration", "aspect_ratio"):
         words = [word for word in getattr(accepts, field) or () if word in _MATCHED[field]]

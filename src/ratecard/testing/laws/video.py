@@ -43,7 +43,7 @@ def _seconds_of(case: Case, request: Request) -> Fraction:
         return request.source.seconds
     if case.offer.matches_clip(request.body):
         return Fraction(ceil(clip_of(case, request)))
-    return Fraction(str(case.offer.settled(request.body, "duration") or 0).removesuffix("s"))
+    return Fraction(SECONDS.get(case.offer.settled(request.body, "duration"), 0))
 
 
 def clip_of(case: Case, request: Request) -> Fraction:
@@ -116,11 +116,16 @@ def _stated_clips(case: Case) -> st.SearchStrategy[Request]:
 
 
 def _takes_clips(case: Case) -> bool:
-    return of_type("video")(case) and REFERENCE in case.offer.active
+    """Return True for a model that takes clips beside a duration of its own."""
+    return of_type("video")(case) and REFERENCE in case.offer.active and bool(case.offer.stated_durations)
+
+
+def _bills_clips(case: Case) -> bool:
+    return _takes_clips(case) and any("video_input" in charge.ATTRIBUTES for charge in case.version.charges)
 
 
 REFERENCE_VIDEO = (
-    Law(reference_video_is_never_below_its_minimum, _takes_clips),
+    Law(reference_video_is_never_below_its_minimum, _bills_clips),
     Law(more_reference_video_is_never_cheaper, _takes_clips),
 )
 
