@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ratecard.base.money import multiply, total
-from ratecard.price_lists.json_file import page_of, price_of, read_entries, read_json
+from ratecard.price_lists.json_file import page_of, price_of, read_entries, read_list
 from ratecard.price_lists.peer import (
     UNDATED,
     InexpressibleError,
@@ -168,7 +168,7 @@ def read_litellm(path: Path) -> PriceList:
 
     Raises `RateCardError` if it is not JSON of entries by model.
     """
-    return listed_entries(read_json(path, _NAME), f"{_NAME} {path.name}")
+    return listed_entries(read_list(path, _NAME), f"{_NAME} {path.name}")
 
 
 def listed_entries(entries: Mapping[str, Mapping[str, Any]], source: str) -> PriceList:
