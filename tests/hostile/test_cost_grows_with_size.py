@@ -7,8 +7,8 @@ import json
 from datetime import UTC, datetime
 
 import pytest
-
 from growth import Entry, check_growth
+
 from shipped import CARD
 
 PRICES = CARD.at(datetime(2026, 10, 1, tzinfo=UTC))
@@ -19,9 +19,7 @@ def body(**fields: object) -> bytes:
     return json.dumps({**VIDEO, **fields}).encode()
 
 
-ENTRIES = (
-    Entry("a quote with unknown keys", lambda n: body(**{f"k{i}": 1 for i in range(n)}), PRICES.quote_video),
-)
+ENTRIES = (Entry("a quote with unknown keys", lambda n: body(**{f"k{i}": 1 for i in range(n)}), PRICES.quote_video),)
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=[entry.name for entry in ENTRIES])

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from msgspec import MsgspecError
 from msgspec.json import Decoder
@@ -16,7 +16,7 @@ _SPACE = " \t\n\r"
 EMPTY = "is not JSON: it is empty"
 
 
-Source = bytes | bytearray | memoryview | str
+JsonSource = bytes | bytearray | memoryview | str
 
 
 class JsonError(ValueError):
@@ -49,7 +49,7 @@ _CAREFUL: Any = json.JSONDecoder(  # the scanner itself says where a value ends
 ).scan_once  # type: ignore[attr-defined]
 
 
-def read_json(content: Source) -> Any:
+def read_json(content: JsonSource) -> Any:
     """Read one value: a number with a point or an exponent as a decimal, any other as an integer of any length.
 
     msgspec reads it, which would take the last of two equal keys. Each key of the text has a colon behind it, and all
@@ -66,7 +66,7 @@ def read_json(content: Source) -> Any:
     try:
         raw = content if content.__class__ is bytes else _raw(content)
         value, colons = _QUICK(raw), raw.count(_COLON)
-        # The most common cases, without a walk: an object without nested ones, in which no text has a colon, or one has.
+        # The most common cases, without a walk: nothing is nested, and at most one colon is in a text.
         if value.__class__ is dict and _BRACKET not in raw:
             if colons == len(value):
                 return value
@@ -82,7 +82,7 @@ def read_json(content: Source) -> Any:
     return _read_carefully(content)
 
 
-def _raw(content: Source) -> bytes:
+def _raw(content: JsonSource) -> bytes:
     return content.encode() if isinstance(content, str) else bytes(content)
 
 
@@ -112,7 +112,7 @@ def _colons(value: Any, levels: int) -> int:
     return count
 
 
-def _read_carefully(content: Source) -> Any:
+def _read_carefully(content: JsonSource) -> Any:
     """Read a value with the standard library, which says what is wrong with it and where."""
     try:
         text = content if isinstance(content, str) else bytes(content).decode()

@@ -167,8 +167,8 @@ class Quote:
     version: PricedVersion
     total: Decimal
     exact: Decimal
-    ignored: tuple[str, ...] = cast(Any, property(_ignored_of))
     tokens: tuple[int, int] | None
+    ignored: tuple[str, ...] = cast(Any, property(_ignored_of))
     lines: tuple[LineItem, ...] = cast(Any, property(_lines_of))
 
     def __init__(

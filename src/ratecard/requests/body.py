@@ -30,7 +30,7 @@ def read_body(body: Any) -> dict[str, Any]:
         except JsonError as error:
             _refuse(REQUIRED if str(error) == EMPTY else f"The body {error}")
     if body.__class__ is dict:
-        return body  # type: ignore[no-any-return]
+        return body
     if not isinstance(body, Mapping):
         _refuse(wrong_type("object", body))
     return dict(body)
