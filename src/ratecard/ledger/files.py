@@ -7,6 +7,7 @@ registry lose the line of an error, the second of two equal keys, or digits.
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import chain
@@ -192,7 +193,7 @@ def csv_rows(file: TextIO) -> Iterator[Mapping[str, Any]]:
     reader = csv.DictReader(file, strict=True)
     try:
         heading = reader.fieldnames or ()
-        if twice := [name for name in dict.fromkeys(heading) if heading.count(name) > 1]:
+        if twice := [name for name, times in Counter(heading).items() if times > 1]:
             raise LedgerError(f"the heading has {', '.join(twice)} twice")
         # Either price column will do: the currency of each row decides which one it must have.
         names = {"units": "unit", PRICES[1]: PRICES[0]}
