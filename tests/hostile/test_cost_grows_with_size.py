@@ -10,12 +10,14 @@ import zlib
 from collections.abc import Callable, Iterable
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 from growth import Entry, check_growth
+from starlette.testclient import TestClient
 
 from ratecard import ApiKey, ApiKeyList, RateCard, ledger_csv, ledger_json, read_ledger, settle, usage_from
 from ratecard.accounts.settlement import check_top_up
@@ -34,6 +36,7 @@ from ratecard.price_lists.write import import_list
 from ratecard.requests.dialects import DIALECTS
 from ratecard.requests.service_parameters import split_model
 from ratecard.requests.text_body import body_of_text
+from ratecard.server import LiveRateCard, application
 from ratecard.server.auth import ApiKeys
 from ratecard.server.charges import read_charge, read_refund
 from ratecard.server.content_encoding import decoder
@@ -363,10 +366,12 @@ TABLES = (
 HEAD = "candidate: c\neffective: 2027-09-01\nproposed_by: Pricing\nwhy: because\nchanges:\n"
 
 
-def candidate(change: str) -> Callable[[int], Any]:
+def candidate(change: str, models: int | None = None) -> Callable[[int], Any]:
+    """A card of some models, or of as many as there are changes, and a file of so many changes."""
+
     def make(count: int) -> Any:
         text = HEAD + lines(count, change)
-        return loaded(of_models(max(count, 1))), text.encode()
+        return loaded(of_models(models or count)), text.encode()
 
     return make
 
@@ -384,8 +389,8 @@ def compared(given: tuple[RateCard, bytes]) -> object:
 CHANGES = (
     Entry("candidate: scales of models", candidate("  - scale: {{model: m{0}}}\n    factor: 2"), overlaid, 1 << 11),
     Entry("candidate: scales of one model", candidate("  - scale: {{model: m0}}\n    factor: 2"), overlaid, 1 << 11),
-    Entry("candidate: scales of all", candidate("  - scale: {{type: text}}\n    factor: 2"), overlaid, 1 << 6),
-    Entry("candidate: unknown models", candidate("  - scale: {{model: x{0}}}\n    factor: 2"), overlaid, 1 << 11),
+    Entry("candidate: scales of all", candidate("  - scale: {{type: text}}\n    factor: 2", 4), overlaid, 1 << 6),
+    Entry("candidate: unknown models", candidate("  - scale: {{model: x{0}}}\n    factor: 2", 64), overlaid, 1 << 11),
     Entry("candidate: unknown kinds", candidate("  - scal{0}: {{model: x}}"), overlaid, 1 << 11),
     Entry("candidate: retired models", candidate("  - retire: m{0}\n    on: 2027-10-01"), overlaid, 1 << 11),
     Entry("differences", candidate("  - scale: {{model: m{0}}}\n    factor: 2"), compared, 1 << 9),
@@ -506,9 +511,52 @@ SENT = (
     Entry("batch: a column twice", lambda n: "a," * n, batch, 1 << 14),
 )
 
-ENTRIES = (*QUOTES, *RATES, *RESPONSES, *LEDGERS, *TABLES, *CHANGES, *LISTS, *SENT)
+
+@cache
+def client() -> TestClient:
+    app = application(LiveRateCard(CARD, clock=lambda: int(WHEN.timestamp()) * 10**9), check={"right": "acme"}.get)
+    return TestClient(app, headers={"authorization": "Bearer right"})
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=[entry.name for entry in ENTRIES])
+def posted(path: str, content: Callable[[int], bytes | str], largest: int = 1 << 15) -> Entry:
+    json_body = {"content-type": "application/json"}
+
+    def send(given: bytes | str) -> object:
+        return client().post(f"/api/v1/{path}", content=given, headers=json_body)
+
+    return Entry(f"POST /{path}", content, send, largest)
+
+
+def asked(name: str, path: Callable[[int], str], largest: int = 1 << 14, **headers: Callable[[int], str]) -> Entry:
+    def make(count: int) -> tuple[str, dict[str, str]]:
+        return path(count), {header.replace("_", "-"): value(count) for header, value in headers.items()}
+
+    return Entry(f"GET {name}", make, lambda given: client().get(f"/api/v1/{given[0]}", headers=given[1]), largest)
+
+
+HTTP = (
+    posted("video/quote", lambda n: body(**names(n))),
+    posted("video/quote", lambda n: body(x=[names(2)] * n)),
+    posted("audio/quote", lambda n: json.dumps({"model": "elevenlabs-music", **names(n)})),
+    posted("rate", lambda n: json.dumps(text(usage=COUNTS | names(n)))),
+    posted("rate", lambda n: json.dumps({"usages": [{"model": f"kling-o3-pro-text-to-vide{i}"} for i in range(n)]})),
+    posted("rate", lambda n: json.dumps({"usages": [1] * n})),
+    posted(
+        "estimate", lambda n: json.dumps({"model": TEXT, "counts": names(n, "web_search"), **names(n, "prompt_token")})
+    ),
+    asked("/models by parameters", lambda n: f"models?{'&'.join(names(n))}"),
+    asked("/models by one parameter", lambda n: f"models?{'type=text&' * (n // 2)}", 4096),
+    asked("/models by a long type", lambda n: f"models?type={'x' * n}"),
+    asked("/models at a long instant", lambda n: f"models?at=2026-10-01T00:00:00.{'0' * n}"),
+    asked("/models by a long name", lambda n: f"models/{'kling-' * n}", 4096),
+    asked("with a long key", lambda n: "models/veo3", authorization=lambda n: f"Bearer {'x' * n}"),
+    asked("with encodings", lambda n: "models/veo3", accept_encoding=lambda n: "gzip;q=0.5, " * n),
+    asked("with digests", lambda n: "models/veo3", if_none_match=lambda n: '"a", ' * n),
+)
+
+ENTRIES = (*QUOTES, *RATES, *RESPONSES, *LEDGERS, *TABLES, *CHANGES, *LISTS, *SENT, *HTTP)
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=[f"{number} {entry.name}" for number, entry in enumerate(ENTRIES)])
 def test_four_times_the_input_costs_about_four_times_as_much(entry: Entry) -> None:
     check_growth(entry)

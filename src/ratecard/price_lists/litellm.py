@@ -31,6 +31,8 @@ from ratecard.tables.windows import DAYS, window_of
 
 _NAME = "litellm"
 _MILLION = Decimal(1_000_000)
+# The price of each tier is looked for in all those before it.
+_MOST_TIERS = 50
 _INPUT, _OUTPUT = "input_cost_per_token", "output_cost_per_token"
 _READ, _WRITE = "cache_read_input_token_cost", "cache_creation_input_token_cost"
 _EXPLICIT = "explicit_cache_read_input_token_cost"
@@ -362,7 +364,10 @@ class _Entry:
     def _edges(self, tier: str) -> list[int]:
         """Where prompts begin to cost another price: those of the standard tier count in every tier."""
         of = (*_BY_LENGTH, *_BY_LIFETIME)
-        return sorted({each.above for each in self.prices if each.above and each.of in of and each.tier in ("", tier)})
+        edges = {each.above for each in self.prices if each.above and each.of in of and each.tier in ("", tier)}
+        if len(edges) > _MOST_TIERS:
+            raise InexpressibleError(f"has {len(edges)} tiers")
+        return sorted(edges)
 
     def _standard(self, tier: str) -> dict[str, TierAmounts]:
         """The amounts of every bucket in a service tier: what it does not name has the price of the standard tier."""

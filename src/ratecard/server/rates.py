@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from ratecard.base.errors import QuoteError
 from ratecard.base.messages import REQUIRED, NotOffered, Problems, field_names, wrong_type
+from ratecard.base.suggestions import few_suggestions
 from ratecard.price_book import PriceBook
 from ratecard.requests.body import INVALID, read_body
 from ratecard.requests.metered import unrecognized, usage_keys, usage_problems
@@ -60,6 +61,7 @@ def refuse_query(request: Request) -> None:
         raise QuoteError(INVALID_QUERY, [((), f"Unrecognized key(s) in object: {names}. Allowed: none")])
 
 
+@few_suggestions()
 def _rated(served: Served, body: bytes) -> tuple[bytes, str]:
     """The answer to a usage, and its model; or to a list of usages."""
     fields = read_body(body)
@@ -93,6 +95,7 @@ _OF_TEXT = (*_TOKENS, "service_parameters", "counts", *_SEARCHES)
 _ESTIMATED = usage_keys(_OF_TEXT)
 
 
+@few_suggestions()
 def _estimated(served: Served, body: bytes) -> tuple[bytes, str]:
     """The estimate of a text request, and its model; a refusal of any other, which has a price before it runs."""
     fields, prices = read_body(body), served.book
