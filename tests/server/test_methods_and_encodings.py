@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 
 import ratecard
 from ratecard.ledger.store import Ledger
-from ratecard.server import application, content_encoding, router
+from ratecard.server import application, router
 from ratecard.server.content_encoding import _PIECE, decoder
 from ratecard.server.usage_history import usage_history_router
 
@@ -165,7 +165,7 @@ def test_what_follows_a_member_is_not_copied_for_each() -> None:
         def __getattr__(self, name: str) -> Any:
             return getattr(self._reader, name)
 
-    with patch.object(content_encoding.zlib, "decompressobj", Reader):
+    with patch.object(zlib, "decompressobj", Reader):
         assert decoder("gzip", 9)(empty * 20_000) == b""
     assert max(given) <= _PIECE
     assert len(given) < 22_000
